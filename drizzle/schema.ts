@@ -1,0 +1,412 @@
+import { sql } from "drizzle-orm";
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+// Every row that belongs to a number is keyed by its device record: two accounts may link the same number.
+// Times are Unix milliseconds unless a name says otherwise. A column whose comment says "sealed" holds the
+// output of `SecretBox.seal` (AES-256-GCM), never clear text.
+
+/** Facts about the database itself: the master key's check value, the owner of the file. */
+export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
+
+export const accounts = sqliteTable("accounts", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  plan: text().notNull(),
+  enabled: integer({ mode: "boolean" }).notNull().default(true),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: text().primaryKey(),
+    accountId: text("account_id").notNull(),
+    name: text().notNull(),
+    /** HMAC-SHA256 of the whole key under a key derived from the master key; hex. */
+    hash: text().notNull().unique(),
+    /** The first characters of the key, for people to recognise it by. */
+    prefix: text().notNull(),
+    permissions: text({ mode: "json" }).$type<string[]>().notNull(),
+    /** Numbers the key may use; null is every number of the account. */
+    devices: text({ mode: "json" }).$type<string[] | null>(),
+    /** Destinations or patterns ending in `*`; null is every destination. */
+    recipients: text({ mode: "json" }).$type<string[] | null>(),
+    expiresAt: integer("expires_at"),
+    createdAt: integer("created_at").notNull(),
+    lastUsedAt: integer("last_used_at"),
+  },
+  (t) => [index("api_keys_account").on(t.accountId)],
+);
+
+/** One number in one account. `id` is the key of everything that belongs to it. */
+export const devices = sqliteTable(
+  "devices",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    accountId: text("account_id").notNull(),
+    number: text().notNull(),
+    state: text().notNull().default("unlinked"),
+    since: integer().notNull(),
+    lid: text(),
+    name: text(),
+    platform: text(),
+    lastIn: integer("last_in"),
+    lastOut: integer("last_out"),
+    /** `{code, reason, at}` of the last closed connection. */
+    lastClose: text("last_close", { mode: "json" }).$type<{
+      code: number;
+      reason: string;
+      at: number;
+    } | null>(),
+    /** Set when a number that is not this one scanned the QR; reported once. */
+    wrongNumber: text("wrong_number"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [uniqueIndex("devices_account_number").on(t.accountId, t.number)],
+);
+
+export const waCreds = sqliteTable("wa_creds", {
+  deviceId: integer("device_id").primaryKey(),
+  /** Sealed JSON of the Baileys credentials. */
+  value: blob({ mode: "buffer" }).notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const waKeys = sqliteTable(
+  "wa_keys",
+  {
+    deviceId: integer("device_id").notNull(),
+    type: text().notNull(),
+    id: text().notNull(),
+    /** Sealed JSON of one Signal key. */
+    value: blob({ mode: "buffer" }).notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.type, t.id] })],
+);
+
+/** LID ↔ phone number pairs, bare users without server or device. */
+export const lidMap = sqliteTable(
+  "lid_map",
+  {
+    deviceId: integer("device_id").notNull(),
+    lidUser: text("lid_user").notNull(),
+    pnUser: text("pn_user").notNull(),
+    seenAt: integer("seen_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.lidUser] }), index("lid_map_pn").on(t.deviceId, t.pnUser)],
+);
+
+/**
+ * Decrypted stanzas whose inbox row is not committed yet, keyed by the ciphertext's hash. Written in the same commit as
+ * the ratchet that decrypted them. Once the inbox row exists the content becomes null and the hash stays for a day, so
+ * that a redelivery of the same ciphertext is recognised instead of failing to decrypt.
+ */
+export const journal = sqliteTable(
+  "journal",
+  {
+    deviceId: integer("device_id").notNull(),
+    hash: text().notNull(),
+    stanzaId: text("stanza_id").notNull(),
+    /** Sealed JSON of the message; null once the inbox has it. */
+    content: blob({ mode: "buffer" }),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.hash] }),
+    // What must be handed on after a restart: few rows, among the hashes of a whole day.
+    index("journal_unspent")
+      .on(t.deviceId)
+      .where(sql`content is not null`),
+    index("journal_age").on(t.createdAt),
+  ],
+);
+
+export const inbox = sqliteTable(
+  "inbox",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    deviceId: integer("device_id").notNull(),
+    /** Canonical chat key, see `model/messages.ts`. */
+    chat: text().notNull(),
+    sender: text().notNull(),
+    waId: text("wa_id").notNull(),
+    fromMe: integer("from_me", { mode: "boolean" }).notNull(),
+    type: text().notNull(),
+    /** `pending` until its decision is committed, then `done`. */
+    state: text().$type<"pending" | "done">().notNull().default("pending"),
+    /** WhatsApp's own timestamp, Unix seconds. */
+    timestamp: integer().notNull(),
+    receivedAt: integer("received_at").notNull(),
+    /** Sealed JSON of `Incoming`. */
+    body: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [
+    uniqueIndex("inbox_message").on(t.deviceId, t.chat, t.sender, t.waId),
+    index("inbox_pending")
+      .on(t.id)
+      .where(sql`state = 'pending'`),
+  ],
+);
+
+/** What was decided about one incoming message, and why. */
+export const decisions = sqliteTable(
+  "decisions",
+  {
+    inboxId: integer("inbox_id").primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    chat: text().notNull(),
+    waId: text("wa_id").notNull(),
+    /** `bot:<id>`, `webhook` or null when nobody answered. */
+    by: text(),
+    /** Route that answered (`keyword:menu`), or null. */
+    route: text(),
+    /** Guard that kept bots silent (`own`, `takeover`, `too_old`, `loop_guard`, …), or null. */
+    guard: text(),
+    /** Who was asked and what came of it, in order. */
+    trail: text({ mode: "json" }).$type<{ by: string; outcome: string; detail?: string }[]>().notNull(),
+    at: integer().notNull(),
+  },
+  (t) => [index("decisions_device").on(t.deviceId, t.at)],
+);
+
+export const outbox = sqliteTable(
+  "outbox",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    deviceId: integer("device_id").notNull(),
+    /** Message id on the wire, fixed before the first attempt. */
+    waId: text("wa_id").notNull(),
+    /** Canonical chat key: order is kept per chat. */
+    chat: text().notNull(),
+    /** Address on the wire. */
+    jid: text().notNull(),
+    /** Destination as `results[].number` shows it. */
+    number: text().notNull(),
+    kind: text().notNull(),
+    /** `api`, `bot:<id>` or `webhook`. */
+    origin: text().notNull(),
+    /** Replies to a message of the last 24 h go first and are not paced. */
+    isReply: integer("is_reply", { mode: "boolean" }).notNull(),
+    /** Incoming message that this answers, when it answers one. */
+    inboxId: integer("inbox_id"),
+    ordinal: integer().notNull().default(0),
+    state: text().notNull().default("queued"),
+    attempts: integer().notNull().default(0),
+    error: text({ mode: "json" }).$type<Record<string, unknown> | null>(),
+    /** Sealed JSON of `Draft`. */
+    body: blob({ mode: "buffer" }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("outbox_wa_id").on(t.deviceId, t.waId),
+    index("outbox_waiting")
+      .on(t.deviceId, t.id)
+      .where(sql`state = 'queued'`),
+    // The plan's sends of a day are counted at every send.
+    index("outbox_sends")
+      .on(t.deviceId, t.createdAt)
+      .where(sql`origin = 'api'`),
+    // Whether a chat was ever written to is asked only of chats that never wrote to us; replies stay out.
+    index("outbox_unasked")
+      .on(t.deviceId, t.chat)
+      .where(sql`is_reply = 0`),
+  ],
+);
+
+/** When a sent message reached each state. States never go backwards. */
+export const outboxHistory = sqliteTable(
+  "outbox_history",
+  {
+    outboxId: integer("outbox_id").notNull(),
+    state: text().notNull(),
+    at: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.outboxId, t.state] })],
+);
+
+/** WhatsApp's reach-out lock (error 463): until then this number may not write to people for the first time. */
+export const reachoutLocks = sqliteTable("reachout_locks", {
+  deviceId: integer("device_id").primaryKey(),
+  until: integer().notNull(),
+});
+
+/** Per-chat facts that guards need. */
+export const chatState = sqliteTable(
+  "chat_state",
+  {
+    deviceId: integer("device_id").notNull(),
+    chat: text().notNull(),
+    /** Bots are silent until then: the owner wrote by hand. */
+    takeoverUntil: integer("takeover_until"),
+    /** Automatic replies are off until then: loop guard. */
+    mutedUntil: integer("muted_until"),
+    /** Last message of the other side; a send within 24 h of it is a reply. */
+    lastIncomingAt: integer("last_incoming_at"),
+    /** The webhook keeps this chat until then. */
+    heldUntil: integer("held_until"),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
+);
+
+export const webhooks = sqliteTable("webhooks", {
+  deviceId: integer("device_id").primaryKey(),
+  url: text().notNull(),
+  mode: text().$type<"fallback" | "always" | "off">().notNull(),
+  replyTo: text("reply_to").$type<"chat" | "sender">().notNull(),
+  events: text({ mode: "json" }).$type<string[]>().notNull(),
+  /** Sealed JSON: headers often carry the receiver's credentials. */
+  headers: blob({ mode: "buffer" }).notNull(),
+  timeoutMs: integer("timeout_ms").notNull(),
+  replyMaxAge: integer("reply_max_age").notNull(),
+  read: integer({ mode: "boolean" }).notNull(),
+  typing: integer({ mode: "boolean" }).notNull(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  /** Sealed `whsec_…`. */
+  secret: blob({ mode: "buffer" }).notNull(),
+  /** Sealed; signs as well until `oldSecretUntil`. */
+  oldSecret: blob("old_secret", { mode: "buffer" }),
+  oldSecretUntil: integer("old_secret_until"),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const deliveries = sqliteTable(
+  "deliveries",
+  {
+    /** The `webhook-id`. */
+    id: text().primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    inboxId: integer("inbox_id"),
+    messageId: text("message_id").notNull(),
+    chat: text().notNull(),
+    type: text().notNull(),
+    url: text().notNull(),
+    state: text().$type<"pending" | "delivered" | "retrying" | "dead" | "disabled">().notNull(),
+    attempts: integer().notNull().default(0),
+    nextAt: integer("next_at"),
+    /** Sealed JSON body, posted byte for byte the same on every attempt. */
+    body: blob({ mode: "buffer" }).notNull(),
+    /** `{understood, ignored, ids}` of the accepted answer; null before one was accepted. */
+    reply: text({ mode: "json" }).$type<{ understood: boolean; ignored: string[]; ids: string[] } | null>(),
+    /** False when a bot answered already: the answer is recorded and not sent. */
+    mayReply: integer("may_reply", { mode: "boolean" }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [
+    index("deliveries_due")
+      .on(t.nextAt)
+      .where(sql`state in ('pending','retrying')`),
+    index("deliveries_device").on(t.deviceId, t.createdAt),
+  ],
+);
+
+export const deliveryAttempts = sqliteTable(
+  "delivery_attempts",
+  {
+    deliveryId: text("delivery_id").notNull(),
+    attempt: integer().notNull(),
+    at: integer().notNull(),
+    statusCode: integer("status_code"),
+    durationMs: integer("duration_ms").notNull(),
+    error: text(),
+    /** Sealed; the first 4 KiB of the answer. */
+    answer: blob({ mode: "buffer" }),
+  },
+  (t) => [primaryKey({ columns: [t.deliveryId, t.attempt] })],
+);
+
+/** The last group list that WhatsApp gave; the 60 s cache in front of it may be lost at any time. */
+export const groupLists = sqliteTable("group_lists", {
+  deviceId: integer("device_id").primaryKey(),
+  /** Sealed JSON of the groups. */
+  value: blob({ mode: "buffer" }).notNull(),
+  fetchedAt: integer("fetched_at").notNull(),
+});
+
+export const botBindings = sqliteTable(
+  "bot_bindings",
+  {
+    deviceId: integer("device_id").notNull(),
+    botId: text("bot_id").notNull(),
+    enabled: integer({ mode: "boolean" }).notNull(),
+    priority: integer(),
+    config: text({ mode: "json" }).$type<Record<string, unknown> | null>(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.botId] })],
+);
+/**
+ * Files on their way out, already encrypted as WhatsApp wants them; `path` holds the ciphertext, so nothing lies on the
+ * disk in the clear. One row serves every destination of the same file.
+ */
+export const mediaFiles = sqliteTable(
+  "media_files",
+  {
+    id: text().primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    /** Relative to `DATA_DIR`. */
+    path: text().notNull(),
+    /** Sealed JSON: media key, hashes, size, mimetype, thumbnail, duration, waveform. */
+    meta: blob({ mode: "buffer" }).notNull(),
+    /** Sealed JSON of where WhatsApp keeps it (`{url, directPath}`); null until it is uploaded. */
+    upload: blob({ mode: "buffer" }),
+    uploadedAt: integer("uploaded_at"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [index("media_files_created").on(t.createdAt)],
+);
+
+/** The last answer of each voter to a poll that we sent, or that arrived and whose votes can be read. */
+export const pollVotes = sqliteTable(
+  "poll_votes",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Message id of the poll. */
+    pollId: text("poll_id").notNull(),
+    /** Canonical id of the voter. */
+    voter: text().notNull(),
+    /** Sealed JSON: names of the chosen options; empty when withdrawn. */
+    selected: blob({ mode: "buffer" }).notNull(),
+    /** WhatsApp's time of the vote, Unix milliseconds: an older vote never replaces a newer one. */
+    votedAt: integer("voted_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.pollId, t.voter] })],
+);
+
+export const channels = sqliteTable(
+  "channels",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** `…@newsletter` */
+    id: text().notNull(),
+    name: text().notNull(),
+    /** `owner`, `admin`, `subscriber`, `guest` */
+    role: text().notNull(),
+    canSend: integer("can_send", { mode: "boolean" }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.id] })],
+);
+
+/** First answers to requests with an idempotency key; kept for 24 hours. */
+export const idempotency = sqliteTable(
+  "idempotency",
+  {
+    keyId: text("key_id").notNull(),
+    route: text().notNull(),
+    /** HMAC of the caller's key: it may hold anything. */
+    idemKey: text("idem_key").notNull(),
+    /** HMAC of the body without `api_key` and the key itself. */
+    fingerprint: text().notNull(),
+    /** Ids of the stored messages in the order of the destinations; the answer can be made again from them. */
+    waIds: text("wa_ids", { mode: "json" }).$type<string[]>(),
+    /** Null while the first request is running. */
+    status: integer(),
+    /** Sealed body of the answer. */
+    answer: blob({ mode: "buffer" }),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.keyId, t.route, t.idemKey] }),
+    index("idempotency_created").on(t.createdAt),
+  ],
+);

@@ -1,0 +1,86 @@
+import { readdirSync, watch } from "node:fs";
+import { cp } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "nitro";
+import type { Nitro } from "nitro/types";
+
+const root = fileURLToPath(new URL("./", import.meta.url));
+const botsFolder = join(root, "bots");
+
+/** Files under `bots/` that hold a bot: an id is the path without its extension, `_…` and `.…` are left out. */
+function botFiles(): string[] {
+  return readdirSync(botsFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|js|mjs)$/.test(entry.name) && !entry.name.endsWith(".d.ts"))
+    .map((entry) => relative(botsFolder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .filter((path) => !path.split("/").some((part) => /^[_.]/.test(part)))
+    .toSorted();
+}
+
+/**
+ * `export default { "<id>": () => import("<file>") }`: each bot is loaded on its own, so that one whose module throws
+ * takes only itself down.
+ */
+function botsModule(): string {
+  const entries = botFiles().map(
+    (file) =>
+      `${JSON.stringify(file.replace(/\.\w+$/, ""))}: () => import(${JSON.stringify(join(botsFolder, file))})`,
+  );
+  return `export default {\n${entries.join(",\n")}\n};`;
+}
+
+/** Every path with its methods, for 404, 405 and `Allow`. */
+function routesModule(nitro: Nitro): string {
+  const entries = nitro.scannedHandlers
+    .filter((handler) => !handler.middleware && handler.route && !handler.route.includes("**"))
+    .map(({ route, method }) => {
+      const pattern = `^${route!.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[^/]+/g, "[^/]+")}/?$`;
+      return JSON.stringify({ route, method: (method ?? "").toUpperCase() }).replace(
+        /}$/,
+        `,"pattern":new RegExp(${JSON.stringify(pattern)})}`,
+      );
+    });
+  return `export default [\n${entries.join(",\n")}\n];`;
+}
+
+export default defineConfig({
+  serverDir: "./",
+  serverEntry: false,
+  renderer: false,
+  compatibilityDate: "2026-09-01",
+  plugins: ["./src/start.ts"],
+  errorHandler: "./src/api/error-handler.ts",
+  alias: { parley: join(root, "src/bot/index.ts") },
+  // External and readable in stack traces; both bring files that a bundle would lose.
+  traceDeps: ["@whiskeysockets/baileys", "@libsql/client"],
+  // Where the built gateway listens; Nitro's own default is every interface.
+  devServer: { hostname: process.env["HOST"] ?? "127.0.0.1", port: Number(process.env["PORT"] ?? 3000) },
+  replace: { __FAILPOINTS__: "false" },
+  virtual: { "#bots": botsModule },
+  hooks: {
+    async compiled(nitro) {
+      if (nitro.options.dev) return;
+      await cp(join(root, "drizzle/migrations"), join(nitro.options.output.serverDir, "drizzle/migrations"), {
+        recursive: true,
+      });
+    },
+  },
+  modules: [
+    (nitro: Nitro) => {
+      nitro.options.virtual["#routes"] = () => routesModule(nitro);
+      // `nitro dev` brings a server of its own.
+      if (!nitro.options.dev) nitro.options.entry = join(root, "src/serve.ts");
+    },
+    (nitro: Nitro) => {
+      if (!nitro.options.dev) return;
+      let known = botFiles().join();
+      const watcher = watch(botsFolder, { recursive: true }, () => {
+        const now = botFiles().join();
+        if (now === known) return;
+        known = now;
+        void nitro.hooks.callHook("rollup:reload");
+      });
+      nitro.hooks.hook("close", () => watcher.close());
+    },
+  ],
+});

@@ -1,0 +1,7 @@
+import { defineApi } from "../../src/api/define-api.ts";
+import { listAccounts } from "../../src/api/endpoints/accounts.ts";
+import { list } from "../../src/api/envelope.ts";
+import { accountView } from "../../src/api/views.ts";
+
+/** `GET /admin/accounts` */
+export default defineApi(listAccounts, async ({ app }) => list((await app.accounts.list()).map(accountView)));

@@ -1,0 +1,8 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { deleteAccount } from "../../../src/api/endpoints/accounts.ts";
+import { notFound } from "../../../src/api/unmatched.ts";
+
+/** `DELETE /admin/accounts/{id}`: logs its numbers out and erases everything. */
+export default defineApi(deleteAccount, async ({ app, params }) => {
+  if (!(await app.accounts.remove(params["id"]!))) throw notFound();
+});

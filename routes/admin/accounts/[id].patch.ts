@@ -1,0 +1,11 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { changeAccount } from "../../../src/api/endpoints/accounts.ts";
+import { notFound } from "../../../src/api/unmatched.ts";
+import { accountView } from "../../../src/api/views.ts";
+
+/** `PATCH /admin/accounts/{id}`: what is left out stays as it is. */
+export default defineApi(changeAccount, async ({ app, input, params }) => {
+  const account = await app.accounts.update(params["id"]!, input);
+  if (account === null) throw notFound();
+  return { data: accountView(account) };
+});

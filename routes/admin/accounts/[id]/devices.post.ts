@@ -1,0 +1,10 @@
+import { defineApi } from "../../../../src/api/define-api.ts";
+import { createAccountDevice } from "../../../../src/api/endpoints/accounts.ts";
+import { requireAccount } from "../../../../src/api/operator.ts";
+import { deviceView } from "../../../../src/api/views.ts";
+
+/** `POST /admin/accounts/{id}/devices`: registers without linking. */
+export default defineApi(createAccountDevice, async ({ app, input, params }) => {
+  const { id } = await requireAccount(app, params["id"]);
+  return { data: deviceView(await app.numbers.register(id, input.device)) };
+});

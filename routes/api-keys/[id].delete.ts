@@ -1,0 +1,8 @@
+import { defineApi } from "../../src/api/define-api.ts";
+import { deleteKey } from "../../src/api/endpoints/accounts.ts";
+import { notFound } from "../../src/api/unmatched.ts";
+
+/** `DELETE /api-keys/{id}`: the key ends at once. */
+export default defineApi(deleteKey, async ({ app, caller, params }) => {
+  if (!(await app.keys.remove(caller.accountId, params["id"]!))) throw notFound();
+});

@@ -1,0 +1,11 @@
+import { defineApi } from "../src/api/define-api.ts";
+import { addChannel } from "../src/api/endpoints/channels.ts";
+import { findSender, requireLinked } from "../src/api/senders.ts";
+import { channelView } from "../src/api/views.ts";
+
+/** `POST /channels`: registers a channel. */
+export default defineApi(addChannel, async ({ app, caller, input }) => {
+  const device = await findSender(app, caller, input.sender);
+  await requireLinked(app, device);
+  return { data: channelView(await app.channels.add(device.id, input.channel)) };
+});

@@ -1,0 +1,14 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { replayDelivery } from "../../../src/api/endpoints/webhooks.ts";
+import { Reply } from "../../../src/api/envelope.ts";
+import { notFound } from "../../../src/api/unmatched.ts";
+import { deliveryView } from "../../../src/api/views.ts";
+import { findDelivery } from "../../../src/api/webhooks.ts";
+
+/** `POST /deliveries/{id}/replay`: one more attempt under the same id. */
+export default defineApi(replayDelivery, async ({ app, caller, params }) => {
+  const { id } = await findDelivery(app, caller, params["id"]);
+  const delivery = await app.deliveries.replay(caller.accountId, id);
+  if (delivery === null) throw notFound();
+  return new Reply({ data: deliveryView(delivery) }, { httpStatus: 202 });
+});

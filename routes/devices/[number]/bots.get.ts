@@ -1,0 +1,10 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { getDeviceBots } from "../../../src/api/endpoints/bots.ts";
+import { list } from "../../../src/api/envelope.ts";
+import { findDevice } from "../../../src/api/senders.ts";
+
+/** `GET /devices/{number}/bots`: which bots answer there. */
+export default defineApi(getDeviceBots, async ({ app, caller, params }) => {
+  const device = await findDevice(app, caller, params["number"]);
+  return list(await app.bots.bindings(device.id));
+});

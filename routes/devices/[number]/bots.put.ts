@@ -1,0 +1,18 @@
+import { requireKnownBots } from "../../../src/api/bots.ts";
+import { defineApi } from "../../../src/api/define-api.ts";
+import { putDeviceBots } from "../../../src/api/endpoints/bots.ts";
+import { list } from "../../../src/api/envelope.ts";
+import { findDevice } from "../../../src/api/senders.ts";
+
+/** `PUT /devices/{number}/bots`: replaces what is bound. */
+export default defineApi(putDeviceBots, async ({ app, caller, input, params }) => {
+  const bindings = input.bots.map((bot) => ({
+    id: bot.id,
+    enabled: bot.enabled,
+    priority: bot.priority ?? null,
+    config: bot.config ?? null,
+  }));
+  await requireKnownBots(app, bindings);
+  const device = await findDevice(app, caller, params["number"]);
+  return list(await app.bots.bind(device.id, bindings));
+});

@@ -1,0 +1,10 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { deleteWebhook } from "../../../src/api/endpoints/webhooks.ts";
+import { findDevice } from "../../../src/api/senders.ts";
+import { notFound } from "../../../src/api/unmatched.ts";
+
+/** `DELETE /devices/{number}/webhook`: what is pending ends. */
+export default defineApi(deleteWebhook, async ({ app, caller, params }) => {
+  const device = await findDevice(app, caller, params["number"]);
+  if (!(await app.webhooks.remove(device.id))) throw notFound();
+});

@@ -1,0 +1,9 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { getWebhook } from "../../../src/api/endpoints/webhooks.ts";
+import { webhookView } from "../../../src/api/views.ts";
+import { ofDevice } from "../../../src/api/webhooks.ts";
+
+/** `GET /devices/{number}/webhook` */
+export default defineApi(getWebhook, async ({ app, caller, params }) => ({
+  data: webhookView(await ofDevice(app, caller, params["number"], (id) => app.webhooks.get(id))),
+}));

@@ -1,0 +1,9 @@
+import { defineApi } from "../../../src/api/define-api.ts";
+import { whyDevice } from "../../../src/api/endpoints/numbers.ts";
+import { whyView } from "../../../src/api/views.ts";
+import { ofDevice } from "../../../src/api/webhooks.ts";
+
+/** `GET /devices/{number}/why`: why it is in its state, and what to do. */
+export default defineApi(whyDevice, async ({ app, caller, params }) => ({
+  data: whyView(await ofDevice(app, caller, params["number"], (id) => app.numbers.why(id))),
+}));

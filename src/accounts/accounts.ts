@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config.ts";
+import { eraseDevice } from "../store/erase.ts";
+import type { Statement, Store } from "../store/store.ts";
+import { toAccount, type AccountRecord } from "./account-record.ts";
+import { prepareKey, type ApiKeys } from "./api-keys.ts";
+import { limitOf, readUsage, type Usage } from "./plans.ts";
+import { createQuotas, type Quotas } from "./quotas.ts";
+
+export interface Accounts {
+  /** Makes the account and, in the same commit, its first key with every permission. */
+  create(account: { name: string; plan: string }): Promise<{ account: AccountRecord; apiKey: string }>;
+  /** Oldest first. */
+  list(): Promise<AccountRecord[]>;
+  get(id: string): Promise<AccountRecord | null>;
+  /** What is not given stays. Null when there is no such account. */
+  update(
+    id: string,
+    change: { name?: string; plan?: string; enabled?: boolean },
+  ): Promise<AccountRecord | null>;
+  /** Logs its numbers out and erases everything that is the account's. False when there is none. */
+  remove(id: string): Promise<boolean>;
+  /** @throws NOT_FOUND */
+  usage(id: string): Promise<Usage>;
+  takeSends: Quotas["take"];
+  /** How many numbers the account may have; null is no limit. @throws NOT_FOUND */
+  deviceLimit(id: string): Promise<number | null>;
+}
+
+/** What removing an account asks of the numbers: end the link and the connection, so that nothing is written anew. */
+export interface NumbersOfAccount {
+  list(accountId: string): { id: number }[] | Promise<{ id: number }[]>;
+  remove(deviceId: number): Promise<void>;
+}
+
+export interface AccountsDeps {
+  store: Store;
+  config: Pick<Config, "plans">;
+  keys: ApiKeys;
+  numbers: NumbersOfAccount;
+}
+
+export function createAccounts({ store, config, keys, numbers }: AccountsDeps): Accounts {
+  async function get(id: string): Promise<AccountRecord | null> {
+    const [row] = await store.rows("SELECT * FROM accounts WHERE id = ?", [id]);
+    return row === undefined ? null : toAccount(row as Record<string, unknown>);
+  }
+
+  return {
+    get,
+
+    async create({ name, plan }) {
+      const account: AccountRecord = { id: randomUUID(), name, plan, enabled: true, createdAt: store.now() };
+      const first = {
+        name: "First key",
+        permissions: ["*"],
+        devices: null,
+        recipients: null,
+        expiresAt: null,
+      };
+      const { apiKey, statement } = prepareKey(store, account.id, first, null);
+      await store.writer.commit([insertAccount(account), statement]);
+      return { account, apiKey };
+    },
+
+    async list() {
+      const rows = await store.rows("SELECT * FROM accounts ORDER BY created_at, id", []);
+      return rows.map((row) => toAccount(row as Record<string, unknown>));
+    },
+
+    async update(id, { name, plan, enabled }) {
+      await store.writer.commit([
+        {
+          sql: `UPDATE accounts SET name = coalesce(?, name), plan = coalesce(?, plan), enabled = coalesce(?, enabled)
+            WHERE id = ?`,
+          args: [name ?? null, plan ?? null, enabled ?? null, id],
+        },
+      ]);
+      keys.forget();
+      return get(id);
+    },
+
+    async remove(id) {
+      if ((await get(id)) === null) return false;
+      // First the keys, so that nobody starts anything while the numbers log out.
+      await store.writer.commit([
+        {
+          sql: "DELETE FROM idempotency WHERE key_id IN (SELECT id FROM api_keys WHERE account_id = ?)",
+          args: [id],
+        },
+        { sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] },
+      ]);
+      keys.forget();
+      for (const device of await numbers.list(id)) await numbers.remove(device.id);
+      await store.writer.commit(await eraseAccount(store, id));
+      return true;
+    },
+
+    usage: (id) => readUsage(store, config, id),
+    takeSends: createQuotas(store, config).take,
+    deviceLimit: (id) => limitOf(store, config, id, "devices"),
+  };
+}
+
+function insertAccount({ id, name, plan, enabled, createdAt }: AccountRecord): Statement {
+  return {
+    sql: "INSERT INTO accounts (id, name, plan, enabled, created_at) VALUES (?, ?, ?, ?, ?)",
+    args: [id, name, plan, enabled, createdAt],
+  };
+}
+
+/** The numbers' own removal comes first; this is what makes sure that no row is left whatever became of it. */
+async function eraseAccount(store: Store, id: string): Promise<Statement[]> {
+  const devices = await store.rows("SELECT id FROM devices WHERE account_id = ?", [id]);
+  return [
+    ...devices.flatMap((device) => eraseDevice(Number(device.id))),
+    { sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] },
+    { sql: "DELETE FROM accounts WHERE id = ?", args: [id] },
+  ];
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Config } from "../config.ts";
+import type { Statement, Store } from "../store/store.ts";
+import { toAccount } from "./account-record.ts";
+import { requireMayGrant } from "./authorize.ts";
+import type { Caller, Grants } from "./caller.ts";
+import { isWellFormed, makeKey, shownPrefix } from "./key-format.ts";
+import { limitOf, planLimit } from "./plans.ts";
+
+export interface KeyRecord extends Grants {
+  id: string;
+  name: string;
+  /** Milliseconds; null: for ever. */
+  expiresAt: number | null;
+  createdAt: number;
+  /** Within a minute of the truth. */
+  lastUsedAt: number | null;
+  prefix: string;
+}
+
+export interface NewKey extends Grants {
+  name: string;
+  expiresAt: number | null;
+}
+
+/** A key's record, and the key itself for the only time that it is known. */
+export interface IssuedKey {
+  key: KeyRecord;
+  apiKey: string;
+}
+
+export interface ApiKeys {
+  /**
+   * Null when malformed, unknown, deleted or expired. The key of a disabled account is a caller all the same: the account
+   * says so. Known keys are answered from memory; a change made by this process counts at once.
+   */
+  authenticate(key: string): Promise<Caller | null>;
+  /**
+   * @param by the key that asks; null for the operator
+   * @throws PLAN_LIMIT; PERMISSION_DENIED when the new key could do more than the one that asks
+   */
+  issue(accountId: string, key: NewKey, by: Caller | null): Promise<IssuedKey>;
+  /** Oldest first. */
+  list(accountId: string): Promise<KeyRecord[]>;
+  /** False when the account has no such key. */
+  remove(accountId: string, id: string): Promise<boolean>;
+  /** The old secret ends at once. Null when the account has no such key. @throws PERMISSION_DENIED as `issue` */
+  rotate(accountId: string, id: string, by: Caller | null): Promise<IssuedKey | null>;
+  /** Forgets what is known by heart; whoever changes an account calls it after the commit. */
+  forget(): void;
+}
+
+interface Known {
+  caller: Caller;
+  expiresAt: number | null;
+  /** When `last_used_at` was last written. */
+  noted: number;
+}
+
+const MAX_KNOWN = 10_000;
+const NOTE_USE_EVERY_MS = 60_000;
+
+const FIND = `SELECT k.id, k.account_id, k.permissions, k.devices, k.recipients, k.expires_at, k.last_used_at,
+  a.name, a.plan, a.enabled, a.created_at FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = ?`;
+
+/** API keys of all accounts. Only the HMAC of a key is stored: 178 random bits need no slow hash. */
+export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiKeys {
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  // Counts changes: what was read before a change must not be remembered after it.
+  let changes = 0;
+  const hashOf = (key: string): string => store.box.hmac("api-key", key).toString("hex");
+
+  async function lookUp(hash: string): Promise<Known | null> {
+    const before = changes;
+    const [row] = await store.rows(FIND, [hash]);
+    if (row === undefined) return null;
+    const found = toKnown(row as Record<string, unknown>);
+    if (before === changes) known.set(hash, found);
+    return found;
+  }
+
+  function noteUse(entry: Known): void {
+    const now = store.now();
+    if (now - entry.noted < NOTE_USE_EVERY_MS) return;
+    entry.noted = now;
+    const use = { sql: "UPDATE api_keys SET last_used_at = ? WHERE id = ?", args: [now, entry.caller.keyId] };
+    // Nobody waits for it, and a disk that is full is reported by those who must write.
+    store.writer.commit([use]).catch(() => undefined);
+  }
+
+  function forget(): void {
+    changes++;
+    known.clear();
+  }
+
+  return {
+    forget,
+
+    async authenticate(key) {
+      if (!isWellFormed(key)) return null;
+      const hash = hashOf(key);
+      const entry = known.get(hash) ?? (await lookUp(hash));
+      if (entry === null || isOver(entry.expiresAt, store.now())) return null;
+      noteUse(entry);
+      return entry.caller;
+    },
+
+    async issue(accountId, wanted, by) {
+      if (by !== null) requireMayGrant(by, wanted);
+      const limit = await limitOf(store, config, accountId, "keys");
+      const made = prepareKey(store, accountId, wanted, limit);
+      const [result] = await store.writer.commit([made.statement]);
+      if (result!.rowsAffected === 0) throw planLimit("keys", limit ?? 0);
+      return { key: made.key, apiKey: made.apiKey };
+    },
+
+    async list(accountId) {
+      const rows = await store.rows("SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at, id", [
+        accountId,
+      ]);
+      return rows.map((row) => toRecord(row as Record<string, unknown>));
+    },
+
+    async remove(accountId, id) {
+      const [result] = await store.writer.commit([
+        { sql: "DELETE FROM api_keys WHERE account_id = ? AND id = ?", args: [accountId, id] },
+      ]);
+      forget();
+      return result!.rowsAffected > 0;
+    },
+
+    async rotate(accountId, id, by) {
+      const [row] = await store.rows("SELECT * FROM api_keys WHERE account_id = ? AND id = ?", [
+        accountId,
+        id,
+      ]);
+      if (row === undefined) return null;
+      const key = toRecord(row as Record<string, unknown>);
+      if (by !== null) requireMayGrant(by, key);
+      const apiKey = makeKey();
+      const prefix = shownPrefix(apiKey);
+      const [result] = await store.writer.commit([
+        {
+          sql: "UPDATE api_keys SET hash = ?, prefix = ? WHERE account_id = ? AND id = ?",
+          args: [hashOf(apiKey), prefix, accountId, id],
+        },
+      ]);
+      forget();
+      return result!.rowsAffected === 0 ? null : { key: { ...key, prefix }, apiKey };
+    },
+  };
+}
+
+/**
+ * A new key and the statement that stores it, for whoever commits it together with something else.
+ *
+ * @param limit most keys that the account may have; beyond it the statement inserts nothing. The count is made by the
+ *   statement itself, because two requests at once would both find room. null: no limit
+ */
+export function prepareKey(
+  store: Store,
+  accountId: string,
+  wanted: NewKey,
+  limit: number | null,
+): IssuedKey & { statement: Statement } {
+  const apiKey = makeKey();
+  const key: KeyRecord = {
+    ...wanted,
+    id: randomUUID(),
+    prefix: shownPrefix(apiKey),
+    createdAt: store.now(),
+    lastUsedAt: null,
+  };
+  const hash = store.box.hmac("api-key", apiKey).toString("hex");
+  return { key, apiKey, statement: insertKey(key, accountId, hash, limit) };
+}
+
+function insertKey(key: KeyRecord, accountId: string, hash: string, limit: number | null): Statement {
+  return {
+    sql: `INSERT INTO api_keys (id, account_id, name, hash, prefix, permissions, devices, recipients, expires_at, created_at)
+      SELECT ?, a.id, ?, ?, ?, ?, ?, ?, ?, ? FROM accounts a
+      WHERE a.id = ? AND (SELECT count(*) FROM api_keys WHERE account_id = a.id) < ?`,
+    args: [
+      key.id,
+      key.name,
+      hash,
+      key.prefix,
+      JSON.stringify(key.permissions),
+      key.devices && JSON.stringify(key.devices),
+      key.recipients && JSON.stringify(key.recipients),
+      key.expiresAt,
+      key.createdAt,
+      accountId,
+      limit ?? Number.MAX_SAFE_INTEGER,
+    ],
+  };
+}
+
+function isOver(expiresAt: number | null, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+function toKnown(row: Record<string, unknown>): Known {
+  const accountId = String(row.account_id);
+  const caller: Caller = {
+    ...toGrants(row),
+    accountId,
+    keyId: String(row.id),
+    account: toAccount({ ...row, id: accountId }),
+  };
+  return { caller, expiresAt: row.expires_at as number | null, noted: Number(row.last_used_at ?? 0) };
+}
+
+function toRecord(row: Record<string, unknown>): KeyRecord {
+  return {
+    ...toGrants(row),
+    id: String(row.id),
+    name: String(row.name),
+    prefix: String(row.prefix),
+    expiresAt: row.expires_at as number | null,
+    createdAt: Number(row.created_at),
+    lastUsedAt: row.last_used_at as number | null,
+  };
+}
+
+function toGrants(row: Record<string, unknown>): Grants {
+  return {
+    permissions: toList(row.permissions) ?? [],
+    devices: toList(row.devices),
+    recipients: toList(row.recipients),
+  };
+}
+
+function toList(json: unknown): string[] | null {
+  return json === null ? null : (JSON.parse(String(json)) as string[]);
+}

@@ -1,0 +1,59 @@
+import { GatewayError } from "../model/errors.ts";
+import type { Grants } from "./caller.ts";
+
+/** @throws PERMISSION_DENIED with the permission that the key lacks */
+export function authorize(caller: Grants, permission: string): void {
+  if (!allows(caller.permissions, permission)) throw denied(permission);
+}
+
+/** Whether the key may use this number. One that it may not use is answered like one that does not exist. */
+export function mayUseNumber(caller: Grants, number: string): boolean {
+  return caller.devices === null || caller.devices.includes(number);
+}
+
+/**
+ * Whether the key may write to this destination.
+ *
+ * @param destination normalised, as `results[].number` shows it
+ */
+export function mayWriteTo(caller: Grants, destination: string): boolean {
+  return caller.recipients === null || caller.recipients.some((pattern) => covers(pattern, destination));
+}
+
+/**
+ * A key cannot hand on what it has not got: neither a permission nor a number nor a recipient.
+ *
+ * @throws PERMISSION_DENIED with what it lacks: the permission, or `devices` or `recipients`
+ */
+export function requireMayGrant(caller: Grants, wanted: Grants): void {
+  const lacking = wanted.permissions.find((permission) => !allows(caller.permissions, permission));
+  if (lacking !== undefined) throw denied(lacking);
+  if (!within(wanted.devices, caller.devices, (own, number) => own === number)) throw denied("devices");
+  if (!within(wanted.recipients, caller.recipients, covers)) throw denied("recipients");
+}
+
+function allows(own: string[], permission: string): boolean {
+  return own.includes("*") || own.includes(permission);
+}
+
+function within(
+  wanted: string[] | null,
+  own: string[] | null,
+  includes: (own: string, wanted: string) => boolean,
+): boolean {
+  if (own === null) return true;
+  return wanted !== null && wanted.every((entry) => own.some((mine) => includes(mine, entry)));
+}
+
+/** `4915*` covers `49151234567` and `49151*`. Without a star only the same text is covered. */
+function covers(pattern: string, wanted: string): boolean {
+  if (!pattern.endsWith("*")) return pattern === wanted;
+  // A wanted pattern compares with its star: `49*` is not within `491*`, nor `*` within `4*`.
+  return wanted.startsWith(pattern.slice(0, -1));
+}
+
+function denied(permission: string): GatewayError {
+  return new GatewayError("PERMISSION_DENIED", `This API key lacks the permission "${permission}".`, {
+    extra: { permission },
+  });
+}

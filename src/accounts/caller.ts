@@ -1,0 +1,33 @@
+import type { AccountRecord } from "./account-record.ts";
+
+/** What a key may do. `null` is without limit. */
+export interface Grants {
+  permissions: string[];
+  /** Numbers, digits. */
+  devices: string[] | null;
+  /** Destinations as `results[].number` shows them, or patterns ending in `*`. */
+  recipients: string[] | null;
+}
+
+/** Who asks, as one API key says. */
+export interface Caller extends Grants {
+  accountId: string;
+  keyId: string;
+  account: AccountRecord;
+}
+
+export const PERMISSIONS = [
+  "messages",
+  "media",
+  "polls",
+  "lid",
+  "groups",
+  "qr",
+  "devices",
+  "webhooks",
+  "channels",
+  "keys",
+  "bots",
+  "*",
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];

@@ -1,0 +1,86 @@
+import type { Config, Plan, PlanName } from "../config.ts";
+import { GatewayError } from "../model/errors.ts";
+import type { Store } from "../store/store.ts";
+
+type Plans = Pick<Config, "plans">;
+
+export interface Usage {
+  limits: Plan;
+  used: { devices: number; keys: number; sends_per_day: number };
+}
+
+const DAY_MS = 86_400_000;
+const PLAN_OF = "SELECT plan FROM accounts WHERE id = ?";
+
+/** Limits of a plan. An account whose plan is no longer configured has those of `basic`. */
+export function limitsOf(config: Plans, plan: string): Plan {
+  return config.plans[plan as PlanName] ?? config.plans.basic;
+}
+
+/** What the account has, beside what it may have. @throws NOT_FOUND */
+export async function readUsage(store: Store, config: Plans, accountId: string): Promise<Usage> {
+  const [row] = await store.rows(
+    `SELECT plan, (SELECT count(*) FROM devices WHERE account_id = a.id) AS devices,
+      (SELECT count(*) FROM api_keys WHERE account_id = a.id) AS keys FROM accounts a WHERE id = ?`,
+    [accountId],
+  );
+  if (row === undefined) throw noAccount();
+  const used = {
+    devices: Number(row.devices),
+    keys: Number(row.keys),
+    sends_per_day: await countSends(store, accountId),
+  };
+  return { limits: limitsOf(config, String(row.plan)), used };
+}
+
+/** Sends that the account may make in a day of UTC; null when it has no such limit, and when there is no such account. */
+export async function dailyLimit(store: Store, config: Plans, accountId: string): Promise<number | null> {
+  const [row] = await store.rows(PLAN_OF, [accountId]);
+  return row === undefined ? null : limitsOf(config, String(row.plan)).sends_per_day;
+}
+
+/**
+ * How many numbers or keys an account may have; null is no limit.
+ *
+ * @throws NOT_FOUND when there is no such account
+ */
+export async function limitOf(
+  store: Store,
+  config: Plans,
+  accountId: string,
+  what: "devices" | "keys",
+): Promise<number | null> {
+  const [row] = await store.rows(PLAN_OF, [accountId]);
+  if (row === undefined) throw noAccount();
+  return limitsOf(config, String(row.plan))[what];
+}
+
+export function planLimit(what: "devices" | "keys", limit: number): GatewayError {
+  const things = what === "keys" ? "API keys" : "numbers";
+  return new GatewayError("PLAN_LIMIT", `The plan of this account allows ${limit} ${things}.`, {
+    extra: { limit },
+  });
+}
+
+/** What was asked for over REST; answers of bots and webhooks are not counted. */
+export async function countSends(store: Store, accountId: string): Promise<number> {
+  const [row] = await store.rows(
+    `SELECT count(*) AS sends FROM devices d JOIN outbox o ON o.device_id = d.id
+      WHERE d.account_id = ? AND o.origin = 'api' AND o.created_at >= ?`,
+    [accountId, startOfDay(store.now())],
+  );
+  return Number(row!.sends);
+}
+
+/** Milliseconds: when the next day of UTC begins. */
+export function endOfDay(now: number): number {
+  return startOfDay(now) + DAY_MS;
+}
+
+function startOfDay(now: number): number {
+  return now - (now % DAY_MS);
+}
+
+function noAccount(): GatewayError {
+  return new GatewayError("NOT_FOUND", "There is no such account.");
+}

@@ -1,0 +1,54 @@
+import type { H3Event } from "h3";
+import { GatewayError } from "../model/errors.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { App, Caller } from "./services.ts";
+
+/**
+ * Who calls, by `api_key` where the endpoint takes one, or by `Authorization: Bearer`.
+ *
+ * @throws INVALID_API_KEY when there is none, when both are given and differ, or when it is not a valid key;
+ *   ACCOUNT_DISABLED
+ */
+export async function authenticate(
+  app: App,
+  event: H3Event,
+  endpoint: Endpoint,
+  fields: Record<string, unknown>,
+): Promise<Caller> {
+  const inFields = endpoint.method === "POST" || endpoint.keyIn === "query" ? asKey(fields["api_key"]) : null;
+  const inHeader = bearerToken(event);
+  if (inFields !== null && inHeader !== null && inFields !== inHeader) throw invalidKey();
+  const key = inFields ?? inHeader;
+  const caller = key === null ? null : await app.keys.authenticate(key);
+  if (caller === null) throw invalidKey();
+  if (!caller.account.enabled)
+    throw new GatewayError("ACCOUNT_DISABLED", "This account is disabled. Ask the operator of the gateway.");
+  return caller;
+}
+
+/** @throws INVALID_ADMIN_TOKEN */
+export function authenticateOperator(app: App, event: H3Event): void {
+  const token = bearerToken(event);
+  if (token === null || !app.isAdminToken(token))
+    throw new GatewayError(
+      "INVALID_ADMIN_TOKEN",
+      "Invalid admin token. Send PARLEY_ADMIN_TOKEN as Authorization: Bearer.",
+      { headers: { "www-authenticate": "Bearer" } },
+    );
+}
+
+/** Other schemes are left alone: a proxy in front may use them. */
+export function bearerToken(event: H3Event): string | null {
+  const header = event.req.headers.get("authorization");
+  return /^Bearer\s+(\S.*?)\s*$/i.exec(header ?? "")?.[1] ?? null;
+}
+
+/** What is no text cannot be a key, and must not pass for "none given". */
+function asKey(value: unknown): string | null {
+  if (value === undefined || value === null || value === "") return null;
+  return typeof value === "string" ? value : String(value);
+}
+
+function invalidKey(): GatewayError {
+  return new GatewayError("INVALID_API_KEY", "Invalid data!", { headers: { "www-authenticate": "Bearer" } });
+}

@@ -1,0 +1,23 @@
+import { docsHtml, docsPolicy } from "./docs/page.ts";
+import { Raw } from "./envelope.ts";
+import { openApiDocument } from "./openapi/document.ts";
+
+let json: string | undefined;
+let html: string | undefined;
+
+/** Both are the same for everybody and for as long as the process lives. */
+export function openApiAnswer(): Raw {
+  json ??= JSON.stringify(openApiDocument());
+  return new Raw(json, { "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" });
+}
+
+export function docsPage(): Raw {
+  html ??= docsHtml(openApiDocument());
+  return new Raw(html, {
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-cache",
+    "content-security-policy": docsPolicy(),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  });
+}

@@ -1,0 +1,45 @@
+import type { z } from "zod";
+import type { Permission } from "../accounts/caller.ts";
+import type { ErrorCode } from "../model/errors.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Who may call: a key with a permission (null: any key), the operator, or everybody. */
+export type Access =
+  | { by: "key"; permission: Exclude<Permission, "*"> | null }
+  | { by: "operator" }
+  | { by: "everybody" };
+
+/**
+ * One method of one path: everything that is known of it without running it. Requests are checked against `input`,
+ * the API tests check every answer against `output`, and the OpenAPI document is made of both.
+ */
+export interface Endpoint<
+  A extends Access = Access,
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodType = z.ZodType,
+> {
+  method: Method;
+  /** As in the documentation: `/devices/{number}`. */
+  path: string;
+  access: A;
+  /** `query`: `api_key` counts in the query string. A POST takes it in its body anyway. */
+  keyIn?: "query";
+  /** A send: takes an idempotency key, in the header or in the field `idempotency_key`. */
+  sends?: true;
+  summary: string;
+  /** `message` of a success that has no text of its own. */
+  message: string;
+  /** Media type of a success; failures are JSON whatever it is. Default `application/json`. */
+  produces?: string;
+  /** HTTP statuses that come with `output`. Default 200, for sends also 202. */
+  statuses?: number[];
+  /** Codes that it may answer besides those that follow from everything else here. */
+  errors?: ErrorCode[];
+  input: I;
+  output: O;
+}
+
+export const endpoint = <const A extends Access, I extends z.ZodObject, O extends z.ZodType>(
+  description: Endpoint<A, I, O>,
+): Endpoint<A, I, O> => description;

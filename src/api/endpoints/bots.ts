@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { listOf } from "../schemas/answer.ts";
+import { flag, integer, text } from "../schemas/fields.ts";
+
+const bots = { by: "key", permission: "bots" } as const;
+
+const bot = z.strictObject({
+  id: z.string(),
+  priority: z.int(),
+  enable: z.string(),
+  routes: z.array(z.strictObject({ kind: z.string(), pattern: z.string() })),
+  error: z.string().optional(),
+});
+
+/** With what holds on one number; `priority` is the one in force. */
+const boundBot = bot.extend({
+  enabled: z.boolean(),
+  config: z.record(z.string(), z.unknown()).nullable(),
+});
+
+export const listBots = endpoint({
+  method: "GET",
+  path: "/bots",
+  access: bots,
+  summary: "All bots",
+  message: "Bots.",
+  input: z.object({}),
+  output: listOf(bot),
+});
+
+export const getDeviceBots = endpoint({
+  method: "GET",
+  path: "/devices/{number}/bots",
+  access: bots,
+  summary: "Which bots answer at a number",
+  message: "Bots of the device.",
+  input: z.object({}),
+  output: listOf(boundBot),
+});
+
+export const putDeviceBots = endpoint({
+  method: "PUT",
+  path: "/devices/{number}/bots",
+  access: bots,
+  summary: "Set which bots answer at a number; a bot that is not listed does as it says itself",
+  message: "Bots of the device saved.",
+  input: z.object({
+    bots: z
+      .array(
+        z.object({
+          id: text(1, 255),
+          enabled: flag(),
+          priority: integer(0, 100).nullish(),
+          config: z.record(z.string(), z.unknown()).nullish(),
+        }),
+      )
+      .max(1000),
+  }),
+  output: listOf(boundBot),
+});

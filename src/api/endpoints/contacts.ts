@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { parseLid } from "../../model/address.ts";
+import { endpoint } from "../endpoint.ts";
+import { answer } from "../schemas/answer.ts";
+import { flag, isoTime, ownNumber, text } from "../schemas/fields.ts";
+
+const lid = text(1, 100).transform((value, context) => {
+  const parsed = parseLid(value);
+  if (parsed !== null) return parsed;
+  context.issues.push({ code: "custom", input: value, message: "Must be digits, with or without @lid." });
+  return z.NEVER;
+});
+
+export const groups = endpoint({
+  method: "POST",
+  path: "/groups",
+  access: { by: "key", permission: "groups" },
+  summary: "Groups of a number, cached for 60 seconds",
+  message: "Groups.",
+  errors: ["WHATSAPP_REFUSED"],
+  input: z.object({ sender: ownNumber(), refresh: flag().default(false) }),
+  output: answer({
+    total: z.int().min(0),
+    data: z.array(
+      z.strictObject({
+        id: z.string().endsWith("@g.us"),
+        name: z.string(),
+        participants: z.int().min(0),
+        only_admins: z.boolean(),
+        is_member: z.boolean(),
+        is_admin: z.boolean(),
+        can_send: z.boolean(),
+      }),
+    ),
+    cached_at: isoTime(),
+    stale: z.boolean(),
+  }),
+});
+
+export const resolveLid = endpoint({
+  method: "POST",
+  path: "/resolve-lid",
+  access: { by: "key", permission: "lid" },
+  summary: "The phone number behind a LID",
+  message: "Number found.",
+  input: z.object({ sender: ownNumber(), lid }),
+  output: answer({
+    lid: z.string().endsWith("@lid"),
+    number: z.string().nullable(),
+    errors: z.strictObject({ code: z.literal("NUMBER_NOT_AVAILABLE") }).optional(),
+  }),
+});

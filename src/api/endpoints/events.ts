@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+
+export const events = endpoint({
+  method: "GET",
+  path: "/events",
+  access: { by: "key", permission: null },
+  summary: "What happens in the account, as Server-Sent Events",
+  message: "Events.",
+  input: z.object({}),
+  output: z.string(),
+  produces: "text/event-stream",
+});

@@ -1,0 +1,35 @@
+import type { Endpoint } from "../endpoint.ts";
+import * as accounts from "./accounts.ts";
+import * as bots from "./bots.ts";
+import * as channels from "./channels.ts";
+import * as contacts from "./contacts.ts";
+import * as documentation from "./documentation.ts";
+import * as events from "./events.ts";
+import * as health from "./health.ts";
+import * as media from "./media.ts";
+import * as messages from "./messages.ts";
+import * as metrics from "./metrics.ts";
+import * as numbers from "./numbers.ts";
+import * as polls from "./polls.ts";
+import * as sendMedia from "./send-media.ts";
+import * as webhooks from "./webhooks.ts";
+
+const { sendAnswer: _, ...messageEndpoints } = messages;
+
+/** Every endpoint that exists, in the order in which the documentation shows them. */
+export const endpoints: Endpoint[] = [
+  messageEndpoints,
+  sendMedia,
+  polls,
+  contacts,
+  channels,
+  numbers,
+  webhooks,
+  bots,
+  events,
+  accounts,
+  media,
+  health,
+  metrics,
+  documentation,
+].flatMap((group) => Object.values(group) as Endpoint[]);

@@ -1,0 +1,14 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+
+export const getMedia = endpoint({
+  method: "GET",
+  path: "/media/{token}",
+  access: { by: "everybody" },
+  summary: "The file of a message that arrived, by the signed address in `media.url` of a webhook event",
+  message: "File.",
+  errors: ["FILE_TOO_LARGE", "FILE_UNREACHABLE", "FILE_NOT_USABLE", "UNAVAILABLE"],
+  input: z.object({}),
+  output: z.string(),
+  produces: "application/octet-stream",
+});

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { answer, listOf, record } from "../schemas/answer.ts";
+import { flag, oneOf, ownNumber } from "../schemas/fields.ts";
+import { device, newDevice, why } from "../schemas/numbers.ts";
+
+const devices = { by: "key", permission: "devices" } as const;
+const nothing = z.object({});
+
+const expiresIn = z.int().min(0);
+
+export const generateQr = endpoint({
+  method: "POST",
+  path: "/generate-qr",
+  access: { by: "key", permission: "qr" },
+  summary: "Link a number; call again until it is connected",
+  message: "Processing",
+  errors: ["WRONG_NUMBER", "PLAN_LIMIT"],
+  input: z.object({
+    device: ownNumber(),
+    force: flag().default(false),
+    method: oneOf(["qr", "code"]).default("qr"),
+  }),
+  output: z.discriminatedUnion("state", [
+    answer({ state: z.literal("processing") }).extend({ status: z.literal(false) }),
+    answer({
+      state: z.literal("qr"),
+      qrcode: z.string().startsWith("data:image/png;base64,"),
+      qr: z.string(),
+      expires_in: expiresIn,
+    }).extend({ status: z.literal(false) }),
+    answer({
+      state: z.literal("code"),
+      code: z.string().regex(/^[A-Z0-9]{8}$/),
+      expires_in: expiresIn,
+    }).extend({ status: z.literal(false) }),
+    answer({ state: z.literal("connected"), device: z.string() }).extend({ status: z.literal(true) }),
+    answer({ state: z.literal("connecting"), device: z.string() }).extend({ status: z.literal(true) }),
+  ]),
+});
+
+export const listDevices = endpoint({
+  method: "GET",
+  path: "/devices",
+  access: devices,
+  summary: "Numbers of the account",
+  message: "Devices.",
+  input: nothing,
+  output: listOf(device),
+});
+
+export const createDevice = endpoint({
+  method: "POST",
+  path: "/devices",
+  access: devices,
+  summary: "Register a number without linking it",
+  message: "Device registered.",
+  errors: ["PLAN_LIMIT"],
+  input: newDevice,
+  output: record(device),
+});
+
+export const getDevice = endpoint({
+  method: "GET",
+  path: "/devices/{number}",
+  access: devices,
+  summary: "One number",
+  message: "Device.",
+  input: nothing,
+  output: record(device),
+});
+
+export const deleteDevice = endpoint({
+  method: "DELETE",
+  path: "/devices/{number}",
+  access: devices,
+  summary: "Log a number out and erase it",
+  message: "Device deleted.",
+  input: nothing,
+  output: answer({}),
+});
+
+export const logoutDevice = endpoint({
+  method: "POST",
+  path: "/devices/{number}/logout",
+  access: devices,
+  summary: "Log a number out; its record and webhook stay",
+  message: "Device logged out.",
+  input: nothing,
+  output: record(device),
+});
+
+export const whyDevice = endpoint({
+  method: "GET",
+  path: "/devices/{number}/why",
+  access: devices,
+  summary: "Why a number is in its state, and what to do",
+  message: "Explanation.",
+  input: nothing,
+  output: record(why),
+});

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import type { ErrorCode } from "../../model/errors.ts";
+import { MEDIA_TYPES } from "../../model/media.ts";
+import { endpoint } from "../endpoint.ts";
+import { destinations, ownNumber, text } from "../schemas/fields.ts";
+import { sendAnswer } from "./messages.ts";
+
+const LONGEST_URL = 8_192;
+
+const link = text(1, LONGEST_URL)
+  .transform((value) => value.trim())
+  .refine(
+    (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
+    "Must be a complete http or https address.",
+  )
+  .meta({ description: "http or https; must answer with the file itself" });
+
+const send = {
+  access: { by: "key", permission: "media" } as const,
+  sends: true as const,
+  summary: "Send a file to 1 to 10 destinations",
+  message: "Message sent successfully!",
+  errors: [
+    "FILE_TOO_LARGE",
+    "FILE_UNREACHABLE",
+    "FILE_NOT_USABLE",
+    "URL_NOT_ALLOWED",
+    "CONVERTER_MISSING",
+  ] satisfies ErrorCode[],
+  input: z.object({
+    sender: ownNumber(),
+    number: destinations(),
+    media_type: z.preprocess(
+      (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
+      z.enum(MEDIA_TYPES),
+    ),
+    url: link,
+    caption: text(0, 65_536)
+      .optional()
+      .meta({ description: "Text under an image or video; file name of a document" }),
+    ptt: text(0, 255).optional().meta({ description: "vn: a voice note, of audio or mp3" }),
+    msgid: text(1, 255).optional(),
+  }),
+  output: sendAnswer,
+};
+
+export const sendMedia = endpoint({ ...send, method: "POST", path: "/send-media" });
+export const sendMediaByGet = endpoint({ ...send, method: "GET", path: "/send-media", keyIn: "query" });

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { answer, listOf, record } from "../schemas/answer.ts";
+import { integer, oneOf, ownNumber, text } from "../schemas/fields.ts";
+import { delivery, DELIVERY_STATES, webhook, webhookInput, webhookTest } from "../schemas/webhooks.ts";
+
+const webhooks = { by: "key", permission: "webhooks" } as const;
+const nothing = z.object({});
+const path = "/devices/{number}/webhook";
+
+export const getWebhook = endpoint({
+  method: "GET",
+  path,
+  access: webhooks,
+  summary: "The webhook of a number",
+  message: "Webhook.",
+  input: nothing,
+  output: record(webhook),
+});
+
+export const putWebhook = endpoint({
+  method: "PUT",
+  path,
+  access: webhooks,
+  summary: "Set the webhook of a number; replaces all of it",
+  message: "Webhook saved.",
+  errors: ["URL_NOT_ALLOWED"],
+  input: webhookInput,
+  output: record(webhook, { secret: z.string().startsWith("whsec_").optional() }),
+});
+
+export const deleteWebhook = endpoint({
+  method: "DELETE",
+  path,
+  access: webhooks,
+  summary: "Remove the webhook; what is pending ends",
+  message: "Webhook deleted.",
+  input: nothing,
+  output: answer({}),
+});
+
+export const rotateWebhook = endpoint({
+  method: "POST",
+  path: `${path}/rotate`,
+  access: webhooks,
+  summary: "A new signing secret; old and new sign for 24 hours",
+  message: "Secret rotated. The new one is shown this once.",
+  input: nothing,
+  output: record(webhook, { secret: z.string().startsWith("whsec_") }),
+});
+
+export const testWebhook = endpoint({
+  method: "POST",
+  path: `${path}/test`,
+  access: webhooks,
+  summary: "Post a sample event; nothing goes to WhatsApp",
+  message: "Sample event posted.",
+  input: nothing,
+  output: record(webhookTest),
+});
+
+export const listDeliveries = endpoint({
+  method: "GET",
+  path: "/deliveries",
+  access: webhooks,
+  summary: "Deliveries to webhooks, newest first",
+  message: "Deliveries.",
+  input: z.object({
+    device: ownNumber().optional(),
+    state: oneOf(DELIVERY_STATES).optional(),
+    limit: integer(1, 100).default(50),
+    before: text(1, 100)
+      .refine(isCursor, "Must be the id of a delivery, or a time in ISO 8601 with a time zone.")
+      .optional(),
+  }),
+  output: listOf(delivery),
+});
+
+export const getDelivery = endpoint({
+  method: "GET",
+  path: "/deliveries/{id}",
+  access: webhooks,
+  summary: "One delivery with its attempts",
+  message: "Delivery.",
+  input: nothing,
+  output: record(delivery),
+});
+
+export const replayDelivery = endpoint({
+  method: "POST",
+  path: "/deliveries/{id}/replay",
+  access: webhooks,
+  summary: "One more attempt under the same id",
+  message: "Delivery queued again.",
+  statuses: [202],
+  input: nothing,
+  output: record(delivery),
+});
+
+function isCursor(value: string): boolean {
+  return /^msg_[0-9a-zA-Z]+$/.test(value) || z.iso.datetime({ offset: true }).safeParse(value).success;
+}

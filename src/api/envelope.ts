@@ -1,0 +1,84 @@
+import type { ErrorCode, GatewayError } from "../model/errors.ts";
+
+/** One answer before it is written: JSON body with the envelope's fields first. */
+export interface Answer {
+  httpStatus: number;
+  body: Record<string, unknown>;
+  /** Written instead of `body`, as it is. */
+  raw?: string | ReadableStream<Uint8Array>;
+  headers?: Record<string, string>;
+}
+
+/** What a route returns that answers no JSON, or JSON of another kind. */
+export class Raw {
+  readonly raw: string | ReadableStream<Uint8Array>;
+  readonly headers: Record<string, string>;
+
+  /** @param headers with its content type */
+  constructor(raw: Raw["raw"], headers: Record<string, string>) {
+    this.raw = raw;
+    this.headers = headers;
+  }
+}
+
+/** What a route may return. */
+export type Result = Reply | Raw | Record<string, unknown>;
+
+/** What a route may return instead of plain fields, when status, text or headers differ from the usual. */
+export class Reply {
+  readonly fields: Record<string, unknown>;
+  readonly options: {
+    httpStatus?: number;
+    /** `processing`: what old clients of `MPWA_COMPAT` look for. */
+    status?: boolean | "processing";
+    message?: string;
+    headers?: Record<string, string>;
+  };
+
+  constructor(fields: Record<string, unknown>, options: Reply["options"] = {}) {
+    this.fields = fields;
+    this.options = options;
+  }
+}
+
+/** `msg` and `message` are the same text: customers' systems read the one or the other. */
+export function succeeded(result: Result | undefined, usualMessage: string): Answer {
+  if (result instanceof Raw) return { httpStatus: 200, body: {}, raw: result.raw, headers: result.headers };
+  const { fields, options } =
+    result instanceof Reply ? result : { fields: result ?? {}, options: {} as Reply["options"] };
+  const message = options.message ?? usualMessage;
+  return {
+    httpStatus: options.httpStatus ?? 200,
+    body: { status: options.status ?? true, msg: message, message, ...fields },
+    headers: options.headers,
+  };
+}
+
+export function failed(error: GatewayError): Answer {
+  const { fields, extra, retryAfter, headers } = error.details;
+  return {
+    httpStatus: error.status,
+    body: {
+      status: false,
+      msg: error.message,
+      message: error.message,
+      errors: { code: error.code, ...(fields ? { fields } : {}), ...extra },
+    },
+    headers: {
+      ...headers,
+      ...(retryAfter === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) }),
+    },
+  };
+}
+
+/** A fault of ours: nothing of it leaves but the id under which the log has it. */
+export function crashed(requestId: string): Answer {
+  const message = "Internal error.";
+  const code: ErrorCode = "INTERNAL_ERROR";
+  return {
+    httpStatus: 500,
+    body: { status: false, msg: message, message, errors: { code, request_id: requestId } },
+  };
+}
+
+export const list = <T>(data: T[], total = data.length): { total: number; data: T[] } => ({ total, data });

@@ -1,0 +1,139 @@
+import { authorize, mayUseNumber } from "../accounts/authorize.ts";
+import type { Permission } from "../accounts/caller.ts";
+import type { AccountEvent, EventName, EventReader } from "../events/events.ts";
+import { GatewayError } from "../model/errors.ts";
+import type { Incoming } from "../model/messages.ts";
+import { toEvent } from "../webhooks/payload.ts";
+import type { Caller, DecisionRecord, DeliveryRecord, DeviceRecord, MessageRecord } from "./services.ts";
+import { decisionView, deliveryView, deviceView, messageView } from "./views.ts";
+
+const HEARTBEAT_MS = 15_000;
+const MOST_AT_ONCE = 100;
+
+const PERMISSION_FOR: Record<EventName, Permission> = {
+  device: "devices",
+  "message.in": "messages",
+  "message.out": "messages",
+  decision: "bots",
+  delivery: "webhooks",
+};
+
+export interface EventStreamOptions {
+  reader: EventReader;
+  /** Who listens, asked anew before anything is written: a key that is deleted hears nothing more. */
+  caller(): Promise<Caller | null>;
+  /** Ends the stream cleanly. */
+  ending: AbortSignal;
+  /** Between comments while nothing happens; default 15,000 ms. */
+  heartbeatMs?: number;
+}
+
+/**
+ * The events of an account as Server-Sent Events. Nothing is kept per listener: it takes from the account's last events
+ * when the socket has room, and one that falls behind them is cut off, to come back with `Last-Event-ID`.
+ */
+export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Array> {
+  const { reader, ending, heartbeatMs = HEARTBEAT_MS } = options;
+  const closed = new AbortController();
+  let reading = false;
+  const end = (): void => {
+    closed.abort();
+    reader.close();
+  };
+  ending.addEventListener("abort", end, { once: true });
+
+  async function nextText(): Promise<string | null> {
+    // oxlint-disable-next-line no-unmodified-loop-condition -- `end` changes it while this waits
+    while (!closed.signal.aborted) {
+      const events = reader.take(MOST_AT_ONCE);
+      const caller = await options.caller();
+      if (events === null || caller === null || !caller.account.enabled) return null;
+      const text = events
+        .filter((event) => mayHear(caller, event))
+        .map(asText)
+        .join("");
+      if (text !== "") return text;
+      if (events.length > 0) continue;
+      const since = Date.now();
+      await reader.wait(heartbeatMs);
+      if (!closed.signal.aborted && Date.now() - since >= heartbeatMs - 1) return ":\n\n";
+    }
+    return null;
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        controller.enqueue(encode(": connected\n\n"));
+        // A socket that takes nothing asks for nothing, and would be held for ever.
+        const watch = setInterval(() => {
+          if (closed.signal.aborted) clearInterval(watch);
+          else if (!reading && reader.isBehind()) {
+            end();
+            controller.error(new Error("The listener is too slow."));
+          }
+        }, heartbeatMs);
+        watch.unref();
+      },
+      async pull(controller) {
+        reading = true;
+        const text = await nextText();
+        reading = false;
+        if (text !== null) return controller.enqueue(encode(text));
+        end();
+        ending.removeEventListener("abort", end);
+        controller.close();
+      },
+      cancel() {
+        end();
+        ending.removeEventListener("abort", end);
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+/** `Last-Event-ID`, which browsers send by themselves; whatever is no id of ours is "from now on". */
+export function lastEventId(header: string | null): number | null {
+  return header !== null && /^\d{1,15}$|^\d{16}$/.test(header) ? Number(header) : null;
+}
+
+function mayHear(caller: Caller, { name, number }: AccountEvent): boolean {
+  if (!mayUseNumber(caller, number)) return false;
+  try {
+    authorize(caller, PERMISSION_FOR[name]);
+    return true;
+  } catch (error) {
+    if (error instanceof GatewayError) return false;
+    throw error;
+  }
+}
+
+/** JSON has no line ends, so one `data:` line is enough. */
+function asText(event: AccountEvent): string {
+  return `id: ${event.id}\nevent: ${event.name}\ndata: ${JSON.stringify(viewOf(event))}\n\n`;
+}
+
+function viewOf({ name, number, record }: AccountEvent): object {
+  switch (name) {
+    case "device":
+      return deviceView(record as DeviceRecord);
+    case "message.in":
+      return incomingView(record as Incoming, number);
+    case "message.out":
+      return messageView(record as MessageRecord);
+    case "decision":
+      return decisionView(record as DecisionRecord);
+    case "delivery":
+      return deliveryView(record as DeliveryRecord);
+  }
+}
+
+/** In the words of the webhook, without what only the webhook carries. */
+function incomingView(message: Incoming, number: string): object {
+  const { bufferImage: _, handled_by: __, ...event } = toEvent(message, number, null);
+  return event;
+}
+
+const encoder = new TextEncoder();
+const encode = (text: string): Uint8Array => encoder.encode(text);

@@ -1,0 +1,14 @@
+import type { Drain } from "./drain.ts";
+import { Reply } from "./envelope.ts";
+import type { App } from "./services.ts";
+
+/** Each check by itself, so that a probe's log says which one it was. */
+export async function readiness(app: App, drain: Drain): Promise<Reply> {
+  const { draining } = drain;
+  const checks = { ...(draining ? { database: true, disk: true } : await app.health.check()), draining };
+  if (checks.database && checks.disk && !draining) return new Reply({ checks });
+  return new Reply(
+    { checks, errors: { code: "UNAVAILABLE" } },
+    { httpStatus: 503, status: false, message: "Not ready.", headers: { "retry-after": "5" } },
+  );
+}

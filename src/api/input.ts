@@ -1,0 +1,68 @@
+import type { H3Event } from "h3";
+import type { z } from "zod";
+import { GatewayError } from "../model/errors.ts";
+import { readBodyFields } from "./body.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { decodeForm } from "./form.ts";
+import { fieldProblems, type FieldProblems } from "./problems.ts";
+
+/** What a request says, before anybody looked at what it means. */
+export interface RawInput {
+  fields: Record<string, unknown>;
+  /** Problems that reading alone has found; told after the key was checked. */
+  problems: FieldProblems;
+}
+
+const listsOf = new WeakMap<z.ZodObject, ReadonlySet<string>>();
+
+/**
+ * Body of a POST, PUT or PATCH; query of a GET or DELETE.
+ *
+ * @throws BODY_TOO_LARGE, UNSUPPORTED_CONTENT_TYPE, INVALID_JSON
+ */
+export async function readInput(event: H3Event, endpoint: Endpoint): Promise<RawInput> {
+  const lists = listFields(endpoint.input);
+  if (endpoint.method !== "GET" && endpoint.method !== "DELETE")
+    return { fields: await readBodyFields(event, lists), problems: {} };
+  const { fields, notUtf8 } = decodeForm(event.url.search.replace(/^\?/, ""), lists);
+  return { fields, problems: Object.fromEntries(notUtf8.map((name) => [name, ["Is not UTF-8."]])) };
+}
+
+/**
+ * @returns the fields that the endpoint knows, normalised; null counts as absent
+ * @throws INVALID_PARAMETERS naming every field that is wrong
+ */
+export function validate<I extends z.ZodObject>(schema: I, raw: RawInput): z.output<I> {
+  const given = Object.entries(raw.fields).filter(([, value]) => value !== null);
+  const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
+  const known = Object.entries(raw.problems).filter(([name]) => Object.hasOwn(schema.shape, name));
+  if (parsed.success && known.length === 0) return parsed.data;
+  const fields = { ...fieldProblems(parsed.error?.issues ?? []), ...Object.fromEntries(known) };
+  throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+}
+
+/** Fields that a form may give several times. */
+function listFields(schema: z.ZodObject): ReadonlySet<string> {
+  const known = listsOf.get(schema);
+  if (known !== undefined) return known;
+  const names = Object.entries(schema.shape).filter(([, field]) => isList(field as z.ZodType));
+  const lists = new Set(names.map(([name]) => name));
+  listsOf.set(schema, lists);
+  return lists;
+}
+
+function isList(field: z.ZodType): boolean {
+  const {
+    type,
+    innerType,
+    out,
+    in: inside,
+  } = field.def as {
+    type: string;
+    innerType?: z.ZodType;
+    out?: z.ZodType;
+    in?: z.ZodType;
+  };
+  if (type === "array") return true;
+  return [innerType, out, inside].some((inner) => inner !== undefined && isList(inner));
+}

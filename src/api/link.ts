@@ -1,0 +1,54 @@
+import { mayUseNumber } from "../accounts/authorize.ts";
+import { Reply } from "./envelope.ts";
+import { senderNotFound } from "./senders.ts";
+import type { App, Caller, DeviceRecord, LinkStatus } from "./services.ts";
+
+/**
+ * The number to link, registered when it is new.
+ *
+ * @throws SENDER_NOT_FOUND outside the key's `devices`; PLAN_LIMIT
+ */
+export async function findOrRegister(app: App, caller: Caller, number: string): Promise<DeviceRecord> {
+  if (!mayUseNumber(caller, number)) throw senderNotFound("device");
+  return (await app.numbers.find(caller.accountId, number)) ?? app.numbers.register(caller.accountId, number);
+}
+
+/**
+ * The five answers of `/generate-qr`. `status` is true only once there is nothing left to scan.
+ *
+ * @param mpwaCompat in the words that clients of MPWA look for
+ */
+export function linkReply(device: string, link: LinkStatus, mpwaCompat: boolean): Reply {
+  switch (link.state) {
+    case "processing":
+      return new Reply(
+        { state: link.state },
+        { status: mpwaCompat ? "processing" : false, message: "Processing" },
+      );
+    case "qr": {
+      const { state, qr, qrcode } = link;
+      const message = mpwaCompat ? "Please scann qrcode" : "Please scan the QR code";
+      return new Reply(
+        { state, qrcode, qr, expires_in: seconds(link.expiresInMs) },
+        { status: false, message },
+      );
+    }
+    case "code":
+      return new Reply(
+        { state: link.state, code: link.code, expires_in: seconds(link.expiresInMs) },
+        { status: false, message: "Type this code on the phone: Linked devices, Link with phone number" },
+      );
+    case "connected":
+      return new Reply({ state: link.state, device }, { status: !mpwaCompat, message: ALREADY_CONNECTED });
+    case "connecting":
+      return new Reply(
+        { state: link.state, device },
+        mpwaCompat
+          ? { status: false, message: ALREADY_CONNECTED }
+          : { message: "Device already linked, reconnecting" },
+      );
+  }
+}
+
+const ALREADY_CONNECTED = "Device already connected!";
+const seconds = (milliseconds: number): number => Math.max(0, Math.floor(milliseconds / 1000));

@@ -1,0 +1,287 @@
+/** One request and its answer, as they could really be. The tests check both against the endpoint's schemas. */
+export interface Example {
+  path?: Record<string, string>;
+  input?: object;
+  output?: object;
+}
+
+const SENDER = "31600000001";
+const PERSON = "4915112345678";
+const MESSAGE = "3EB0A1B2C3D4E5F6A1B2C3";
+const DELIVERY = "msg_0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+const ACCOUNT = "7d0c1f5e-6f0a-4b37-9b51-2a3f3a8f5f10";
+const KEY_ID = "b1f6c2de-0d4b-4b52-8a39-6f8d7e1c2b3a";
+const AT = "2026-11-21T09:30:00.000Z";
+const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDt8Wx2ZqkJmE=";
+const NEW_KEY = "parley_4fQ8uV2nXk1Zs7Ty0Rb6Lm3Wc9Dp5H0aBcDe";
+
+const says = (message: string, fields: object = {}): object => ({
+  status: true,
+  msg: message,
+  message,
+  ...fields,
+});
+const one = (message: string, data: object, beside: object = {}): object =>
+  says(message, { data, ...beside });
+const many = (message: string, ...data: object[]): object => says(message, { total: data.length, data });
+
+const sent = says("Message sent successfully!", {
+  results: [{ number: PERSON, status: true, state: "sent", id: MESSAGE }],
+  id: MESSAGE,
+  state: "sent",
+});
+const text = { sender: SENDER, number: PERSON, message: "Your parcel is on its way." };
+const media = {
+  sender: SENDER,
+  number: PERSON,
+  media_type: "image",
+  url: "https://example.com/menu.jpg",
+  caption: "Today's menu",
+};
+const poll = {
+  sender: SENDER,
+  number: PERSON,
+  name: "When do we meet?",
+  option: ["Monday", "Tuesday"],
+  countable: "1",
+};
+const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true, created_at: AT };
+const key = {
+  id: KEY_ID,
+  name: "Web shop",
+  permissions: ["messages", "media"],
+  devices: [SENDER],
+  recipients: null,
+  expires_at: null,
+  created_at: AT,
+  last_used_at: null,
+  prefix: "parley_4fQ8",
+};
+const newKey = { name: "Web shop", permissions: ["messages", "media"], devices: [SENDER] };
+const device = {
+  device: SENDER,
+  state: "connected",
+  since: AT,
+  last_in: AT,
+  last_out: null,
+  lid: "123456789012345@lid",
+  name: "Corner shop",
+  platform: "android",
+};
+const group = {
+  id: "120363000000000001@g.us",
+  name: "Regulars",
+  participants: 12,
+  only_admins: false,
+  is_member: true,
+  is_admin: false,
+  can_send: true,
+};
+const channel = { id: "120363000000000009@newsletter", name: "Offers", role: "owner", can_send: true };
+const webhook = {
+  url: "https://example.com/whatsapp",
+  mode: "fallback",
+  reply_to: "chat",
+  events: ["message", "poll_vote"],
+  headers: {},
+  timeout_ms: 15_000,
+  reply_max_age: 3600,
+  read: false,
+  typing: false,
+  enabled: true,
+};
+const delivery = {
+  id: DELIVERY,
+  device: SENDER,
+  message_id: "3AEB64C1D2E3F4A5B6C7",
+  type: "text",
+  url: "https://example.com/whatsapp",
+  state: "delivered",
+  attempts: [{ at: AT, status_code: 200, duration_ms: 84, error: null, answer: '{"message":"Until six."}' }],
+  next_at: null,
+  reply: { understood: true, ignored: [], ids: [MESSAGE] },
+};
+const binding = {
+  id: "menu",
+  priority: 10,
+  enable: "bound",
+  routes: [{ kind: "keyword", pattern: "menu" }],
+  enabled: true,
+  config: null,
+};
+
+const ofDevice = { number: SENDER };
+const ofAccount = { id: ACCOUNT };
+
+/** By method and path. */
+export const EXAMPLES: Record<string, Example> = {
+  "POST /send-message": { input: text, output: sent },
+  "GET /send-message": { input: text, output: sent },
+  "POST /send-media": { input: media, output: sent },
+  "GET /send-media": { input: media, output: sent },
+  "POST /send-poll": { input: poll, output: sent },
+  "GET /send-poll": { input: poll, output: sent },
+  "GET /messages/{id}": {
+    path: { id: MESSAGE },
+    output: one("Message.", {
+      id: MESSAGE,
+      sender: SENDER,
+      number: PERSON,
+      kind: "text",
+      origin: "api",
+      state: "delivered",
+      history: [
+        { state: "queued", at: AT },
+        { state: "sent", at: AT },
+        { state: "delivered", at: AT },
+      ],
+    }),
+  },
+  "POST /groups": {
+    input: { sender: SENDER },
+    output: says("Groups.", { total: 1, data: [group], cached_at: AT, stale: false }),
+  },
+  "POST /resolve-lid": {
+    input: { sender: SENDER, lid: "123456789012345@lid" },
+    output: says("Number found.", { lid: "123456789012345@lid", number: PERSON }),
+  },
+  "GET /channels": { input: { sender: SENDER }, output: many("Channels.", channel) },
+  "POST /channels": {
+    input: { sender: SENDER, channel: "https://whatsapp.com/channel/0029VaAbCdEfGhIjKlMnOp1q" },
+    output: one("Channel registered.", channel),
+  },
+  "DELETE /channels/{id}": {
+    path: { id: channel.id },
+    input: { sender: SENDER },
+    output: says("Channel removed."),
+  },
+  "GET /media/{token}": { path: { token: "the-last-part-of-media.url" } },
+  "POST /generate-qr": {
+    input: { device: SENDER },
+    output: {
+      ...says("Please scan the QR code", {
+        state: "qr",
+        qrcode: "data:image/png;base64,iVBORw0KGgo=",
+        qr: "2@AbCdEf",
+        expires_in: 20,
+      }),
+      status: false,
+    },
+  },
+  "GET /devices": { output: many("Devices.", device) },
+  "POST /devices": { input: { device: SENDER }, output: one("Device registered.", device) },
+  "GET /devices/{number}": { path: ofDevice, output: one("Device.", device) },
+  "DELETE /devices/{number}": { path: ofDevice, output: says("Device deleted.") },
+  "POST /devices/{number}/logout": {
+    path: ofDevice,
+    output: one("Device logged out.", { ...device, state: "unlinked" }),
+  },
+  "GET /devices/{number}/why": {
+    path: ofDevice,
+    output: one("Explanation.", {
+      state: "connecting",
+      since: AT,
+      last_close: { code: 408, reason: "timed out", at: AT },
+      next_retry_at: AT,
+      advice: "The line to WhatsApp was lost; it is opened again by itself.",
+    }),
+  },
+  "GET /devices/{number}/webhook": { path: ofDevice, output: one("Webhook.", webhook) },
+  "PUT /devices/{number}/webhook": {
+    path: ofDevice,
+    input: { url: "https://example.com/whatsapp" },
+    output: one("Webhook saved.", webhook, { secret: SECRET }),
+  },
+  "DELETE /devices/{number}/webhook": { path: ofDevice, output: says("Webhook deleted.") },
+  "POST /devices/{number}/webhook/rotate": {
+    path: ofDevice,
+    output: one("Secret rotated. The new one is shown this once.", webhook, { secret: SECRET }),
+  },
+  "POST /devices/{number}/webhook/test": {
+    path: ofDevice,
+    output: one("Sample event posted.", {
+      status_code: 200,
+      duration_ms: 61,
+      answer: '{"message":"Hello"}',
+      understood: true,
+    }),
+  },
+  "GET /deliveries": { input: { device: SENDER, limit: 20 }, output: many("Deliveries.", delivery) },
+  "GET /deliveries/{id}": { path: { id: DELIVERY }, output: one("Delivery.", delivery) },
+  "POST /deliveries/{id}/replay": {
+    path: { id: DELIVERY },
+    output: one("Delivery queued again.", { ...delivery, state: "pending", next_at: AT }),
+  },
+  "GET /bots": {
+    output: many("Bots.", {
+      id: "menu",
+      priority: 10,
+      enable: "always",
+      routes: [{ kind: "keyword", pattern: "menu" }],
+    }),
+  },
+  "GET /devices/{number}/bots": {
+    path: ofDevice,
+    output: many("Bots of the device.", binding),
+  },
+  "PUT /devices/{number}/bots": {
+    path: ofDevice,
+    input: { bots: [{ id: "menu", enabled: true, priority: 10 }] },
+    output: many("Bots of the device saved.", binding),
+  },
+  "GET /events": {},
+  "GET /account": {
+    output: one("Account.", {
+      id: ACCOUNT,
+      name: "Corner shop",
+      plan: "basic",
+      limits: { devices: 1, keys: 5, sends_per_day: 1000 },
+      used: { devices: 1, keys: 2, sends_per_day: 17 },
+    }),
+  },
+  "GET /api-keys": { output: many("API keys.", key) },
+  "POST /api-keys": {
+    input: newKey,
+    output: one("API key created. It is shown this once.", key, { api_key: NEW_KEY }),
+  },
+  "DELETE /api-keys/{id}": { path: { id: KEY_ID }, output: says("API key deleted.") },
+  "POST /api-keys/{id}/rotate": {
+    path: { id: KEY_ID },
+    output: one("API key rotated. The new one is shown this once.", key, { api_key: NEW_KEY }),
+  },
+  "POST /admin/accounts": {
+    input: { name: "Corner shop", plan: "basic" },
+    output: says("Account created. The key is shown this once.", { account, api_key: NEW_KEY }),
+  },
+  "GET /admin/accounts": { output: many("Accounts.", account) },
+  "GET /admin/accounts/{id}": { path: ofAccount, output: one("Account.", account) },
+  "PATCH /admin/accounts/{id}": {
+    path: ofAccount,
+    input: { enabled: false },
+    output: one("Account changed.", { ...account, enabled: false }),
+  },
+  "DELETE /admin/accounts/{id}": { path: ofAccount, output: says("Account deleted.") },
+  "GET /admin/accounts/{id}/api-keys": { path: ofAccount, output: many("API keys.", key) },
+  "POST /admin/accounts/{id}/api-keys": {
+    path: ofAccount,
+    input: newKey,
+    output: one("API key created. It is shown this once.", key, { api_key: NEW_KEY }),
+  },
+  "DELETE /admin/accounts/{id}/api-keys/{keyId}": {
+    path: { id: ACCOUNT, keyId: KEY_ID },
+    output: says("API key deleted."),
+  },
+  "GET /admin/accounts/{id}/devices": { path: ofAccount, output: many("Devices.", device) },
+  "POST /admin/accounts/{id}/devices": {
+    path: ofAccount,
+    input: { device: SENDER },
+    output: one("Device registered.", { ...device, state: "unlinked" }),
+  },
+  "GET /health/live": { output: says("Alive.") },
+  "GET /health/ready": {
+    output: says("Ready.", { checks: { database: true, disk: true, draining: false } }),
+  },
+  "GET /metrics": {},
+  "GET /openapi.json": {},
+  "GET /docs": {},
+};

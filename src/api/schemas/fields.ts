@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { parseDestinations, parseNumber, parseRecipient } from "../../model/address.ts";
+
+/**
+ * The kinds of fields that requests are made of. Callers send forms, query strings and JSON from many languages, so a
+ * number or boolean is read as its text where text is wanted, and `"1"`, `1`, `true`, `"true"` are true for flags.
+ */
+
+function asText(value: unknown): unknown {
+  if (typeof value === "boolean") return String(value);
+  // Beyond 2^53 the digits that the caller wrote are lost already, and a message would go to somebody else.
+  if (typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value)))
+    return String(value);
+  return value;
+}
+
+function asInteger(value: unknown): unknown {
+  return typeof value === "string" && /^\s*-?\d{1,15}\s*$/.test(value) ? Number(value) : value;
+}
+
+function asFlag(value: unknown): unknown {
+  if (typeof value === "string") return value === "1" || value === "true";
+  return typeof value === "number" ? value === 1 : value;
+}
+
+const wellFormed = (text: string): boolean => text.isWellFormed();
+
+/** Text of `min` to `max` UTF-16 units, unchanged. */
+export const text = (min: number, max: number) =>
+  z.preprocess(
+    asText,
+    z.string().min(min).max(max).refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
+  );
+
+/** Text that says something: more than white space. */
+export const visibleText = (max: number) =>
+  text(1, max).refine((value) => value.trim() !== "", "Must not be blank.");
+
+/** Text trimmed before it is measured. */
+export const trimmedText = (min: number, max: number) =>
+  z.preprocess(
+    (value) => {
+      const asked = asText(value);
+      return typeof asked === "string" ? asked.trim() : asked;
+    },
+    z.string().min(min).max(max).refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
+  );
+
+export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values);
+
+export const integer = (min: number, max: number) => z.preprocess(asInteger, z.int().min(min).max(max));
+
+/** Everything but `"1"`, `1`, `true`, `"true"` is false. */
+export const flag = () => z.preprocess(asFlag, z.boolean());
+
+/** A phone number of this gateway (`sender`, `device`), normalised to digits. */
+export const ownNumber = () =>
+  text(1, 100)
+    .transform((value, context) => {
+      const number = parseNumber(value);
+      if (number !== null) return number;
+      context.issues.push({
+        code: "custom",
+        input: value,
+        message: "Must be a phone number: 7 to 15 digits with the country code.",
+      });
+      return z.NEVER;
+    })
+    .meta({ description: "A number of this account, with its country code" });
+
+/** 1 to 10 destinations separated by `|`. */
+export const destinations = () =>
+  text(1, 10_000)
+    .transform((value, context) => {
+      const parsed = parseDestinations(value);
+      if (parsed.ok) return parsed.destinations;
+      context.issues.push({ code: "custom", input: value, message: parsed.problem });
+      return z.NEVER;
+    })
+    .meta({
+      description: "1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid`",
+    });
+
+/** A destination, or the beginning of one followed by `*`. */
+export const recipient = () =>
+  text(1, 100)
+    .transform((value, context) => {
+      const entry = parseRecipient(value);
+      if (entry !== null) return entry;
+      context.issues.push({
+        code: "custom",
+        input: value,
+        message: "Must be a destination, or the first digits of one followed by *.",
+      });
+      return z.NEVER;
+    })
+    .meta({ description: "A destination, or the first digits of one followed by `*`" });
+
+/** A list; one value alone is a list of one, as forms send it. */
+export const list = <T extends z.ZodType>(item: T, min: number, max: number) =>
+  z.preprocess(
+    (value) => (Array.isArray(value) || value === undefined || typeof value === "object" ? value : [value]),
+    z.array(item).min(min).max(max),
+  );
+
+/** ISO 8601 with a time zone, as Unix milliseconds. */
+export const time = () =>
+  z.iso
+    .datetime({
+      offset: true,
+      error: "Must be a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z.",
+    })
+    .transform((value) => Date.parse(value));
+
+export const isoTime = () => z.iso.datetime();

@@ -1,0 +1,98 @@
+import { mayWriteTo } from "../accounts/authorize.ts";
+import type { Destination } from "../model/address.ts";
+import { ERROR_STATUS, GatewayError } from "../model/errors.ts";
+import type { Draft } from "../model/messages.ts";
+import type { Claim } from "../outbox/idempotency.ts";
+import { Reply } from "./envelope.ts";
+import { findSender, requireLinked } from "./senders.ts";
+import type { App, Caller, DeviceRecord, SendResult, SendShare } from "./services.ts";
+
+/** What every send names, whatever it sends. */
+export interface SendInput {
+  sender: string;
+  number: Destination[];
+  msgid?: string | undefined;
+}
+
+/** A checked request for a send, as routes get it. */
+export interface SendCall {
+  app: App;
+  caller: Caller;
+  input: SendInput;
+  claim: Claim | null;
+}
+
+/**
+ * The last checks of a send, then the send itself: sender → recipients → plan → outbox.
+ *
+ * @param content what is sent; a function is asked once nothing but its own failure can refuse the send any more
+ * @throws SENDER_NOT_FOUND, SENDER_NOT_CONNECTED, RECIPIENT_NOT_ALLOWED, QUOTA_EXCEEDED, and what `content` throws:
+ *   nothing was stored
+ */
+export async function send(
+  { app, caller, input, claim }: SendCall,
+  content: Draft | ((device: DeviceRecord) => Promise<Draft>),
+): Promise<Reply> {
+  const device = await findSender(app, caller, input.sender);
+  await requireLinked(app, device);
+  requireRecipients(caller, input.number);
+  const share = await app.accounts.takeSends(caller.accountId, input.number.length);
+  let stored = 0;
+  try {
+    const draft = typeof content === "function" ? await content(device) : content;
+    const results = await app.outbox.submit({
+      caller,
+      device,
+      destinations: input.number,
+      draft,
+      quoteId: input.msgid,
+      claim,
+    });
+    stored = results.filter(({ id }) => id !== null).length;
+    return sendReply(results, quotaHeaders(share, input.number.length - stored));
+  } finally {
+    share?.giveBack(input.number.length - stored);
+  }
+}
+
+/** @param notStored sends that go back to the plan */
+function quotaHeaders(share: SendShare | null, notStored: number): Record<string, string> {
+  if (share === null) return {};
+  return {
+    "x-quota-limit": String(share.limit),
+    "x-quota-remaining": String(share.remaining() + notStored),
+  };
+}
+
+/** One destination that the key may not write to refuses the whole request. */
+function requireRecipients(caller: Caller, destinations: Destination[]): void {
+  const refused = destinations.find(({ number }) => !mayWriteTo(caller, number));
+  if (refused === undefined) return;
+  throw new GatewayError("RECIPIENT_NOT_ALLOWED", `This API key may not write to ${refused.number}.`);
+}
+
+/** Any sent: 200; else any queued: 202; none: the first result's own error. */
+export function sendReply(results: SendResult[], headers: Record<string, string> = {}): Reply {
+  const [first] = results;
+  const fields = {
+    results: results.map(({ number, state, id, error }) => ({
+      number,
+      status: state !== "failed",
+      state,
+      id,
+      ...(error ? { error } : {}),
+    })),
+    ...(results.length === 1 ? { id: first!.id, state: first!.state } : {}),
+    ...(results.length === 1 && first!.error ? { errors: first!.error } : {}),
+  };
+  const sent = results.filter(({ state }) => state === "sent").length;
+  if (sent === results.length) return new Reply(fields, { headers });
+  if (sent > 0) return new Reply(fields, { headers, message: `${sent} of ${results.length} messages sent` });
+  if (results.some(({ state }) => state === "queued"))
+    return new Reply(fields, { headers, httpStatus: 202, message: "Message queued!" });
+  const errors = first?.error ?? { code: "INTERNAL_ERROR" as const };
+  return new Reply(
+    { ...fields, errors },
+    { headers, httpStatus: ERROR_STATUS[errors.code], status: false, message: "Failed to send message!" },
+  );
+}

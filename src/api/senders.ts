@@ -1,0 +1,74 @@
+import { mayUseNumber } from "../accounts/authorize.ts";
+import { parseChannel, parseNumber } from "../model/address.ts";
+import { GatewayError } from "../model/errors.ts";
+import type { App, Caller, DeviceRecord, MessageRecord } from "./services.ts";
+import { notFound } from "./unmatched.ts";
+
+/** Which numbers of its account a caller may use, and how everything else looks to it: as if it did not exist. */
+
+/**
+ * The number that a request names in its body.
+ *
+ * @param number normalised
+ * @throws SENDER_NOT_FOUND, in the same words for unknown, another account's, and outside the key's `devices`
+ */
+export async function findSender(app: App, caller: Caller, number: string): Promise<DeviceRecord> {
+  const device = mayUseNumber(caller, number) ? await app.numbers.find(caller.accountId, number) : null;
+  if (device === null) throw senderNotFound("sender");
+  return device;
+}
+
+export const senderNotFound = (field: "sender" | "device"): GatewayError =>
+  new GatewayError("SENDER_NOT_FOUND", "Invalid data!", {
+    fields: { [field]: ["This API key has no such number."] },
+  });
+
+/** @throws SENDER_NOT_CONNECTED when no phone has the number linked; one that is reconnecting passes */
+export async function requireLinked(app: App, device: DeviceRecord): Promise<void> {
+  if (await app.numbers.isLinked(device.id)) return;
+  throw new GatewayError("SENDER_NOT_CONNECTED", "Invalid data!", {
+    fields: { sender: ["This number is not linked. Link it with POST /generate-qr."] },
+  });
+}
+
+/**
+ * The number in a path.
+ *
+ * @param text as it came, in any spelling
+ * @throws NOT_FOUND
+ */
+export async function findDevice(app: App, caller: Caller, text: string | undefined): Promise<DeviceRecord> {
+  const number = parseNumber(text ?? "");
+  const device =
+    number !== null && mayUseNumber(caller, number) ? await app.numbers.find(caller.accountId, number) : null;
+  if (device === null) throw notFound();
+  return device;
+}
+
+/**
+ * A message that was sent.
+ *
+ * @throws NOT_FOUND when there is none, or it is of a number that the key may not use
+ */
+export async function findMessage(app: App, caller: Caller, id: string | undefined): Promise<MessageRecord> {
+  const message = id === undefined ? null : await app.outbox.find(caller.accountId, id);
+  if (message === null || !mayUseNumber(caller, message.sender)) throw notFound();
+  return message;
+}
+
+/**
+ * The channel in a path.
+ *
+ * @throws NOT_FOUND when it is no channel's id
+ */
+export function channelId(text: string | undefined): string {
+  const channel = parseChannel(text ?? "");
+  if (channel === null || !("id" in channel)) throw notFound();
+  return channel.id;
+}
+
+/** All numbers of the account that the key may use. */
+export async function visibleDevices(app: App, caller: Caller): Promise<DeviceRecord[]> {
+  const devices = await app.numbers.list(caller.accountId);
+  return devices.filter((device) => mayUseNumber(caller, device.number));
+}

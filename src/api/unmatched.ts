@@ -1,0 +1,32 @@
+import { HTTPResponse, type H3Event } from "h3";
+import routes from "#routes";
+import { GatewayError } from "../model/errors.ts";
+import { failed } from "./envelope.ts";
+import { requestId, respond } from "./respond.ts";
+
+/** Methods of the path, in the order of the specification's writing; empty when there is no such path. */
+export function allowedMethods(path: string): string[] {
+  const here = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
+  if (here.size === 0) return [];
+  return [...METHODS.filter((method) => here.has(method)), "OPTIONS"];
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Answers whatever no route has matched: OPTIONS, a wrong method, or a path that does not exist. */
+export function answerUnmatched(event: H3Event): HTTPResponse {
+  const allowed = allowedMethods(event.url.pathname);
+  if (allowed.length === 0) return respond(event, failed(notFound()));
+  const allow = allowed.join(", ");
+  if (event.req.method === "OPTIONS")
+    return new HTTPResponse(null, { status: 204, headers: { allow, "x-request-id": requestId(event) } });
+  const refusal = new GatewayError(
+    "METHOD_NOT_ALLOWED",
+    `${event.req.method} is not allowed here; use ${allow}.`,
+    { headers: { allow } },
+  );
+  return respond(event, failed(refusal));
+}
+
+/** The same words for a path, an id and a number: nobody learns what exists elsewhere. */
+export const notFound = (): GatewayError => new GatewayError("NOT_FOUND", "Not found.");

@@ -1,0 +1,130 @@
+import type {
+  AccountRecord,
+  ChannelRecord,
+  DecisionRecord,
+  DeliveryRecord,
+  DeviceRecord,
+  GroupRecord,
+  KeyRecord,
+  MessageRecord,
+  WebhookConfig,
+  WhyRecord,
+} from "./services.ts";
+
+/** How records look in answers: snake case, times in ISO 8601 UTC. */
+
+export const iso = (at: number): string => new Date(at).toISOString();
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+
+export const accountView = ({ id, name, plan, enabled, createdAt }: AccountRecord) => ({
+  id,
+  name,
+  plan,
+  enabled,
+  created_at: iso(createdAt),
+});
+
+export const keyView = (key: KeyRecord) => ({
+  id: key.id,
+  name: key.name,
+  permissions: key.permissions,
+  devices: key.devices,
+  recipients: key.recipients,
+  expires_at: isoOrNull(key.expiresAt),
+  created_at: iso(key.createdAt),
+  last_used_at: isoOrNull(key.lastUsedAt),
+  prefix: key.prefix,
+});
+
+export const deviceView = (device: DeviceRecord) => ({
+  device: device.number,
+  state: device.state,
+  since: iso(device.since),
+  last_in: isoOrNull(device.lastIn),
+  last_out: isoOrNull(device.lastOut),
+  lid: device.lid,
+  name: device.name,
+  platform: device.platform,
+});
+
+export const whyView = (why: WhyRecord) => ({
+  state: why.state,
+  since: iso(why.since),
+  last_close:
+    why.lastClose === null
+      ? null
+      : { code: why.lastClose.code, reason: why.lastClose.reason, at: iso(why.lastClose.at) },
+  next_retry_at: isoOrNull(why.nextRetryAt),
+  advice: why.advice,
+});
+
+export const messageView = (message: MessageRecord) => ({
+  id: message.id,
+  sender: message.sender,
+  number: message.number,
+  kind: message.kind,
+  origin: message.origin,
+  state: message.state,
+  history: message.history.map(({ state, at }) => ({ state, at: iso(at) })),
+  ...(message.error ? { error: message.error } : {}),
+  ...(message.poll ? { poll: message.poll } : {}),
+});
+
+export const decisionView = (decision: DecisionRecord) => ({
+  message_id: decision.messageId,
+  device: decision.device,
+  chat: decision.chat,
+  by: decision.by,
+  route: decision.route,
+  guard: decision.guard,
+  trail: decision.trail,
+  at: iso(decision.at),
+});
+
+export const groupView = (group: GroupRecord) => ({
+  id: group.id,
+  name: group.name,
+  participants: group.participants,
+  only_admins: group.onlyAdmins,
+  is_member: group.isMember,
+  is_admin: group.isAdmin,
+  can_send: group.canSend,
+});
+
+export const channelView = ({ id, name, role, canSend }: ChannelRecord) => ({
+  id,
+  name,
+  role,
+  can_send: canSend,
+});
+
+export const webhookView = (config: WebhookConfig) => ({
+  url: config.url,
+  mode: config.mode,
+  reply_to: config.replyTo,
+  events: config.events,
+  headers: config.headers,
+  timeout_ms: config.timeoutMs,
+  reply_max_age: config.replyMaxAge,
+  read: config.read,
+  typing: config.typing,
+  enabled: config.enabled,
+});
+
+export const deliveryView = (delivery: DeliveryRecord) => ({
+  id: delivery.id,
+  device: delivery.device,
+  message_id: delivery.messageId,
+  type: delivery.type,
+  url: delivery.url,
+  state: delivery.state,
+  attempts: delivery.attempts.map((attempt) => ({
+    at: iso(attempt.at),
+    status_code: attempt.statusCode,
+    duration_ms: attempt.durationMs,
+    error: attempt.error,
+    answer: attempt.answer,
+  })),
+  next_at: isoOrNull(delivery.nextAt),
+  reply: delivery.reply,
+});

@@ -1,0 +1,47 @@
+import type { z } from "zod";
+import { mayUseNumber } from "../accounts/authorize.ts";
+import type { Config } from "../config.ts";
+import type { webhookInput } from "./schemas/webhooks.ts";
+import { findDevice } from "./senders.ts";
+import type { App, Caller, DeliveryRecord, WebhookConfig } from "./services.ts";
+import { notFound } from "./unmatched.ts";
+
+/** @returns the whole configuration, with the defaults for what was left out */
+export function requestedWebhook(input: z.output<typeof webhookInput>, config: Config): WebhookConfig {
+  return {
+    url: input.url,
+    mode: input.mode,
+    replyTo: input.reply_to,
+    events: [...new Set(input.events)],
+    headers: input.headers,
+    timeoutMs: input.timeout_ms ?? config.webhookTimeoutMs,
+    replyMaxAge: input.reply_max_age,
+    read: input.read,
+    typing: input.typing,
+    enabled: input.enabled,
+  };
+}
+
+/** @throws NOT_FOUND when the number is not the caller's, or `value` found nothing for it */
+export async function ofDevice<T>(
+  app: App,
+  caller: Caller,
+  number: string | undefined,
+  value: (deviceId: number) => T | null | Promise<T | null>,
+): Promise<T> {
+  const device = await findDevice(app, caller, number);
+  const found = await value(device.id);
+  if (found === null) throw notFound();
+  return found;
+}
+
+/** @throws NOT_FOUND when there is none, or it is of a number that the key may not use */
+export async function findDelivery(
+  app: App,
+  caller: Caller,
+  id: string | undefined,
+): Promise<DeliveryRecord> {
+  const delivery = id === undefined ? null : await app.deliveries.find(caller.accountId, id);
+  if (delivery === null || !mayUseNumber(caller, delivery.device)) throw notFound();
+  return delivery;
+}

@@ -1,0 +1,252 @@
+import bundledBots from "#bots";
+import { createAccounts } from "./accounts/accounts.ts";
+import { isAdminToken } from "./accounts/admin-token.ts";
+import { createApiKeys } from "./accounts/api-keys.ts";
+import type { App } from "./api/services.ts";
+import { createBotAnswerer } from "./bot/answerer.ts";
+import { createBindings } from "./bot/bindings.ts";
+import { loadBots } from "./bot/load.ts";
+import { createChannels } from "./channels/channels.ts";
+import type { Config } from "./config.ts";
+import { createEvents } from "./events/events.ts";
+import { createPublisher } from "./events/publisher.ts";
+import { createGroups } from "./groups/groups.ts";
+import { createInbox } from "./inbox/inbox.ts";
+import { createLids } from "./lid/lids.ts";
+import type { Logger } from "./log.ts";
+import { createReceivedMedia } from "./media/incoming.ts";
+import { createMedia } from "./media/media.ts";
+import { createSafeFetch } from "./net/safe-fetch.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { createDisconnectCounter } from "./metrics/disconnects.ts";
+import { createNumbers, type Numbers } from "./numbers/numbers.ts";
+import { createIdempotency } from "./outbox/idempotency.ts";
+import { createOutbox, type Outbox } from "./outbox/outbox.ts";
+import { createPipeline } from "./pipeline/pipeline.ts";
+import { createPolls } from "./polls/polls.ts";
+import { createRetention } from "./retention/retention.ts";
+import { checkStorage } from "./store/health.ts";
+import { openStore } from "./store/open.ts";
+import type { Store } from "./store/store.ts";
+import { createWebhooks } from "./webhooks/index.ts";
+import { deliveryId } from "./webhooks/rows.ts";
+import { createWhatsApp } from "./whatsapp/whatsapp.ts";
+import { sharedAbort } from "./model/shared-abort.ts";
+
+/** How long a stop waits for handlers and webhooks that are under way; what is cut off then is asked again. */
+const STOP_GRACE_MS = 5_000;
+
+/**
+ * Joins the parts: the only place that knows them all.
+ *
+ * @returns an app whose records are read, so that requests may come; nothing is connected before `start`
+ * @throws {StartError} when the data or a setting forbids the start
+ */
+export async function createApp(config: Config, log: Logger): Promise<App> {
+  const store = await openStore(config, log);
+  try {
+    return await join(config, log, store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function join(config: Config, log: Logger, store: Store): Promise<App> {
+  const stopping = sharedAbort();
+  // Numbers bring messages in and carry the outbox out: each of the two is handed functions that look the other up.
+  let numbers: Numbers;
+  let outbox: Outbox;
+  const connection = (deviceId: number) => numbers.connection(deviceId);
+  const identity = (deviceId: number) => numbers.identity(deviceId);
+
+  const metrics = createMetrics({ store, sessions: () => numbers.states() });
+  const disconnects = createDisconnectCounter(metrics.disconnected, store.now());
+  const events = createEvents(store.now);
+  const tell = createPublisher({
+    events,
+    now: store.now,
+    device: (deviceId) => numbers.get(deviceId),
+    findMessage: (accountId, waId) => outbox.find(accountId, waId),
+    findDelivery: (accountId, id) => webhooks.deliveries.find(accountId, id),
+  });
+  const inbox = createInbox(store, (recorded, known) => {
+    tell.received(recorded);
+    for (const { message } of recorded) metrics.received(message.type);
+    metrics.redelivered(known);
+  });
+  const polls = createPolls(store);
+  const groups = createGroups({ store, log, connection, identity });
+  const channels = createChannels({ store, connection });
+  const lids = createLids({
+    store,
+    identity,
+    // Group lists name both the number and the LID of their members.
+    learn: (deviceId) =>
+      groups.list(deviceId, { refresh: false }).then(
+        () => undefined,
+        () => undefined,
+      ),
+  });
+  outbox = createOutbox({
+    store,
+    config,
+    log,
+    connections: { connection, isLinked: (deviceId) => numbers.isLinked(deviceId) },
+    canonicalChat: lids.canonicalChat,
+    refusal: async (deviceId, jid) =>
+      (await groups.refusal(deviceId, jid)) ?? channels.refusal(deviceId, jid),
+    findQuote: inbox.findQuote,
+    onChange: tell.messageChanged,
+    onOutcome: metrics.sent,
+  });
+  const bots = await loadBots({ buildTime: bundledBots, botsDir: config.botsDir, log });
+  const bindings = createBindings(store, bots);
+  const http = createSafeFetch(config, undefined, metrics.ssrfBlocked);
+  const outgoing = createMedia({ store, config, log, http });
+  const whatsapp = createWhatsApp({
+    store,
+    config,
+    log,
+    sentContent: outbox.sentContent,
+    receivedContent: inbox.find,
+    files: outgoing.files,
+    onUndecryptable: metrics.decryptFailed,
+  });
+  const receivedMedia = createReceivedMedia({
+    store,
+    config,
+    log,
+    whatsapp,
+    connection,
+    load: inbox.load,
+    stopping: stopping.signal,
+  });
+  const webhooks = createWebhooks({
+    store,
+    config,
+    log,
+    http,
+    outbox,
+    files: receivedMedia,
+    media: outgoing,
+    connection,
+    onDelivery: tell.deliveryChanged,
+    onAttempt: ({ verdict, ...attempt }) => metrics.webhookAttempt({ ...attempt, result: verdict }),
+    onDead: metrics.webhookDead,
+    loopGuard: {
+      allows: (deviceId, chat) => pipeline.loopGuard.allows(deviceId, chat),
+      count: (deviceId, chat, replies) => pipeline.loopGuard.count(deviceId, chat, replies),
+    },
+  });
+  const pipeline = createPipeline({
+    store,
+    config,
+    log,
+    inbox,
+    outbox,
+    polls,
+    answerers: [
+      webhooks.holder,
+      createBotAnswerer({ bindings, config, log, now: store.now, stopping: stopping.signal }),
+      webhooks.answerer,
+    ],
+    replyMaxAge: webhooks.replyMaxAge,
+    onDecided(stored, verdict) {
+      tell.decided(stored, verdict);
+      // An event for the webhook is stored in the same commit, when there is one.
+      tell.deliveryChanged(stored.deviceId, deliveryId(store.box, stored.deviceId, stored.inboxId));
+    },
+  });
+  const keys = createApiKeys(store, config);
+  numbers = createNumbers({
+    store,
+    log,
+    whatsapp,
+    deviceLimit: (accountId) => accounts.deviceLimit(accountId),
+    onMessages: pipeline.receive,
+    onReceipts: outbox.receipt,
+    onGroupsChanged: groups.changed,
+    onOpen: (deviceId) => void outbox.wake(deviceId),
+    onState(device) {
+      const { id, state } = device;
+      tell.device(device);
+      disconnects.look(device);
+      if (state === "unlinked" || state === "logged_out" || state === "blocked")
+        outbox
+          .abandon(id)
+          .catch((err: unknown) => log.error({ err, device: id }, "ending what waits failed"));
+    },
+  });
+  const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
+
+  const retention = createRetention({ store, config, log, sentContent: outbox.sentContent });
+
+  async function remove(deviceId: number): Promise<void> {
+    await numbers.remove(deviceId);
+    for (const part of [pipeline, outbox, groups, channels, bindings, webhooks]) part.forget(deviceId);
+  }
+
+  /** A message that was sent; a poll with its votes. */
+  async function findSent(accountId: string, waId: string) {
+    const message = await outbox.find(accountId, waId);
+    if (message?.kind !== "poll") return message;
+    const device = await numbers.find(accountId, message.sender);
+    const draft = device && (await outbox.sentContent(device.id, waId));
+    return draft?.kind === "poll" ? { ...message, poll: await polls.sent(device!.id, waId, draft) } : message;
+  }
+
+  await Promise.all([numbers.load(), bindings.load(), webhooks.load()]);
+
+  return {
+    config,
+    log,
+    isAdminToken: (token) => isAdminToken(store, token),
+    accounts,
+    keys,
+    numbers: { ...numbers, remove },
+    outbox: {
+      submit: ({ device, claim, ...request }) =>
+        outbox.submit({ ...request, deviceId: device.id, beside: claim?.statements }),
+      find: findSent,
+    },
+    idempotency: createIdempotency({ store, log }),
+    groups,
+    channels,
+    lid: lids,
+    webhooks,
+    deliveries: {
+      ...webhooks.deliveries,
+      async replay(accountId, id) {
+        const delivery = await webhooks.deliveries.replay(accountId, id);
+        const device = delivery && numbers.find(accountId, delivery.device);
+        if (device) tell.deliveryChanged(device.id, id);
+        return delivery;
+      },
+    },
+    events,
+    metrics,
+    bots: { list: bots.list, bindings: bindings.list, bind: bindings.put },
+    media: receivedMedia,
+    files: outgoing,
+    health: { check: () => checkStorage(store, config.dataDir) },
+    async start() {
+      await outbox.start();
+      await pipeline.start();
+      await numbers.start();
+      webhooks.start();
+      retention.start();
+    },
+    async stop() {
+      const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), STOP_GRACE_MS);
+      await Promise.all([pipeline.drain(), webhooks.stop(STOP_GRACE_MS)]);
+      clearTimeout(cut);
+      await Promise.all([outbox.drain(), retention.stop()]);
+      await numbers.stop();
+      outgoing.stop();
+      whatsapp.stop();
+      await http.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/**
+ * What a bot imports: `import { defineBot } from "parley"`.
+ *
+ * One file in `bots/` (or in `BOTS_DIR`, where no import is needed) is one bot. Exactly one bot answers a message: the
+ * first, by priority, that has a fitting route and does not call `ctx.next()`. A handler's replies leave together when
+ * it has returned; one that throws or takes longer than `BOT_TIMEOUT_MS` has said nothing, and the next is asked.
+ */
+export { defineBot } from "./define.ts";
+export { ContextClosedError } from "./context.ts";
+export type {
+  BotChat,
+  BotDefinition,
+  BotLog,
+  BotOptions,
+  Context,
+  Handler,
+  Message,
+  MessageOf,
+  ReplyOptions,
+  Routes,
+} from "./types.ts";
+export type { ChatKind, MessageType } from "../model/messages.ts";

@@ -1,0 +1,131 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Logger } from "pino";
+import { StartError } from "../model/errors.ts";
+import { createRegistry, messageOf, type BotRegistry, type BotSource } from "./registry.ts";
+import { compareIds } from "./table.ts";
+
+/** A module whose top level waits for something that never comes must not keep the gateway from starting. */
+const IMPORT_TIMEOUT_MS = 10_000;
+
+export interface LoadBotsInput {
+  /** From the build's list `#bots`: id → the module, or a function that imports it. */
+  buildTime: Record<string, unknown>;
+  /** `BOTS_DIR`, absolute; null when it is not set. */
+  botsDir: string | null | undefined;
+  log: Logger;
+}
+
+/**
+ * Reads all bots: those of `bots/`, known since the build, and those of `BOTS_DIR`. A file that cannot be imported is
+ * reported and disables its own bot only.
+ *
+ * @throws {StartError} when BOTS_DIR is not a folder that can be read
+ */
+export async function loadBots({ buildTime, botsDir, log }: LoadBotsInput): Promise<BotRegistry> {
+  const ids = Object.keys(buildTime).sort(compareIds);
+  const built = ids.map((id) =>
+    readModule(withoutIndex(id), `bots/${id}`, async () => openModule(buildTime[id])),
+  );
+  const found = botsDir ? await findBotFiles(botsDir) : [];
+  const mounted = found.map(async ({ id, file }) => {
+    const source = await readModule(id, file, () => import(/* @vite-ignore */ pathToFileURL(file).href));
+    return withoutFolder(source, resolve(botsDir!));
+  });
+  const registry = createRegistry(await Promise.all([...built, ...mounted]), log);
+  log.info({ bots: registry.bots.map((bot) => bot.id).join(", ") }, "bots loaded");
+  return registry;
+}
+
+/** Node does not tell a program where a syntax error is, only a person who runs the file. */
+function failureOf(error: unknown, file: string): string {
+  const cure = error instanceof SyntaxError ? ` (node --check ${file} shows the line)` : "";
+  return messageOf(error) + cure;
+}
+
+/** `GET /bots` shows these texts to customers: where the operator keeps the folder is not their business. */
+function withoutFolder(source: BotSource, folder: string): BotSource {
+  const hide = (text: string): string => text.replaceAll(folder, "BOTS_DIR");
+  const { file, failure } = source;
+  return { ...source, file: hide(file), ...(failure !== undefined && { failure: hide(failure) }) };
+}
+
+/** The build may hand over modules, or functions that import one: only the latter keep a throwing file to itself. */
+function openModule(entry: unknown): unknown {
+  return typeof entry === "function" ? (entry as () => unknown)() : entry;
+}
+
+async function readModule(id: string, file: string, open: () => Promise<unknown>): Promise<BotSource> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    const late = new Error(`importing the file took longer than ${IMPORT_TIMEOUT_MS / 1000} s.`);
+    timer = setTimeout(() => reject(late), IMPORT_TIMEOUT_MS);
+  });
+  try {
+    return { id, file, exported: defaultExport(await Promise.race([open(), tooLong])) };
+  } catch (error) {
+    return { id, file, failure: failureOf(error, file) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `export default …`, or `module.exports = …` as Node shows it to ES modules, also when that came out of a compiler. */
+function defaultExport(module: unknown): unknown {
+  const exported = (module as { default?: unknown } | null)?.default;
+  const isCompiled = typeof exported === "object" && exported !== null && "__esModule" in exported;
+  return isCompiled ? (exported as { default?: unknown }).default : exported;
+}
+
+/**
+ * Bot files below a folder: `.mjs` and `.js`, nested; names that begin with `_` or `.` and `node_modules` are left out.
+ *
+ * @returns sorted by id: the path without extension, `/` between folders, a last `index` dropped
+ * @throws {StartError} when the folder cannot be read
+ */
+export async function findBotFiles(botsDir: string): Promise<{ id: string; file: string }[]> {
+  const root = resolve(botsDir);
+  const isFolder = await stat(root)
+    .then((found) => found.isDirectory())
+    .catch(() => false);
+  if (!isFolder)
+    throw new StartError(`BOTS_DIR: ${root} is not a folder. Create it, or correct or remove the setting.`);
+  const files: string[] = [];
+  try {
+    await walk(root, files, new Set());
+  } catch (error) {
+    throw new StartError(`BOTS_DIR: ${root} cannot be read (${messageOf(error)}). Correct its permissions.`);
+  }
+  return files
+    .map((file) => ({ id: botId(relative(root, file)), file }))
+    .sort((a, b) => compareIds(a.id, b.id) || compareIds(a.file, b.file));
+}
+
+async function walk(folder: string, files: string[], above: ReadonlySet<string>): Promise<void> {
+  const real = await realpath(folder);
+  // A link that leads back to a folder above it would never end.
+  if (above.has(real)) return;
+  for (const name of await readdir(folder)) {
+    if (/^[_.]/.test(name) || name === "node_modules") continue;
+    const path = join(folder, name);
+    // stat, not lstat: mounted folders are often made of links (Kubernetes ConfigMaps). A dangling one is no bot.
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory()) await walk(path, files, new Set([...above, real]));
+    else if (found?.isFile() && /\.m?js$/.test(name)) files.push(path);
+  }
+}
+
+/** `sales/menu.mjs` → `sales/menu`, `pizzeria/index.mjs` → `pizzeria` */
+export function botId(path: string): string {
+  return withoutIndex(
+    path
+      .split(sep)
+      .join("/")
+      .replace(/\.m?js$/, ""),
+  );
+}
+
+function withoutIndex(id: string): string {
+  return id.replace(/\/index$/, "");
+}

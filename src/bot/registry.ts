@@ -1,0 +1,81 @@
+import type { Logger } from "pino";
+import { readBot } from "./define.ts";
+import { compareIds } from "./table.ts";
+import type { Bot, RouteKind } from "./types.ts";
+
+/** A bot as `GET /bots` shows it. */
+export interface BotRecord {
+  id: string;
+  priority: number;
+  enable: "all" | "bound";
+  routes: { kind: RouteKind; pattern: string }[];
+  /** Why the file is no bot; it is then off everywhere. */
+  error?: string;
+}
+
+/** One bot file: its id, where it is, and what it exports or why it could not be read. */
+export interface BotSource {
+  id: string;
+  /** For people: path of the file. */
+  file: string;
+  exported?: unknown;
+  failure?: string;
+}
+
+export interface BotRegistry {
+  /** Bots that work, by id. */
+  bots: readonly Bot[];
+  /** Whether some file has this id, working or not. */
+  has(id: string): boolean;
+  /** All files by id, the broken ones with their `error`. */
+  list(): BotRecord[];
+}
+
+/** Checks what was found. A file that is no bot, or whose id is taken, is reported in log and list and disables itself only. */
+export function createRegistry(sources: readonly BotSource[], log: Logger): BotRegistry {
+  const bots = new Map<string, Bot>();
+  const taken = new Map<string, string>();
+  const records: BotRecord[] = [];
+
+  for (const source of sources) {
+    const other = taken.get(source.id);
+    if (other !== undefined) {
+      const error = `${source.file} is not loaded: ${other} has the id "${source.id}" already. Rename one of them.`;
+      records.push(broken(source.id, error));
+    } else {
+      taken.set(source.id, source.file);
+      records.push(register(source));
+    }
+    const { error } = records.at(-1)!;
+    if (error) log.error({ bot: source.id, file: source.file, error }, "a bot file is not loaded");
+  }
+  // Stable: of two files with one id the loaded one stands first.
+  records.sort((a, b) => compareIds(a.id, b.id));
+
+  function register({ id, file, exported, failure }: BotSource): BotRecord {
+    if (failure !== undefined) return broken(id, failure);
+    try {
+      const { bot, warnings } = readBot(id, exported);
+      for (const warning of warnings) log.warn({ bot: id, file }, warning);
+      bots.set(id, bot);
+      const routes = bot.routes.map(({ kind, pattern }) => ({ kind, pattern }));
+      return { id, priority: bot.priority, enable: bot.enable, routes };
+    } catch (error) {
+      return broken(id, messageOf(error));
+    }
+  }
+
+  return {
+    bots: [...bots.values()].sort((a, b) => compareIds(a.id, b.id)),
+    has: (id) => taken.has(id),
+    list: () => records.map((record) => ({ ...record, routes: [...record.routes] })),
+  };
+}
+
+function broken(id: string, error: string): BotRecord {
+  return { id, priority: 50, enable: "bound", routes: [], error };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,141 @@
+import { GatewayError } from "../model/errors.ts";
+import type { Store } from "../store/store.ts";
+import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
+
+type Line = Pick<WhatsAppConnection, "channel" | "followChannel" | "unfollowChannel">;
+
+export interface ChannelRecord {
+  /** `…@newsletter` */
+  id: string;
+  name: string;
+  role: ChannelInfo["role"];
+  /** Owners and admins post; all others read. */
+  canSend: boolean;
+}
+
+export interface ChannelsDeps {
+  store: Pick<Store, "rows" | "writer" | "now">;
+  /** Null unless the number is open. */
+  connection: (deviceId: number) => Line | null;
+}
+
+export interface Channels {
+  /** Registered channels of a number by name, with the roles that they had when WhatsApp was last asked. */
+  list(deviceId: number): Promise<ChannelRecord[]>;
+  /**
+   * Registers a channel, and follows it where the number is nothing in it yet. Done again, it renews name and role.
+   *
+   * @throws NOT_ON_WHATSAPP when there is no such channel; WHATSAPP_REFUSED when it cannot be asked, or refuses
+   */
+  add(deviceId: number, channel: { invite: string } | { id: string }): Promise<ChannelRecord>;
+  /**
+   * Forgets a channel and stops following it; who owns or runs it stays what he is.
+   *
+   * @returns false when it is not registered
+   * @throws WHATSAPP_REFUSED as above; the channel stays registered
+   */
+  remove(deviceId: number, id: string): Promise<boolean>;
+  /** Why a post there would be in vain; null for what is no channel, or not registered. */
+  refusal(
+    deviceId: number,
+    jid: string,
+  ): Promise<{ code: "CANNOT_SEND"; reason: "not_channel_admin" } | null>;
+  /** The number is erased. */
+  forget(deviceId: number): void;
+}
+
+/** A number that is refused asks again and again, and a role seldom changes. */
+const ASK_AGAIN_MS = 10_000;
+
+const FIND = "SELECT id, name, role, can_send FROM channels WHERE device_id = ? AND id = ?";
+const LIST = "SELECT id, name, role, can_send FROM channels WHERE device_id = ? ORDER BY name, id";
+const KEEP = `INSERT INTO channels (device_id, id, name, role, can_send, created_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (device_id, id) DO UPDATE SET name = excluded.name, role = excluded.role, can_send = excluded.can_send`;
+// A channel that was removed while WhatsApp was asked stays removed.
+const RENEW = "UPDATE channels SET name = ?, role = ?, can_send = ? WHERE device_id = ? AND id = ?";
+
+export function createChannels({ store, connection }: ChannelsDeps): Channels {
+  /** Per number, when WhatsApp was last asked about a channel. */
+  const askedAt = new Map<number, Map<string, number>>();
+
+  async function find(deviceId: number, id: string): Promise<ChannelRecord | null> {
+    const [row] = await store.rows(FIND, [deviceId, id]);
+    return row === undefined ? null : recordOf(row);
+  }
+
+  async function mayPostNow(deviceId: number, id: string): Promise<boolean> {
+    const asked = askedAt.get(deviceId) ?? new Map<string, number>();
+    const line = connection(deviceId);
+    if (line === null || store.now() - (asked.get(id) ?? -Infinity) < ASK_AGAIN_MS) return false;
+    askedAt.set(deviceId, asked.set(id, store.now()));
+    const info = await line.channel({ id }).catch(() => null);
+    if (info === null) return false;
+    const { name, role } = info;
+    await store.writer.commit([{ sql: RENEW, args: [name, role, canSendAs(role), deviceId, id] }]);
+    return canSendAs(role);
+  }
+
+  return {
+    async list(deviceId) {
+      return (await store.rows(LIST, [deviceId])).map(recordOf);
+    },
+
+    async add(deviceId, channel) {
+      const line = open(connection(deviceId));
+      const info = await line.channel(channel).catch(refused);
+      if (info === null) throw new GatewayError("NOT_ON_WHATSAPP", "WhatsApp has no such channel.");
+      const { id, name } = info;
+      if (info.role === "guest") await line.followChannel(id).catch(refused);
+      const role = info.role === "guest" ? "subscriber" : info.role;
+      const canSend = canSendAs(role);
+      await store.writer.commit([{ sql: KEEP, args: [deviceId, id, name, role, canSend, store.now()] }]);
+      return { id, name, role, canSend };
+    },
+
+    async remove(deviceId, id) {
+      const channel = await find(deviceId, id);
+      if (channel === null) return false;
+      if (channel.role === "subscriber") await open(connection(deviceId)).unfollowChannel(id).catch(refused);
+      await store.writer.commit([
+        { sql: "DELETE FROM channels WHERE device_id = ? AND id = ?", args: [deviceId, id] },
+      ]);
+      return true;
+    },
+
+    async refusal(deviceId, jid) {
+      if (!jid.endsWith("@newsletter")) return null;
+      const channel = await find(deviceId, jid);
+      if (channel === null || channel.canSend || (await mayPostNow(deviceId, jid))) return null;
+      return { code: "CANNOT_SEND", reason: "not_channel_admin" };
+    },
+
+    forget: (deviceId) => void askedAt.delete(deviceId),
+  };
+}
+
+const canSendAs = (role: ChannelInfo["role"]): boolean => role === "owner" || role === "admin";
+
+function recordOf(row: Record<string, unknown>): ChannelRecord {
+  return {
+    id: String(row.id),
+    name: String(row.name),
+    role: row.role as ChannelRecord["role"],
+    canSend: Boolean(row.can_send),
+  };
+}
+
+function open(line: Line | null): Line {
+  if (line !== null) return line;
+  throw new GatewayError(
+    "WHATSAPP_REFUSED",
+    "The number is connecting; WhatsApp cannot be asked for channels now. Try again in a moment.",
+  );
+}
+
+function refused(error: unknown): never {
+  const { data, output } = error as { data?: unknown; output?: { statusCode?: number } };
+  const code = typeof data === "number" ? data : output?.statusCode;
+  throw new GatewayError("WHATSAPP_REFUSED", "WhatsApp refused what was asked of the channel.", {
+    ...(code !== undefined && { extra: { whatsapp_code: code } }),
+  });
+}

@@ -1,0 +1,33 @@
+import { defineCommand } from "citty";
+import { findOperator } from "../operator.ts";
+import { paint, plainly, say } from "../plainly.ts";
+import { showTable } from "../terminal.ts";
+
+const list = defineCommand({
+  meta: { name: "list", description: "All accounts" },
+  run: plainly(async () => {
+    const accounts = await (await findOperator()).accounts();
+    const rows = accounts.map(({ id, name, plan, enabled }) => [id, name, plan, enabled ? "yes" : "no"]);
+    say(showTable(paint, ["ID", "NAME", "PLAN", "ENABLED"], rows) || "There is no account yet.");
+  }),
+});
+
+const create = defineCommand({
+  meta: { name: "create", description: "Make an account with its first API key" },
+  args: {
+    name: { type: "positional", description: "Its name", required: true },
+    plan: { type: "string", description: "basic or pro" },
+  },
+  run: plainly(async ({ args }) => {
+    const made = await (await findOperator()).createAccount(args.name, args.plan);
+    say(
+      `Account ${paint.bold(made.account.name)} (${made.account.id}) was made. Its API key, shown this once:`,
+    );
+    say(`\n  ${made.api_key}\n`);
+  }),
+});
+
+export default defineCommand({
+  meta: { name: "accounts", description: "Accounts of this gateway" },
+  subCommands: { list, create },
+});

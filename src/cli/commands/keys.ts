@@ -1,0 +1,70 @@
+import { defineCommand } from "citty";
+import { findOperator } from "../operator.ts";
+import { paint, plainly, say } from "../plainly.ts";
+import { showTable } from "../terminal.ts";
+
+const account = { type: "string", description: "Id or name of the account" } as const;
+
+interface ApiKey {
+  id: string;
+  name: string;
+  permissions: string[];
+  devices: string[] | null;
+  last_used_at: string | null;
+  prefix: string;
+}
+
+const list = defineCommand({
+  meta: { name: "list", description: "API keys of an account" },
+  args: { account },
+  run: plainly(async ({ args }) => {
+    const operator = await findOperator();
+    const { id } = await operator.account(args.account);
+    const { data } = await operator.gateway.get<{ data: ApiKey[] }>(`/admin/accounts/${id}/api-keys`);
+    const rows = data.map((key) => [
+      key.id,
+      key.name,
+      `${key.prefix}…`,
+      key.permissions.join(" "),
+      key.devices?.join(" ") ?? "all",
+      key.last_used_at ?? "never",
+    ]);
+    const heading = ["ID", "NAME", "BEGINS", "MAY", "NUMBERS", "LAST USED"];
+    say(showTable(paint, heading, rows) || "There is no key.");
+  }),
+});
+
+const create = defineCommand({
+  meta: { name: "create", description: "Make an API key" },
+  args: {
+    name: { type: "positional", description: "What it is for", required: true },
+    account,
+    permissions: { type: "string", description: "Comma-separated; * is everything", default: "*" },
+  },
+  run: plainly(async ({ args }) => {
+    const operator = await findOperator();
+    const { id } = await operator.account(args.account);
+    const permissions = args.permissions.split(",").map((permission) => permission.trim());
+    const made = await operator.gateway.post<{ api_key: string }>(`/admin/accounts/${id}/api-keys`, {
+      name: args.name,
+      permissions,
+    });
+    say(`The key “${args.name}”, shown this once:\n\n  ${made.api_key}\n`);
+  }),
+});
+
+const remove = defineCommand({
+  meta: { name: "delete", description: "Delete an API key; it stops working at once" },
+  args: { id: { type: "positional", description: "Id of the key, see keys list", required: true }, account },
+  run: plainly(async ({ args }) => {
+    const operator = await findOperator();
+    const { id } = await operator.account(args.account);
+    await operator.gateway.delete(`/admin/accounts/${id}/api-keys/${encodeURIComponent(args.id)}`);
+    say(`The key ${args.id} is deleted.`);
+  }),
+});
+
+export default defineCommand({
+  meta: { name: "keys", description: "API keys of an account" },
+  subCommands: { list, create, delete: remove },
+});

@@ -1,0 +1,100 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { defineCommand } from "citty";
+import { GatewayRefusal, type GatewayClient } from "../gateway-client.ts";
+import { showLinking, type LinkingView } from "../linking-view.ts";
+import { findOperator, type Account, type Operator } from "../operator.ts";
+import { paint, plainly, say } from "../plainly.ts";
+import { showNumber } from "../terminal.ts";
+
+/** Answer of `POST /generate-qr`. */
+interface LinkAnswer {
+  status: boolean;
+  state: "processing" | "qr" | "code" | "connected" | "connecting";
+  qr?: string;
+  code?: string;
+  expires_in?: number;
+}
+
+const GIVE_UP_MS = 10 * 60_000;
+const ASK_EVERY_MS = 1_000;
+
+export default defineCommand({
+  meta: { name: "link", description: "Link a WhatsApp number with a QR code in the terminal" },
+  args: {
+    number: { type: "positional", description: "The number with country code, digits", required: true },
+    account: { type: "string", description: "Id or name of the account; default: the only one" },
+    code: { type: "boolean", description: "Link with an eight-character code instead of a QR code" },
+  },
+  run: plainly(async ({ args }) => {
+    const operator = await findOperator();
+    const account = await accountFor(operator, args.account);
+    const number = args.number.replace(/[\s+\-().]/g, "").replace(/^00/, "");
+    await operator.withKey(account, ["qr", "devices"], (gateway) =>
+      link(gateway, number, args.code === true ? "code" : "qr"),
+    );
+  }),
+});
+
+/** The named account; at the very first use, an account called `default` and its key. */
+async function accountFor(operator: Operator, named?: string): Promise<Account> {
+  if (named !== undefined || (await operator.accounts()).length > 0) return operator.account(named);
+  const made = await operator.createAccount("default");
+  say(`This gateway had no account: ${paint.bold("default")} was made. Its API key, shown this once:`);
+  say(`\n  ${made.api_key}\n`);
+  return made.account;
+}
+
+/**
+ * Asks until the number is connected, and shows what there is to scan or type.
+ *
+ * @throws Error when another number scanned, or nobody did within ten minutes
+ */
+async function link(gateway: GatewayClient, number: string, method: "qr" | "code"): Promise<void> {
+  const view = showLinking(process.stdout, number);
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort();
+  process.once("SIGINT", stop);
+  try {
+    await followLinking(gateway, number, method, view, interrupted.signal);
+  } finally {
+    process.off("SIGINT", stop);
+    view.clear();
+  }
+  if (interrupted.signal.aborted) throw new Error(`${showNumber(number)} was not linked.`);
+  say(`${paint.green("✓")} ${showNumber(number)} is linked.`);
+}
+
+async function followLinking(
+  gateway: GatewayClient,
+  number: string,
+  method: "qr" | "code",
+  view: LinkingView,
+  interrupted: AbortSignal,
+): Promise<void> {
+  const deadline = Date.now() + GIVE_UP_MS;
+  while (!interrupted.aborted) {
+    const answer = await askForQr(gateway, number, method);
+    if (answer.status && answer.state === "connected") return;
+    if (Date.now() > deadline)
+      throw new Error(`Nobody linked ${showNumber(number)} within ${GIVE_UP_MS / 60_000} minutes.`);
+    if (answer.qr) await view.qr(answer.qr, answer.expires_in ?? 0);
+    else if (answer.code) view.code(answer.code, answer.expires_in ?? 0);
+    else view.waiting(answer.state === "connecting" ? "connecting" : "preparing");
+    await pause(ASK_EVERY_MS, undefined, { signal: interrupted }).catch(() => {});
+  }
+}
+
+async function askForQr(gateway: GatewayClient, number: string, method: "qr" | "code"): Promise<LinkAnswer> {
+  try {
+    return await gateway.post<LinkAnswer>("/generate-qr", { device: number, method });
+  } catch (error) {
+    if (!(error instanceof GatewayRefusal)) throw error;
+    if (error.code !== "WRONG_NUMBER") throw error;
+    const { scanned } = error.answer["errors"] as { scanned?: string };
+    const who = scanned ? `the phone of ${showNumber(scanned)}` : "another phone";
+    throw new Error(
+      `It was ${who} that scanned, not that of ${showNumber(number)}. It has been unlinked again. Run the command once more.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, open, stat, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Config } from "../config.ts";
+import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/secrets.ts";
+import { isStale } from "./build.ts";
+import { createGatewayClient } from "./gateway-client.ts";
+import { addressesOf } from "./operator.ts";
+
+/** `good`: as it should be. `note`: works, and should be known. `bad`: something will not work until it is cured. */
+export interface Finding {
+  name: string;
+  state: "good" | "note" | "bad";
+  text: string;
+}
+
+const LOW_DISK_BYTES = 500 * 1024 * 1024;
+const good = (name: string, text: string): Finding => ({ name, state: "good", text });
+const note = (name: string, text: string): Finding => ({ name, state: "note", text });
+const bad = (name: string, text: string): Finding => ({ name, state: "bad", text });
+
+/**
+ * Is this Node one that `package.json` allows (`^20.19.0 || >=22.12.0`)?
+ *
+ * @param version without `v`
+ */
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const fits = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22;
+  return fits
+    ? good("node", version)
+    : bad(
+        "node",
+        `${version} is too old or has no long-term support: install 20.19 or later, or 22.12 or later.`,
+      );
+}
+
+/** Is the gateway built from the sources as they are now? */
+export async function checkBuild(root: string): Promise<Finding> {
+  return (await isStale(root))
+    ? note("build", "missing or older than the sources; npm start builds it")
+    : good("build", "up to date");
+}
+
+/** Can the data folder be written, are its secrets private, is there room? */
+export async function checkDataFolder(config: Config): Promise<Finding[]> {
+  const { dataDir } = config;
+  if (!(await stat(dataDir).catch(() => null)))
+    return [note("data", `${dataDir} does not exist yet; the first npm start makes it`)];
+  const writable = await access(dataDir, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!writable)
+    return [bad("data", `${dataDir} cannot be written by this user: change its owner, or DATA_DIR.`)];
+  const disk = await statfs(dataDir);
+  const free = disk.bavail * disk.bsize;
+  const room = `${Math.round(free / 1024 ** 3)} GB free`;
+  return [
+    free < LOW_DISK_BYTES
+      ? bad("data", `${dataDir}: only ${room}; make room.`)
+      : good("data", `${dataDir}, ${room}`),
+    await checkSecrets(dataDir),
+  ];
+}
+
+async function checkSecrets(dataDir: string): Promise<Finding> {
+  const open: string[] = [];
+  for (const name of [MASTER_KEY_FILE, ADMIN_TOKEN_FILE]) {
+    const info = await stat(join(dataDir, name)).catch(() => null);
+    if (info && (info.mode & 0o077) !== 0) open.push(join(dataDir, name));
+  }
+  return open.length > 0
+    ? bad("secrets", `others may read ${open.join(" and ")}: chmod 600 ${open.join(" ")}`)
+    : good(
+        "secrets",
+        `only for this user; keep a copy of ${MASTER_KEY_FILE}: without it the data cannot be read`,
+      );
+}
+
+/** Is the database file one? A server is asked by the gateway itself. */
+export async function checkDatabase(config: Config): Promise<Finding> {
+  if (!config.databaseUrl.startsWith("file:"))
+    return good("database", "a libSQL server, checked by the gateway");
+  const path = config.databaseUrl.slice("file:".length);
+  const file = await open(path, "r").catch(() => null);
+  if (!file) return note("database", `${path} does not exist yet; the first npm start makes it`);
+  const head = await file.read(Buffer.alloc(16), 0, 16, 0).finally(() => file.close());
+  const isDatabase = head.buffer.toString("latin1") === "SQLite format 3\0";
+  return isDatabase
+    ? good("database", path)
+    : bad("database", `${path} is not a database: put it elsewhere, or set DATABASE_URL.`);
+}
+
+/** Does the gateway answer, or is its port free for it? */
+export async function checkGateway(config: Config): Promise<Finding> {
+  for (const address of addressesOf(config)) {
+    const ready = await createGatewayClient(address, undefined, 3_000)
+      .get<{ status: boolean; checks: Record<string, unknown> }>("/health/ready")
+      .catch(() => null);
+    if (ready?.checks) return good("gateway", `runs at ${address}`);
+  }
+  return (await isPortFree(config.host, config.port))
+    ? note("gateway", `does not run; port ${config.port} is free for it: npm start`)
+    : bad("gateway", `port ${config.port} is taken by another program: stop that one, or set PORT.`);
+}
+
+async function isPortFree(host: string, port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Voice notes are converted with ffmpeg; everything else works without. */
+export async function checkConverter(config: Config): Promise<Finding> {
+  const program = config.ffmpegPath ?? "ffmpeg";
+  const version = await promisify(execFile)(program, ["-version"], { timeout: 10_000 }).then(
+    ({ stdout }) => /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? null,
+    () => null,
+  );
+  return version
+    ? good("ffmpeg", version)
+    : note(
+        "ffmpeg",
+        `${program} was not found; only voice notes need it. Install ffmpeg, or set FFMPEG_PATH.`,
+      );
+}
+
+/** Real WhatsApp, or a simulator? */
+export function checkWhatsApp(config: Config): Finding {
+  if (config.whatsappWsUrl === null) return good("whatsapp", "the real one");
+  if (config.whatsappNoiseRoot === null)
+    return note("whatsapp", `${config.whatsappWsUrl} (WHATSAPP_WS_URL), with WhatsApp's own certificates`);
+  return note("whatsapp", `a simulator at ${config.whatsappWsUrl}: no real message is sent or received`);
+}
+
+/** Can other people and their systems reach the address that is shown to them? */
+export function checkPublicUrl(config: Config): Finding {
+  const { hostname, protocol } = new URL(config.publicUrl);
+  const local = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
+  if (local)
+    return note("address", `${config.publicUrl}, for this machine only; set PUBLIC_URL behind a proxy`);
+  return protocol === "https:"
+    ? good("address", config.publicUrl)
+    : note(
+        "address",
+        `${config.publicUrl} is not encrypted: keys can be read on the way. Put HTTPS in front.`,
+      );
+}

@@ -1,0 +1,247 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { StartError } from "./model/errors.ts";
+import { readPlan, type Plan } from "./model/plan.ts";
+import { createSettings, type Environment, type Settings } from "./settings.ts";
+
+export type { Environment } from "./settings.ts";
+export type { Plan } from "./model/plan.ts";
+
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Every setting, checked. Field names are the setting names in camel case; paths are absolute. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Without a trailing slash. */
+  publicUrl: string;
+  trustProxy: boolean;
+  dataDir: string;
+  /** `file:<absolute path>`, or the address of a libSQL server. */
+  databaseUrl: string;
+  databaseAuthToken: string | null;
+  redisUrl: string | null;
+  /** 32 bytes; null: the store keeps a generated one in `dataDir`. */
+  masterKey: Buffer | null;
+  /** null: the store keeps a generated one in `dataDir`. `Store.adminToken` is the one that counts. */
+  adminToken: string | null;
+  botsDir: string | null;
+  sendWaitMs: number;
+  webhookTimeoutMs: number;
+  maxMediaBytes: number;
+  allowPrivateNetwork: boolean;
+  /** 0 is no limit, as for the two below. */
+  apiRatePerMinute: number;
+  pacePerMinute: number;
+  loopGuardPerMinute: number;
+  botTimeoutMs: number;
+  takeoverMinutes: number;
+  plans: Record<PlanName, Plan>;
+  retentionDays: number;
+  /** null: `ffmpeg` of the PATH. */
+  ffmpegPath: string | null;
+  mpwaCompat: boolean;
+  /** null: the version that Baileys brings. */
+  whatsappVersion: [number, number, number] | null;
+  /** null: WhatsApp itself. */
+  whatsappWsUrl: string | null;
+  /** 32 bytes: Noise root public key of a simulator. */
+  whatsappNoiseRoot: Buffer | null;
+  whatsappCaFile: string | null;
+  logLevel: LogLevel;
+}
+
+export const PLAN_NAMES = ["basic", "pro"] as const;
+export type PlanName = (typeof PLAN_NAMES)[number];
+
+// setTimeout takes at most 2^31 - 1 ms and fires at once beyond it, so no waiting time may come near.
+const TEN_MINUTES = 600_000;
+
+/**
+ * Reads and checks every setting.
+ *
+ * @param env  usually `process.env`; empty values count as absent
+ * @param root folder at which relative paths start; default: the repository root, or the working directory when the
+ *             build was copied away from it
+ * @throws {StartError} one line with the setting's name and the cure; values of secrets are never in it
+ */
+export function loadConfig(env: Environment, root: string = repositoryRoot()): Config {
+  const settings = createSettings(env);
+  const path = (text: string): string => (isAbsolute(text) ? text : resolve(root, text));
+  return {
+    ...readListening(settings),
+    ...readStorage(settings, path),
+    ...readLimits(settings),
+    ...readWhatsApp(settings, path),
+    botsDir: readFolder(settings, "BOTS_DIR", path),
+    ffmpegPath: readProgram(settings, "FFMPEG_PATH", path),
+    allowPrivateNetwork: settings.flag("ALLOW_PRIVATE_NETWORK"),
+    mpwaCompat: settings.flag("MPWA_COMPAT"),
+    plans: {
+      basic: readPlan("PLAN_BASIC", settings.text("PLAN_BASIC"), {
+        devices: 1,
+        keys: 5,
+        sends_per_day: null,
+      }),
+      pro: readPlan("PLAN_PRO", settings.text("PLAN_PRO"), { devices: 10, keys: 50, sends_per_day: null }),
+    },
+    logLevel: settings.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+  };
+}
+
+/** Folder of the repository's package.json above this module; the working directory when there is none. */
+export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    // By name: the build writes a package.json of its own beside the bundle.
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "parley") return folder;
+    if (folder === dirname(folder)) return process.cwd();
+  }
+}
+
+function readListening(settings: Settings) {
+  const host = settings.text("HOST") ?? "127.0.0.1";
+  if (/[\s/]/.test(host))
+    throw new StartError("HOST must be an address or a host name, for instance 0.0.0.0.");
+  const port = settings.integer("PORT", 3000, 1, 65_535);
+  // Nobody can open http://0.0.0.0: what listens everywhere is shown as this machine.
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const fallback = `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
+  const publicUrl = settings.url("PUBLIC_URL", ["http:", "https:"]) ?? fallback;
+  return { host, port, publicUrl: publicUrl.replace(/\/+$/, ""), trustProxy: settings.flag("TRUST_PROXY") };
+}
+
+function readStorage(settings: Settings, path: (text: string) => string) {
+  const dataDir = path(settings.text("DATA_DIR") ?? ".data");
+  return {
+    dataDir,
+    databaseUrl: readDatabaseUrl(settings, path) ?? `file:${join(dataDir, "parley.db")}`,
+    databaseAuthToken: settings.text("DATABASE_AUTH_TOKEN"),
+    redisUrl: settings.url("REDIS_URL", ["redis:", "rediss:"]),
+    masterKey: readMasterKey(settings),
+    adminToken: readAdminToken(settings),
+  };
+}
+
+function readDatabaseUrl(settings: Settings, path: (text: string) => string): string | null {
+  const text = settings.text("DATABASE_URL");
+  if (text === null) return null;
+  if (!text.startsWith("file:"))
+    return settings.url("DATABASE_URL", ["http:", "https:", "libsql:", "ws:", "wss:"]);
+  const file = text.slice("file:".length).replace(/^\/\/(?=\/)/, "");
+  if (file === "" || file.startsWith(":memory:") || file.startsWith("//") || file.includes("?"))
+    throw new StartError("DATABASE_URL must name a file, for instance file:/var/lib/parley/parley.db.");
+  return `file:${path(file)}`;
+}
+
+function readMasterKey(settings: Settings): Buffer | null {
+  const text = settings.text("PARLEY_MASTER_KEY");
+  return text === null ? null : parseMasterKey(text, "PARLEY_MASTER_KEY");
+}
+
+/**
+ * @param text 32 bytes in base64, with or without padding
+ * @param from what to name when it is not: the setting, or the file it was read from
+ */
+export function parseMasterKey(text: string, from: string): Buffer {
+  const key = Buffer.from(text, "base64");
+  if (key.length !== 32 || !/^[A-Za-z0-9+/_-]{43}=?$/.test(text))
+    throw new StartError(`${from} must hold 32 bytes in base64; make one with: openssl rand -base64 32`);
+  return key;
+}
+
+function readAdminToken(settings: Settings): string | null {
+  const text = settings.text("PARLEY_ADMIN_TOKEN");
+  return text === null ? null : parseAdminToken(text, "PARLEY_ADMIN_TOKEN");
+}
+
+/** 16 to 256 printable ASCII characters without spaces, so that it fits into an Authorization header. */
+export function parseAdminToken(text: string, from: string): string {
+  if (!/^[\x21-\x7e]{16,256}$/.test(text))
+    throw new StartError(
+      `${from} must be 16 to 256 printable characters without spaces; make one with: openssl rand -hex 24`,
+    );
+  return text;
+}
+
+function readLimits(settings: Settings) {
+  return {
+    sendWaitMs: settings.integer("SEND_WAIT_MS", 15_000, 0, TEN_MINUTES),
+    webhookTimeoutMs: settings.integer("WEBHOOK_TIMEOUT_MS", 15_000, 1, TEN_MINUTES),
+    maxMediaBytes: settings.integer("MAX_MEDIA_BYTES", 67_108_864, 1, 4_294_967_296),
+    apiRatePerMinute: settings.integer("API_RATE_PER_MINUTE", 600, 0, 10_000_000),
+    pacePerMinute: settings.integer("PACE_PER_MINUTE", 60, 0, 1_000_000),
+    loopGuardPerMinute: settings.integer("LOOP_GUARD_PER_MINUTE", 30, 0, 1_000_000),
+    botTimeoutMs: settings.integer("BOT_TIMEOUT_MS", 30_000, 1, TEN_MINUTES),
+    takeoverMinutes: settings.integer("TAKEOVER_MINUTES", 30, 0, 525_600),
+    retentionDays: settings.integer("RETENTION_DAYS", 30, 1, 36_500),
+  };
+}
+
+function readWhatsApp(settings: Settings, path: (text: string) => string) {
+  const whatsappWsUrl = settings.url("WHATSAPP_WS_URL", ["ws:", "wss:"]);
+  const real = whatsappWsUrl === null || isWhatsAppHost(new URL(whatsappWsUrl).hostname);
+  if (whatsappWsUrl?.startsWith("ws:") && real)
+    throw new StartError(
+      "WHATSAPP_WS_URL must start with wss:// for WhatsApp itself; ws:// is for a simulator.",
+    );
+  const whatsappNoiseRoot = readNoiseRoot(settings);
+  if (whatsappNoiseRoot !== null && real)
+    throw new StartError(
+      "WHATSAPP_NOISE_ROOT is for a simulator only: set WHATSAPP_WS_URL to the simulator's address, or remove it.",
+    );
+  const whatsappCaFile = readFile(settings, "WHATSAPP_CA_FILE", path);
+  if (whatsappCaFile !== null && !readFileSync(whatsappCaFile, "utf8").includes("BEGIN CERTIFICATE"))
+    throw new StartError(
+      `WHATSAPP_CA_FILE must be a PEM file with certificates; ${whatsappCaFile} has none.`,
+    );
+  return { whatsappWsUrl, whatsappNoiseRoot, whatsappCaFile, whatsappVersion: readVersion(settings) };
+}
+
+function isWhatsAppHost(hostname: string): boolean {
+  return /(^|\.)whatsapp\.(com|net)\.?$/i.test(hostname);
+}
+
+function readNoiseRoot(settings: Settings): Buffer | null {
+  const text = settings.text("WHATSAPP_NOISE_ROOT");
+  if (text === null) return null;
+  if (!/^[0-9a-fA-F]{64}$/.test(text))
+    throw new StartError(
+      "WHATSAPP_NOISE_ROOT must be 32 bytes in hex (64 digits), as the simulator prints it.",
+    );
+  return Buffer.from(text, "hex");
+}
+
+function readVersion(settings: Settings): [number, number, number] | null {
+  const text = settings.text("WHATSAPP_VERSION");
+  if (text === null) return null;
+  const parts = /^(\d{1,9})\.(\d{1,9})\.(\d{1,10})$/.exec(text);
+  if (parts === null)
+    throw new StartError("WHATSAPP_VERSION must be three numbers, for instance 2.3000.1043857760.");
+  return [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+}
+
+function readFolder(settings: Settings, name: string, path: (text: string) => string): string | null {
+  const text = settings.text(name);
+  if (text === null) return null;
+  const folder = path(text);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new StartError(`${name} must be a folder; there is none at ${folder}.`);
+  return folder;
+}
+
+function readFile(settings: Settings, name: string, path: (text: string) => string): string | null {
+  const text = settings.text(name);
+  if (text === null) return null;
+  const file = path(text);
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new StartError(`${name} must be a file; there is none at ${file}.`);
+  return file;
+}
+
+/** A bare name is looked up in the PATH when it is used; anything with a slash must exist now. */
+function readProgram(settings: Settings, name: string, path: (text: string) => string): string | null {
+  return settings.text(name)?.includes("/") ? readFile(settings, name, path) : settings.text(name);
+}

@@ -1,0 +1,171 @@
+/**
+ * `npm run demo`: gateway and simulator, a linked number, a conversation, and a prompt to go on with it.
+ * `npm run demo -- --once`: the same without the prompt; exit code 0 when everything arrived.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { createPaint, createSteps, wantsColour } from "../cli/terminal.ts";
+import { repositoryRoot } from "../config.ts";
+import { createCleanup } from "./cleanup.ts";
+import { startConversation, type Conversation } from "./conversation.ts";
+import { openPrompt } from "./prompt.ts";
+import { play, SCRIPT } from "./script.ts";
+import { showLine } from "./show-line.ts";
+import { CONTACT, NUMBER, openStage, type Stage } from "./stage.ts";
+
+const DEADLINE_MS = 240_000;
+const HELP = `Plays a conversation over an offline WhatsApp: no phone, no network.
+
+  npm run demo             then type as the contact; Ctrl-C ends
+  npm run demo -- --once   plays it and ends; exit code 1 when something did not arrive
+`;
+
+const output = process.stdout;
+const paint = createPaint(wantsColour(output));
+const cleanup = createCleanup();
+let write = (row: string): void => void output.write(`${row}\n`);
+
+class Interrupted extends Error {}
+
+function readArguments(): { once: boolean; help: boolean } {
+  try {
+    const { values } = parseArgs({ options: { once: { type: "boolean" }, help: { type: "boolean" } } });
+    return { once: values.once === true, help: values.help === true };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
+  }
+}
+
+/** Rejects on Ctrl-C, SIGTERM, a closed terminal, or when nobody reads our output any more. A second signal ends at once. */
+function untilInterrupted(): { promise: Promise<never>; interrupt(): void } {
+  let interrupt!: () => void;
+  const promise = new Promise<never>((_, reject) => {
+    interrupt = () => reject(new Interrupted());
+  });
+  promise.catch(() => {});
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      interrupt();
+      process.once(signal, () => process.exit(130));
+    });
+  }
+  output.once("error", interrupt);
+  return { promise, interrupt };
+}
+
+async function deadline(): Promise<never> {
+  await pause(DEADLINE_MS, undefined, { ref: false });
+  throw new Error(`The demo was not done after ${DEADLINE_MS / 1_000} seconds.`);
+}
+
+function converse(stage: Stage): Conversation {
+  const speakers = [CONTACT.name, "webhook", ...stage.bots.map((id) => `bot ${id}`)];
+  const width = Math.max(...speakers.map((name) => name.length));
+  const conversation = startConversation({
+    simulator: stage.simulator,
+    gateway: stage.gateway,
+    number: NUMBER,
+    contact: CONTACT.number,
+    contactName: CONTACT.name,
+    onLine: (line) => write(showLine(line, paint, width, output.isTTY ? output.columns : undefined)),
+  });
+  cleanup.add(async () => conversation.end());
+  return conversation;
+}
+
+function showAccess(stage: Stage): void {
+  const { baseUrl } = stage.gateway;
+  const form = [
+    ["api_key", stage.apiKey],
+    ["sender", NUMBER],
+    ["number", CONTACT.number],
+    ["message", "'Hello from curl'"],
+  ];
+  const curl = `curl ${baseUrl}/send-message ${form.map(([name, value]) => `-d ${name}=${value}`).join(" ")}`;
+  write("");
+  write(`  ${paint.dim("Base URL")}  ${baseUrl}`);
+  write(`  ${paint.dim("API key")}   ${stage.apiKey}`);
+  write(`  ${paint.dim("Try")}       ${curl}`);
+  write("");
+}
+
+/** Never ends by itself. */
+async function stayUp(conversation: Conversation, interrupt: () => void): Promise<never> {
+  write(`  ${paint.dim(`Type a line to write as ${CONTACT.name}. Ctrl-C ends.`)}`);
+  write("");
+  const prompt = openPrompt({
+    input: process.stdin,
+    output,
+    paint,
+    name: CONTACT.name,
+    onEnd: interrupt,
+    onLine: (text) =>
+      void conversation.say(text).catch((error: Error) => write(`  ${paint.red(error.message)}`)),
+  });
+  write = prompt.write;
+  cleanup.add(async () => prompt.close());
+  // Keeps the process alive when there is no terminal to wait for.
+  const alive = setInterval(() => {}, 60_000);
+  cleanup.add(async () => clearInterval(alive));
+  return new Promise<never>(() => {});
+}
+
+async function perform(once: boolean, interrupt: () => void): Promise<number> {
+  write(`\n  ${paint.bold("Parley")}  ${paint.dim("a WhatsApp number without a phone or a network")}\n`);
+  const stage = await openStage(repositoryRoot(), createSteps(output, paint), cleanup, watch);
+  write("");
+  const conversation = converse(stage);
+  const talk = async (): Promise<number> => {
+    const missing = await play(SCRIPT, {
+      conversation,
+      gateway: stage.gateway,
+      beforeTurn: () => pause(output.isTTY ? 700 : 0),
+    });
+    for (const sentence of missing) write(`  ${paint.red("✗")} ${sentence}`);
+    showAccess(stage);
+    return once ? Math.min(1, missing.length) : stayUp(conversation, interrupt);
+  };
+  return Promise.race([talk(), conversation.lost]);
+}
+
+/** Rejects with the reason of the first program that ended by itself. */
+let watch!: (crashed: Promise<never>) => void;
+const crash = new Promise<never>((_, reject) => {
+  watch = (crashed) => void crashed.catch(reject);
+});
+
+/** A program that ended explains more than the request that it did not answer, but is noticed a moment later. */
+async function reasonFor(error: Error): Promise<string> {
+  const known = pause(1_000).then(() => error);
+  const reason = await Promise.race([crash.catch((crashed: Error) => crashed), known]);
+  return reason.message;
+}
+
+const { once, help } = readArguments();
+if (help) {
+  output.write(HELP);
+  process.exit(0);
+}
+const interrupted = untilInterrupted();
+const ends = [
+  perform(once, interrupted.interrupt),
+  interrupted.promise,
+  crash,
+  ...(once ? [deadline()] : []),
+];
+let exitCode: number;
+try {
+  exitCode = await Promise.race(ends);
+} catch (error) {
+  if (error instanceof Interrupted) {
+    exitCode = once ? 130 : 0;
+    write("");
+  } else {
+    exitCode = 1;
+    write(`\n  ${paint.red("✗")} ${await reasonFor(error as Error)}\n`);
+    write(`  ${paint.dim(`What its programs wrote stands in .demo/${process.pid}.`)}\n`);
+  }
+}
+await cleanup.run(exitCode === 1);
+process.exit(exitCode);

@@ -1,0 +1,88 @@
+import type { Incoming } from "../model/messages.ts";
+import type { StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type { EventName, Events } from "./events.ts";
+
+/** What was decided about one message. */
+export interface Decided {
+  by: string | null;
+  route: string | null;
+  guard: string | null;
+  trail: TrailEntry[];
+}
+
+export interface PublisherDeps {
+  events: Pick<Events, "hasListeners" | "publish">;
+  now: () => number;
+  /** Null once the number is erased. */
+  device(deviceId: number): { accountId: string; number: string } | null;
+  findMessage(accountId: string, waId: string): Promise<unknown>;
+  findDelivery(accountId: string, id: string): Promise<unknown>;
+}
+
+/** What the parts of the gateway call when something has happened. Cheap while nobody listens; never throws. */
+export interface Publisher {
+  device(record: { id: number }): void;
+  /** New messages are in the inbox. */
+  received(recorded: { deviceId: number; message: Incoming }[]): void;
+  decided(stored: StoredMessage, decided: Decided): void;
+  /** A message of ours is in another state. */
+  messageChanged(deviceId: number, waId: string): void;
+  deliveryChanged(deviceId: number, id: string): void;
+}
+
+export function createPublisher({
+  events,
+  now,
+  device,
+  findMessage,
+  findDelivery,
+}: PublisherDeps): Publisher {
+  function publish(
+    deviceId: number,
+    name: EventName,
+    record: (of: { accountId: string; number: string }) => unknown | Promise<unknown>,
+    key?: string,
+  ): void {
+    const of = device(deviceId);
+    if (of === null || !events.hasListeners(of.accountId)) return;
+    events.publish(of.accountId, { name, number: of.number, key, record: () => record(of) });
+  }
+
+  return {
+    device(record) {
+      // The record goes on changing; what is told is what held now.
+      const then = { ...record };
+      publish(record.id, "device", () => then);
+    },
+
+    received(recorded) {
+      for (const { deviceId, message } of recorded)
+        if (!message.fromMe && message.chatKind !== "status") publish(deviceId, "message.in", () => message);
+    },
+
+    decided({ deviceId, message }, { by, route, guard, trail }) {
+      if (message.chatKind === "status") return;
+      const at = now();
+      const chat = message.chatKey.replace(/@s\.whatsapp\.net$/, "");
+      publish(deviceId, "decision", ({ number }) => ({
+        messageId: message.id,
+        device: number,
+        chat,
+        by,
+        route,
+        guard,
+        trail,
+        at,
+      }));
+    },
+
+    messageChanged(deviceId, waId) {
+      const key = `message:${deviceId}:${waId}`;
+      publish(deviceId, "message.out", ({ accountId }) => findMessage(accountId, waId), key);
+    },
+
+    deliveryChanged(deviceId, id) {
+      publish(deviceId, "delivery", ({ accountId }) => findDelivery(accountId, id), `delivery:${id}`);
+    },
+  };
+}

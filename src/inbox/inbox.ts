@@ -1,0 +1,126 @@
+import type { Row } from "@libsql/client";
+import type { Incoming, TextDraft } from "../model/messages.ts";
+import type { Statement, Store } from "../store/store.ts";
+
+/** An incoming message with the row that holds it. */
+export interface RecordedMessage {
+  inboxId: number;
+  deviceId: number;
+  message: Incoming;
+}
+
+/** A message that has no decision yet, without its content. */
+export interface PendingMessage {
+  inboxId: number;
+  deviceId: number;
+  /** The linked number itself, digits. */
+  ownNumber: string;
+  chatKey: string;
+}
+
+export interface Inbox {
+  /**
+   * Stores messages and drops their journal content in one commit (T1). What the inbox has already is left out.
+   *
+   * @param spend statements that belong into the same commit
+   * @returns only the new ones, in the order given
+   * @throws StorageUnavailable nothing was stored
+   */
+  record(deviceId: number, messages: Incoming[], spend: Statement[]): Promise<RecordedMessage[]>;
+  /** Everything without a decision, oldest first, and the newest id that was looked at: rows above it came later. */
+  pending(): Promise<{ messages: PendingMessage[]; upTo: number }>;
+  /** The message of a row, or null when the row is gone. */
+  load(inboxId: number): Promise<Incoming | null>;
+  /** For the commit of the decision: the row is not pending any more. */
+  done(inboxId: number): Statement;
+  /** What quoting a message takes, or null when this chat has no message of that id. */
+  findQuote(deviceId: number, chatKey: string, waId: string): Promise<TextDraft["quote"] | null>;
+  /** The message of that id in this chat, or null. */
+  find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+}
+
+// The unique index decides what is new, not a lookup: two connections may hand in the same message at once.
+const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
+const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
+const PENDING = `SELECT i.id, i.device_id, i.chat, d.number FROM inbox i JOIN devices d ON d.id = i.device_id
+WHERE i.state = 'pending' AND i.id <= ? ORDER BY i.id`;
+const LOAD = "SELECT device_id, wa_id, body FROM inbox WHERE id = ?";
+const FIND =
+  "SELECT device_id, wa_id, body FROM inbox WHERE device_id = ? AND chat = ? AND wa_id = ? LIMIT 1";
+
+/** @param onRecorded told after each commit: the new messages, and how many others were there already */
+export function createInbox(
+  store: Store,
+  onRecorded?: (recorded: RecordedMessage[], known: number) => void,
+): Inbox {
+  const { box, writer } = store;
+
+  function insert(deviceId: number, message: Incoming): Statement {
+    const { chatKey, sender, id, fromMe, type, timestamp } = message;
+    const body = box.sealJson(message, sealContext(deviceId, id));
+    const fromMeFlag = fromMe ? 1 : 0;
+    return {
+      sql: INSERT,
+      args: [deviceId, chatKey, sender, id, fromMeFlag, type, timestamp, store.now(), body],
+    };
+  }
+
+  function open(row: Row): Incoming {
+    const context = sealContext(Number(row.device_id), String(row.wa_id));
+    return box.openJson<Incoming>(new Uint8Array(row.body as ArrayBuffer), context);
+  }
+
+  async function find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null> {
+    const [row] = await store.rows(FIND, [deviceId, chatKey, waId]);
+    return row === undefined ? null : open(row);
+  }
+
+  return {
+    async record(deviceId, messages, spend) {
+      const inserts = messages.map((message) => insert(deviceId, message));
+      const results = await writer.commit([...inserts, ...spend]);
+      const fresh: RecordedMessage[] = [];
+      for (const [index, message] of messages.entries()) {
+        const row = results[index]!.rows[0];
+        if (row !== undefined) fresh.push({ inboxId: Number(row.id), deviceId, message });
+      }
+      onRecorded?.(fresh, messages.length - fresh.length);
+      return fresh;
+    },
+
+    async pending() {
+      const newest = await store.rows("SELECT coalesce(max(id), 0) AS id FROM inbox", []);
+      const upTo = Number(newest[0]!.id);
+      const rows = await store.rows(PENDING, [upTo]);
+      const messages = rows.map((row) => ({
+        inboxId: Number(row.id),
+        deviceId: Number(row.device_id),
+        ownNumber: String(row.number),
+        chatKey: String(row.chat),
+      }));
+      return { messages, upTo };
+    },
+
+    async load(inboxId) {
+      const [row] = await store.rows(LOAD, [inboxId]);
+      return row === undefined ? null : open(row);
+    },
+
+    done: (inboxId) => ({ sql: DONE, args: [inboxId] }),
+
+    async findQuote(deviceId, chatKey, waId) {
+      const message = await find(deviceId, chatKey, waId);
+      if (message === null) return null;
+      const { id, sender, fromMe, raw } = message;
+      return { id, sender, fromMe, raw };
+    },
+
+    find,
+  };
+}
+
+/** Binds a sealed body to its row, whose own id is not known before the insert. */
+function sealContext(deviceId: number, waId: string): string {
+  return `inbox:${deviceId}:${waId}`;
+}

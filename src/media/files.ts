@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import type { FileFacts, OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media.ts";
+import type { Store } from "../store/store.ts";
+import { readSealed, sealedLength } from "./seal.ts";
+
+/** Where files lie: encrypted ones to be sent in `media`, what is being worked on in `tmp`. */
+export interface Files extends OutgoingFiles {
+  /** A folder for one request; nothing of it stays. */
+  workspace(): Promise<Workspace>;
+  /** Moves an encrypted file to where it stays, and stores what is known of it. @returns its id */
+  keep(deviceId: number, path: string, facts: FileFacts): Promise<string>;
+}
+
+export interface Workspace {
+  path(name: string): string;
+  dispose(): Promise<void>;
+}
+
+/** Only this user may look into the folders. */
+const PRIVATE_FOLDER = 0o700;
+const INSERT = "INSERT INTO media_files (id, device_id, path, meta, created_at) VALUES (?, ?, ?, ?, ?)";
+const SELECT = "SELECT path, meta, upload FROM media_files WHERE id = ?";
+const UPLOADED = "UPDATE media_files SET upload = ?, uploaded_at = ? WHERE id = ?";
+
+type Uploads = Partial<Record<UploadTarget, Upload>>;
+
+/** What an earlier run has left in `tmp` is removed: files may lie there in the clear. */
+export function createFiles(store: Store, dataDir: string): Files {
+  const kept = join(dataDir, "media");
+  const temporary = join(dataDir, "tmp");
+  rmSync(temporary, { recursive: true, force: true });
+  for (const folder of [kept, temporary]) mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+
+  async function read(id: string): Promise<{ path: string; facts: FileFacts; uploads: Uploads } | null> {
+    const [row] = await store.rows(SELECT, [id]);
+    if (row === undefined) return null;
+    const open = <T>(sealed: unknown, name: string): T =>
+      store.box.openJson<T>(new Uint8Array(sealed as ArrayBuffer), sealContext(id, name));
+    return {
+      path: join(dataDir, String(row.path)),
+      facts: open<FileFacts>(row.meta, "meta"),
+      uploads: row.upload === null ? {} : open<Uploads>(row.upload, "upload"),
+    };
+  }
+
+  return {
+    async workspace() {
+      const folder = join(temporary, randomBytes(9).toString("hex"));
+      await mkdir(folder, { mode: PRIVATE_FOLDER });
+      return {
+        path: (name) => join(folder, name),
+        dispose: () => rm(folder, { recursive: true, force: true }),
+      };
+    },
+
+    async keep(deviceId, path, facts) {
+      const id = `mf_${randomBytes(12).toString("hex")}`;
+      const place = join("media", id);
+      await rename(path, join(dataDir, place));
+      const meta = store.box.sealJson(facts, sealContext(id, "meta"));
+      try {
+        await store.writer.commit([{ sql: INSERT, args: [id, deviceId, place, meta, store.now()] }]);
+      } catch (error) {
+        await rm(join(dataDir, place), { force: true });
+        throw error;
+      }
+      return id;
+    },
+
+    async load(id) {
+      const found = await read(id);
+      if (found === null || (await stat(found.path).catch(() => null)) === null) return null;
+      return outgoing(id, found);
+    },
+
+    async remember(id, target, upload) {
+      const found = await read(id);
+      if (found === null) return;
+      const sealed = store.box.sealJson({ ...found.uploads, [target]: upload }, sealContext(id, "upload"));
+      await store.writer.commit([{ sql: UPLOADED, args: [sealed, upload.at, id] }]);
+    },
+  };
+}
+
+function outgoing(
+  id: string,
+  { path, facts, uploads }: { path: string; facts: FileFacts; uploads: Uploads },
+): OutgoingFile {
+  return {
+    id,
+    facts,
+    uploaded: (target) => uploads[target] ?? null,
+    content: (target) =>
+      target === "channel"
+        ? { bytes: readSealed(path, facts), length: facts.size, sha256: facts.sha256 }
+        : { bytes: createReadStream(path), length: sealedLength(facts.size), sha256: facts.encSha256 },
+  };
+}
+
+const sealContext = (id: string, name: string): string => `media:${id}:${name}`;

@@ -1,0 +1,140 @@
+import { GatewayError } from "../model/errors.ts";
+import type { Incoming, IncomingMedia } from "../model/messages.ts";
+import type { Store } from "../store/store.ts";
+import { decrypted, FileDamaged, plainSize } from "./incoming-cipher.ts";
+import { createIncomingFiles, tooLarge, type IncomingFilesDeps, type KeptFile } from "./incoming-files.ts";
+import { createLinks, type LinkTarget } from "./incoming-links.ts";
+
+/** Base64 in a webhook's JSON: larger images are for the link. */
+const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
+/** A chat's webhook waits so long for an image, then it is told without. */
+const IMAGE_WAIT_MS = 15_000;
+const DOWNLOAD_WAIT_MS = 300_000;
+
+export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "config"> {
+  store: Store;
+  config: IncomingFilesDeps["config"] & { publicUrl: string };
+  /** Null when the inbox has it no more. */
+  load(inboxId: number): Promise<Incoming | null>;
+  /** The gateway waits for downloads no longer. */
+  stopping: AbortSignal;
+  /** Milliseconds that `image` may take. Default 15,000. */
+  imageWaitMs?: number;
+}
+
+/** A file that is ready to be given away. */
+export interface OpenedFile {
+  mimetype: string;
+  /** "" when the message has none. */
+  fileName: string;
+  kind: IncomingMedia["kind"];
+  /** Bytes. */
+  size: number;
+  /** Fails instead of giving the last bytes when the file is damaged. */
+  body: AsyncIterable<Buffer>;
+}
+
+export interface ReceivedMedia {
+  /** The address of a message's file, or why there is none. */
+  link(target: LinkTarget, media: IncomingMedia): { url: string } | { error: string };
+  /** Bytes of the largest image that is given as base64. */
+  largestImage: number;
+  /** An image as base64, or why there is none. Takes at most 15 s. @throws only when `stopping` aborts */
+  image(target: LinkTarget): Promise<{ base64: string } | { error: string }>;
+  /**
+   * @returns null when the link is wrong or expired, or the message is not kept any more
+   * @throws {GatewayError} FILE_TOO_LARGE, FILE_UNREACHABLE, FILE_NOT_USABLE
+   */
+  open(token: string): Promise<OpenedFile | null>;
+}
+
+class TooSlow extends Error {}
+
+/** Files of incoming messages: fetched when somebody wants them, kept encrypted, given away decrypted. */
+export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
+  const { store, config, log, load, stopping, imageWaitMs = IMAGE_WAIT_MS } = deps;
+  const files = createIncomingFiles({ ...deps, box: store.box });
+  const links = createLinks(store.box, store.now);
+
+  /** Not `AbortSignal.any` of a timeout: Node 20 may collect such a signal as garbage before it fires. */
+  async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new TooSlow()), ms);
+    const stop = (): void => abort.abort(stopping.reason);
+    if (stopping.aborted) stop();
+    stopping.addEventListener("abort", stop, { once: true });
+    try {
+      return await work(abort.signal);
+    } finally {
+      clearTimeout(timer);
+      stopping.removeEventListener("abort", stop);
+    }
+  }
+
+  async function keptFile(
+    { deviceId, inboxId }: LinkTarget,
+    signal: AbortSignal,
+  ): Promise<{ kept: KeptFile; media: IncomingMedia; size: number } | null> {
+    const message = await load(inboxId);
+    if (!message?.media) return null;
+    const kept = await files.get(deviceId, inboxId, message, signal);
+    return { kept, media: message.media, size: await plainSize(kept.path, kept.keys) };
+  }
+
+  async function readImage(target: LinkTarget): Promise<{ base64: string } | { error: string }> {
+    const found = await within(imageWaitMs, (signal) => keptFile(target, signal));
+    if (found === null) return { error: "The message is not kept any more." };
+    if (found.size > LARGEST_IMAGE_BYTES)
+      return { error: "The image is larger than 5 MiB, and than its message says." };
+    const chunks: Buffer[] = [];
+    for await (const chunk of decrypted(found.kept.path, found.kept.keys, found.kept.sha256))
+      chunks.push(chunk);
+    return { base64: Buffer.concat(chunks).toString("base64") };
+  }
+
+  return {
+    largestImage: LARGEST_IMAGE_BYTES,
+
+    link(target, media) {
+      if (media.size > config.maxMediaBytes) return { error: tooLarge(config.maxMediaBytes).message };
+      return { url: `${config.publicUrl}/media/${links.make(target)}` };
+    },
+
+    async image(target) {
+      try {
+        return await readImage(target);
+      } catch (error) {
+        stopping.throwIfAborted();
+        if (error instanceof GatewayError || error instanceof FileDamaged) return { error: error.message };
+        if (error instanceof TooSlow)
+          return { error: `The image did not come from WhatsApp within ${imageWaitMs / 1000} s.` };
+        log.error(
+          { device: target.deviceId, inbox: target.inboxId, err: error },
+          "an image could not be loaded",
+        );
+        return { error: "The image could not be stored." };
+      }
+    },
+
+    async open(token) {
+      const target = links.read(token);
+      if (target === null) return null;
+      try {
+        const found = await within(DOWNLOAD_WAIT_MS, (signal) => keptFile(target, signal));
+        if (found === null) return null;
+        const { kept, media, size } = found;
+        const { mimetype, fileName, kind } = media;
+        return { mimetype, fileName, kind, size, body: decrypted(kept.path, kept.keys, kept.sha256) };
+      } catch (error) {
+        if (stopping.aborted)
+          throw new GatewayError("UNAVAILABLE", "The gateway is restarting; try again in a moment.", {
+            retryAfter: 5,
+          });
+        if (error instanceof FileDamaged) throw new GatewayError("FILE_NOT_USABLE", error.message);
+        if (error instanceof TooSlow)
+          throw new GatewayError("FILE_UNREACHABLE", "The file did not come from WhatsApp in time.");
+        throw error;
+      }
+    },
+  };
+}

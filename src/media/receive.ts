@@ -1,0 +1,131 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { GatewayError } from "../model/errors.ts";
+import type { MediaRequest } from "../model/media.ts";
+import type { MediaKind } from "../model/messages.ts";
+import type { Download } from "../net/download.ts";
+import type { Workspace } from "./files.ts";
+import { identify, KNOWN_AT_THE_END, LOOKED_AT_BYTES, mimetypeFor, type Found } from "./identify.ts";
+import { readOpusHead } from "./ogg.ts";
+import { openSealedWriter, PRIVATE, writeAll, type SealedFile, type SealedWriter } from "./seal.ts";
+
+/** A file that has arrived and is what it was called. */
+export interface Received {
+  kind: MediaKind;
+  mimetype: string;
+  /** Usual one of such a file, without the dot; "" when unknown. */
+  extension: string;
+  /** Path of the file as it came, when it has to be looked into. */
+  clear: string | null;
+  /** Null when the file must be converted first. */
+  sealed: SealedFile | null;
+  disposition: string | null;
+}
+
+export const SEALED_NAME = "sealed";
+export const VOICE_MIMETYPE = "audio/ogg; codecs=opus";
+const CLEAR_NAME = "clear";
+
+/**
+ * Writes a file to the disk while it comes: encrypted, and also in the clear when a decoder has to see it. What it is is
+ * known from its first bytes, so most of what cannot be used is not transferred.
+ *
+ * @param requireConverter throws when a voice note cannot be made
+ * @throws FILE_NOT_USABLE, and what the download throws
+ */
+export async function receive(
+  { mediaType, ptt }: Pick<MediaRequest, "mediaType" | "ptt">,
+  answer: Download,
+  workspace: Workspace,
+  requireConverter: () => void,
+): Promise<Received> {
+  const chunks = answer.body[Symbol.asyncIterator]();
+  const head = await readHead(chunks);
+  if (head.length === 0) throw notUsable("an empty file", mediaType);
+  let found = await identify(head, head);
+  if (KNOWN_AT_THE_END.has(mediaType)) refusePages(found, mediaType);
+  else requireFit(mediaType, found, head);
+
+  const voice = ptt === "vn" && (mediaType === "audio" || mediaType === "mp3");
+  const asItIs = !voice || readOpusHead(head)?.channels === 1;
+  if (!asItIs) requireConverter();
+  const kind = kindOf(mediaType, voice);
+  const clear = kind === "document" ? null : workspace.path(CLEAR_NAME);
+  const target = { sealed: asItIs ? workspace.path(SEALED_NAME) : null, clear, kind };
+  const { sealed, tail } = await write(target, head, chunks);
+  if (KNOWN_AT_THE_END.has(mediaType)) found = await identify(head, tail);
+  const mimetype = requireFit(mediaType, found, head);
+  return {
+    kind,
+    mimetype: voice ? VOICE_MIMETYPE : mimetype,
+    extension: mediaType === "document" ? found.extension : mediaType,
+    clear,
+    sealed,
+    disposition: answer.header("content-disposition"),
+  };
+}
+
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let bytes = 0; bytes < LOOKED_AT_BYTES;) {
+    const next = await chunks.next();
+    if (next.done) break;
+    pieces.push(next.value);
+    bytes += next.value.length;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** @returns the hashes of what was encrypted, and the file's last bytes */
+async function write(
+  target: { sealed: string | null; clear: string | null; kind: MediaKind },
+  head: Buffer,
+  chunks: AsyncIterator<Buffer>,
+): Promise<{ sealed: SealedFile | null; tail: Buffer }> {
+  let sealed: SealedWriter | null = null;
+  let clear: FileHandle | null = null;
+  let tail = head;
+  try {
+    if (target.sealed !== null) sealed = await openSealedWriter(target.sealed, target.kind);
+    if (target.clear !== null) clear = await open(target.clear, "wx", PRIVATE);
+    for (let chunk: Buffer = head; ;) {
+      await sealed?.write(chunk);
+      if (clear !== null) await writeAll(clear, chunk);
+      const next = await chunks.next();
+      if (next.done) break;
+      chunk = next.value;
+      if (target.kind === "document") tail = lastOf(tail, chunk);
+    }
+    return { sealed: (await sealed?.finish()) ?? null, tail };
+  } finally {
+    await sealed?.close();
+    await clear?.close();
+  }
+}
+
+const lastOf = (before: Buffer, chunk: Buffer): Buffer =>
+  chunk.length >= LOOKED_AT_BYTES
+    ? chunk
+    : Buffer.concat([before.subarray(-(LOOKED_AT_BYTES - chunk.length)), chunk]);
+
+function kindOf(mediaType: MediaRequest["mediaType"], voice: boolean): MediaKind {
+  if (voice) return "voice";
+  return mediaType === "image" || mediaType === "video" || mediaType === "audio" ? mediaType : "document";
+}
+
+function requireFit(mediaType: MediaRequest["mediaType"], found: Found, head: Buffer): string {
+  const mimetype = mimetypeFor(mediaType, found, head);
+  if (mimetype === null) throw notUsable(found.label, mediaType);
+  return mimetype;
+}
+
+function refusePages({ extension, label }: Found, mediaType: string): void {
+  if (extension === "html") throw notUsable(label, mediaType);
+}
+
+/** @param what came instead, for people */
+export function notUsable(what: string, mediaType: string): GatewayError {
+  return new GatewayError(
+    "FILE_NOT_USABLE",
+    `The link answered with ${what}, which cannot be sent as ${mediaType}. It must answer with the file itself.`,
+  );
+}

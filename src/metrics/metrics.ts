@@ -1,0 +1,128 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Store } from "../store/store.ts";
+
+/** What the gateway measures of itself. No phone number, chat or account is ever a label. */
+export interface Metrics {
+  received(type: string): void;
+  /** @param seconds from the commit to the outcome */
+  sent(kind: string, result: "sent" | "failed" | "expired", seconds: number): void;
+  webhookAttempt(attempt: { result: string; statusCode: number | null; durationMs: number }): void;
+  webhookDead(): void;
+  disconnected(code: number): void;
+  authFailed(reason: string): void;
+  ssrfBlocked(reason: string): void;
+  decryptFailed(reason: string): void;
+  /** @param count messages that were there already */
+  redelivered(count: number): void;
+  /** Prometheus' text format. */
+  read(): Promise<string>;
+  readonly contentType: string;
+}
+
+export interface MetricsDeps {
+  store: Store;
+  /** Numbers per state. */
+  sessions(): Map<string, number>;
+}
+
+const FAST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+
+const QUEUES = `SELECT
+  (SELECT count(*) FROM inbox WHERE state = 'pending') AS inbox,
+  (SELECT received_at FROM inbox WHERE state = 'pending' ORDER BY id LIMIT 1) AS inbox_oldest,
+  (SELECT count(*) FROM outbox WHERE state = 'queued') AS outbox,
+  (SELECT min(created_at) FROM outbox WHERE state = 'queued') AS outbox_oldest`;
+
+/** Counting costs an addition; what has to be looked up is looked up when somebody reads. */
+export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
+  const register = new Registry();
+  const registers = [register];
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
+    new Counter({ name: `parley_${name}`, help, labelNames, registers });
+  const histogram = <L extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: L[],
+  ): Histogram<L> => new Histogram({ name: `parley_${name}`, help, buckets, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
+    new Gauge({ name: `parley_${name}`, help, labelNames, registers });
+
+  const received = counter("messages_received_total", "Messages that arrived and were stored.", ["type"]);
+  const sent = counter("messages_sent_total", "Messages of ours with a known outcome.", ["kind", "result"]);
+  const sendSeconds = histogram("send_duration_seconds", "From the commit to the outcome.", FAST_SECONDS, []);
+  const attempts = counter("webhook_attempts_total", "Attempts to deliver to webhooks.", [
+    "result",
+    "code_class",
+  ]);
+  const attemptSeconds = histogram("webhook_duration_seconds", "How long webhooks took.", FAST_SECONDS, []);
+  const dead = counter("webhook_dead_total", "Deliveries that are given up.", []);
+  const disconnects = counter("disconnects_total", "Lines to WhatsApp that closed.", ["code"]);
+  const undecryptable = counter("decrypt_failures_total", "Messages that could not be decrypted.", [
+    "reason",
+  ]);
+  const redelivered = counter("redeliveries_total", "Messages that WhatsApp delivered again.", []);
+  const blocked = counter("ssrf_blocked_total", "Addresses that were not asked.", ["reason"]);
+  const refused = counter("auth_failures_total", "Requests without a valid key or token.", ["reason"]);
+  const commits = histogram("db_commit_seconds", "From handing a unit in to its commit.", COMMIT_SECONDS, []);
+  const inbox = gauge("inbox_pending", "Messages that wait for their decision.", []);
+  const inboxAge = gauge("inbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
+  const outbox = gauge("outbox_pending", "Messages that wait to be sent.", []);
+  const outboxAge = gauge("outbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
+  const numbers = gauge("sessions", "Numbers by their state.", ["state"]);
+  timeCommits(store, (seconds) => commits.observe(seconds));
+  let reading = false;
+
+  async function lookUp(): Promise<void> {
+    const [row] = await store.rows(QUEUES, []);
+    const age = (since: unknown): number =>
+      since === null || since === undefined ? 0 : Math.max(0, (store.now() - Number(since)) / 1000);
+    inbox.set(Number(row!.inbox));
+    inboxAge.set(age(row!.inbox_oldest));
+    outbox.set(Number(row!.outbox));
+    outboxAge.set(age(row!.outbox_oldest));
+    numbers.reset();
+    for (const [state, count] of sessions()) numbers.set({ state }, count);
+  }
+
+  return {
+    received: (type) => received.inc({ type }),
+    sent(kind, result, seconds) {
+      sent.inc({ kind, result });
+      sendSeconds.observe(Math.max(0, seconds));
+    },
+    webhookAttempt({ result, statusCode, durationMs }) {
+      attempts.inc({
+        result,
+        code_class: statusCode === null ? "none" : `${Math.floor(statusCode / 100)}xx`,
+      });
+      attemptSeconds.observe(durationMs / 1000);
+    },
+    webhookDead: () => dead.inc(),
+    disconnected: (code) => disconnects.inc({ code }),
+    authFailed: (reason) => refused.inc({ reason }),
+    ssrfBlocked: (reason) => blocked.inc({ reason }),
+    decryptFailed: (reason) => undecryptable.inc({ reason }),
+    redelivered: (count) => redelivered.inc(count),
+    async read() {
+      // Watching the event loop and the garbage collector is for those who look.
+      if (!reading) collectDefaultMetrics({ register, prefix: "parley_" });
+      reading = true;
+      await lookUp();
+      return register.metrics();
+    },
+    contentType: register.contentType,
+  };
+}
+
+function timeCommits(store: Store, observe: (seconds: number) => void): void {
+  const { writer } = store;
+  const commit = writer.commit.bind(writer);
+  writer.commit = async (statements) => {
+    const since = performance.now();
+    const results = await commit(statements);
+    observe((performance.now() - since) / 1000);
+    return results;
+  };
+}

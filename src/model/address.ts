@@ -1,0 +1,121 @@
+/**
+ * Addresses as people and programs write them. What WhatsApp calls them is made here and nowhere else.
+ */
+
+export type DestinationKind = "number" | "lid" | "group" | "channel";
+
+/** One place to send to. */
+export interface Destination {
+  kind: DestinationKind;
+  /** Normalised, as `results[].number` shows it: digits, `…@lid`, `…@g.us` or `…@newsletter`. */
+  number: string;
+  /** Address on the wire. */
+  jid: string;
+}
+
+export type ParsedDestinations =
+  | { ok: true; destinations: Destination[] }
+  /** What is wrong, for people; nothing may be sent. */
+  | { ok: false; problem: string };
+
+export const MAX_DESTINATIONS = 10;
+
+const NUMBER_JID = /@(?:s\.whatsapp\.net|c\.us)$/i;
+/** Groups made before 2021 are `<creator>-<time>`. */
+const GROUP = /^\d{1,32}(?:-\d{1,32})?@g\.us$/;
+const CHANNEL = /^\d{1,32}@newsletter$/;
+const CHANNEL_LINK = /^(?:https?:\/\/)?(?:www\.)?whatsapp\.com\/channel\/([\w-]+)(?:[/?#].*)?$/i;
+const LID = /^[1-9]\d{0,31}@lid$/;
+
+/**
+ * A phone number in any usual spelling.
+ *
+ * @param text spaces, `+`, `-`, `(`, `)`, `.` and one leading `00` are dropped; `…@s.whatsapp.net` and `…@c.us` are read
+ *   as their digits
+ * @returns 7 to 15 digits that do not start with 0, or null
+ */
+export function parseNumber(text: string): string | null {
+  const digits = text
+    .trim()
+    .replace(NUMBER_JID, "")
+    .replace(/[\s+\-().]/g, "")
+    .replace(/^00/, "");
+  return /^[1-9]\d{6,14}$/.test(digits) ? digits : null;
+}
+
+/** @returns the one destination that `text` names, or null when it is malformed */
+export function parseDestination(text: string): Destination | null {
+  const address = text.trim().toLowerCase();
+  if (GROUP.test(address)) return { kind: "group", number: address, jid: address };
+  if (CHANNEL.test(address)) return { kind: "channel", number: address, jid: address };
+  if (LID.test(address)) return { kind: "lid", number: address, jid: address };
+  const number = parseNumber(text);
+  return number === null ? null : { kind: "number", number, jid: `${number}@s.whatsapp.net` };
+}
+
+/**
+ * The `number` field of a send.
+ *
+ * @param text destinations separated by `|`; empty parts are dropped, duplicates after normalising are one
+ * @returns 1 to {@link MAX_DESTINATIONS} destinations in first-seen order, or what is wrong with the first bad one
+ */
+export function parseDestinations(text: string): ParsedDestinations {
+  const found = new Map<string, Destination>();
+  for (const part of text.split("|")) {
+    if (part.trim() === "") continue;
+    const destination = parseDestination(part);
+    if (destination === null) return { ok: false, problem: malformed(part.trim()) };
+    // A Map keeps the place of what it has already.
+    found.set(destination.number, destination);
+  }
+  if (found.size === 0) return { ok: false, problem: "Give at least one destination." };
+  if (found.size > MAX_DESTINATIONS)
+    return {
+      ok: false,
+      problem: `At most ${MAX_DESTINATIONS} destinations in one request, got ${found.size}.`,
+    };
+  return { ok: true, destinations: [...found.values()] };
+}
+
+/**
+ * A channel as people name it.
+ *
+ * @param text its invite link, the code of that link, or its id with or without `@newsletter`
+ */
+export function parseChannel(text: string): { invite: string } | { id: string } | null {
+  const given = text.trim();
+  if (CHANNEL.test(given.toLowerCase())) return { id: given.toLowerCase() };
+  if (/^\d{8,32}$/.test(given)) return { id: `${given}@newsletter` };
+  const invite = CHANNEL_LINK.exec(given)?.[1] ?? given;
+  return /^[\w-]{8,64}$/.test(invite) && /[A-Za-z]/.test(invite) ? { invite } : null;
+}
+
+/**
+ * A LID as `/resolve-lid` takes it: digits with or without `@lid`; a `:device` part is dropped.
+ *
+ * @returns `<digits>@lid`, or null
+ */
+export function parseLid(text: string): string | null {
+  const digits = /^(\d{1,32})(?::\d{1,5})?(?:@lid)?$/i.exec(text.trim())?.[1];
+  return digits === undefined ? null : `${digits}@lid`;
+}
+
+/**
+ * One entry of a key's `recipients`: a destination, or the beginning of one followed by `*`.
+ *
+ * @returns the normalised entry, or null when it can match nothing
+ */
+export function parseRecipient(text: string): string | null {
+  const entry = text.trim();
+  if (!entry.endsWith("*")) return parseDestination(entry)?.number ?? null;
+  const start = entry
+    .slice(0, -1)
+    .replace(/[\s+\-().]/g, "")
+    .replace(/^00/, "");
+  return /^\d*$/.test(start) ? `${start}*` : null;
+}
+
+function malformed(part: string): string {
+  const shown = part.length > 40 ? `${part.slice(0, 40)}…` : part;
+  return `"${shown}" is not a destination: 7 to 15 digits with the country code, or …@g.us, …@newsletter, …@lid.`;
+}

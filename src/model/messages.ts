@@ -1,0 +1,162 @@
+/**
+ * What Parley says of one message, in and out. Plain JSON, so that it can be sealed into a row and read back by a later
+ * version: fields are added, never renamed.
+ *
+ * Addresses are WhatsApp ids: `<digits>@s.whatsapp.net`, `<digits>@lid`, `<id>@g.us`, `<id>@newsletter`, always without a
+ * device part. `chatKey` and `sender` are canonical: the phone number's form when the pair is known, else the LID's.
+ */
+
+export type ChatKind = "dm" | "group" | "channel" | "status";
+
+/** `type` of the webhook event; `kind` of `GET /messages/{id}` uses the same words. */
+export type MessageType =
+  | "text"
+  | "image"
+  | "video"
+  | "audio"
+  | "voice"
+  | "document"
+  | "sticker"
+  | "location"
+  | "contact"
+  | "poll"
+  | "poll_vote"
+  | "reaction"
+  | "edit"
+  | "revoke"
+  | "channel"
+  | "unknown";
+
+export interface Quoted {
+  id: string;
+  /** Canonical id of the quoted writer. */
+  from: string;
+  text: string;
+}
+
+/** One message that arrived, or that the owner typed on the phone (`fromMe`). */
+export interface Incoming {
+  /** WhatsApp's message id. */
+  id: string;
+  /** Where an answer goes: the chat's id exactly as the message arrived. */
+  chat: string;
+  /** One chat, one key: see above. Lanes, order, sessions and mutes hang on it. */
+  chatKey: string;
+  chatKind: ChatKind;
+  /** Canonical id of the writer. */
+  sender: string;
+  /** The writer's digits, or null while only the LID is known. */
+  number: string | null;
+  /** The writer's `…@lid`, or null. */
+  lid: string | null;
+  /** The writer's full id as the group message carried it, else null. */
+  participant: string | null;
+  fromMe: boolean;
+  /** "" when unknown. */
+  pushName: string;
+  /** Unix seconds, WhatsApp's clock. */
+  timestamp: number;
+  /** It waited at WhatsApp while the number was offline. */
+  waited?: true;
+  type: MessageType;
+  /** What a person would read; "" when there is nothing to read. */
+  text: string;
+  quoted: Quoted | null;
+  /** Digits, or `…@lid`. */
+  mentions: string[];
+  location: { latitude: number; longitude: number; name: string; address: string } | null;
+  contacts: { name: string; numbers: string[] }[] | null;
+  reaction: { id: string; emoji: string } | null;
+  /** Message that an edit, a revoke or a poll's vote is about. */
+  targetId: string | null;
+  /** Null for messages without a file, and for those stored before 0.2. */
+  media?: IncomingMedia | null;
+  poll?: IncomingPoll | null;
+  /** The message's protobuf, base64: what quoting and media need later. */
+  raw: string;
+}
+
+/** What someone wants to have sent. */
+export type Draft = TextDraft | MediaDraft | PollDraft;
+
+/** The message that a draft quotes. */
+export interface DraftQuote {
+  id: string;
+  sender: string;
+  fromMe: boolean;
+  raw: string;
+}
+
+export interface TextDraft {
+  kind: "text";
+  text: string;
+  quote?: DraftQuote;
+}
+
+export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "sticker";
+
+/** A file that is already fetched, looked at, and encrypted on disk: a row of `media_files`. */
+export interface MediaDraft {
+  kind: MediaKind;
+  /** Id in `media_files`. */
+  file: string;
+  /** Text under an image, a video or a document. */
+  caption?: string;
+  /** Documents only. */
+  fileName?: string;
+  quote?: DraftQuote;
+}
+
+export interface PollDraft {
+  kind: "poll";
+  name: string;
+  options: string[];
+  /** 1: one answer; 0: any number. */
+  selectable: 0 | 1;
+  quote?: DraftQuote;
+}
+
+/** Media of an incoming message, as far as the message itself tells; its keys are in `raw`. */
+export interface IncomingMedia {
+  /** What the file is; the `type` of a channel's post does not tell. */
+  kind: MediaKind;
+  mimetype: string;
+  /** "" when the message has none. */
+  fileName: string;
+  /** Bytes. */
+  size: number;
+  /** Seconds, for audio and video. */
+  seconds?: number;
+}
+
+/** A poll that arrived, or the poll that a vote is about. */
+export interface IncomingPoll {
+  /** Message id of the poll. */
+  id: string;
+  /** Null when the poll is not known here. */
+  name: string | null;
+  options: string[];
+  /** Of a vote; null when it could not be read. */
+  vote?: PollVote | null;
+  /** All votes that are known, of others too. Looked up when the message is handled, never stored with it. */
+  tally?: PollTally;
+}
+
+/** One answer to a poll; it takes the place of the voter's earlier ones. */
+export interface PollVote {
+  /** Names of the chosen options, in the poll's order; empty when the vote was withdrawn. */
+  selected: string[];
+  /** WhatsApp's time of the vote, Unix milliseconds. */
+  at: number;
+}
+
+export interface PollTally {
+  /** In the poll's order; `voters` are digits, or `…@lid`. */
+  options: { name: string; voters: string[] }[];
+  /** Number of people who have chosen something. */
+  total: number;
+}
+
+/** States of a sent message, in the only order in which they may follow each other; `failed` and `expired` end it. */
+export const SENT_STATES = ["queued", "sent", "delivered", "read", "played"] as const;
+export type SentState = (typeof SENT_STATES)[number] | "failed" | "expired";

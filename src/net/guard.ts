@@ -1,0 +1,61 @@
+import { lookup as resolve, type LookupAddress } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { Agent, buildConnector } from "undici";
+import { literalAddress } from "./addresses.ts";
+import { OutboundError } from "./errors.ts";
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * A dispatcher that connects to allowed addresses only. The check is made where the connection is: on the address itself
+ * when the URL holds one, on every address that a name resolves to, and on the peer once connected. A name that
+ * resolves differently a second later gains nothing.
+ *
+ * @param isAllowed rule for one IPv4 or IPv6 address; null lets everything through
+ * @param tls       `ca`: PEM certificates to trust instead of the system's
+ */
+export function createGuardedAgent(
+  isAllowed: ((address: string) => boolean) | null,
+  tls: { ca?: string[] } = {},
+): Agent {
+  const options = { timeout: CONNECT_TIMEOUT_MS, ...(tls.ca && { ca: tls.ca }) };
+  if (isAllowed === null) return new Agent({ connect: options });
+  const connect = buildConnector({ ...options, lookup: guardedLookup(isAllowed) });
+  return new Agent({
+    connect(options, callback) {
+      const literal = literalAddress(options.hostname);
+      // Node asks no lookup for an address.
+      if (literal !== null && !isAllowed(literal)) return callback(notAllowed(), null);
+      return connect(options, (...outcome) => {
+        const [error, socket] = outcome;
+        if (error !== null) return callback(error, null);
+        if (isAllowed(socket.remoteAddress ?? "")) return callback(null, socket);
+        socket.destroy();
+        return callback(notAllowed(), null);
+      });
+    },
+  });
+}
+
+export function notAllowed(): OutboundError {
+  return new OutboundError(
+    "not_allowed",
+    "The address is private or local. The operator may allow such addresses with ALLOW_PRIVATE_NETWORK=1.",
+  );
+}
+
+function guardedLookup(isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      const [first] = found ?? [];
+      if (error !== null || first === undefined) return callback(error ?? notFound(hostname), []);
+      // One private address among several is enough: which of them is used is up to the network.
+      if (!found.every(({ address }) => isAllowed(address))) return callback(notAllowed(), []);
+      return options.all ? callback(null, found) : callback(null, first.address, first.family);
+    });
+  };
+}
+
+function notFound(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
+}

@@ -1,0 +1,189 @@
+import { lookup } from "node:dns/promises";
+import { createFetch } from "ofetch";
+import { fetch as undiciFetch, Headers as UndiciHeaders, type Agent } from "undici";
+import type { Config } from "../config.ts";
+import { isPublicAddress, literalAddress } from "./addresses.ts";
+import { OutboundError } from "./errors.ts";
+import { download, type Download, type DownloadLimits } from "./download.ts";
+import { createGuardedAgent, notAllowed } from "./guard.ts";
+import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredentials } from "./outbound.ts";
+
+export interface OutboundRequest {
+  method: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** For everything together: connecting, redirects, the last byte of the answer. */
+  timeoutMs: number;
+  /** Default 1 MiB, counted as the bytes arrive. */
+  maxBytes?: number;
+  /** How many redirects a GET follows, each checked like the first address. Default 0: a 3xx is the answer. */
+  maxRedirects?: number;
+  /** Ends the request early; it then fails with this signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+  /** Address that answered, after redirects. */
+  url: string;
+}
+
+export interface SafeFetch {
+  /** Any HTTP status is an answer. @throws {OutboundError} when there is none that may be used */
+  request(url: string, request: OutboundRequest): Promise<OutboundAnswer>;
+  /**
+   * A file, as a stream: nothing is held in memory beyond what `read` holds.
+   *
+   * @param read gets the answer once it is a success; what it leaves unread is not transferred
+   * @throws {OutboundError} also for answers that are no success (`unreachable` with their status); what `read` throws
+   */
+  download<T>(url: string, limits: DownloadLimits, read: (answer: Download) => Promise<T>): Promise<T>;
+  /**
+   * Whether requests to this address would be let through, as far as can be told now: a name that does not resolve yet
+   * passes, and is checked again at every connection.
+   * @throws {OutboundError} `not_allowed`
+   */
+  check(url: string): Promise<void>;
+  /** Closes idle connections; requests under way end first. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_BYTES = 1024 * 1024;
+
+/**
+ * HTTP to addresses that other people wrote: webhooks, links to files. Private networks cannot be reached, answers cannot
+ * be endless, slow, or larger than they look. Connections are kept open between requests.
+ *
+ * @param isAllowed which addresses may be reached unless `ALLOW_PRIVATE_NETWORK` lets all through; tests, which have
+ *   loopback only, may draw the line within it
+ */
+export function createSafeFetch(
+  config: Pick<Config, "allowPrivateNetwork">,
+  isAllowed: (address: string) => boolean = isPublicAddress,
+  onBlocked?: (reason: string) => void,
+): SafeFetch {
+  const rule = config.allowPrivateNetwork ? null : isAllowed;
+  const agent = createGuardedAgent(rule);
+  const send = createSender(agent);
+  async function counted<T>(asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (error instanceof OutboundError && error.problem === "not_allowed") onBlocked?.(error.problem);
+      throw error;
+    }
+  }
+  const check = async (url: string): Promise<void> => checkAddress(parseUrl(url), rule);
+  return {
+    request: (url, request) =>
+      counted(withTimeout(request, (signal) => followTo(send, url, request, signal))),
+    download: (url, limits, read) => counted(download(agent, url, limits, read)),
+    check: (url) => counted(check(url)),
+    close: () => agent.close(),
+  };
+}
+
+type Sender = (url: URL, request: OutboundRequest, signal: AbortSignal) => Promise<Response>;
+
+function createSender(agent: Agent): Sender {
+  // The fetch of the same undici as the agent: Node's own may be of another version and not understand it.
+  const client = createFetch({
+    fetch: undiciFetch as unknown as typeof fetch,
+    Headers: UndiciHeaders as unknown as typeof Headers,
+  });
+  return async (url, request, signal) => {
+    const { address, authorization } = splitCredentials(url);
+    return client.raw(address, {
+      method: request.method,
+      body: request.body,
+      headers: { ...authorization, ...request.headers, "accept-encoding": "identity" },
+      dispatcher: agent,
+      redirect: "manual",
+      responseType: "stream",
+      ignoreResponseError: true,
+      retry: 0,
+      signal,
+    } as Parameters<typeof client.raw>[1]);
+  };
+}
+
+async function followTo(
+  send: Sender,
+  first: string,
+  request: OutboundRequest,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  let url = parseUrl(first);
+  const hops = request.method === "GET" ? (request.maxRedirects ?? 0) : 0;
+  for (let followed = 0; ; followed++) {
+    const response = await send(url, request, signal);
+    const next = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
+    if (hops === 0 || next === null) return readAnswer(response, url, request.maxBytes ?? DEFAULT_MAX_BYTES);
+    await response.body?.cancel();
+    if (followed >= hops)
+      throw new OutboundError("redirects", `More than ${hops} redirects, or a circle of them.`);
+    url = parseUrl(next, url);
+  }
+}
+
+async function readAnswer(response: Response, url: URL, maxBytes: number): Promise<OutboundAnswer> {
+  if (isEncoded(response.headers.get("content-encoding"))) {
+    await response.body?.cancel();
+    throw encoded(response.headers.get("content-encoding"), response.status);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the stream and with it the connection.
+    if (bytes > maxBytes)
+      throw new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`, {
+        status: response.status,
+      });
+    chunks.push(chunk);
+  }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: Buffer.concat(chunks, bytes),
+    url: url.href,
+  };
+}
+
+async function withTimeout<T>(
+  request: OutboundRequest,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const tooLate = new OutboundError("timeout", `No complete answer within ${request.timeoutMs} ms.`);
+  const timer = setTimeout(() => controller.abort(tooLate), request.timeoutMs);
+  const stop = (): void => controller.abort(request.signal?.reason);
+  if (request.signal?.aborted) stop();
+  request.signal?.addEventListener("abort", stop, { once: true });
+  try {
+    return await run(controller.signal);
+  } catch (error) {
+    if (controller.signal.aborted) throw controller.signal.reason;
+    throw asOutboundError(error);
+  } finally {
+    clearTimeout(timer);
+    request.signal?.removeEventListener("abort", stop);
+  }
+}
+
+async function checkAddress(url: URL, isAllowed: ((address: string) => boolean) | null): Promise<void> {
+  if (isAllowed === null) return;
+  const literal = literalAddress(url.hostname);
+  const addresses = literal === null ? await addressesOf(url.hostname) : [literal];
+  if (!addresses.every(isAllowed)) throw notAllowed();
+}
+
+async function addressesOf(hostname: string): Promise<string[]> {
+  try {
+    return (await lookup(hostname, { all: true })).map(({ address }) => address);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+/** What there is to show while a number is being linked. */
+export interface LinkShown {
+  qr: { text: string; expiresAt: number } | null;
+  code: { text: string; expiresAt: number } | null;
+}
+
+/** Six QR codes: the first lives 60 s, the others 20 s each. A pairing code ends with the last of them. */
+const CODE_LIFE_MS = 160_000;
+/** A linking that nobody asks about any more is not begun again when its connection breaks. */
+const ABANDONED_MS = 3 * 60_000;
+
+export interface LinkSession extends LinkShown {
+  /** Somebody asks for the QR or the code. */
+  asked(now: number): void;
+  isAbandoned(now: number): boolean;
+  showQr(text: string, expiresInMs: number, now: number): void;
+  /** The same code for all who ask, made at the first call. */
+  requestCode(make: () => Promise<string>, now: () => number): Promise<void>;
+  /** The connection it was shown by is gone. */
+  hide(): void;
+}
+
+/** QR and code of one linking, from its first connection to its last. */
+export function createLinkSession(): LinkSession {
+  let askedAt = 0;
+  let codeEndsAt = 0;
+  let making: Promise<void> | null = null;
+  const session: LinkSession = {
+    qr: null,
+    code: null,
+    asked: (now) => void (askedAt = now),
+    isAbandoned: (now) => now - askedAt > ABANDONED_MS,
+    showQr(text, expiresInMs, now) {
+      if (session.qr === null) codeEndsAt = now + CODE_LIFE_MS;
+      session.qr = { text, expiresAt: now + expiresInMs };
+    },
+    requestCode(make, now) {
+      if (session.code !== null && session.code.expiresAt > now()) return Promise.resolve();
+      making ??= make()
+        .then((text) => void (session.code = { text, expiresAt: codeEndsAt }))
+        .finally(() => (making = null));
+      return making;
+    },
+    hide() {
+      session.qr = null;
+      session.code = null;
+    },
+  };
+  return session;
+}

@@ -1,0 +1,114 @@
+import type { Closed } from "../whatsapp/port.ts";
+
+/** States of a number as `GET /devices` shows them. */
+export type LinkState =
+  /** No phone has it linked. */
+  | "unlinked"
+  /** A QR or a code waits to be used. */
+  | "linking"
+  /** Linked, on its way to WhatsApp. */
+  | "connecting"
+  | "connected"
+  /** The phone or WhatsApp removed this companion. */
+  | "logged_out"
+  /** WhatsApp refuses the account. */
+  | "blocked"
+  /** Another program uses the same credentials. */
+  | "replaced"
+  /** Nothing goes on until somebody does what the advice says. */
+  | "action_required";
+
+/** What follows from a closed connection. */
+export interface AfterClose {
+  state: LinkState;
+  /** Milliseconds until the next attempt; null: none by itself. */
+  retryInMs: number | null;
+  /** The credentials are worth nothing any more. */
+  erase: boolean;
+}
+
+export interface LinkFacts {
+  /** A phone has accepted the credentials. */
+  linked: boolean;
+  /** Attempts since the last stable connection, this one not counted. */
+  attempt: number;
+  /** Between 0 and 1. */
+  random: number;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** Nobody waits less: a server that refuses at once must not be asked in a circle. */
+const SHORTEST_WAIT_MS = 200;
+const REFUSED_VERSION_WAIT_MS = 10 * 60_000;
+const QR_USED_UP = /QR refs/;
+
+const ended = (state: LinkState): AfterClose => ({ state, retryInMs: null, erase: false });
+
+/**
+ * The reaction to each way in which a connection can end. Codes are those of Baileys' `DisconnectReason`, or WhatsApp's own.
+ */
+export function afterClose({ code, reason }: Closed, facts: LinkFacts): AfterClose {
+  const { linked } = facts;
+  const again = (retryInMs: number): AfterClose => ({
+    state: linked ? "connecting" : "linking",
+    retryInMs,
+    erase: false,
+  });
+  switch (code) {
+    // Asked for after linking, and when WhatsApp restarts a server.
+    case 515:
+      return again(0);
+    case 401:
+      return { state: linked ? "logged_out" : "unlinked", retryInMs: null, erase: true };
+    // Kept: whoever looks into the case may need the credentials.
+    case 403:
+    case 419:
+      return ended("blocked");
+    // The next release of the client may be let in; asking often would only make it worse.
+    case 405:
+      return { ...ended("action_required"), retryInMs: linked ? REFUSED_VERSION_WAIT_MS : null };
+    case 411:
+      return ended("action_required");
+    // Whoever has the credentials too would be replaced in turn, and so on for ever.
+    case 440:
+      return ended(linked ? "replaced" : "unlinked");
+    case 408:
+      if (!linked && QR_USED_UP.test(reason)) return ended("unlinked");
+      return again(backoff(facts));
+    default:
+      return again(backoff(facts));
+  }
+}
+
+/** Full jitter below 1 s, 2 s, 4 s … 60 s, so that many numbers do not come back in step. */
+function backoff({ attempt, random }: LinkFacts): number {
+  const limit = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16));
+  return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
+}
+
+/** One sentence for people: what is the matter, and what to do. */
+export function adviceFor(state: LinkState, lastClose: Closed | null): string {
+  switch (state) {
+    case "unlinked":
+      return "No phone has this number linked. Link it with POST /generate-qr.";
+    case "linking":
+      return "A QR code or pairing code waits to be used. Ask for it with POST /generate-qr.";
+    case "connected":
+      return "Everything is in order.";
+    case "connecting":
+      return lastClose === null
+        ? "It is connecting. Wait a moment."
+        : "The connection was lost and is being made again by itself. Sends are kept meanwhile.";
+    case "logged_out":
+      return "The phone or WhatsApp removed this companion. Link it again with POST /generate-qr.";
+    case "blocked":
+      return "WhatsApp refuses this account. Open WhatsApp on the phone to see why; when it is let in again, call POST /generate-qr.";
+    case "replaced":
+      return "Another program connected with the same credentials. Stop it, then call POST /generate-qr to take over.";
+    case "action_required":
+      return lastClose?.code === 405
+        ? "WhatsApp refuses this client version. Set WHATSAPP_VERSION to a current one (2.3000.x) and restart, or update Parley."
+        : "WhatsApp wants something done on the phone. Open WhatsApp there, then call POST /generate-qr.";
+  }
+}

@@ -1,0 +1,57 @@
+import type { Logger } from "../log.ts";
+import type { Incoming } from "../model/messages.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { DeviceChange, DeviceRecord } from "./device-record.ts";
+import type { LinkShown } from "./link-session.ts";
+
+/** What a caller of `/generate-qr` may be told. */
+export type LinkAnswer =
+  | { state: "processing" }
+  | { state: "qr"; qr: string; expiresInMs: number }
+  | { state: "code"; code: string; expiresInMs: number }
+  | { state: "connected" }
+  | { state: "connecting" };
+
+export interface NumberDeps {
+  device: DeviceRecord;
+  linked: boolean;
+  whatsapp: WhatsApp;
+  store: Pick<Store, "now">;
+  log: Logger;
+  /** Between 0 and 1; for the jitter. */
+  random(): number;
+  /** Stores changes of the record, in the order of the calls. */
+  save(change: DeviceChange): void;
+  /** State or QR changed. */
+  changed(): void;
+  onMessages(messages: Incoming[], spend: Statement[]): Promise<void>;
+  /** A message was acknowledged. */
+  onSent(): void;
+  onReceipts(receipts: MessageReceipt[]): void;
+  onGroupsChanged(ids: string[], left: string[]): void;
+  onOpen(): void;
+}
+
+/** The life of one number: one connection at a time, and what follows when it ends. */
+export interface NumberLife {
+  readonly device: DeviceRecord;
+  /** Milliseconds; null when nothing is scheduled. */
+  readonly nextRetryAt: number | null;
+  /** What is shown for linking; null when nothing is. */
+  shown(): LinkShown;
+  isLinked(): boolean;
+  identity(): LinkedIdentity | null;
+  /** Null unless it is open. */
+  connection(): WhatsAppConnection | null;
+  /** Connects a linked number. */
+  connect(): void;
+  /** After a restart: what was being linked is not any more. */
+  rest(): void;
+  /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned */
+  link(options: { force: boolean; method: "qr" | "code" }): Promise<LinkAnswer>;
+  /** Removes the companion at WhatsApp, as far as that can be reached, and forgets the credentials. */
+  logout(): Promise<void>;
+  /** Closes without logging out. */
+  stop(): Promise<void>;
+}

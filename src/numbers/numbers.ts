@@ -1,0 +1,235 @@
+import { Mutex } from "async-mutex";
+import type { Logger } from "../log.ts";
+import { GatewayError } from "../model/errors.ts";
+import type { Incoming } from "../model/messages.ts";
+import { eraseDevice } from "../store/erase.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
+import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
+import { adviceFor, type LinkState } from "./link.ts";
+import { createNumber } from "./number.ts";
+import type { LinkAnswer, NumberLife } from "./number-life.ts";
+import { createQrImages } from "./qr.ts";
+import { publishSession } from "./session-state.ts";
+
+export type { DeviceRecord } from "./device-record.ts";
+export type { LinkState } from "./link.ts";
+
+/** One after another: a handshake takes 25 ms of CPU, and hundreds at once would keep everything else waiting. */
+const BOOT_STAGGER_MS = 50;
+const ACTIVITY_FLUSH_MS = 10_000;
+/** Linked numbers in these states are not connected by themselves, also not after a restart. */
+const RESTS_IN = new Set<LinkState>(["blocked", "replaced", "logged_out"]);
+
+export interface NumbersDeps {
+  store: Store;
+  log: Logger;
+  whatsapp: WhatsApp;
+  /** How many numbers the account may have; null is no limit. */
+  deviceLimit(accountId: string): Promise<number | null>;
+  /** New messages in arrival order; `spend` belongs into the commit that stores them. */
+  onMessages(deviceId: number, ownNumber: string, messages: Incoming[], spend: Statement[]): Promise<void>;
+  onReceipts(deviceId: number, receipts: MessageReceipt[]): void;
+  /** `left`: those that this number is no member of any more. No ids: all groups. */
+  onGroupsChanged(deviceId: number, ids: string[], left: string[]): void;
+  /** The number is online and can send. */
+  onOpen(deviceId: number): void;
+  /** State or QR of a number changed. */
+  onState?(device: DeviceRecord): void;
+  /** Between 0 and 1, for the jitter of reconnecting. Default `Math.random`. */
+  random?(): number;
+}
+
+/** What a caller of `/generate-qr` is told; `qrcode` is a PNG data URI. */
+export type LinkStatus =
+  | Exclude<LinkAnswer, { state: "qr" }>
+  | (LinkAnswer & { state: "qr"; qrcode: string });
+
+export interface Why {
+  state: LinkState;
+  since: number;
+  lastClose: DeviceRecord["lastClose"];
+  nextRetryAt: number | null;
+  /** One sentence for people. */
+  advice: string;
+}
+
+export interface Numbers {
+  /** Reads the records. Call it before the first request. */
+  load(): Promise<void>;
+  /** Connects what is linked, staggered. Resolves when the first attempts are on their way. */
+  start(): Promise<void>;
+  /** Closes all connections without logging out. */
+  stop(): Promise<void>;
+  /** How many numbers of this process are in each state. */
+  states(): Map<string, number>;
+  /** Oldest first. */
+  list(accountId: string): DeviceRecord[];
+  find(accountId: string, number: string): DeviceRecord | null;
+  get(deviceId: number): DeviceRecord | null;
+  /** Registers without linking; a number that is there already is answered as it is. @throws PLAN_LIMIT */
+  register(accountId: string, number: string): Promise<DeviceRecord>;
+  /** Logs out and erases everything of the number. */
+  remove(deviceId: number): Promise<void>;
+  /** Keeps record and settings, leaves `unlinked`. */
+  logout(deviceId: number): Promise<void>;
+  /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned */
+  link(deviceId: number, options: { force: boolean; method: "qr" | "code" }): Promise<LinkStatus>;
+  why(deviceId: number): Why | null;
+  state(deviceId: number): LinkState | null;
+  /** Null unless the number is online. */
+  connection(deviceId: number): WhatsAppConnection | null;
+  /** Known while the number has been online in this process. */
+  identity(deviceId: number): LinkedIdentity | null;
+  /** True while a phone has it linked, connected or on its way: not when it is blocked or replaced. */
+  isLinked(deviceId: number): boolean;
+}
+
+/** All numbers of this process. Their records are held in memory; this is the only writer of `devices`. */
+export function createNumbers(deps: NumbersDeps): Numbers {
+  const { store, log, whatsapp } = deps;
+  const lives = new Map<number, NumberLife>();
+  const drawQr = new Map<number, (text: string) => Promise<string>>();
+  const boots = new Set<NodeJS.Timeout>();
+  const active = new Set<number>();
+  // One after the other: between counting and inserting nobody else may find the same room in the plan.
+  const registering = new Mutex();
+
+  function save(statement: Statement): void {
+    store.writer
+      .commit([statement])
+      .catch((error: unknown) => log.error({ err: error }, "storing the state of a number failed"));
+  }
+
+  function add(device: DeviceRecord, linked: boolean): NumberLife {
+    const { id, number } = device;
+    const life = createNumber({
+      device,
+      linked,
+      whatsapp,
+      store,
+      log,
+      random: deps.random ?? Math.random,
+      save: (change) => save(updateStatement(id, change)),
+      changed() {
+        publishSession(store, life);
+        deps.onState?.(device);
+      },
+      async onMessages(messages, spend) {
+        await deps.onMessages(id, number, messages, spend);
+        active.add(id);
+      },
+      onSent: () => void active.add(id),
+      onReceipts: (receipts) => deps.onReceipts(id, receipts),
+      onGroupsChanged: (ids, left) => deps.onGroupsChanged(id, ids, left),
+      onOpen: () => deps.onOpen(id),
+    });
+    lives.set(id, life);
+    return life;
+  }
+
+  // A write per message would cost more than the message.
+  function flushActivity(): void {
+    for (const id of active) {
+      const device = lives.get(id)?.device;
+      if (device) save(updateStatement(id, { lastIn: device.lastIn, lastOut: device.lastOut }));
+    }
+    active.clear();
+  }
+  const activity = setInterval(flushActivity, ACTIVITY_FLUSH_MS);
+  activity.unref();
+
+  function lifeOf(deviceId: number): NumberLife {
+    const life = lives.get(deviceId);
+    if (life === undefined) throw new GatewayError("NOT_FOUND", "There is no such number any more.");
+    return life;
+  }
+
+  const find: Numbers["find"] = (accountId, number) =>
+    [...lives.values()].find(({ device }) => device.accountId === accountId && device.number === number)
+      ?.device ?? null;
+  const list: Numbers["list"] = (accountId) =>
+    [...lives.values()].map(({ device }) => device).filter((device) => device.accountId === accountId);
+
+  return {
+    async load() {
+      const [devices, linked] = await Promise.all([readDevices(store), whatsapp.linkedDevices()]);
+      const isLinked = new Set(linked);
+      for (const device of devices) add(device, isLinked.has(device.id));
+    },
+    async start() {
+      let position = 0;
+      for (const life of lives.values()) {
+        if (!life.isLinked()) life.rest();
+        else if (!RESTS_IN.has(life.device.state)) {
+          const timer = setTimeout(() => {
+            boots.delete(timer);
+            life.connect();
+          }, BOOT_STAGGER_MS * position++);
+          boots.add(timer);
+        }
+      }
+    },
+    async stop() {
+      for (const timer of boots) clearTimeout(timer);
+      clearInterval(activity);
+      await Promise.all(Array.from(lives.values(), (life) => life.stop()));
+      flushActivity();
+      await store.writer.drain();
+    },
+    states() {
+      const counts = new Map<string, number>();
+      for (const { device } of lives.values()) counts.set(device.state, (counts.get(device.state) ?? 0) + 1);
+      return counts;
+    },
+    list,
+    find,
+    get: (deviceId) => lives.get(deviceId)?.device ?? null,
+    register: (accountId, number) =>
+      registering.runExclusive(async () => {
+        const known = find(accountId, number);
+        if (known !== null) return known;
+        const limit = await deps.deviceLimit(accountId);
+        if (limit !== null && list(accountId).length >= limit)
+          throw new GatewayError(
+            "PLAN_LIMIT",
+            `The plan allows ${limit} numbers. Remove one or change the plan.`,
+            { extra: { limit } },
+          );
+        const inserted = await insertDevice(store, accountId, number);
+        // Somebody else registered it meanwhile, and has told this process.
+        return inserted === null ? find(accountId, number)! : add(inserted, false).device;
+      }),
+    async remove(deviceId) {
+      const life = lives.get(deviceId);
+      if (life === undefined) return;
+      lives.delete(deviceId);
+      active.delete(deviceId);
+      drawQr.delete(deviceId);
+      await life.logout();
+      await store.writer.commit(eraseDevice(deviceId));
+      await store.cache.removeItem(`numbers:${deviceId}`);
+    },
+    logout: (deviceId) => lifeOf(deviceId).logout(),
+    async link(deviceId, options) {
+      const answer = await lifeOf(deviceId).link(options);
+      if (answer.state !== "qr") return answer;
+      const draw = drawQr.get(deviceId) ?? createQrImages();
+      drawQr.set(deviceId, draw);
+      return { ...answer, qrcode: await draw(answer.qr) };
+    },
+    why(deviceId) {
+      const life = lives.get(deviceId);
+      if (life === undefined) return null;
+      const { state, since, lastClose } = life.device;
+      return { state, since, lastClose, nextRetryAt: life.nextRetryAt, advice: adviceFor(state, lastClose) };
+    },
+    state: (deviceId) => lives.get(deviceId)?.device.state ?? null,
+    connection: (deviceId) => lives.get(deviceId)?.connection() ?? null,
+    identity: (deviceId) => lives.get(deviceId)?.identity() ?? null,
+    isLinked(deviceId) {
+      const life = lives.get(deviceId);
+      return life !== undefined && life.isLinked() && !RESTS_IN.has(life.device.state);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { Logger } from "pino";
+import { GatewayError } from "../model/errors.ts";
+import { SENT_STATES } from "../model/messages.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { SendError } from "./rows.ts";
+import type { PlannedSend, SendResult } from "./submit.ts";
+
+/** What a caller was told, word for word. */
+export interface FirstAnswer {
+  httpStatus: number;
+  body: Record<string, unknown>;
+  headers: Record<string, string>;
+}
+
+export interface IdempotentRequest {
+  /** API key and route: the scope in which the caller's own key means one request. */
+  keyId: string;
+  route: string;
+  /** The caller's own key, 1 to 255 characters. */
+  key: string;
+  /** Everything that makes it this request and no other; compared, never stored in the clear. */
+  body: Record<string, unknown>;
+}
+
+/** A request that is running under its caller's key. */
+export interface Claim {
+  /**
+   * For the commit that stores the messages: from then on a retry gets these ids, whatever becomes of this process.
+   *
+   * @param planned one entry per destination, in their order
+   */
+  statements(planned: PlannedSend[]): Statement[];
+  /** Remembers the answer when messages were stored, and lets the next request with this key in. Never rejects. */
+  end(answer: FirstAnswer | null): Promise<void>;
+}
+
+export type Begun =
+  | { kind: "new"; claim: Claim }
+  | { kind: "answered"; answer: FirstAnswer }
+  /** The messages were stored and the process ended before it answered; `claim.end` remembers what is told now. */
+  | { kind: "stored"; results: SendResult[]; claim: Claim };
+
+export interface Idempotency {
+  /** @throws IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED */
+  begin(request: IdempotentRequest): Promise<Begun>;
+}
+
+const REMEMBERED_MS = 86_400_000;
+const CLEAN_UP_EVERY_MS = 3_600_000;
+
+const FIND = `SELECT fingerprint, status, answer FROM idempotency
+WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at > ?`;
+const EXPIRED = "DELETE FROM idempotency WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at <= ?";
+// No "on conflict": a second process that had the same thought must store nothing at all.
+const INSERT = `INSERT INTO idempotency (key_id, route, idem_key, fingerprint, wa_ids, answer, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const ANSWERED =
+  "UPDATE idempotency SET status = ?, answer = ? WHERE key_id = ? AND route = ? AND idem_key = ?";
+const OUTCOMES = `SELECT o.wa_id, o.state, o.error FROM outbox o JOIN devices d ON d.id = o.device_id
+JOIN api_keys k ON k.account_id = d.account_id
+WHERE k.id = ? AND o.wa_id IN (SELECT value FROM json_each(?))`;
+
+/** First answers of sends that name a key of their own. Rows stand in the table `idempotency` for 24 hours. */
+export function createIdempotency({ store, log }: { store: Store; log: Logger }): Idempotency {
+  const { box, writer, now } = store;
+  /** Fingerprints of what this process is at work on. */
+  const running = new Map<string, string>();
+  let cleanedAt = now();
+
+  /** @param wasStored the row is there from a run that ended before it could answer */
+  function claimFor(place: string[], context: string, fingerprint: string, wasStored: boolean): Claim {
+    let stored = wasStored;
+    return {
+      statements(planned) {
+        stored = true;
+        const ids = JSON.stringify(planned.map(({ id }) => id));
+        const skeleton = box.sealJson(planned, context);
+        return [
+          { sql: EXPIRED, args: [...place, now() - REMEMBERED_MS] },
+          { sql: INSERT, args: [...place, fingerprint, ids, skeleton, now()] },
+        ];
+      },
+      async end(answer) {
+        if (stored && answer !== null) {
+          const { httpStatus } = answer;
+          await writer
+            .commit([{ sql: ANSWERED, args: [httpStatus, box.sealJson(answer, context), ...place] }])
+            // The ids are stored: a retry makes the answer again from what became of the messages.
+            .catch((error: Error) => log.warn({ error: error.name }, "an answer could not be remembered"));
+        }
+        running.delete(context);
+      },
+    };
+  }
+
+  async function outcomes(keyId: string, planned: PlannedSend[]): Promise<SendResult[]> {
+    const ids = JSON.stringify(planned.map(({ id }) => id));
+    const rows = await store.rows(OUTCOMES, [keyId, ids]);
+    const byId = new Map(rows.map((row) => [String(row.wa_id), row]));
+    return planned.map(({ number, id, error }) => {
+      if (id === null) return { number, state: "failed", id, error };
+      const row = byId.get(id);
+      if (row === undefined) return { number, state: "failed", id, error: { code: "SENDER_NOT_CONNECTED" } };
+      return { number, id, ...outcomeOf(String(row.state), row.error) };
+    });
+  }
+
+  /** Nobody waits for it; what is over counts for nothing anyway. */
+  function cleanUp(): void {
+    if (now() - cleanedAt < CLEAN_UP_EVERY_MS) return;
+    cleanedAt = now();
+    const over = { sql: "DELETE FROM idempotency WHERE created_at <= ?", args: [now() - REMEMBERED_MS] };
+    writer.commit([over]).catch(() => undefined);
+  }
+
+  async function look(place: string[], context: string, fingerprint: string): Promise<Begun> {
+    const [row] = await store.rows(FIND, [...place, now() - REMEMBERED_MS]);
+    if (row === undefined) return { kind: "new", claim: claimFor(place, context, fingerprint, false) };
+    if (row.fingerprint !== fingerprint) throw reused();
+    const sealed = new Uint8Array(row.answer as ArrayBuffer);
+    if (row.status !== null) return { kind: "answered", answer: box.openJson<FirstAnswer>(sealed, context) };
+    const planned = box.openJson<PlannedSend[]>(sealed, context);
+    const results = await outcomes(place[0]!, planned);
+    return { kind: "stored", results, claim: claimFor(place, context, fingerprint, true) };
+  }
+
+  return {
+    async begin({ keyId, route, key, body }) {
+      cleanUp();
+      const place = [keyId, route, box.hmac("idempotency-key", key).toString("hex")];
+      const context = `idempotency:${place.join(":")}`;
+      const fingerprint = box.hmac("idempotency-body", canonical(body)).toString("hex");
+      const other = running.get(context);
+      if (other !== undefined) throw other === fingerprint ? inProgress() : reused();
+      // Before the first await: of requests that come at once, one goes on.
+      running.set(context, fingerprint);
+      try {
+        const begun = await look(place, context, fingerprint);
+        if (begun.kind === "answered") running.delete(context);
+        return begun;
+      } catch (error) {
+        running.delete(context);
+        throw error;
+      }
+    },
+  };
+}
+
+function outcomeOf(state: string, error: unknown): Pick<SendResult, "state" | "error"> {
+  if (state === "queued") return { state };
+  if ((SENT_STATES as readonly string[]).includes(state)) return { state: "sent" };
+  const known = typeof error === "string" ? (JSON.parse(error) as SendError) : null;
+  return { state: "failed", error: known ?? { code: "UNAVAILABLE" } };
+}
+
+/** The same text for the same fields, in whatever order they came. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, entry]) => `${JSON.stringify(name)}:${canonical(entry)}`).join(",")}}`;
+}
+
+export const inProgress = (): GatewayError =>
+  new GatewayError(
+    "IDEMPOTENCY_IN_PROGRESS",
+    "The first request with this idempotency key is still running; ask again in a moment.",
+  );
+
+const reused = (): GatewayError =>
+  new GatewayError(
+    "IDEMPOTENCY_KEY_REUSED",
+    "This idempotency key belongs to a request with another body. Use a new key for a new message.",
+  );

@@ -1,0 +1,213 @@
+import type { ResultSet } from "@libsql/client";
+import type { Logger } from "pino";
+import { GatewayError } from "../model/errors.ts";
+import type { Draft, TextDraft } from "../model/messages.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
+import { createReceiptCollector } from "./receipts.ts";
+import { findMessage, type MessageRecord } from "./record.ts";
+import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
+import { scheduleByTimer, type Schedule } from "./schedule.ts";
+import { createSenders } from "./senders.ts";
+import { createSubmissions, type PlannedSend, type SendRequest, type SendResult } from "./submit.ts";
+
+/** What the outbox must know of numbers. */
+export interface Connections {
+  /** Null unless it is open. */
+  connection(deviceId: number): WhatsAppConnection | null;
+  /** True while a phone has it linked, connected or not. */
+  isLinked(deviceId: number): boolean;
+}
+
+export interface OutboxDeps {
+  store: Store;
+  config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number };
+  log: Logger;
+  connections: Connections;
+  /** Key of the chat with an address on the wire: the phone number's form when it is known. */
+  canonicalChat: (deviceId: number, jid: string) => Promise<string>;
+  /** Why nothing may be sent to this address (a group that only admins write in), or null. */
+  refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
+  /** What quoting a message takes, or null when it is not known in that chat. */
+  findQuote?: (deviceId: number, chat: string, waId: string) => Promise<TextDraft["quote"] | null>;
+  /** A message was stored, or is in another state; called after the commit. */
+  onChange?: (deviceId: number, waId: string) => void;
+  /** What became of a message is known. @param seconds since it was stored */
+  onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
+  schedule?: Schedule;
+}
+
+/** A reply on its way into the outbox. */
+export interface OutgoingReply {
+  jid: string;
+  /** Canonical chat key of `jid`. */
+  chat: string;
+  draft: Draft;
+}
+
+/** Rows of an answer: `statements` belong into the answer's own commit. */
+export interface ReplyRows {
+  /** One per reply. */
+  statements: Statement[];
+  /** Ids on the wire, one per reply. */
+  waIds: string[];
+  /** After that commit, with the results of `statements`: the replies leave. Whoever cannot call it calls `wake`. */
+  release(results: ResultSet[]): void;
+}
+
+export interface Outbox {
+  rows(answer: {
+    deviceId: number;
+    inboxId: number;
+    /** `bot:<id>` or `webhook`. */
+    origin: string;
+    replies: OutgoingReply[];
+  }): ReplyRows;
+  /**
+   * Stores a message per destination, then waits for the outcomes, at most `sendWaitMs`.
+   *
+   * @returns one result per destination, in their order
+   * @throws SENDER_NOT_CONNECTED when the number is not linked, StorageUnavailable; nothing is stored
+   */
+  submit(request: SendRequest): Promise<SendResult[]>;
+  /** The number is open, or somebody else committed rows of {@link rows}: everything that is queued goes on. Never rejects. */
+  wake(deviceId: number): Promise<void>;
+  receipt(deviceId: number, receipts: MessageReceipt[]): void;
+  find(accountId: string, waId: string): Promise<MessageRecord | null>;
+  /** Whether the outbox has a message of this id: what the phone then shows as its own is ours. */
+  has(deviceId: number, waId: string): Promise<boolean>;
+  /** A sent message as it was, for phones that could not decrypt it; null when it is not known any more. */
+  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  /** The number is linked no more: what waits fails with SENDER_NOT_CONNECTED. */
+  abandon(deviceId: number): Promise<void>;
+  /** The number is erased: nothing of it stays in memory. */
+  forget(deviceId: number): void;
+  /** Reads what waits since the last run; it leaves as numbers open. */
+  start(): Promise<void>;
+  /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
+  drain(): Promise<void>;
+}
+
+/** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { store, config, log, connections, schedule = scheduleByTimer } = deps;
+  const rows = createRows(store.box, store.now);
+  const receipts = createReceiptCollector(store.writer, schedule, log);
+  const submissions = createSubmissions(config.sendWaitMs, schedule);
+  const { connection } = connections;
+  const changed = (deviceId: number, waId: string): void => deps.onChange?.(deviceId, waId);
+  const senders = createSenders({
+    store,
+    rows,
+    config,
+    log,
+    schedule,
+    connection,
+    settled: submissions.settled,
+    changed,
+    onOutcome: deps.onOutcome,
+    receiptsStored: receipts.flush,
+  });
+
+  async function plan(request: SendRequest, { number, jid }: SendRequest["destinations"][number]) {
+    const { deviceId, quoteId } = request;
+    const refused = await deps.refusal?.(deviceId, jid);
+    if (refused) return { number, refused, row: null };
+    const chat = await deps.canonicalChat(deviceId, jid);
+    const quote = quoteId === undefined ? null : await deps.findQuote?.(deviceId, chat, quoteId);
+    const draft = quote ? { ...request.draft, quote } : request.draft;
+    const row: NewRow = {
+      deviceId,
+      waId: randomId(),
+      chat,
+      jid,
+      number,
+      draft,
+      origin: "api",
+      answers: null,
+    };
+    return { number, refused: null, row };
+  }
+
+  function release(deviceId: number, stored: NewRow[], results: ResultSet[]): void {
+    for (const { waId } of stored) changed(deviceId, waId);
+    senders.release(deviceId, stored, results);
+  }
+
+  return {
+    rows({ deviceId, inboxId, origin, replies }) {
+      const stored = replies.map(({ jid, chat, draft }, ordinal): NewRow => {
+        const waId = replyId(store.box, deviceId, inboxId, ordinal);
+        const number = shownNumber(chat);
+        return { deviceId, waId, chat, jid, number, draft, origin, answers: { inboxId, ordinal } };
+      });
+      return {
+        statements: stored.map(rows.insert),
+        waIds: stored.map((row) => row.waId),
+        release: (results) => release(deviceId, stored, results),
+      };
+    },
+
+    async submit(request) {
+      const { deviceId, destinations, beside } = request;
+      if (!connections.isLinked(deviceId)) throw new GatewayError("SENDER_NOT_CONNECTED", "Invalid data!");
+      const planned = await Promise.all(destinations.map((destination) => plan(request, destination)));
+      const stored = planned.flatMap(({ row }) => (row === null ? [] : [row]));
+      const extra = stored.length === 0 ? [] : (beside?.(planned.map(plannedSend)) ?? []);
+      const results = await store.writer.commit([...stored.map(rows.insert), ...extra]);
+      const outcomes = submissions.expect(stored);
+      release(deviceId, stored, results.slice(0, stored.length));
+      await outcomes.wait();
+      return planned.map(({ number, refused, row }) =>
+        row === null ? { number, state: "failed", id: null, error: refused } : outcomes.result(row),
+      );
+    },
+
+    receipt(deviceId, arrived) {
+      for (const { waId, state, at } of arrived) {
+        receipts.add(rows.received(deviceId, waId, state, at), () => changed(deviceId, waId));
+        senders.confirm(deviceId, waId);
+      }
+    },
+
+    find: (accountId, waId) => findMessage(store, accountId, waId),
+
+    async has(deviceId, waId) {
+      const found = await store.rows("SELECT 1 FROM outbox WHERE device_id = ? AND wa_id = ?", [
+        deviceId,
+        waId,
+      ]);
+      return found.length > 0;
+    },
+
+    async sentContent(deviceId, waId) {
+      const [row] = await store.rows("SELECT body FROM outbox WHERE device_id = ? AND wa_id = ?", [
+        deviceId,
+        waId,
+      ]);
+      return row === undefined ? null : rows.openDraft(deviceId, waId, row.body);
+    },
+
+    wake: senders.wake,
+    abandon: senders.abandon,
+    forget: senders.forget,
+    start: senders.start,
+
+    async drain() {
+      submissions.stop();
+      await senders.drain();
+      await receipts.flush();
+    },
+  };
+}
+
+function plannedSend(planned: {
+  number: string;
+  refused: SendError | null;
+  row: NewRow | null;
+}): PlannedSend {
+  const { number, refused, row } = planned;
+  return row === null
+    ? { number, id: null, ...(refused ? { error: refused } : {}) }
+    : { number, id: row.waId };
+}

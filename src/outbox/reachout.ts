@@ -1,0 +1,65 @@
+import type { Store } from "../store/store.ts";
+import type { SendError } from "./rows.ts";
+
+/**
+ * WhatsApp's reach-out lock: after error 463 a number may not write to people for the first time. Asking again makes it
+ * worse, so such messages fail here until the lock ends. Chats that are known go on.
+ */
+export interface Reachout {
+  /** Reads the locks that a restart must not forget. */
+  load(): Promise<void>;
+  isLocked(deviceId: number): boolean;
+  /** @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now */
+  lock(deviceId: number, until: number | undefined): Promise<void>;
+  /** What to tell senders while the lock holds. */
+  error(deviceId: number): SendError;
+  /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
+  isFirstContact(deviceId: number, chat: string): Promise<boolean>;
+}
+
+const DEFAULT_LOCK_MS = 60 * 60 * 1000;
+
+const LOCK = `INSERT INTO reachout_locks (device_id, until) VALUES (?, ?)
+ON CONFLICT (device_id) DO UPDATE SET until = excluded.until`;
+// A chat has a state as soon as the other side, or the owner by hand, wrote in it.
+const KNOWN = `SELECT 1 FROM chat_state WHERE device_id = ? AND chat = ? UNION ALL
+SELECT 1 FROM outbox WHERE device_id = ? AND chat = ? AND is_reply = 0
+AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`;
+
+export function createReachout(store: Store): Reachout {
+  const locks = new Map<number, number>();
+
+  function isLocked(deviceId: number): boolean {
+    return (locks.get(deviceId) ?? 0) > store.now();
+  }
+
+  return {
+    async load() {
+      const rows = await store.rows("SELECT device_id, until FROM reachout_locks WHERE until > ?", [
+        store.now(),
+      ]);
+      for (const row of rows) locks.set(Number(row.device_id), Number(row.until));
+    },
+
+    isLocked,
+
+    async lock(deviceId, until = store.now() + DEFAULT_LOCK_MS) {
+      // In memory first: whatever the database says, nobody new is written to.
+      locks.set(deviceId, until);
+      await store.writer.commit([{ sql: LOCK, args: [deviceId, until] }]);
+    },
+
+    error(deviceId) {
+      const until = locks.get(deviceId);
+      return {
+        code: "REACHOUT_LOCKED",
+        ...(until !== undefined && { until: new Date(until).toISOString() }),
+      };
+    },
+
+    async isFirstContact(deviceId, chat) {
+      if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
+      return (await store.rows(KNOWN, [deviceId, chat, deviceId, chat])).length === 0;
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import type { ResultSet } from "@libsql/client";
+import type { Logger } from "pino";
+import type { Store } from "../store/store.ts";
+import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import { createJudge } from "./judge.ts";
+import { createPace } from "./pace.ts";
+import { createReachout } from "./reachout.ts";
+import { readQueued, SELECT_QUEUED, type NewRow, type Rows, type SendError } from "./rows.ts";
+import type { Schedule } from "./schedule.ts";
+import { createSender, type Entry, type Sender } from "./sender.ts";
+import type { Settled } from "./submit.ts";
+
+export interface SendersDeps {
+  store: Store;
+  rows: Rows;
+  config: { pacePerMinute: number; retentionDays: number };
+  log: Logger;
+  schedule: Schedule;
+  connection: (deviceId: number) => WhatsAppConnection | null;
+  settled: (entry: Entry, outcome: Settled) => void;
+  /** The row of a message says something new. */
+  changed: (deviceId: number, waId: string) => void;
+  onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
+  /** Resolves when the table knows every receipt that arrived. */
+  receiptsStored: () => Promise<void>;
+}
+
+/** The senders of all numbers: brings rows to them and takes rows away from them. */
+export interface Senders {
+  /** @param results of the inserts of `stored`, after their commit */
+  release(deviceId: number, stored: NewRow[], results: ResultSet[]): void;
+  /** Never rejects. */
+  wake(deviceId: number): Promise<void>;
+  /** A receipt for this message arrived: it needs no further attempt. */
+  confirm(deviceId: number, waId: string): void;
+  abandon(deviceId: number): Promise<void>;
+  forget(deviceId: number): void;
+  start(): Promise<void>;
+  drain(): Promise<void>;
+}
+
+/** Longer queues read their drafts when their turn comes. */
+const HELD_DRAFTS = 1_000;
+const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
+const DEVICES_WITH_QUEUE = `SELECT DISTINCT o.device_id, d.state FROM outbox o JOIN devices d ON d.id = o.device_id
+WHERE o.state = 'queued'`;
+/** A number in one of these has no phone any more that its queue could be meant for. */
+const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
+
+export function createSenders(deps: SendersDeps): Senders {
+  const { store, rows, config, schedule, log, settled } = deps;
+  const reachout = createReachout(store);
+  const judge = createJudge({ ...deps, reachout, retentionDays: config.retentionDays });
+  const senders = new Map<number, Sender>();
+
+  function senderOf(deviceId: number): Sender {
+    const known = senders.get(deviceId);
+    if (known !== undefined) return known;
+    const sender = createSender({
+      connection: () => deps.connection(deviceId),
+      pace: createPace(config.pacePerMinute, store.now()),
+      now: store.now,
+      schedule,
+      log,
+      compose: judge.compose,
+      async judge(entry, outcome) {
+        const verdict = await judge.judge(entry, outcome);
+        if (outcome.kind === "refused") failFirstContacts(deviceId, sender);
+        return verdict;
+      },
+    });
+    senders.set(deviceId, sender);
+    return sender;
+  }
+
+  function failFirstContacts(deviceId: number, sender: Sender): void {
+    if (!reachout.isLocked(deviceId)) return;
+    judge.failFirstContacts(deviceId, sender).catch((error: Error) => {
+      // Whatever is left is held back when its turn comes.
+      log.warn({ device: deviceId, error: error.name }, "first contacts could not be looked for");
+    });
+  }
+
+  async function wake(deviceId: number): Promise<void> {
+    const sender = senderOf(deviceId);
+    try {
+      // A receipt that is not stored yet would make a message look as if it still had to be sent.
+      await deps.receiptsStored();
+      const queued = await store.rows(SELECT_QUEUED, [deviceId]);
+      sender.add(queued.map((row) => ({ ...readQueued(row), confirmed: false, retried: false })));
+    } catch (error) {
+      // What is in memory goes on; the rest is found when the number opens again.
+      log.error({ device: deviceId, error: (error as Error).name }, "queued messages could not be read");
+    }
+    sender.wake();
+    failFirstContacts(deviceId, sender);
+  }
+
+  async function abandon(deviceId: number): Promise<void> {
+    const sender = senders.get(deviceId);
+    const dropped = sender?.remove(() => true) ?? [];
+    // An attempt under way may come back without an outcome; its row then says that nothing is to be sent.
+    const underWay = sender?.entries() ?? [];
+    for (const entry of underWay) entry.draft = null;
+    await store.writer.commit(rows.allFailed(deviceId, NOT_LINKED));
+    for (const entry of [...dropped, ...underWay]) {
+      settled(entry, { state: "failed", error: NOT_LINKED });
+      deps.changed(deviceId, entry.waId);
+    }
+  }
+
+  return {
+    release(deviceId, stored, results) {
+      const sender = senderOf(deviceId);
+      const held = sender.size < HELD_DRAFTS;
+      const entries = stored.map((row, index) => toEntry(row, results[index], held, store.now()));
+      sender.add(entries.filter((entry) => entry !== null));
+      failFirstContacts(deviceId, sender);
+      // Rows that were there before may or may not have been sent: the table knows.
+      if (entries.includes(null)) void wake(deviceId);
+    },
+
+    wake,
+
+    confirm(deviceId, waId) {
+      const sender = senders.get(deviceId);
+      const entry = sender?.find(waId);
+      if (sender === undefined || entry === undefined) return;
+      entry.confirmed = true;
+      if (sender.isSending(entry)) return;
+      sender.remove((candidate) => candidate === entry);
+      settled(entry, { state: "sent" });
+    },
+
+    abandon,
+
+    forget(deviceId) {
+      const sender = senders.get(deviceId);
+      if (sender === undefined) return;
+      senders.delete(deviceId);
+      for (const entry of sender.remove(() => true)) settled(entry, { state: "failed", error: NOT_LINKED });
+      void sender.stop();
+    },
+
+    async start() {
+      await reachout.load();
+      for (const row of await store.rows(DEVICES_WITH_QUEUE, [])) {
+        const deviceId = Number(row.device_id);
+        await (NOT_LINKED_STATES.has(String(row.state)) ? abandon(deviceId) : wake(deviceId));
+      }
+    },
+
+    async drain() {
+      judge.stop();
+      await Promise.all([...senders.values()].map((sender) => sender.stop()));
+    },
+  };
+}
+
+/** Null when the insert found the row there already. */
+function toEntry(row: NewRow, result: ResultSet | undefined, held: boolean, createdAt: number): Entry | null {
+  const inserted = result?.rows[0];
+  if (inserted === undefined) return null;
+  const { deviceId, waId, chat, jid } = row;
+  return {
+    id: Number(inserted.id),
+    deviceId,
+    waId,
+    chat,
+    jid,
+    isReply: Number(inserted.is_reply) === 1,
+    attempts: 0,
+    createdAt,
+    draft: held ? row.draft : null,
+    confirmed: false,
+    retried: false,
+  };
+}

@@ -1,0 +1,100 @@
+import type { Draft } from "../model/messages.ts";
+import type { Statement } from "../store/store.ts";
+import type { NewRow, QueuedRow, SendError } from "./rows.ts";
+import type { Schedule } from "./schedule.ts";
+
+/** A send by REST. */
+export interface SendRequest {
+  deviceId: number;
+  /** First-seen order, without duplicates; `number` as the answer shows it. */
+  destinations: { number: string; jid: string }[];
+  draft: Draft;
+  /** Message to quote when it is known. */
+  quoteId?: string;
+  /** Statements for the commit that stores the messages; not asked when nothing is stored. */
+  beside?: (planned: PlannedSend[]) => Statement[];
+}
+
+/** One destination of a request at the moment at which its message is stored. */
+export interface PlannedSend {
+  number: string;
+  /** Null when it was refused before anything was stored. */
+  id: string | null;
+  error?: SendError;
+}
+
+export interface SendResult {
+  number: string;
+  state: "sent" | "queued" | "failed";
+  /** Message id on the wire; null when nothing was stored for this destination. */
+  id: string | null;
+  error?: SendError;
+}
+
+/** What became of a message. */
+export type Settled = { state: "sent" } | { state: "failed"; error: SendError };
+
+/** The outcomes that one request waits for. */
+export interface ExpectedOutcomes {
+  /** Resolves when all are known, the waiting time is over, or the gateway stops. */
+  wait(): Promise<void>;
+  result(row: NewRow): SendResult;
+}
+
+/** Requests that wait for outcomes are woken by them; nothing is polled. */
+export interface Submissions {
+  expect(rows: NewRow[]): ExpectedOutcomes;
+  settled(entry: Pick<QueuedRow, "deviceId" | "waId">, outcome: Settled): void;
+  /** Whoever waits is told what is known now. */
+  stop(): void;
+}
+
+export function createSubmissions(sendWaitMs: number, schedule: Schedule): Submissions {
+  const listeners = new Map<string, (outcome: Settled) => void>();
+  const waiting = new Set<() => void>();
+  let stopped = false;
+
+  function expect(rows: NewRow[]): ExpectedOutcomes {
+    const known = new Map<string, Settled>();
+    let wakeUp: (() => void) | null = null;
+    for (const row of rows)
+      listeners.set(keyOf(row), (outcome) => {
+        known.set(row.waId, outcome);
+        if (known.size === rows.length) wakeUp?.();
+      });
+
+    return {
+      async wait() {
+        if (known.size < rows.length && sendWaitMs > 0 && !stopped)
+          await new Promise<void>((resolve) => {
+            const cancel = schedule(sendWaitMs, () => end());
+            const end = (): void => {
+              cancel();
+              waiting.delete(end);
+              resolve();
+            };
+            wakeUp = end;
+            waiting.add(end);
+          });
+        for (const row of rows) listeners.delete(keyOf(row));
+      },
+      result({ number, waId }) {
+        const outcome = known.get(waId) ?? { state: "queued" as const };
+        return { number, id: waId, ...outcome };
+      },
+    };
+  }
+
+  return {
+    expect,
+    settled: (entry, outcome) => listeners.get(keyOf(entry))?.(outcome),
+    stop() {
+      stopped = true;
+      for (const end of waiting) end();
+    },
+  };
+}
+
+function keyOf({ deviceId, waId }: Pick<QueuedRow, "deviceId" | "waId">): string {
+  return `${deviceId}:${waId}`;
+}

@@ -1,0 +1,75 @@
+import { LRUCache } from "lru-cache";
+import type { Statement, Store } from "../store/store.ts";
+
+/** What guards must know of a chat. Times are Unix milliseconds; 0 is never. */
+export interface ChatFacts {
+  /** Bots are silent until then: the owner wrote by hand. */
+  takeoverUntil: number;
+  /** No automatic replies until then: loop guard. */
+  mutedUntil: number;
+  lastIncomingAt: number;
+  /** Automatic replies of the last minute, oldest first. Not stored: a restart begins to count anew. */
+  repliedAt: number[];
+}
+
+/** What one message changes in its chat. */
+export type ChatChange = Partial<Pick<ChatFacts, "takeoverUntil" | "mutedUntil" | "lastIncomingAt">>;
+
+/** The table `chat_state`, in memory for chats that are talked in: a chat is asked for once, not for every message. */
+export interface Chats {
+  load(deviceId: number, chat: string): Promise<ChatFacts>;
+  /** For the message's commit; null when nothing changes. */
+  save(deviceId: number, chat: string, change: ChatChange): Statement | null;
+  /** After that commit. */
+  saved(facts: ChatFacts, change: ChatChange): void;
+  forget(deviceId: number): void;
+}
+
+const REMEMBERED_CHATS = 20_000;
+
+const LOAD = `SELECT takeover_until, muted_until, last_incoming_at FROM chat_state WHERE device_id = ? AND chat = ?`;
+// Times only move forwards here, and columns of others (a webhook that holds the chat) are left alone.
+const SAVE = `INSERT INTO chat_state (device_id, chat, takeover_until, muted_until, last_incoming_at)
+VALUES (?, ?, ?, ?, ?) ON CONFLICT (device_id, chat) DO UPDATE SET
+takeover_until = coalesce(max(excluded.takeover_until, coalesce(takeover_until, 0)), takeover_until),
+muted_until = coalesce(max(excluded.muted_until, coalesce(muted_until, 0)), muted_until),
+last_incoming_at = coalesce(max(excluded.last_incoming_at, coalesce(last_incoming_at, 0)), last_incoming_at)`;
+
+export function createChats(store: Store): Chats {
+  const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
+
+  return {
+    async load(deviceId, chat) {
+      const key = `${deviceId}:${chat}`;
+      const remembered = known.get(key);
+      if (remembered !== undefined) return remembered;
+      const [row] = await store.rows(LOAD, [deviceId, chat]);
+      const facts: ChatFacts = {
+        takeoverUntil: Number(row?.takeover_until ?? 0),
+        mutedUntil: Number(row?.muted_until ?? 0),
+        lastIncomingAt: Number(row?.last_incoming_at ?? 0),
+        repliedAt: [],
+      };
+      known.set(key, facts);
+      return facts;
+    },
+
+    save(deviceId, chat, { takeoverUntil = null, mutedUntil = null, lastIncomingAt = null }: NullableChange) {
+      if (takeoverUntil === null && mutedUntil === null && lastIncomingAt === null) return null;
+      return { sql: SAVE, args: [deviceId, chat, takeoverUntil, mutedUntil, lastIncomingAt] };
+    },
+
+    saved(facts, change) {
+      facts.takeoverUntil = Math.max(facts.takeoverUntil, change.takeoverUntil ?? 0);
+      facts.mutedUntil = Math.max(facts.mutedUntil, change.mutedUntil ?? 0);
+      facts.lastIncomingAt = Math.max(facts.lastIncomingAt, change.lastIncomingAt ?? 0);
+    },
+
+    forget(deviceId) {
+      const prefix = `${deviceId}:`;
+      for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
+    },
+  };
+}
+
+type NullableChange = { [Field in keyof ChatChange]: ChatChange[Field] | null };

@@ -1,0 +1,98 @@
+import type { Logger } from "pino";
+import type { Statement } from "../store/store.ts";
+import { StorageUnavailable } from "../store/errors.ts";
+import type { Answer, Answerer, Forward, StoredMessage, TrailEntry } from "./answer.ts";
+import type { Ruling } from "./guards.ts";
+
+type Won = Extract<Answer, { kind: "answer" }>;
+
+/** What came of asking: everything that the message's commit needs. */
+export interface Decision {
+  /** Null when nobody answered. */
+  answer: Won | null;
+  trail: TrailEntry[];
+  /** Of answerers that passed, and of those that only want to know. */
+  statements: Statement[];
+  forwards: Forward[];
+}
+
+/**
+ * Asks the answerers in order; the first that does not pass wins, and those after it are told who did.
+ *
+ * An answerer that throws has said nothing and the next one is asked. When it is the database that failed, nobody's
+ * answer can be kept: that is thrown, and the message is decided anew later.
+ *
+ * @param stopping once true, an answerer that throws was cut off by the end of the gateway: thrown as well
+ * @throws StorageUnavailable
+ */
+export async function decide(
+  stored: StoredMessage,
+  answerers: Answerer[],
+  ruling: Ruling,
+  log: Logger,
+  stopping: () => boolean,
+): Promise<Decision> {
+  const decision: Decision = { answer: null, trail: [...ruling.trail], statements: [], forwards: [] };
+  if (ruling.ask === "nobody") {
+    if (ruling.forward) forwardTo(answerers, stored, null, decision, log);
+    return decision;
+  }
+  for (const [position, answerer] of answerers.entries()) {
+    if (ruling.ask === "tireless" && answerer.pausesForOwner) {
+      decision.trail.push({ by: answerer.name, outcome: "not_asked", detail: "takeover" });
+      continue;
+    }
+    const answer = await ask(answerer, stored, log, stopping);
+    decision.trail.push(...answer.trail);
+    if (answer.statements) decision.statements.push(...answer.statements);
+    if (answer.kind === "pass") continue;
+    decision.answer = answer;
+    forwardTo(answerers.slice(position + 1), stored, answer.by, decision, log);
+    break;
+  }
+  return decision;
+}
+
+async function ask(
+  answerer: Answerer,
+  stored: StoredMessage,
+  log: Logger,
+  stopping: () => boolean,
+): Promise<Answer> {
+  try {
+    return await answerer.answer(stored);
+  } catch (error) {
+    if (error instanceof StorageUnavailable || stopping()) throw error;
+    return { kind: "pass", trail: [failure(answerer, stored, error, log)] };
+  }
+}
+
+function forwardTo(
+  answerers: Answerer[],
+  stored: StoredMessage,
+  handledBy: string | null,
+  decision: Decision,
+  log: Logger,
+): void {
+  for (const answerer of answerers) {
+    try {
+      const forward = answerer.forward?.(stored, handledBy) ?? null;
+      if (forward === null) continue;
+      decision.forwards.push(forward);
+      decision.statements.push(...forward.statements);
+      decision.trail.push({ by: answerer.name, outcome: "forwarded" });
+    } catch (error) {
+      decision.trail.push(failure(answerer, stored, error, log));
+    }
+  }
+}
+
+/** The kind of the error only: its text may quote the message. */
+function failure(answerer: Answerer, stored: StoredMessage, error: unknown, log: Logger): TrailEntry {
+  const detail = error instanceof Error ? error.name : typeof error;
+  log.error(
+    { answerer: answerer.name, device: stored.deviceId, message: stored.message.id, error: detail },
+    "an answerer threw; it has said nothing",
+  );
+  return { by: answerer.name, outcome: "failed", detail };
+}

@@ -1,0 +1,120 @@
+import type { Incoming } from "../model/messages.ts";
+import type { TrailEntry } from "./answer.ts";
+import type { ChatChange, ChatFacts } from "./chats.ts";
+
+/** Why a message is not answered, or not by everybody. Stands in the decision. */
+export type Guard = "own" | "owner" | "status" | "too_old" | "muted" | "loop_guard" | "takeover";
+
+/** What guards allow. */
+export interface Ruling {
+  /** The first guard that held, in the order of `Guard`'s checks; null when none did. */
+  guard: Guard | null;
+  /** `all`, those who do not pause for the owner, or nobody. */
+  ask: "all" | "tireless" | "nobody";
+  /** Whether a message that is not answered is told to those who only want to know (the webhook). */
+  forward: boolean;
+  change: ChatChange;
+  trail: TrailEntry[];
+}
+
+export interface GuardLimits {
+  takeoverMinutes: number;
+  /** Automatic replies per chat in one minute; 0 is no limit. */
+  loopGuardPerMinute: number;
+}
+
+export const LOOP_GUARD_MUTE_MS = 10 * 60 * 1000;
+const MINUTE_MS = 60_000;
+
+/** What the owner's phone reports without the owner having written something. */
+const NOT_WRITTEN = new Set(["reaction", "poll_vote", "revoke", "unknown"]);
+
+/**
+ * Decides who may answer a message, before anybody is asked. Pure: what it changes is in `change`.
+ *
+ * @param ownEcho       the message is one that we sent
+ * @param replyMaxAge   seconds
+ * @param now           Unix milliseconds
+ */
+export function judgeMessage(
+  message: Incoming,
+  facts: ChatFacts,
+  limits: GuardLimits,
+  { ownEcho, replyMaxAge, now }: { ownEcho: boolean; replyMaxAge: number; now: number },
+): Ruling {
+  if (ownEcho) return silence("own", false);
+  // Status broadcasts never leave the gateway, the owner's own included.
+  if (message.chatKind === "status") return silence("status", false);
+  if (message.fromMe) return silence("owner", true, takeover(message, limits, now));
+  const change = { lastIncomingAt: Math.min(now, message.timestamp * 1000) };
+  const strict = silencingGuard(message, facts, limits, replyMaxAge, now);
+  const paused = facts.takeoverUntil > now;
+  if (strict === null)
+    return {
+      ...speech(),
+      change,
+      ...(paused && { guard: "takeover", ask: "tireless", trail: [held("takeover")] }),
+    };
+  const ruling = silence(
+    strict,
+    true,
+    strict === "loop_guard" ? { ...change, mutedUntil: now + LOOP_GUARD_MUTE_MS } : change,
+  );
+  if (paused) ruling.trail.unshift(held("takeover"));
+  return ruling;
+}
+
+/** Whether the answer would come later than the number's owner wants any answer to come. */
+export function isTooOld(message: Incoming, replyMaxAge: number, now: number): boolean {
+  return now - message.timestamp * 1000 > replyMaxAge * 1000;
+}
+
+/** Whether the loop guard lets automatic replies into the chat now. */
+export function mayReply(
+  facts: ChatFacts,
+  { loopGuardPerMinute }: Pick<GuardLimits, "loopGuardPerMinute">,
+  now: number,
+): boolean {
+  if (facts.mutedUntil > now) return false;
+  return loopGuardPerMinute === 0 || repliesOfLastMinute(facts, now) < loopGuardPerMinute;
+}
+
+function repliesOfLastMinute(facts: ChatFacts, now: number): number {
+  return facts.repliedAt.filter((at) => at > now - MINUTE_MS).length;
+}
+
+/** Remembers automatic replies for the loop guard; only the last minute counts. */
+export function countReplies(facts: ChatFacts, replies: number, now: number): void {
+  facts.repliedAt = facts.repliedAt.filter((at) => at > now - MINUTE_MS);
+  for (let count = 0; count < replies; count++) facts.repliedAt.push(now);
+}
+
+function silencingGuard(
+  message: Incoming,
+  facts: ChatFacts,
+  limits: GuardLimits,
+  replyMaxAge: number,
+  now: number,
+): Guard | null {
+  if (isTooOld(message, replyMaxAge, now)) return "too_old";
+  if (facts.mutedUntil > now) return "muted";
+  return mayReply(facts, limits, now) ? null : "loop_guard";
+}
+
+/** Counted from when the owner wrote: a message that reaches us late must not silence bots for the time after. */
+function takeover(message: Incoming, { takeoverMinutes }: GuardLimits, now: number): ChatChange {
+  if (takeoverMinutes === 0 || NOT_WRITTEN.has(message.type)) return {};
+  return { takeoverUntil: Math.min(now, message.timestamp * 1000) + takeoverMinutes * MINUTE_MS };
+}
+
+function speech(): Ruling {
+  return { guard: null, ask: "all", forward: true, change: {}, trail: [] };
+}
+
+function silence(guard: Guard, forward: boolean, change: ChatChange = {}): Ruling {
+  return { guard, ask: "nobody", forward, change, trail: [held(guard)] };
+}
+
+function held(guard: Guard): TrailEntry {
+  return { by: `guard:${guard}`, outcome: "held" };
+}

@@ -1,0 +1,125 @@
+import type { ResultSet } from "@libsql/client";
+import { failpoint } from "../model/failpoint.ts";
+import { StorageUnavailable } from "../store/errors.ts";
+import type { Statement } from "../store/store.ts";
+import type { Incoming } from "../model/messages.ts";
+import type { OutgoingReply, ReplyRows } from "../outbox/outbox.ts";
+import type { Reply, StoredMessage, TrailEntry } from "./answer.ts";
+import type { ChatFacts, Chats } from "./chats.ts";
+import { decide, type Decision } from "./decide.ts";
+import { countReplies, isTooOld, judgeMessage, type Guard, type Ruling } from "./guards.ts";
+import type { PipelineDeps } from "./pipeline.ts";
+
+const INSERT_DECISION = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, "by", route, guard, trail, at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (inbox_id) DO NOTHING`;
+const NO_REPLIES: ReplyRows = { statements: [], waIds: [], release: () => undefined };
+
+/** What stands in the table `decisions` about one message. */
+export interface Verdict {
+  by: string | null;
+  route: string | null;
+  guard: Guard | null;
+  trail: TrailEntry[];
+}
+
+/**
+ * @returns what takes one message from its inbox row to its decision: guards, answerers, one commit (T2), and then the
+ *          replies leave. It throws when nothing was committed: the message is to be handed in again.
+ */
+export function createHandler(
+  deps: PipelineDeps,
+  chats: Chats,
+  stopping: () => boolean,
+): (stored: StoredMessage) => Promise<void> {
+  const { store, config, log, inbox, outbox, answerers, replyMaxAge } = deps;
+
+  async function rule(stored: StoredMessage, facts: ChatFacts): Promise<Ruling> {
+    const { message, deviceId } = stored;
+    // A channel's posts do not say who wrote them.
+    const mayBeOwn = message.fromMe || message.chatKind === "channel";
+    const ownEcho = mayBeOwn && (await outbox.has(deviceId, message.id));
+    const maxAge = replyMaxAge(deviceId);
+    return judgeMessage(message, facts, config, { ownEcho, replyMaxAge: maxAge, now: store.now() });
+  }
+
+  /** Rows of the answer's replies; none when the answer comes later than the owner wants any to come. */
+  function replyRows(stored: StoredMessage, decision: Decision): { rows: ReplyRows; late: boolean } {
+    const { answer } = decision;
+    if (answer === null || answer.replies.length === 0) return { rows: NO_REPLIES, late: false };
+    const { deviceId, inboxId, message } = stored;
+    if (isTooOld(message, replyMaxAge(deviceId), store.now())) return { rows: NO_REPLIES, late: true };
+    const replies = answer.replies.map((reply) => addressed(reply, message));
+    return { rows: outbox.rows({ deviceId, inboxId, origin: answer.by, replies }), late: false };
+  }
+
+  function conclusion(stored: StoredMessage, verdict: Verdict, chat: Statement | null): Statement[] {
+    const { inboxId, deviceId, message } = stored;
+    const { by, route, guard, trail } = verdict;
+    const args = [inboxId, deviceId, message.chatKey, message.id, by, route, guard];
+    return [
+      { sql: INSERT_DECISION, args: [...args, JSON.stringify(trail), store.now()] },
+      ...(chat === null ? [] : [chat]),
+      inbox.done(inboxId),
+    ];
+  }
+
+  /**
+   * A statement of an answerer that breaks a rule of the database would do so for ever: the message then gets its
+   * decision without what the answerers wanted.
+   */
+  async function commit(
+    replies: Statement[],
+    wanted: Statement[],
+    stored: StoredMessage,
+    verdict: Verdict,
+    chat: Statement | null,
+  ): Promise<ResultSet[] | null> {
+    try {
+      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);
+    } catch (error) {
+      if (error instanceof StorageUnavailable || (replies.length === 0 && wanted.length === 0)) throw error;
+      const detail = (error as Error).name;
+      log.error(
+        { device: stored.deviceId, message: stored.message.id, by: verdict.by, error: detail },
+        "the database refused an answer; it is dropped",
+      );
+      const trail = [...verdict.trail, { by: verdict.by ?? "commit", outcome: "failed", detail }];
+      const dropped = { ...verdict, by: null, route: null, trail };
+      await store.writer.commit(conclusion(stored, dropped, chat));
+      return null;
+    }
+  }
+
+  return async (stored) => {
+    const { deviceId, message } = stored;
+    const facts = await chats.load(deviceId, message.chatKey);
+    const ruling = await rule(stored, facts);
+    const decision = await decide(stored, answerers, ruling, log, stopping);
+    const { rows, late } = replyRows(stored, decision);
+    const { answer } = decision;
+    const wanted = [...decision.statements, ...(answer?.onReplies?.(rows.waIds) ?? [])];
+    const verdict: Verdict = {
+      by: answer?.by ?? null,
+      route: answer?.route ?? null,
+      guard: late ? "too_old" : ruling.guard,
+      trail: decision.trail,
+    };
+    const chat = chats.save(deviceId, message.chatKey, ruling.change);
+    const results = await commit(rows.statements, wanted, stored, verdict, chat);
+    failpoint("after-reply-commit");
+    chats.saved(facts, ruling.change);
+    deps.onDecided?.(stored, results === null ? { ...verdict, by: null, route: null } : verdict);
+    if (results === null) return;
+    // A queue that is worked off is no loop, however long it is.
+    if (rows.waIds.length > 0 && !message.waited) countReplies(facts, rows.waIds.length, store.now());
+    rows.release(results.slice(0, rows.statements.length));
+    for (const forward of decision.forwards) await forward.afterCommit();
+  };
+}
+
+/** A reply goes into the message's chat, or to its writer alone. */
+function addressed({ jid, draft }: Reply, message: Incoming): OutgoingReply {
+  if (jid === message.chat) return { jid, chat: message.chatKey, draft };
+  const toWriter = jid === message.lid || jid === message.participant;
+  return { jid, chat: toWriter ? message.sender : jid, draft };
+}

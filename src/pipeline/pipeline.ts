@@ -1,0 +1,190 @@
+import type { Logger } from "pino";
+import type { Inbox } from "../inbox/inbox.ts";
+import { failpoint } from "../model/failpoint.ts";
+import type { Incoming } from "../model/messages.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import type { Polls } from "../polls/polls.ts";
+import { backoffMs, scheduleByTimer, type Schedule } from "../outbox/schedule.ts";
+import { StorageUnavailable } from "../store/errors.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { Answerer, StoredMessage } from "./answer.ts";
+import { createChats } from "./chats.ts";
+import { countReplies, mayReply } from "./guards.ts";
+import { createHandler, type Verdict } from "./handle.ts";
+import { createLanes } from "./lanes.ts";
+
+export interface PipelineDeps {
+  store: Store;
+  config: { takeoverMinutes: number; loopGuardPerMinute: number };
+  log: Logger;
+  inbox: Inbox;
+  outbox: Pick<Outbox, "rows" | "has">;
+  polls: Pick<Polls, "keepVotes" | "withTally">;
+  /** In the order in which they are asked: bots, then the webhook. */
+  answerers: Answerer[];
+  /** Seconds that an automatic answer of this number may be late. */
+  replyMaxAge: (deviceId: number) => number;
+  /** Called after the commit of a decision (T2). */
+  onDecided?: (stored: StoredMessage, verdict: Verdict) => void;
+  schedule?: Schedule;
+}
+
+export interface Pipeline {
+  /**
+   * Stores new messages (T1) and puts them into the lanes of their chats.
+   *
+   * @param ownNumber digits of the linked number
+   * @param spend     journal statements that belong into the same commit
+   * @throws StorageUnavailable nothing was stored
+   */
+  receive(deviceId: number, ownNumber: string, messages: Incoming[], spend: Statement[]): Promise<void>;
+  /** Puts what the last run left undecided into lanes. What is received before that waits for it. */
+  start(): Promise<void>;
+  /** The loop guard of the lanes, for automatic replies that are made outside of them. */
+  loopGuard: {
+    allows(deviceId: number, chat: string): Promise<boolean>;
+    count(deviceId: number, chat: string, replies: number): Promise<void>;
+  };
+  /** The number is erased: what waits in its lanes is dropped. */
+  forget(deviceId: number): void;
+  /** Begins no further message; resolves when those begun are decided, or are left for the next start. */
+  drain(): Promise<void>;
+}
+
+/** A message in a lane; without content when it is cheaper to read it when its turn comes. */
+interface Pending {
+  inboxId: number;
+  deviceId: number;
+  ownNumber: string;
+  message: Incoming | null;
+}
+
+/** High, because a chat whose webhook hangs must not take the place of others; a waiting chat costs little. */
+const MAX_PARALLEL_CHATS = 256;
+const HELD_MESSAGES = 5_000;
+/** Attempts at a message that fails for another reason than the database: 15 seconds. */
+const MOST_FAILURES = 5;
+
+const GIVE_UP = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, trail, at)
+SELECT id, device_id, chat, wa_id, ?, ? FROM inbox WHERE id = ? ON CONFLICT (inbox_id) DO NOTHING`;
+
+/** The path of design §4 from the inbox to the outbox. */
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  const { inbox, log, schedule = scheduleByTimer } = deps;
+  let stopping = false;
+  const endPauses = new Set<() => void>();
+  const chats = createChats(deps.store);
+  const handleMessage = createHandler(deps, chats, () => stopping);
+  const lanes = createLanes({ handle, maxParallel: MAX_PARALLEL_CHATS });
+  let startedWith: Promise<number> | null = null;
+
+  /** Storage that is away comes back: the message stays at the head of its lane until it has its decision. */
+  async function handle(pending: Pending): Promise<boolean> {
+    for (let failures = 1; ; failures++) {
+      try {
+        const stored = await load(pending);
+        if (stored !== null) await handleMessage(stored);
+        return true;
+      } catch (error) {
+        if (stopping || (await hasGivenUp(pending, error, failures))) return !stopping;
+        await pause(backoffMs(failures));
+        if (stopping) return false;
+      }
+    }
+  }
+
+  /** What can never be decided (a row that does not open) must not keep its chat from going on. */
+  async function hasGivenUp(
+    { inboxId, deviceId }: Pending,
+    error: unknown,
+    failures: number,
+  ): Promise<boolean> {
+    const detail = error instanceof Error ? error.name : typeof error;
+    const hopeless = !isStorageFailure(error) && failures >= MOST_FAILURES;
+    const what = hopeless ? "a message is given up" : "a message could not be decided; it is tried again";
+    log.error({ device: deviceId, inbox: inboxId, error: detail, failures }, what);
+    if (!hopeless) return false;
+    const trail = JSON.stringify([{ by: "pipeline", outcome: "failed", detail }]);
+    const decision = { sql: GIVE_UP, args: [trail, deps.store.now(), inboxId] };
+    return deps.store.writer.commit([decision, inbox.done(inboxId)]).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async function load({ inboxId, deviceId, ownNumber, message }: Pending): Promise<StoredMessage | null> {
+    const content = message ?? (await inbox.load(inboxId));
+    if (content === null) return null;
+    const counted = content.poll ? await deps.polls.withTally(deviceId, content) : content;
+    return { inboxId, deviceId, ownNumber, message: counted };
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        endPauses.delete(end);
+        resolve();
+      };
+      const cancel = schedule(ms, end);
+      endPauses.add(end);
+    });
+  }
+
+  function add(pending: Pending, chatKey: string): void {
+    lanes.add(pending.deviceId, chatKey, { id: pending.inboxId, item: pending });
+  }
+
+  async function rebuild(): Promise<number> {
+    const { messages, upTo } = await inbox.pending();
+    for (const { inboxId, deviceId, ownNumber, chatKey } of messages)
+      add({ inboxId, deviceId, ownNumber, message: null }, chatKey);
+    if (messages.length > 0)
+      log.info({ messages: messages.length }, "going on with messages of the last run");
+    return upTo;
+  }
+
+  return {
+    async receive(deviceId, ownNumber, messages, spend) {
+      const votes = deps.polls.keepVotes(deviceId, messages);
+      const recorded = await inbox.record(deviceId, messages, [...spend, ...votes]);
+      failpoint("after-inbox-commit");
+      if (recorded.length === 0 || startedWith === null) return;
+      // What the start has found in the table is in its lane already, behind what is older.
+      const upTo = await startedWith;
+      for (const { inboxId, message } of recorded) {
+        if (inboxId <= upTo) continue;
+        const held = lanes.size < HELD_MESSAGES ? message : null;
+        add({ inboxId, deviceId, ownNumber, message: held }, message.chatKey);
+      }
+    },
+
+    async start() {
+      startedWith ??= rebuild();
+      await startedWith;
+    },
+
+    loopGuard: {
+      allows: async (deviceId, chat) =>
+        mayReply(await chats.load(deviceId, chat), deps.config, deps.store.now()),
+      count: async (deviceId, chat, replies) =>
+        countReplies(await chats.load(deviceId, chat), replies, deps.store.now()),
+    },
+
+    forget(deviceId) {
+      lanes.forget(deviceId);
+      chats.forget(deviceId);
+    },
+
+    async drain() {
+      stopping = true;
+      for (const end of endPauses) end();
+      await lanes.drain();
+    },
+  };
+}
+
+function isStorageFailure(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return error instanceof StorageUnavailable || (typeof code === "string" && code.startsWith("SQLITE_"));
+}

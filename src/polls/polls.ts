@@ -1,0 +1,75 @@
+import type { Incoming, IncomingPoll, PollDraft, PollTally } from "../model/messages.ts";
+import { countVotes } from "../model/polls.ts";
+import type { Statement, Store } from "../store/store.ts";
+
+export interface Polls {
+  /** Statements that keep the votes among these messages; they belong into the commit that stores the messages. */
+  keepVotes(deviceId: number, messages: Incoming[]): Statement[];
+  /** What is known now of a poll's votes. */
+  tally(deviceId: number, poll: Pick<IncomingPoll, "id" | "options">): Promise<PollTally>;
+  /** A vote, or a poll, with its tally. Every other message as it is. */
+  withTally(deviceId: number, message: Incoming): Promise<Incoming>;
+  /** The tally of a poll that this number sent. */
+  sent(deviceId: number, id: string, draft: PollDraft): Promise<PollTally & { name: string }>;
+}
+
+// Votes may arrive in any order; the clock of the voter's own phone says which is the last.
+const KEEP = `INSERT INTO poll_votes (device_id, poll_id, voter, selected, voted_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (device_id, poll_id, voter) DO UPDATE SET selected = excluded.selected, voted_at = excluded.voted_at
+WHERE excluded.voted_at >= poll_votes.voted_at`;
+// Who voted as a LID may be known by number since.
+const VOTES = `SELECT v.voter, v.selected, v.voted_at, m.pn_user FROM poll_votes v
+LEFT JOIN lid_map m ON m.device_id = v.device_id
+AND m.lid_user = CASE WHEN v.voter LIKE '%@lid' THEN substr(v.voter, 1, length(v.voter) - 4) END
+WHERE v.device_id = ? AND v.poll_id = ? ORDER BY v.voted_at, v.rowid`;
+
+/** Votes on polls: kept as they arrive, counted when somebody asks. */
+export function createPolls({ box, rows }: Pick<Store, "box" | "rows">): Polls {
+  function keep(deviceId: number, { sender, poll }: Incoming): Statement[] {
+    if (!poll?.vote) return [];
+    const { selected, at } = poll.vote;
+    const sealed = box.sealJson(selected, sealContext(deviceId, poll.id, sender));
+    return [{ sql: KEEP, args: [deviceId, poll.id, sender, sealed, at] }];
+  }
+
+  async function tally(
+    deviceId: number,
+    { id, options }: Pick<IncomingPoll, "id" | "options">,
+  ): Promise<PollTally> {
+    // Oldest first: somebody with two rows, one of before the number was known, counts with the newer.
+    const last = new Map<string, string[]>();
+    for (const row of await rows(VOTES, [deviceId, id])) {
+      const voter = String(row.voter);
+      const sealed = new Uint8Array(row.selected as ArrayBuffer);
+      const shown = row.pn_user === null ? shownVoter(voter) : String(row.pn_user);
+      last.delete(shown);
+      last.set(shown, box.openJson<string[]>(sealed, sealContext(deviceId, id, voter)));
+    }
+    return countVotes(
+      options,
+      [...last].map(([voter, selected]) => ({ voter, selected })),
+    );
+  }
+
+  return {
+    keepVotes: (deviceId, messages) => messages.flatMap((message) => keep(deviceId, message)),
+    tally,
+    async withTally(deviceId, message) {
+      const { poll } = message;
+      if (!poll || poll.name === null) return message;
+      return { ...message, poll: { ...poll, tally: await tally(deviceId, poll) } };
+    },
+    async sent(deviceId, id, { name, options }) {
+      return { name, ...(await tally(deviceId, { id, options })) };
+    },
+  };
+}
+
+/** Digits, or the LID's id. */
+function shownVoter(voter: string): string {
+  return voter.replace(/@s\.whatsapp\.net$/, "");
+}
+
+function sealContext(deviceId: number, pollId: string, voter: string): string {
+  return `poll_vote:${deviceId}:${pollId}:${voter}`;
+}

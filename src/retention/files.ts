@@ -1,0 +1,101 @@
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Draft } from "../model/messages.ts";
+import type { Store } from "../store/store.ts";
+
+/** Time in which a file that was written gets its row, and a download or a conversion ends. */
+const YOUNG_MS = 3_600_000;
+const AT_ONCE = 500;
+
+export interface FilesDeps {
+  store: Pick<Store, "rows" | "writer" | "now">;
+  dataDir: string;
+  /** A message of the outbox; null when it is not known any more. */
+  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+}
+
+const EXPIRE = `delete from media_files where rowid in (select rowid from media_files
+  where created_at < ? and id not in (select value from json_each(?)) limit ${AT_ONCE})`;
+
+/**
+ * Rows of files that were sent before a time, unless a message that has not left still needs them.
+ *
+ * @returns how many
+ */
+export async function expireSentFiles(
+  { store, sentContent }: FilesDeps,
+  before: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const waiting = await store.rows(
+    "select device_id, wa_id from outbox where state = 'queued' and kind not in ('text', 'poll')",
+    [],
+  );
+  const needed: string[] = [];
+  for (const row of waiting) {
+    const draft = await sentContent(Number(row.device_id), String(row.wa_id));
+    if (draft && "file" in draft) needed.push(draft.file);
+  }
+  for (let expired = 0; ;) {
+    if (signal.aborted) return expired;
+    const [result] = await store.writer.commit([{ sql: EXPIRE, args: [before, JSON.stringify(needed)] }]);
+    expired += result?.rowsAffected ?? 0;
+    if ((result?.rowsAffected ?? 0) < AT_ONCE) return expired;
+  }
+}
+
+/**
+ * Removes files that no row names: their message or number is gone, or a crash came between file and row.
+ *
+ * @returns how many
+ */
+export async function removeFiles({ store, dataDir }: FilesDeps, signal: AbortSignal): Promise<number> {
+  const media = join(dataDir, "media");
+  const sweep = async (folder: string, named: Named): Promise<number> => {
+    let removed = 0;
+    for await (const path of unnamed(folder, named, store.now() - YOUNG_MS)) {
+      if (signal.aborted) break;
+      await rm(path, { force: true, recursive: true });
+      removed += 1;
+    }
+    return removed;
+  };
+  return (
+    (await sweep(join(media, "in"), (names) => namesInInbox(store, names))) +
+    (await sweep(media, (names) => namesInMediaFiles(store, names))) +
+    (await sweep(join(dataDir, "tmp"), async () => []))
+  );
+}
+
+/** Those of some names that a row names. */
+type Named = (names: string[]) => Promise<string[]>;
+
+async function* unnamed(folder: string, named: Named, before: number): AsyncGenerator<string> {
+  const entries = await readdir(folder).catch(() => []);
+  for (let from = 0; from < entries.length; from += AT_ONCE) {
+    const some = entries.slice(from, from + AT_ONCE);
+    const kept = new Set(await named(some));
+    for (const name of some.filter((entry) => !kept.has(entry))) {
+      const path = join(folder, name);
+      // What is gone meanwhile needs no removing.
+      const found = await stat(path).catch(() => null);
+      if (found !== null && found.mtimeMs < before) yield path;
+    }
+  }
+}
+
+/** A file that came in is called `<device>-<inbox id>`. */
+async function namesInInbox(store: FilesDeps["store"], names: string[]): Promise<string[]> {
+  const ids = names.flatMap((name) => /^\d+-(\d+)$/.exec(name)?.[1] ?? []).map(Number);
+  const sql = "select device_id, id from inbox where id in (select value from json_each(?))";
+  const rows = await store.rows(sql, [JSON.stringify(ids)]);
+  return rows.map((row) => `${Number(row.device_id)}-${Number(row.id)}`);
+}
+
+async function namesInMediaFiles(store: FilesDeps["store"], names: string[]): Promise<string[]> {
+  const paths = names.map((name) => join("media", name));
+  const sql = "select path from media_files where path in (select value from json_each(?))";
+  const rows = await store.rows(sql, [JSON.stringify(paths)]);
+  const known = new Set(rows.map((row) => String(row.path)));
+  return [...names.filter((name) => known.has(join("media", name))), "in"];
+}

@@ -1,0 +1,33 @@
+import type { SimulatorServer } from "../server/server.ts";
+import { Armed, isTarget, targets } from "./fault.ts";
+import type { FaultKit } from "./fault.ts";
+
+/** Stanzas that stay at the server although their receiver is online. */
+export function deliveries(server: SimulatorServer): FaultKit<"holdDeliveries" | "releaseDeliveries"> {
+  const armed = new Armed();
+  const disarms = new Map<string, () => void>();
+  const release = (number: string): void => {
+    disarms.get(number)?.();
+    disarms.delete(number);
+    for (const device of server.world.account(number).devices.values()) server.flush(device);
+  };
+  return {
+    methods: {
+      async holdDeliveries(target) {
+        targets(server, target);
+        disarms.get(target.number)?.();
+        disarms.set(
+          target.number,
+          armed.arm(server.hooks.hold, (device) => isTarget(target, device)),
+        );
+      },
+      async releaseDeliveries(target) {
+        release(target.number);
+      },
+    },
+    clear() {
+      armed.clear();
+      for (const number of disarms.keys()) release(number);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { Device } from "../server/device.ts";
+import type { SimulatorServer } from "../server/server.ts";
+import type { FaultTarget, SimulatorFaults } from "../types.ts";
+
+/**
+ * One file of this folder: the methods it adds to `sim.faults`, and how to end whatever of them is armed.
+ * A new fault is a new file and one line in `index.ts`.
+ */
+export interface FaultKit<Name extends keyof SimulatorFaults> {
+  methods: Pick<SimulatorFaults, Name>;
+  clear(): void;
+}
+
+/** Does the fault apply to this device? Without a device number it applies to all companions of the number. */
+export function isTarget(target: FaultTarget, device: Device | undefined): boolean {
+  return (
+    device?.account.number === target.number &&
+    (target.device === undefined
+      ? device.id !== 0 || device.account.kind === "contact"
+      : device.id === target.device)
+  );
+}
+
+/** The devices a fault applies to. @throws when there is none */
+export function targets(server: SimulatorServer, target: FaultTarget): Device[] {
+  const devices = [...server.world.account(target.number).devices.values()];
+  const found = devices.filter((device) => isTarget(target, device));
+  if (found.length === 0) throw new Error(`${target.number} has no companion to disturb`);
+  return found;
+}
+
+/** The functions that a fault has put into hook lists, so that they can be taken out again. */
+export class Armed {
+  readonly #undo = new Set<() => void>();
+
+  /** Puts a function into a hook list; the result takes it out. */
+  arm<F>(hooks: F[], hook: F): () => void {
+    hooks.push(hook);
+    const undo = (): void => {
+      const index = hooks.indexOf(hook);
+      if (index >= 0) hooks.splice(index, 1);
+      this.#undo.delete(undo);
+    };
+    this.#undo.add(undo);
+    return undo;
+  }
+
+  clear(): void {
+    for (const undo of this.#undo) undo();
+  }
+}

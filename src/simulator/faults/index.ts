@@ -1,0 +1,41 @@
+import type { SimulatorServer } from "../server/server.ts";
+import type { SimulatorFaults } from "../types.ts";
+import { acks } from "./acks.ts";
+import { close } from "./close.ts";
+import { deliveries } from "./deliveries.ts";
+import { dropAtReceipt } from "./drop-at-receipt.ts";
+import { duplicates } from "./duplicates.ts";
+import { errorAck } from "./error-ack.ts";
+import { media } from "./media.ts";
+import { offline } from "./offline.ts";
+import { rateOverlimit } from "./rate-overlimit.ts";
+import { reachoutTimelock } from "./reachout-timelock.ts";
+import { socket } from "./socket.ts";
+import { upgrade } from "./upgrade.ts";
+
+const faultKits = [
+  acks,
+  close,
+  deliveries,
+  dropAtReceipt,
+  duplicates,
+  errorAck,
+  media,
+  offline,
+  rateOverlimit,
+  reachoutTimelock,
+  socket,
+  upgrade,
+] as const;
+
+/** All faults of one server, with `clear` to end those that are armed. */
+export function makeFaults(server: SimulatorServer): SimulatorFaults {
+  const kits = faultKits.map((kit) => kit(server));
+  const methods = Object.assign({}, ...kits.map((kit) => kit.methods)) as Omit<SimulatorFaults, "clear">;
+  return {
+    ...methods,
+    async clear() {
+      for (const kit of kits) kit.clear();
+    },
+  };
+}

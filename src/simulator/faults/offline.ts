@@ -1,0 +1,28 @@
+import type { SimulatorServer } from "../server/server.ts";
+import { Armed, isTarget } from "./fault.ts";
+import type { FaultKit } from "./fault.ts";
+
+/** The end of the offline messages is never announced: clients that wait for it wait in vain. */
+export function offline(server: SimulatorServer): FaultKit<"withholdOffline" | "restoreOffline"> {
+  const armed = new Armed();
+  const disarms = new Map<string, () => void>();
+  return {
+    methods: {
+      async withholdOffline(target) {
+        disarms.get(target.number)?.();
+        disarms.set(
+          target.number,
+          armed.arm(server.hooks.withholdOffline, (device) => isTarget(target, device)),
+        );
+      },
+      async restoreOffline(target) {
+        disarms.get(target.number)?.();
+        disarms.delete(target.number);
+      },
+    },
+    clear() {
+      armed.clear();
+      disarms.clear();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { lockReachout } from "../server/reachout.ts";
+import type { SimulatorServer } from "../server/server.ts";
+import type { FaultKit } from "./fault.ts";
+
+/** The account is kept from writing to strangers for a while. */
+export function reachoutTimelock(server: SimulatorServer): FaultKit<"reachoutTimelock"> {
+  const locked = new Set<string>();
+  const lock = (number: string, seconds: number, type?: string): void =>
+    lockReachout(server, server.world.account(number), seconds, type);
+  return {
+    methods: {
+      async reachoutTimelock({ number, seconds, type }) {
+        lock(number, seconds, type);
+        locked.add(number);
+      },
+    },
+    clear() {
+      for (const number of locked) lock(number, 0);
+      locked.clear();
+    },
+  };
+}

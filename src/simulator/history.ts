@@ -1,0 +1,51 @@
+import type { KnownChat, KnownHistory } from "./people/link.ts";
+import type { Random } from "./random.ts";
+import { LID_SERVER, PN_SERVER, isGroupJid, isLidJid, jidOf } from "./server/jid.ts";
+import type { HistoryChat, HistoryMessage, HistoryOptions } from "./types.ts";
+import type { Account, World } from "./world.ts";
+
+/** The first message of a chat is so old when nothing is said of its time (seconds). */
+const AN_HOUR = 3600;
+
+/**
+ * What an owner's phone knows of the time before, in the addresses that hold now.
+ *
+ * @param now  Unix seconds
+ * @throws when a chat is with nobody
+ */
+export function historyOf(
+  world: World,
+  { pairs = [], chats = [] }: HistoryOptions,
+  random: Random,
+  now: number,
+): KnownHistory {
+  const known = pairs === "known" ? [...world.accounts.values()].filter((one) => !one.hidesNumber) : pairs;
+  return {
+    pairs: known.map(({ number, lid }) => ({ number, lid: lid.split("@")[0]! })),
+    chats: chats.map((chat, index) => knownChat(world, chat, random.fork(`chat:${index}`), now)),
+  };
+}
+
+function knownChat(world: World, chat: HistoryChat, random: Random, now: number): KnownChat {
+  const { name, unread } = chat;
+  const group = isGroupJid(chat.with) ? world.group(chat.with) : undefined;
+  const partner = group ? undefined : world.account(chat.with);
+  const authorOf = ({ fromMe, from }: HistoryMessage): string | undefined =>
+    group && !fromMe && from !== undefined ? userJid(world.account(from), group.addressing) : undefined;
+  const messages = chat.messages.map((message, index) => ({
+    id: message.id ?? `3A${random.bytes(9).toString("hex").toUpperCase()}`,
+    fromMe: message.fromMe ?? false,
+    participant: authorOf(message),
+    text: message.text,
+    timestamp: message.timestamp ?? now - AN_HOUR + index,
+  }));
+  if (group) return { jid: group.id, name: name ?? group.subject, unread, messages };
+  const isByLid = partner!.hidesNumber || isLidJid(chat.with);
+  const [pn, lid] = [userJid(partner!, "pn"), userJid(partner!, "lid")];
+  if (!isByLid) return { jid: pn, lidJid: lid, name: name ?? partner!.name, unread, messages };
+  const pnJid = partner!.hidesNumber ? undefined : pn;
+  return { jid: lid, pnJid, name: name ?? partner!.name, unread, messages };
+}
+
+const userJid = ({ number, lid }: Account, addressing: "pn" | "lid"): string =>
+  addressing === "lid" ? jidOf(lid, LID_SERVER) : jidOf(number, PN_SERVER);

@@ -1,0 +1,49 @@
+import { parseArgs } from "node:util";
+import { startSimulator } from "./index.ts";
+import type { ReadyLine } from "./types.ts";
+
+/**
+ * The simulator as a program: `npm run sim -- --port 0 --control-port 0 --seed x [--with-parent]`.
+ * Prints one line of JSON when it is ready; ends on SIGTERM or SIGINT, and with `--with-parent` when stdin closes.
+ */
+const { values } = parseArgs({
+  options: {
+    port: { type: "string", default: "0" },
+    "control-port": { type: "string", default: "0" },
+    seed: { type: "string", default: "parley" },
+    "qr-refs": { type: "string" },
+    "qr-first-ms": { type: "string" },
+    "qr-next-ms": { type: "string" },
+    "with-parent": { type: "boolean", default: false },
+  },
+});
+
+/** @throws when the value is no whole number from 0 up */
+function whole(name: keyof typeof values, fallback?: number): number | undefined {
+  const value = values[name];
+  if (value === undefined) return fallback;
+  if (!/^\d+$/.test(String(value))) throw new Error(`--${name} must be a whole number, not "${value}"`);
+  return Number(value);
+}
+
+const simulator = await startSimulator({
+  port: whole("port"),
+  controlPort: whole("control-port"),
+  seed: values.seed,
+  qrRefs: whole("qr-refs"),
+  qrFirstMs: whole("qr-first-ms"),
+  qrNextMs: whole("qr-next-ms"),
+});
+
+const end = (): void => void simulator.stop().finally(() => process.exit(0));
+process.once("SIGTERM", end);
+process.once("SIGINT", end);
+if (values["with-parent"]) {
+  process.stdin.resume().once("end", end).once("close", end);
+  // Stopped through the control API, the process must be free to end while its parent lives on.
+  if ("unref" in process.stdin) process.stdin.unref();
+}
+
+const { wsUrl, controlUrl, noiseRoot, mediaUrl, ca, caFile } = simulator;
+const ready: ReadyLine = { wsUrl, controlUrl, noiseRoot, mediaUrl, ca, caFile };
+process.stdout.write(`${JSON.stringify(ready)}\n`);

@@ -1,0 +1,46 @@
+import type { proto } from "@whiskeysockets/baileys";
+import type { MessageBody } from "../../surface/content.ts";
+import type { Random } from "../../random.ts";
+
+/** What hangs on a message, whatever its kind. */
+export interface Extras {
+  /** Addresses of the mentioned, as the chat names its members. */
+  mentions?: string[];
+  quoted?: { id: string; participant: string; text: string };
+}
+
+/** What writing a message needs of the phone that writes it. */
+export interface Desk {
+  random: Random;
+  /** Unix milliseconds. */
+  now(): number;
+  /** Stores a file at the media host. */
+  store(type: string, bytes: Uint8Array): { url: string; directPath: string };
+}
+
+/** The protobuf form of extras; undefined when there are none. */
+export function contextOf({ mentions, quoted }: Extras): proto.IContextInfo | undefined {
+  if (!mentions?.length && !quoted) return undefined;
+  const context: proto.IContextInfo = { mentionedJid: mentions ?? [] };
+  if (quoted) {
+    context.stanzaId = quoted.id;
+    context.participant = quoted.participant;
+    context.quotedMessage = { conversation: quoted.text };
+  }
+  return context;
+}
+
+/** What a message's context says, for the transcript. */
+export function readContext(
+  context: proto.IContextInfo | null | undefined,
+): Pick<MessageBody, "mentions" | "quoted" | "expiration"> {
+  const { mentionedJid, stanzaId, participant, quotedMessage, expiration } = context ?? {};
+  const told: Pick<MessageBody, "mentions" | "quoted" | "expiration"> = {};
+  if (mentionedJid?.length) told.mentions = mentionedJid;
+  if (stanzaId) {
+    const text = quotedMessage?.conversation ?? quotedMessage?.extendedTextMessage?.text ?? undefined;
+    told.quoted = { id: stanzaId, participant: participant ?? undefined, text };
+  }
+  if (expiration) told.expiration = expiration;
+  return told;
+}

@@ -1,0 +1,52 @@
+/** Addresses as a phone reads and writes them. */
+
+/** The servers of user addresses: phone numbers and LIDs. */
+export type UserServer = "s.whatsapp.net" | "lid";
+
+export const NUMBERS: UserServer = "s.whatsapp.net";
+export const LIDS: UserServer = "lid";
+
+/** One device of a user, or with device 0 also the user as a whole. */
+export interface UserJid {
+  user: string;
+  server: UserServer;
+  device: number;
+}
+
+/**
+ * Reads `user[:device]@server` of a person.
+ *
+ * @throws for groups and everything else that is not a person
+ */
+export function readUserJid(jid: string): UserJid {
+  const match = /^(\d+)(?::(\d+))?@(s\.whatsapp\.net|lid)$/.exec(jid);
+  if (!match) throw new Error(`${jid} is not a person's address.`);
+  return { user: match[1]!, device: Number(match[2] ?? 0), server: match[3] as UserServer };
+}
+
+/** The address of one device; device 0 has none written out. */
+export function deviceJid({ user, server, device }: UserJid): string {
+  return device === 0 ? `${user}@${server}` : `${user}:${device}@${server}`;
+}
+
+/** The address of the person, whatever device `jid` names. */
+export function userJid(jid: string): string {
+  return deviceJid({ ...readUserJid(jid), device: 0 });
+}
+
+export function isGroup(jid: string): boolean {
+  return jid.endsWith("@g.us");
+}
+
+/** Where statuses are posted. */
+export const STATUS = "status@broadcast";
+
+/** A chat with many readers, where one ciphertext is for all of them. */
+export function isShared(jid: string): boolean {
+  return isGroup(jid) || jid === STATUS;
+}
+
+/** Digits become a number's address; addresses stay as they are. */
+export function toJid(address: string): string {
+  return address.includes("@") ? address : `${address}@${NUMBERS}`;
+}

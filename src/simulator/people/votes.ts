@@ -1,0 +1,77 @@
+import type { proto } from "@whiskeysockets/baileys";
+import type { VoteOptions } from "../types.ts";
+import { unwrap } from "./content.ts";
+import { pollOf } from "./content/poll.ts";
+import { composeVote, openVote } from "./content/vote.ts";
+import { LIDS, NUMBERS, isGroup, readUserJid, userJid } from "./jids.ts";
+import { keyOf } from "./keys.ts";
+import type { KnownMessage } from "./memory.ts";
+import type { Phone } from "./phone.ts";
+import type { PhoneState } from "./phone-state.ts";
+
+type Addressing = "pn" | "lid";
+
+/**
+ * A vote as a phone sends it. Whose vote it is in whose poll goes into its key: the creator is named as the chat names
+ * people; so is the voter, except in direct chats by LID, where phones that show their number use that.
+ *
+ * @throws when the message is no poll with a secret, or has not all of the options
+ */
+export async function writeVote(
+  phone: Phone,
+  known: KnownMessage,
+  options: string[],
+  how: VoteOptions,
+  hidesNumber: boolean,
+): Promise<proto.IMessage> {
+  const { book, address, world } = phone.state;
+  const message = unwrap(known.message);
+  const poll = pollOf(message);
+  const secret = message.messageContextInfo?.messageSecret;
+  if (!poll || !secret?.length) throw new Error(`message ${known.id} is no poll that one can vote in`);
+  const names = (poll.options ?? []).map(({ optionName }) => optionName ?? "");
+  const strange = options.find((option) => !names.includes(option));
+  if (strange !== undefined) throw new Error(`"${strange}" is no option of the poll ${known.id}`);
+  const inGroup = isGroup(known.chat);
+  const chat: Addressing = inGroup
+    ? (await phone.groups.chat(known.chat)).addressing
+    : readUserJid(known.chat).server === LIDS
+      ? "lid"
+      : "pn";
+  const voter: Addressing = how.voter ?? (inGroup || hidesNumber ? chat : "pn");
+  const self = { pn: `${address.user}@${NUMBERS}`, lid: `${address.lid}@${LIDS}` };
+  const creator = known.fromMe
+    ? self[how.creator ?? chat]
+    : addressOf(book, known.author, how.creator ?? chat);
+  const ballot = { pollId: known.id, secret, creator, voter: self[voter] };
+  return composeVote(keyOf(known), options, ballot, phone.desk.random, world.clock.now());
+}
+
+/** What a vote that has arrived chose: the poll is on this phone, and voter and creator are tried under both addresses. */
+export function readVote(
+  { book, memory }: PhoneState,
+  message: proto.IMessage,
+  author: string,
+): { choices: string[] } | undefined {
+  const { pollCreationMessageKey: key, vote } = message.pollUpdateMessage ?? {};
+  const known = memory.find(key?.id ?? "");
+  const poll = known && unwrap(known.message);
+  const secret = poll?.messageContextInfo?.messageSecret;
+  if (!vote || !known || !poll || !secret) return undefined;
+  for (const creator of bothAddresses(book, known.author)) {
+    for (const voter of bothAddresses(book, author)) {
+      const choices = openVote(vote, poll, { pollId: known.id, secret, creator, voter });
+      if (choices) return { choices };
+    }
+  }
+  return undefined;
+}
+
+const addressOf = (book: PhoneState["book"], jid: string, addressing: Addressing): string =>
+  bothAddresses(book, jid).find((address) => address.endsWith(addressing === "lid" ? LIDS : NUMBERS)) ??
+  userJid(jid);
+
+function bothAddresses(book: PhoneState["book"], jid: string): string[] {
+  const [number, lid] = [book.numberOf(jid), book.lidOf(jid)];
+  return [...(lid ? [`${lid}@${LIDS}`] : []), ...(number ? [`${number}@${NUMBERS}`] : [])];
+}

@@ -1,0 +1,130 @@
+import { historyOf } from "./history.ts";
+import { OwnerPhone } from "./people/owner-phone.ts";
+import type { PhoneWorld, SimulatedOwner, SimulatedPerson } from "./people/link.ts";
+import { Person } from "./people/person.ts";
+import type { Random } from "./random.ts";
+import { Device } from "./server/device.ts";
+import type { ContactOptions, NumberOptions } from "./types.ts";
+import type { Account, World } from "./world.ts";
+
+/** The people behind the accounts: owners with their phones, and contacts. */
+export class Population {
+  readonly #world: World;
+  readonly #phones: PhoneWorld;
+  readonly #random: Random;
+  readonly #owners = new Map<string, SimulatedOwner>();
+  readonly #contacts = new Map<string, SimulatedPerson>();
+
+  constructor(world: World, phones: PhoneWorld, random: Random) {
+    this.#world = world;
+    this.#phones = phones;
+    this.#random = random;
+  }
+
+  addOwner(number: string, options: NumberOptions): Account {
+    const account = this.#addAccount(number, options.lid, 1, {
+      kind: "owner",
+      name: options.name ?? `Owner ${number.slice(-4)}`,
+      edition: options.edition ?? "standard",
+      addressing: "pn",
+      hidesNumber: false,
+      otherForms: [],
+    });
+    const { lid, name } = account;
+    const { clock } = this.#phones;
+    // Asked when a companion is linked: who is added until then is known as well.
+    const history = () =>
+      historyOf(
+        this.#world,
+        options.history ?? {},
+        this.#random.fork(`history:${number}`),
+        Math.floor(clock.now() / 1000),
+      );
+    this.#owners.set(number, new OwnerPhone(this.#phones, { number, lid, name, history }));
+    return account;
+  }
+
+  addContact(number: string, options: ContactOptions): Account {
+    const devices = options.devices ?? 1;
+    const account = this.#addAccount(number, options.lid, devices, {
+      kind: "contact",
+      name: options.name ?? `Contact ${number.slice(-4)}`,
+      edition: "standard",
+      addressing: options.hidesNumber ? "lid" : (options.addressing ?? "pn"),
+      hidesNumber: options.hidesNumber ?? false,
+      otherForms: options.otherForms ?? [],
+    });
+    const { lid, name, addressing, hidesNumber } = account;
+    const { readsMessages } = options;
+    const person = { number, lid, name, devices, addressing, hidesNumber, readsMessages };
+    this.#contacts.set(number, new Person(this.#phones, person));
+    return account;
+  }
+
+  /** @throws when there is no such owner */
+  owner(number: string): SimulatedOwner {
+    const owner = this.#owners.get(number);
+    if (!owner) throw new Error(`${number} is no number that can be linked: add it with addNumber`);
+    return owner;
+  }
+
+  /** @throws when there is no such contact */
+  contact(number: string): SimulatedPerson {
+    const contact = this.#contacts.get(number);
+    if (!contact) throw new Error(`${number} is no contact: add it with addContact`);
+    return contact;
+  }
+
+  /** Somebody with a phone, contact or owner. @throws when there is no such account */
+  person(number: string): SimulatedPerson {
+    return this.#owners.get(number) ?? this.contact(number);
+  }
+
+  /** Brings all devices of an account online, once. */
+  async wake(account: Account): Promise<void> {
+    const person = this.#owners.get(account.number) ?? this.#contacts.get(account.number);
+    // Waking takes a while: who asks meanwhile must wait for its end as well, or finds no keys.
+    if (person && (person.awake || !account.devices.get(0)?.seen)) await person.wake();
+  }
+
+  sleep(): void {
+    for (const person of [...this.#owners.values(), ...this.#contacts.values()]) person.sleep();
+  }
+
+  #addAccount(
+    number: string,
+    lid: string | undefined,
+    devices: number,
+    rest: Pick<Account, "kind" | "name" | "edition" | "addressing" | "hidesNumber" | "otherForms">,
+  ): Account {
+    if (!/^\d{5,15}$/.test(number))
+      throw new Error(`"${number}" is no phone number: 5 to 15 digits, nothing else`);
+    if (lid !== undefined && !/^\d{5,18}$/.test(lid)) throw new Error(`"${lid}" is no LID: digits only`);
+    const account: Account = {
+      number,
+      lid: lid ?? this.#newLid(number),
+      devices: new Map(),
+      nextDevice: devices,
+      watchers: new Set(),
+      ...rest,
+    };
+    this.#world.addAccount(account);
+    for (let id = 0; id < devices; id += 1) {
+      const device = new Device(account, id);
+      device.listed = true;
+      account.devices.set(id, device);
+    }
+    return account;
+  }
+
+  /** Fifteen digits that look like nothing else and say nothing of the number. */
+  #newLid(number: string): string {
+    const random = this.#random.fork(`lid:${number}`);
+    const digits = (count: number) =>
+      random
+        .integer(10 ** count)
+        .toString()
+        .padStart(count, "0");
+    return `1${digits(7)}${digits(7)}`;
+  }
+}

@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { typedPublicKey, verify } from "../../wire/keys.ts";
+import { bytes, child, children, element, uint, uintBytes } from "../../wire/nodes.ts";
+import type { BinaryNode } from "../../wire/nodes.ts";
+import { announceDevices } from "../device-lists.ts";
+import type { Device, SignedPreKey } from "../device.ts";
+import { MalformedIq } from "../iq-error.ts";
+import { SERVER_JID } from "../jid.ts";
+import type { SimulatorServer } from "../server.ts";
+import type { IqHandler, IqRequest } from "./handler.ts";
+
+/** Below so many one-time pre-keys the owner is asked for more. */
+const LOW_KEYS = 5;
+const KEY_TYPE = Buffer.from([5]);
+
+/** The key store: bundles for those who start a session, and what devices upload. */
+export const encryptHandlers: IqHandler[] = [
+  {
+    xmlns: "encrypt",
+    type: "get",
+    child: "count",
+    answer: ({ device }) => [element("count", { value: String(device.preKeys.size) })],
+  },
+  { xmlns: "encrypt", type: "get", child: "digest", answer: ({ device }) => digest(device) },
+  { xmlns: "encrypt", type: "get", child: "key", answer: bundles },
+  { xmlns: "encrypt", type: "set", child: "rotate", answer: rotate },
+  { xmlns: "encrypt", type: "set", answer: upload },
+];
+
+async function bundles({ server, device, body }: IqRequest): Promise<BinaryNode[]> {
+  const users = children(body, "user");
+  if (users.length === 0) throw new MalformedIq("a key query without users");
+  const answers: BinaryNode[] = [];
+  for (const { attrs } of users) {
+    const account = server.world.find(attrs.jid);
+    if (account) await server.wake(account);
+    const target = server.world.device(attrs.jid);
+    answers.push(bundle(server, device, target, attrs.jid ?? ""));
+  }
+  return [element("list", {}, answers)];
+}
+
+/** One device's bundle; a one-time pre-key is gone once it was given out. */
+function bundle(server: SimulatorServer, asker: Device, target: Device | undefined, jid: string): BinaryNode {
+  if (!target?.identity || !target.signedPreKey) {
+    return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
+  }
+  const content = [
+    element("registration", {}, uintBytes(target.registrationId, 4)),
+    element("type", {}, KEY_TYPE),
+    element("identity", {}, target.identity),
+    signedKeyNode(target.signedPreKey),
+  ];
+  const oneTime = target.preKeys.entries().next().value;
+  if (oneTime) {
+    const [id, publicKey] = oneTime;
+    target.preKeys.delete(id);
+    target.spentPreKeys.set(id, { to: asker.pn });
+    content.push(keyNode("key", id, publicKey));
+    askForMoreKeys(server, target);
+  }
+  if (target.signedIdentity) content.push(element("device-identity", {}, target.signedIdentity));
+  return element("user", { jid, t: server.now() }, content);
+}
+
+function askForMoreKeys(server: SimulatorServer, device: Device): void {
+  if (device.preKeys.size >= LOW_KEYS || device.lowKeysTold) return;
+  device.lowKeysTold = true;
+  const attrs = { from: SERVER_JID, type: "encrypt", id: server.nextId(), t: server.now() };
+  const count = element("count", { value: String(device.preKeys.size) });
+  server.deliver(device, element("notification", attrs, [count]));
+}
+
+function upload({ server, device, iq }: IqRequest): BinaryNode[] {
+  const identity = bytes(child(iq, "identity"));
+  const registrationId = uint(child(iq, "registration"));
+  const signed = readSignedKey(child(iq, "skey"));
+  if (identity?.length !== 32 || registrationId === undefined || !signed)
+    throw new MalformedIq("an incomplete key upload");
+  if (device.identity && device.noiseKey && !device.identity.equals(identity)) {
+    throw new MalformedIq("an identity other than the linked one");
+  }
+  device.identity = identity;
+  device.registrationId = registrationId;
+  takeSignedKey(server, device, signed);
+  for (const key of children(child(iq, "list"), "key")) takeOneTimeKey(server, device, key);
+  device.lowKeysTold = false;
+  if (!device.listed) {
+    device.listed = true;
+    // The answer goes out first; then others learn that the device can be written to.
+    queueMicrotask(() => announceDevices(server, device, "add"));
+  }
+  return [];
+}
+
+function takeOneTimeKey(server: SimulatorServer, device: Device, key: BinaryNode): void {
+  const id = uint(child(key, "id"));
+  const publicKey = bytes(child(key, "value"));
+  if (id === undefined || publicKey?.length !== 32) throw new MalformedIq("a malformed one-time pre-key");
+  const known = device.preKeys.get(id);
+  if (device.spentPreKeys.has(id) || (known && !known.equals(publicKey))) {
+    server.violations.report(
+      "prekey_id_reused",
+      device.label,
+      `pre-key ${id} was uploaded before with another key`,
+    );
+  }
+  device.preKeys.set(id, publicKey);
+}
+
+function takeSignedKey(server: SimulatorServer, device: Device, signed: SignedPreKey): void {
+  if (!device.identity || !verify(device.identity, typedPublicKey(signed.publicKey), signed.signature)) {
+    server.violations.report("signed_prekey_signature", device.label, `signed pre-key ${signed.id}`);
+    throw new MalformedIq("a signed pre-key whose signature does not verify");
+  }
+  device.signedPreKey = signed;
+}
+
+function rotate({ server, device, body }: IqRequest): BinaryNode[] {
+  const signed = readSignedKey(child(body, "skey"));
+  if (!signed) throw new MalformedIq("a rotation without a signed pre-key");
+  takeSignedKey(server, device, signed);
+  return [];
+}
+
+/** What the server holds of a device, so that the device can compare. */
+function digest(device: Device): BinaryNode[] {
+  if (!device.identity || !device.signedPreKey) return [];
+  const ids = [...device.preKeys.keys()];
+  const hash = createHash("sha1").update(device.identity).update(device.signedPreKey.publicKey);
+  hash.update(device.signedPreKey.signature);
+  for (const publicKey of device.preKeys.values()) hash.update(publicKey);
+  const list = ids.map((id) => element("id", {}, uintBytes(id, 3)));
+  return [
+    element("digest", {}, [
+      element("registration", {}, uintBytes(device.registrationId, 4)),
+      element("type", {}, KEY_TYPE),
+      element("identity", {}, device.identity),
+      signedKeyNode(device.signedPreKey),
+      element("list", {}, list),
+      element("hash", {}, hash.digest()),
+    ]),
+  ];
+}
+
+function readSignedKey(node: BinaryNode | undefined): SignedPreKey | undefined {
+  const id = uint(child(node, "id"));
+  const publicKey = bytes(child(node, "value"));
+  const signature = bytes(child(node, "signature"));
+  return id !== undefined && publicKey?.length === 32 && signature?.length === 64
+    ? { id, publicKey, signature }
+    : undefined;
+}
+
+function keyNode(tag: string, id: number, publicKey: Buffer): BinaryNode {
+  return element(tag, {}, [element("id", {}, uintBytes(id, 3)), element("value", {}, publicKey)]);
+}
+
+function signedKeyNode({ id, publicKey, signature }: SignedPreKey): BinaryNode {
+  const content = [...children(keyNode("skey", id, publicKey)), element("signature", {}, signature)];
+  return element("skey", {}, content);
+}

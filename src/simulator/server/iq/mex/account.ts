@@ -1,0 +1,16 @@
+import { reachoutState } from "../../reachout.ts";
+import type { MexQuery } from "./query.ts";
+
+/** What an account may do. */
+export const accountQueries: Record<string, MexQuery> = {
+  // Is the account kept from writing to new people?
+  "23983697327930364": {
+    field: "xwa2_fetch_account_reachout_timelock",
+    answer: ({ server, device }) => reachoutState(server, device.account),
+  },
+  // How many new chats may it begin?
+  "24503548349331633": {
+    field: "xwa2_message_capping_info",
+    answer: () => ({ total_quota: -1, used_quota: 0, capping_status: "NONE" }),
+  },
+};

@@ -1,0 +1,43 @@
+import { child, element, text } from "../../../wire/nodes.ts";
+import { IqError, MalformedIq } from "../../iq-error.ts";
+import type { IqHandler } from "../handler.ts";
+import { accountQueries } from "./account.ts";
+import { channelQueries } from "./channels.ts";
+import { MexError } from "./query.ts";
+import type { MexQuery } from "./query.ts";
+
+const queries: Record<string, MexQuery> = { ...accountQueries, ...channelQueries };
+
+/** Queries in JSON, asked through the same connection. */
+export const mexHandlers: IqHandler[] = [
+  {
+    xmlns: "w:mex",
+    type: "get",
+    child: "query",
+    answer({ server, device, iq, body }) {
+      const query = queries[body.attrs.query_id ?? ""];
+      if (!query) throw new IqError(404, "item-not-found");
+      const variables = variablesOf(text(child(iq, "query")));
+      try {
+        return [resultOf({ data: { [query.field]: query.answer({ server, device, variables }) } })];
+      } catch (error) {
+        if (!(error instanceof MexError)) throw error;
+        const extensions = { error_code: error.code, severity: "CRITICAL", is_retryable: false };
+        const errors = [{ message: error.message, path: [query.field], extensions }];
+        return [resultOf({ data: null, errors })];
+      }
+    },
+  },
+];
+
+const resultOf = (answer: unknown) => element("result", {}, Buffer.from(JSON.stringify(answer)));
+
+function variablesOf(json: string | undefined): Record<string, unknown> {
+  try {
+    const { variables } = JSON.parse(json ?? "") as { variables?: Record<string, unknown> };
+    if (variables && typeof variables === "object") return variables;
+  } catch {
+    // Told below.
+  }
+  throw new MalformedIq("a mex query without variables");
+}

@@ -1,0 +1,20 @@
+import type { Device } from "../../device.ts";
+import type { SimulatorServer } from "../../server.ts";
+
+/** One query of the GraphQL service; a new group of them is a file with a table, by query id. */
+export interface MexQuery {
+  /** The field of `data` that holds the answer. */
+  field: string;
+  /** @throws MexError to refuse */
+  answer(question: { server: SimulatorServer; device: Device; variables: Record<string, unknown> }): unknown;
+}
+
+/** A refusal within the answer, as GraphQL has it. */
+export class MexError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

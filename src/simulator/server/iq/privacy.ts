@@ -1,0 +1,46 @@
+import { children, element } from "../../wire/nodes.ts";
+import { MalformedIq } from "../iq-error.ts";
+import type { IqHandler } from "./handler.ts";
+
+const SETTINGS = {
+  readreceipts: "all",
+  profile: "all",
+  status: "all",
+  online: "all",
+  last: "all",
+  groupadd: "all",
+  calladd: "all",
+  messages: "all",
+};
+
+/** Who may see what, and the tokens by which a contact is trusted. */
+export const privacyHandlers: IqHandler[] = [
+  {
+    xmlns: "privacy",
+    type: "get",
+    child: "privacy",
+    answer: () => [
+      element(
+        "privacy",
+        {},
+        Object.entries(SETTINGS).map(([name, value]) => element("category", { name, value })),
+      ),
+    ],
+  },
+  { xmlns: "privacy", type: "set", child: "privacy", answer: ({ body }) => [body] },
+  {
+    xmlns: "privacy",
+    type: "set",
+    child: "tokens",
+    /** The token goes to its contact, who may show it later; the asker gets no token back. */
+    answer({ server, body }) {
+      for (const token of children(body, "token")) {
+        const { jid, t, type } = token.attrs;
+        if (type !== "trusted_contact" || !t || !server.world.find(jid)) {
+          throw new MalformedIq(`privacy token for ${jid}`);
+        }
+      }
+      return [];
+    },
+  },
+];

@@ -1,0 +1,30 @@
+import { activate } from "../login.ts";
+import type { IqHandler } from "./handler.ts";
+
+/** Things that concern the connection itself. */
+export const sessionHandlers: IqHandler[] = [
+  {
+    xmlns: "passive",
+    type: "set",
+    child: "active",
+    answer({ server, device }) {
+      // The answer goes out first, then what waited.
+      queueMicrotask(() => activate(server, device));
+      return [];
+    },
+  },
+  {
+    xmlns: "passive",
+    type: "set",
+    child: "passive",
+    answer({ device }) {
+      device.active = false;
+      return [];
+    },
+  },
+  { xmlns: "w:p", type: "get", beforeLogin: true, answer: () => [] },
+  { xmlns: "urn:xmpp:ping", type: "get", beforeLogin: true, answer: () => [] },
+  { xmlns: "urn:xmpp:whatsapp:dirty", type: "set", child: "clean", answer: () => [] },
+  { xmlns: "w:stats", type: "set", answer: () => [] },
+  { xmlns: "w:stats", type: "get", answer: () => [] },
+];

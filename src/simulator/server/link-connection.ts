@@ -1,0 +1,98 @@
+import type { DeviceAddress, Link } from "../people/link.ts";
+import { element } from "../wire/nodes.ts";
+import type { BinaryNode } from "../wire/nodes.ts";
+import type { Connection } from "./connection.ts";
+import { OpenQueries } from "./connection.ts";
+import { Device } from "./device.ts";
+import { disconnected, route } from "./router.ts";
+import type { SimulatorServer } from "./server.ts";
+
+/** A simulated phone's connection: stanzas in memory, each direction in order, never within the caller's own call. */
+class LinkConnection implements Connection {
+  readonly kind = "link";
+  device: Device | undefined;
+  closed = false;
+  receive: ((node: BinaryNode) => void) | undefined;
+  readonly #server: SimulatorServer;
+  /** IQs of the phone that wait for the server's answer. */
+  readonly #asked = new OpenQueries();
+  /** IQs of the server that wait for the phone's answer. */
+  readonly #asking = new OpenQueries();
+  #lastId = 0;
+
+  constructor(server: SimulatorServer, device: Device) {
+    this.#server = server;
+    this.device = device;
+  }
+
+  send(node: BinaryNode): void {
+    if (this.closed || !this.device) return;
+    this.#server.stanzas.record("out", this.device, node);
+    queueMicrotask(() => {
+      if (!this.closed && !this.#asked.answer(node)) this.receive?.(node);
+    });
+  }
+
+  query(iq: BinaryNode): Promise<BinaryNode> {
+    const id = iq.attrs.id ?? this.#server.nextId();
+    const answer = this.#asking.wait(id);
+    this.send(element(iq.tag, { ...iq.attrs, id }, iq.content));
+    return answer;
+  }
+
+  /** A stanza of the phone. */
+  take(node: BinaryNode): void {
+    if (this.closed || !this.device) throw new Error("the link is closed");
+    this.#server.stanzas.record("in", this.device, node);
+    queueMicrotask(() => {
+      // What was sent before the phone went to sleep has left it all the same.
+      if (!this.#asking.answer(node)) route(this.#server, this, node);
+    });
+  }
+
+  /** An IQ of the phone. */
+  async ask(iq: BinaryNode): Promise<BinaryNode> {
+    const id = iq.attrs.id ?? `link-${++this.#lastId}`;
+    const answer = this.#asked.wait(id);
+    this.take(element(iq.tag, { ...iq.attrs, id }, iq.content));
+    return await answer;
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.#asked.abandon();
+    this.#asking.abandon();
+    disconnected(this.#server, this);
+  }
+
+  cut(): void {
+    this.close();
+  }
+}
+
+/** Connects one device of an account; a device that is not known yet is made. @throws for an unknown account */
+export function attachLink(server: SimulatorServer, address: DeviceAddress): Link {
+  const account = server.world.account(address.user);
+  const device = account.devices.get(address.device) ?? new Device(account, address.device);
+  account.devices.set(device.id, device);
+  account.nextDevice = Math.max(account.nextDevice, device.id + 1);
+  device.listed = true;
+  device.connection?.close();
+  const connection = new LinkConnection(server, device);
+  server.connections.add(connection);
+  device.connection = connection;
+  return {
+    send: (node) => connection.take(node),
+    query: (iq) => connection.ask(iq),
+    onNode(receive) {
+      connection.receive = receive;
+      device.seen = true;
+      device.active = true;
+      queueMicrotask(() => {
+        if (!connection.closed) server.flushOffline(device);
+      });
+    },
+    close: () => connection.close(),
+  };
+}

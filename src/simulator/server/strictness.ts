@@ -1,0 +1,117 @@
+import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
+import { verify } from "../wire/keys.ts";
+import { bytes, child, children } from "../wire/nodes.ts";
+import type { BinaryNode } from "../wire/nodes.ts";
+import type { Device } from "./device.ts";
+import type { SimulatorServer } from "./server.ts";
+
+const ACCOUNT_SIGNATURE = Buffer.from([6, 0]);
+const DEVICE_SIGNATURE = Buffer.from([6, 1]);
+
+/** A companion's first message to somebody must carry its signed device identity. */
+export function checkDeviceIdentity(server: SimulatorServer, sender: Device, node: BinaryNode): void {
+  if (sender.id === 0 || !containsFirstContact(node)) return;
+  const identity = bytes(child(node, "device-identity"));
+  if (!identity) {
+    server.violations.report("device_identity_missing", sender.label, `message ${node.attrs.id} has a pkmsg`);
+    return;
+  }
+  // A companion that has passed once sends the same bytes each time.
+  if (sender.signedIdentity?.equals(identity)) return;
+  if (!identityIsGenuine(sender, identity)) {
+    server.violations.report("device_identity_invalid", sender.label, `message ${node.attrs.id}`);
+  }
+}
+
+function identityIsGenuine(sender: Device, identity: Buffer): boolean {
+  if (!sender.identity) return true;
+  try {
+    const given = proto.ADVSignedDeviceIdentity.decode(identity);
+    const { details, accountSignatureKey: key, accountSignature, deviceSignature } = given;
+    if (!details || !key || !accountSignature || !deviceSignature) return false;
+    const primary = sender.account.devices.get(0)?.identity;
+    return (
+      (primary === undefined || primary.equals(key)) &&
+      verify(key, Buffer.concat([ACCOUNT_SIGNATURE, details, sender.identity]), accountSignature) &&
+      verify(
+        sender.identity,
+        Buffer.concat([DEVICE_SIGNATURE, details, sender.identity, key]),
+        deviceSignature,
+      )
+    );
+  } catch {
+    return false;
+  }
+}
+
+function containsFirstContact(node: BinaryNode): boolean {
+  return children(node).some(
+    (part) => (part.tag === "enc" && part.attrs.type === "pkmsg") || containsFirstContact(part),
+  );
+}
+
+/** Looks at what is readable in every ciphertext: its shape, and which one-time pre-key it uses up. */
+export function checkCiphertexts(server: SimulatorServer, sender: Device, node: BinaryNode): void {
+  const direct = children(node, "enc").map((enc) => ({ enc, jid: node.attrs.participant ?? node.attrs.to }));
+  const listed = children(child(node, "participants"), "to").flatMap((to) =>
+    children(to, "enc").map((enc) => ({ enc, jid: to.attrs.jid })),
+  );
+  for (const { enc, jid } of [...direct, ...listed]) {
+    const content = bytes(enc);
+    if (
+      !["pkmsg", "msg", "skmsg"].includes(enc.attrs.type ?? "") ||
+      !content?.length ||
+      enc.attrs.v !== "2"
+    ) {
+      server.violations.report(
+        "malformed_ciphertext",
+        sender.label,
+        `enc in message ${node.attrs.id} for ${jid}`,
+      );
+      continue;
+    }
+    if (enc.attrs.type === "pkmsg") checkPreKey(server, sender, server.world.device(jid), content);
+  }
+}
+
+function checkPreKey(
+  server: SimulatorServer,
+  sender: Device,
+  target: Device | undefined,
+  content: Buffer,
+): void {
+  if (!target) return;
+  let header: proto.PreKeySignalMessage;
+  try {
+    header = proto.PreKeySignalMessage.decode(content.subarray(1));
+  } catch {
+    server.violations.report("malformed_ciphertext", sender.label, `pkmsg for ${target.label}`);
+    return;
+  }
+  if (target.registrationId && header.registrationId === undefined) {
+    server.violations.report(
+      "malformed_ciphertext",
+      sender.label,
+      `pkmsg for ${target.label} without registration`,
+    );
+  }
+  const id = header.preKeyId;
+  if (!id || !header.baseKey) return;
+  const spent = target.spentPreKeys.get(id);
+  const baseKey = Buffer.from(header.baseKey).toString("hex");
+  if (!spent) {
+    server.violations.report(
+      "prekey_unknown",
+      sender.label,
+      `pre-key ${id} of ${target.label} was never given out`,
+    );
+  } else if (spent.baseKey !== undefined && spent.baseKey !== baseKey) {
+    server.violations.report(
+      "prekey_reused",
+      sender.label,
+      `pre-key ${id} of ${target.label} was used before`,
+    );
+  } else {
+    spent.baseKey = baseKey;
+  }
+}

@@ -1,0 +1,140 @@
+/** What people write besides plain texts, and how a message that arrived is told. */
+import type { Address, PhoneNumber } from "../types.ts";
+
+/** A file's bytes, or a path that the simulator reads. */
+export type FileSource = { bytes: Uint8Array; path?: undefined } | { path: string; bytes?: undefined };
+
+/** What a phone says of a file beside its bytes. Nothing is looked up in the file: what is left out has the default. */
+interface FileFacts {
+  /** Default: the usual one of the kind. */
+  mimetype?: string;
+  /** JPEG shown before the file is loaded. Default: none. */
+  thumbnail?: Uint8Array;
+  /** Pixels. */
+  width?: number;
+  height?: number;
+}
+
+export type FileContent = FileSource &
+  FileFacts &
+  (
+    | { kind: "image"; caption?: string }
+    | {
+        kind: "video";
+        caption?: string;
+        seconds?: number;
+        gif?: boolean;
+        /** A round video note. */ note?: boolean;
+      }
+    | { kind: "audio"; seconds?: number }
+    /** A recorded voice message (`ptt`); `waveform`: 64 values from 0 to 100. */
+    | { kind: "voice"; seconds?: number; waveform?: Uint8Array }
+    | { kind: "document"; fileName: string; caption?: string; pages?: number }
+    | { kind: "sticker"; animated?: boolean }
+  );
+
+export type LocationContent = {
+  kind: "location";
+  latitude: number;
+  longitude: number;
+  name?: string;
+  address?: string;
+};
+
+export type PollContent = {
+  kind: "poll";
+  name: string;
+  options: string[];
+  /** How many options one may choose; 0 (default): any number. */
+  selectable?: number;
+};
+
+/** Anything that a person can write as a message of its own. Reactions, edits, revokes and votes have their own methods. */
+export type Content =
+  | { kind: "text"; text: string }
+  | FileContent
+  | LocationContent
+  | { kind: "contacts"; contacts: { name: string; vcard: string }[] }
+  | PollContent
+  /** Any protobuf message, encoded: for shapes that have no kind here, such as the answer to a list or a button. */
+  | { kind: "raw"; bytes: Uint8Array };
+
+/** Options of `send` and the like. */
+export interface SendOptions {
+  /** Fixed message id. Default: made from the seed. */
+  id?: string;
+  /** Which of the contact's devices writes. Default 0. */
+  device?: number;
+  /** Numbers that the text or caption mentions. */
+  mentions?: PhoneNumber[];
+  quoted?: { id: string; participant?: Address; text?: string };
+  /** Seconds since 1970. Default: the simulator's clock. */
+  timestamp?: number;
+  pushName?: string;
+}
+
+/** Options of a vote. */
+export interface VoteOptions {
+  id?: string;
+  /**
+   * Under which address the creator and the voter go into the vote's key. Default: as the chat names people; the voter in
+   * a direct chat by LID under the number, unless it is hidden.
+   */
+  creator?: "pn" | "lid";
+  voter?: "pn" | "lid";
+}
+
+/** A message's file, as the message describes it. */
+export interface MediaBody {
+  mimetype: string;
+  /** Bytes of the decrypted file, as the message claims. */
+  size: number;
+  /** SHA-256 of the decrypted file as the message claims, hexadecimal. `mediaOf` proves it. */
+  sha256: string;
+  fileName?: string;
+  seconds?: number;
+  ptt?: boolean;
+  /** The 64 values of a voice message. */
+  waveform?: number[];
+  width?: number;
+  height?: number;
+  /** Bytes of the JPEG thumbnail inside the message; 0: none. */
+  thumbnailBytes: number;
+  /** Where the media host keeps the encrypted file. */
+  directPath: string;
+  /** The file is encrypted: the message holds a key. Files in channels are not. */
+  encrypted: boolean;
+  gif?: boolean;
+  animated?: boolean;
+}
+
+export interface PollBody {
+  name: string;
+  options: string[];
+  selectable: number;
+  /** The message carried the secret (32 bytes) without which no vote can be read. */
+  hasSecret: boolean;
+}
+
+/** What a message says, whatever its protobuf shape. */
+export interface MessageBody {
+  /**
+   * `text`, `image`, `video`, `audio`, `voice`, `document`, `sticker`, `location`, `contacts`, `poll`, `vote`,
+   * `reaction`, `edit`, `revoke`, `sender_key`, `protocol`, or the protobuf field of another kind.
+   */
+  kind: string;
+  /** The text, the caption, the question of a poll, the emoji of a reaction, the new text of an edit. */
+  text?: string;
+  media?: MediaBody;
+  poll?: PollBody;
+  /** The chosen options of a vote, decrypted by the receiving phone; empty: withdrawn. */
+  choices?: string[];
+  location?: { latitude: number; longitude: number; name?: string; address?: string };
+  contacts?: { name: string; vcard: string }[];
+  /** Id of the message that a reaction, edit, revoke or vote is about. */
+  target?: string;
+  mentions?: string[];
+  quoted?: { id: string; participant?: string; text?: string };
+  /** Seconds after which the message disappears. */
+  expiration?: number;
+}

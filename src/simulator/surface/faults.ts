@@ -1,0 +1,80 @@
+/** What a test can let go wrong. */
+import type { Address, PhoneNumber } from "../types.ts";
+
+/** Every code of a closed connection that a client can meet. */
+export type CloseCode = 401 | 403 | 405 | 408 | 411 | 419 | 428 | 440 | 500 | 503 | 515 | (number & {});
+
+/** Where a fault applies: a linked number, and optionally one of its companions. */
+export interface FaultTarget {
+  number: PhoneNumber;
+  device?: number;
+}
+
+/** Which requests to the media host a fault meets. */
+export interface MediaTarget {
+  direction: "upload" | "download";
+  /** First part of the path (`image`, `document`…). Default: any. */
+  type?: string;
+}
+
+export interface SimulatorFaults {
+  /** Cuts the connection instead of taking the `nth` (default 1) message receipt from now on: the stanza stays queued. */
+  dropBeforeReceipt(target: FaultTarget & { nth?: number }): Promise<void>;
+  /** Takes the `nth` (default 1) message receipt, then cuts the connection. */
+  dropAfterReceipt(target: FaultTarget & { nth?: number }): Promise<void>;
+  /**
+   * Closes as the real service does: 401 device removed, 440 conflict and 515 as stream errors, 403, 405, 419, 500 and 503 as
+   * `<failure>` at the next login when offline or `atLogin`, 411 as `downgrade_webclient`, 428 as `xmlstreamend`,
+   * 408 as silence (nothing is answered any more).
+   */
+  close(target: FaultTarget & { code: CloseCode; atLogin?: boolean; times?: number }): Promise<void>;
+  /** Delays the server's acks for messages, in milliseconds. 0 ends it. */
+  delayAcks(target: FaultTarget & { ms: number }): Promise<void>;
+  holdAcks(target: FaultTarget): Promise<void>;
+  /** Lets held acks go, in order. Resolves with their number. */
+  releaseAcks(target: FaultTarget): Promise<number>;
+  /** Each of the next `n` message stanzas goes out twice. */
+  duplicateStanzas(target: FaultTarget & { n: number }): Promise<void>;
+  /** `<ib><offline>` is not sent at the next logins until `restoreOffline`. */
+  withholdOffline(target: FaultTarget): Promise<void>;
+  restoreOffline(target: FaultTarget): Promise<void>;
+  /** Answers the next `times` (default 1) WebSocket upgrades with an HTTP status. */
+  refuseUpgrade(options: { status: number; times?: number }): Promise<void>;
+  /** Keeps stanzas for this number in its queue although it is online. */
+  holdDeliveries(target: FaultTarget): Promise<void>;
+  releaseDeliveries(target: FaultTarget): Promise<void>;
+  /** Cuts the TCP connection without a close frame. */
+  dropSocket(target: FaultTarget): Promise<void>;
+  /** Refuses the next `times` (default 1) messages with an error ack (463, 479, 429, …). */
+  errorAck(target: FaultTarget & { to?: Address; code: number; times?: number }): Promise<void>;
+  /** Answers the next `times` (default 1) requests to the media host with a status: 5xx, or a refusal. */
+  mediaStatus(fault: MediaTarget & { status: number; times?: number }): Promise<void>;
+  /** The media host waits before it answers, or answers (and takes) so many bytes in a second, until `times` requests or `clear`. */
+  mediaSlow(
+    fault: MediaTarget & { delayMs?: number; bytesPerSecond?: number; times?: number },
+  ): Promise<void>;
+  /** The next `times` (default 1) downloads end early, have one byte changed, or stop in the middle for good. */
+  mediaBroken(fault: {
+    how: "truncated" | "corrupt" | "stalled";
+    times?: number;
+    type?: string;
+  }): Promise<void>;
+  /**
+   * The file of a message is gone from the media host (default 404) until its sender's phone stores it again. Asked by
+   * a companion, the phone does so (`reupload: 'again'`, the default), says that it has it no more, or keeps silent.
+   */
+  mediaGone(fault: {
+    id: string;
+    status?: 404 | 410;
+    reupload?: "again" | "not_found" | "silent";
+  }): Promise<void>;
+  /** The next `times` (default 1) group queries of a number are answered with 429 `rate-overlimit`. */
+  rateOverlimit(target: FaultTarget & { times?: number }): Promise<void>;
+  /**
+   * The account may not write to people it never had a chat with: ack error 463, until `seconds` from now. Companions are
+   * told by notification and may ask. 0 ends it.
+   */
+  reachoutTimelock(target: { number: PhoneNumber; seconds: number; type?: string }): Promise<void>;
+  /** Ends every fault that is still armed. */
+  clear(): Promise<void>;
+}

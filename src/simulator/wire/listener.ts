@@ -1,0 +1,44 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { WebSocket } from "ws";
+
+export interface WireListener {
+  url: string;
+  close(): Promise<void>;
+}
+
+export interface WireListenerOptions {
+  port: number;
+  /** An HTTP status refuses this upgrade; undefined accepts it. */
+  refuse(): number | undefined;
+  onSocket(socket: WebSocket): void;
+}
+
+/** Listens on loopback for WebSocket upgrades on `/ws/chat`, as the real service's path is called. */
+export async function listenForSockets(options: WireListenerOptions): Promise<WireListener> {
+  const http = createServer((_request, response) => response.writeHead(426).end());
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  http.on("upgrade", (request, stream: Duplex, head) => {
+    const status = options.refuse();
+    if (status !== undefined) {
+      stream.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    sockets.handleUpgrade(request, stream, head, (socket) => options.onSocket(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    http.once("error", reject);
+    http.listen(options.port, "127.0.0.1", resolve);
+  });
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `ws://127.0.0.1:${port}/ws/chat`,
+    async close() {
+      for (const socket of sockets.clients) socket.terminate();
+      http.closeAllConnections();
+      await new Promise<void>((resolve) => http.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { Device } from "./server/device.ts";
+import { LID_SERVER, PN_SERVER, parseJid } from "./server/jid.ts";
+
+/** A user of the service: the owner of a number that can be linked, or a contact. */
+export interface Account {
+  readonly number: string;
+  /** Digits of the LID. */
+  readonly lid: string;
+  readonly kind: "owner" | "contact";
+  readonly edition: "standard" | "business";
+  readonly addressing: "pn" | "lid";
+  readonly hidesNumber: boolean;
+  /** Numbers by which it is found when somebody asks who has WhatsApp, besides its own. */
+  readonly otherForms: readonly string[];
+  name: string;
+  readonly devices: Map<number, Device>;
+  /** Device numbers are never given twice. */
+  nextDevice: number;
+  /** Numbers of the accounts that were told this account's devices; they hear of changes. */
+  readonly watchers: Set<string>;
+}
+
+export type Role = "member" | "admin" | "superadmin";
+
+export interface Group {
+  readonly id: string;
+  subject: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  subjectAt: number;
+  readonly creator: string;
+  readonly addressing: "lid" | "pn";
+  announce: boolean;
+  locked: boolean;
+  description: string | undefined;
+  ephemeral: number | undefined;
+  readonly isCommunity: boolean;
+  readonly isCommunityAnnouncements: boolean;
+  readonly linkedParent: string | undefined;
+  /** Number to role, in the order of joining. */
+  readonly members: Map<string, Role>;
+}
+
+/** Who exists: accounts, their LIDs, groups and their members. Pure state, no traffic. */
+export class World {
+  readonly accounts = new Map<string, Account>();
+  readonly groups = new Map<string, Group>();
+  readonly #byLid = new Map<string, Account>();
+
+  /** @throws when the number or the LID is taken */
+  addAccount(account: Account): Account {
+    if (this.accounts.has(account.number)) throw new Error(`${account.number} exists already`);
+    if (this.#byLid.has(account.lid)) throw new Error(`LID ${account.lid} belongs to another account`);
+    this.accounts.set(account.number, account);
+    this.#byLid.set(account.lid, account);
+    return account;
+  }
+
+  /** The account behind digits, a phone-number jid or a LID jid, with or without a device. */
+  find(address: string | undefined): Account | undefined {
+    if (address && /^\d+$/.test(address)) return this.accounts.get(address);
+    const jid = parseJid(address);
+    if (jid?.server === LID_SERVER) return this.#byLid.get(jid.user);
+    return jid?.server === PN_SERVER ? this.accounts.get(jid.user) : undefined;
+  }
+
+  /** The account that a number, in whatever form, belongs to. */
+  findByPhone(phone: string): Account | undefined {
+    const isFormOf = ({ otherForms }: Account): boolean => otherForms.includes(phone);
+    return this.accounts.get(phone) ?? [...this.accounts.values()].find(isFormOf);
+  }
+
+  /** The device behind a device jid; a jid without a device is the phone. */
+  device(jid: string | undefined): Device | undefined {
+    return this.find(jid)?.devices.get(parseJid(jid)?.device ?? 0);
+  }
+
+  /** @throws when there is no such account */
+  account(address: string): Account {
+    const account = this.find(address);
+    if (!account) throw new Error(`no account ${address}: add it with addNumber or addContact first`);
+    return account;
+  }
+
+  /** @throws when there is no such group */
+  group(id: string): Group {
+    const group = this.groups.get(id);
+    if (!group) throw new Error(`no group ${id}: add it with addGroup first`);
+    return group;
+  }
+
+  groupsOf(number: string): Group[] {
+    return [...this.groups.values()].filter((group) => group.members.has(number));
+  }
+}

@@ -1,0 +1,49 @@
+import { inspect } from "node:util";
+import type { H3Event } from "h3";
+import { definePlugin } from "nitro";
+import { createDrain } from "./api/drain.ts";
+import { createRateLimit } from "./api/rate-limit.ts";
+import { createApp } from "./app.ts";
+import { loadConfig } from "./config.ts";
+import { createLogger } from "./log.ts";
+import { StartError } from "./model/errors.ts";
+
+// Nitro awaits the module, not the plugin: what must be ready before the port opens is awaited here.
+export const config = await orExit(() => loadConfig(process.env));
+export const log = createLogger(config);
+export const app = await orExit(() => createApp(config, log));
+export const drain = createDrain();
+
+/** Hands the parts to every request, and makes `/v1/…` the same as `/…`. */
+export default definePlugin((nitro) => {
+  const rateLimit = createRateLimit(config.apiRatePerMinute);
+  nitro.hooks.hook("request", (request) => {
+    const event = request as H3Event;
+    event.context.app = app;
+    event.context.drain = drain;
+    event.context.cameWhileDraining = drain.draining;
+    event.context.rateLimit = rateLimit;
+    event.url.pathname = routedPath(event.url.pathname);
+  });
+  // The built server ends through `serve.ts`; this is for `nitro dev`, which starts anew at every save.
+  if (import.meta.dev) {
+    void app.start();
+    nitro.hooks.hook("close", () => app.stop());
+  }
+});
+
+/** `/v1/…` is `/…`. The router would drop any number of slashes at the end; an empty segment names nothing. */
+function routedPath(path: string): string {
+  const plain = path.startsWith("/v1/") ? path.slice(3) : path;
+  return plain.includes("//") ? "//" : plain;
+}
+
+/** A fault that forbids the start ends the process: one line for people, or the whole error when it is ours. */
+export async function orExit<T>(start: () => T | Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    process.stderr.write(error instanceof StartError ? `parley: ${error.message}\n` : `${inspect(error)}\n`);
+    process.exit(1);
+  }
+}

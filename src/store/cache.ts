@@ -1,0 +1,83 @@
+import { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
+import { createStorage, type Driver, type Storage, type StorageValue } from "unstorage";
+import redisDriver from "unstorage/drivers/redis";
+import type { Logger } from "../log.ts";
+
+const MAX_ENTRIES = 10_000;
+const REDIS_ANSWER_MS = 500;
+
+/**
+ * unstorage in memory (the 10,000 entries used last), or in Redis when `redisUrl` is given. `ttl` is in seconds. A Redis
+ * that is away is a cache that knows nothing: reads miss, writes are forgotten, nothing throws, and nobody waits for it
+ * longer than half a second.
+ */
+export function createCache(redisUrl: string | null, log: Logger): Storage {
+  if (redisUrl === null) return createStorage({ driver: inMemory() });
+  return createStorage({ driver: forgiving(redisDriver(connectTo(redisUrl, log))) });
+}
+
+/** unstorage brings a driver for the same LRU cache, but that one keeps entries beyond their `ttl`. */
+function inMemory(): Driver {
+  const entries = new LRUCache<string, NonNullable<unknown>>({ max: MAX_ENTRIES });
+  const set = (key: string, value: NonNullable<unknown>, { ttl }: { ttl?: number }): void => {
+    entries.set(key, value, { ttl: ttl === undefined ? 0 : ttl * 1_000 });
+  };
+  return {
+    name: "memory",
+    hasItem: (key) => entries.has(key),
+    getItem: (key) => (entries.get(key) ?? null) as StorageValue,
+    getItemRaw: (key) => entries.get(key) ?? null,
+    setItem: set,
+    setItemRaw: set,
+    removeItem: (key) => void entries.delete(key),
+    getKeys: () => [...entries.keys()],
+    clear: () => entries.clear(),
+    dispose: () => entries.clear(),
+  };
+}
+
+function connectTo(url: string, log: Logger) {
+  let away = false;
+  // The driver makes its client from the class it is given; this one is made here, to hear its errors.
+  class ObservedRedis extends Redis {
+    constructor() {
+      super(url, {
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        commandTimeout: REDIS_ANSWER_MS,
+        connectTimeout: 5_000,
+        retryStrategy: (attempt) => Math.min(100 * attempt, 5_000),
+      });
+      this.on("error", (error: Error) => {
+        if (!away) log.warn({ reason: error.message }, "Redis is away; going on without the shared cache");
+        away = true;
+      });
+      this.on("ready", () => {
+        if (away) log.info("Redis is back");
+        away = false;
+      });
+    }
+  }
+  return { base: "parley", preConnect: true, lib: { Redis: ObservedRedis } as never };
+}
+
+function forgiving(driver: Driver): Driver {
+  const guarded = { ...driver } as Record<string, unknown>;
+  const missing: Record<string, unknown> = { hasItem: false, getKeys: [] };
+  for (const [name, method] of Object.entries(driver)) {
+    if (typeof method !== "function" || name === "getInstance") continue;
+    guarded[name] = async (...args: unknown[]): Promise<unknown> => {
+      try {
+        return await method.apply(driver, args);
+      } catch {
+        return missing[name] ?? (name === "getItems" ? missedItems(args[0]) : null);
+      }
+    };
+  }
+  return guarded as unknown as Driver;
+}
+
+function missedItems(items: unknown): { key: string; value: null }[] {
+  return (items as { key: string }[]).map(({ key }) => ({ key, value: null }));
+}

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { Client } from "@libsql/client";
+import { existsSync, readFileSync } from "node:fs";
+import { drizzle } from "drizzle-orm/libsql";
+import { migrate } from "drizzle-orm/libsql/migrator";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { StartError } from "../model/errors.ts";
+
+const JOURNAL = "drizzle/migrations/meta/_journal.json";
+const APPLIED = "__drizzle_migrations";
+// Three names that no other program has together.
+const OUR_TABLES = ["meta", "api_keys", "wa_keys"];
+
+/**
+ * The folder with the migrations, looked for from this module upwards: the bundler is free to put this code into any
+ * folder of the build, which carries a copy.
+ */
+export function migrationsFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, JOURNAL))) return join(folder, "drizzle/migrations");
+    if (folder === dirname(folder))
+      throw new StartError(`The folder drizzle/migrations is missing above ${from}; install Parley anew.`);
+  }
+}
+
+/** `empty` has no tables; `ours` may be brought up to date. */
+export type DatabaseKind = "empty" | "ours";
+
+/**
+ * Says whose database this is, and reads only.
+ *
+ * @param name how to name the database to the user
+ * @throws {StartError} when it belongs to something else, or to a Parley that is newer than this one
+ */
+export async function inspectDatabase(client: Client, name: string): Promise<DatabaseKind> {
+  const { rows } = await client.execute(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  );
+  const tables = rows.map((row) => String(row.name));
+  // A first start that was cut off leaves at most drizzle's own empty table.
+  if (tables.every((table) => table === APPLIED)) return "empty";
+  if (![APPLIED, ...OUR_TABLES].every((table) => tables.includes(table)))
+    throw new StartError(
+      `${name} is not a Parley database; nothing in it was changed. Set DATA_DIR or DATABASE_URL to another place.`,
+    );
+  await refuseUnknownMigrations(client, name);
+  return "ours";
+}
+
+async function refuseUnknownMigrations(client: Client, name: string): Promise<void> {
+  const { rows } = await client.execute(`SELECT hash FROM ${APPLIED}`);
+  const known = knownMigrations();
+  if (rows.every((row) => known.has(String(row.hash)))) return;
+  throw new StartError(
+    `${name} was written by a newer or another version of Parley; nothing in it was changed. Start that version, or set another DATA_DIR.`,
+  );
+}
+
+/** Hashes as drizzle stores them: SHA-256 of each migration's text. */
+function knownMigrations(): Set<string> {
+  const folder = migrationsFolder();
+  const journal = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as {
+    entries: { tag: string }[];
+  };
+  const hashes = journal.entries.map(({ tag }) =>
+    createHash("sha256")
+      .update(readFileSync(join(folder, `${tag}.sql`)))
+      .digest("hex"),
+  );
+  return new Set(hashes);
+}
+
+/** All missing migrations in one transaction: a crash leaves the old schema or the new one. */
+export async function applyMigrations(client: Client): Promise<void> {
+  await migrate(drizzle(client), { migrationsFolder: migrationsFolder() });
+}

@@ -1,0 +1,148 @@
+import { createClient, type Client } from "@libsql/client";
+import { drizzle } from "drizzle-orm/libsql";
+import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import * as schema from "../../drizzle/schema.ts";
+import type { Config } from "../config.ts";
+import { hideSecret, type Logger } from "../log.ts";
+import { StartError } from "../model/errors.ts";
+import { createCache } from "./cache.ts";
+import { createClientEngine } from "./client-engine.ts";
+import { asStartError, refuseDamage } from "./damage.ts";
+import { createFileEngine, createFileReader } from "./file-engine.ts";
+import { readKeyCheck, requireFittingKey, writeKeyCheck } from "./key-check.ts";
+import { takeLock, type Lock } from "./lock.ts";
+import { applyMigrations, inspectDatabase } from "./migrations.ts";
+import { createSecretBox } from "./secret-box.ts";
+import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
+import type { Statement, Store } from "./store.ts";
+import { createWriter } from "./writer.ts";
+
+/**
+ * Takes the lock on `DATA_DIR`, makes sure that the database is ours, whole, not newer than this program and sealed with
+ * this master key, and brings it up to date. Until all of that is known nothing existing is changed.
+ *
+ * @param now clock in milliseconds; tests may hand in another
+ * @throws {StartError} with one line that names the setting or file and the cure
+ */
+export async function openStore(config: Config, log: Logger, now: () => number = Date.now): Promise<Store> {
+  makeFolder(config.dataDir);
+  const file = databaseFile(config.databaseUrl);
+  const locks = await takeLocks(config.dataDir, file);
+  try {
+    return await openLocked(config, log, file, locks, now);
+  } catch (error) {
+    for (const lock of locks) lock.release();
+    throw error;
+  }
+}
+
+async function openLocked(
+  config: Config,
+  log: Logger,
+  file: string | null,
+  locks: Lock[],
+  now: () => number,
+): Promise<Store> {
+  const name = file === null ? "The database of DATABASE_URL" : `The database ${file}`;
+  if (file !== null) createPrivately(file);
+  const client = createClient({
+    url: config.databaseUrl,
+    authToken: config.databaseAuthToken ?? undefined,
+    // One connection, so that a pragma given once holds for every read.
+    ...(file === null ? {} : { concurrency: 1 }),
+  });
+  try {
+    const masterKey = await prepare(config, client, file, name);
+    hideSecret(log, masterKey);
+    const adminToken = findOrGenerateAdminToken(config);
+    hideSecret(log, adminToken);
+    const engine =
+      file === null
+        ? createClientEngine(config.databaseUrl, config.databaseAuthToken)
+        : createFileEngine(file);
+    const writer = createWriter(engine);
+    // Every write that does not go through the writer fails at once, instead of in somebody's night.
+    if (file !== null) await client.execute("PRAGMA query_only = ON");
+    const reader = file === null ? null : createFileReader(file);
+    const cache = createCache(config.redisUrl, log);
+    return {
+      db: drizzle(client, { schema }),
+      async rows(sql: string, args: Statement["args"]) {
+        return reader?.rows({ sql, args }) ?? (await client.execute({ sql, args })).rows;
+      },
+      writer,
+      box: createSecretBox(masterKey),
+      cache,
+      adminToken,
+      now,
+      async close() {
+        await writer.close();
+        reader?.close();
+        client.close();
+        await cache.dispose();
+        for (const lock of locks) lock.release();
+      },
+    };
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+/** Checks first, then writes: whose is it, is it whole, does the key fit; then the key, the schema, the check value. */
+async function prepare(config: Config, client: Client, file: string | null, name: string): Promise<Buffer> {
+  try {
+    const kind = await inspectDatabase(client, name);
+    if (kind === "ours" && file !== null) await refuseDamage(client, file, name);
+    const check = kind === "ours" ? await readKeyCheck(client) : null;
+    const known = findMasterKey(config);
+    if (check !== null) requireFittingKey(known, check, config.dataDir, name);
+    const key = known ?? generateMasterKey(config.dataDir);
+    await applyMigrations(client);
+    if (check === null) await writeKeyCheck(client, key);
+    return key;
+  } catch (error) {
+    throw asStartError(error, name);
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartError(
+      `DATA_DIR ${folder} cannot be used (${(error as Error).message}); make it writable or set another one.`,
+    );
+  }
+}
+
+function databaseFile(url: string): string | null {
+  return url.startsWith("file:") ? url.slice("file:".length) : null;
+}
+
+/** Of the folder, and of a database file that lies elsewhere: two folders may be pointed at one file. */
+async function takeLocks(dataDir: string, file: string | null): Promise<Lock[]> {
+  const locks = [await takeLock(join(dataDir, "lock"), `DATA_DIR ${dataDir}`)];
+  if (file === null || !relative(dataDir, file).startsWith("..")) return locks;
+  try {
+    makeFolder(dirname(file));
+    locks.push(await takeLock(`${file}.lock`, `The database ${file}`));
+    return locks;
+  } catch (error) {
+    for (const lock of locks) lock.release();
+    throw error;
+  }
+}
+
+/** SQLite gives its side files the mode of the database, so this covers the WAL as well. */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, "a", 0o600));
+  } catch (error) {
+    throw new StartError(
+      `The database ${file} cannot be opened (${(error as Error).message}); see DATABASE_URL.`,
+    );
+  }
+}

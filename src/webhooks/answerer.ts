@@ -1,0 +1,214 @@
+import type { Logger } from "pino";
+import type { Incoming } from "../model/messages.ts";
+import type { Answer, Answerer, Forward, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
+import type { Drafts, Outcome } from "./drafts.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { isActive, type Endpoints } from "./endpoints.ts";
+import { describeFile, postedBody, type EventFiles } from "./files.ts";
+import type { Holds } from "./holds.ts";
+import { eventName, toEvent } from "./payload.ts";
+import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
+import type { UnderWay } from "./under-way.ts";
+import type { RetryWorker } from "./worker.ts";
+
+export interface WebhookAnswererDeps {
+  store: Store;
+  log: Logger;
+  endpoints: Endpoints;
+  deliverer: Deliverer;
+  drafts: Drafts;
+  files: EventFiles;
+  underWay: UnderWay;
+  worker: Pick<RetryWorker, "expect" | "run">;
+  holds: Pick<Holds, "holds" | "keep">;
+  /** A delivery is given up. */
+  onDead?: () => void;
+  /** Null unless the number is online. */
+  connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
+  /** 0 to 1. */
+  random: () => number;
+}
+
+export interface WebhookAnswerers {
+  /** To be asked first: takes the messages of chats that the webhook holds, whatever bots would say. */
+  holder: Answerer;
+  /** To be asked last. */
+  answerer: Required<Answerer>;
+}
+
+/**
+ * Asks the number's webhook. The first attempt is made here, in the chat's lane; its row joins the message's commit. A
+ * crash in between means the same event under the same `webhook-id` once more. Attempts after the first are the
+ * worker's.
+ */
+export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
+  const { store, endpoints, deliverer, drafts, files, underWay, worker, holds, random } = deps;
+  /** Messages that the holder took: the same event is not posted a second time. */
+  const taken = new WeakSet<StoredMessage>();
+
+  async function hold(stored: StoredMessage): Promise<Answer> {
+    const { deviceId, message } = stored;
+    const endpoint = wanted(endpoints.get(deviceId), message, null);
+    if (endpoint === null || !holds.holds(deviceId, message.chatKey)) return { kind: "pass", trail: [] };
+    taken.add(stored);
+    const answer = await underWay.track(ask(stored, endpoint));
+    if (answer.kind === "answer") return answer;
+    // Silence is the webhook's to choose, and a failed attempt is made again: nobody else answers meanwhile.
+    return { ...answer, kind: "answer", by: "webhook", route: null, replies: [] };
+  }
+
+  async function answer(stored: StoredMessage): Promise<Answer> {
+    const endpoint = wanted(endpoints.get(stored.deviceId), stored.message, null);
+    if (endpoint === null) return { kind: "pass", trail: [] };
+    // As a whole: files of the answer are fetched after the attempt has ended.
+    return underWay.track(ask(stored, endpoint));
+  }
+
+  async function ask(stored: StoredMessage, endpoint: Endpoint): Promise<Answer> {
+    const mayReply = !stored.message.fromMe;
+    const delivery = deliveryFor(deps, stored, endpoint, null, mayReply);
+    const presence = showPresence(deps, stored, endpoint, mayReply);
+    try {
+      const body = await postedBody(files, delivery);
+      const attempt = await deliverer.attempt(endpoint, delivery.id, body);
+      const outcome = attempt.parsed && (await drafts.of(attempt.parsed, delivery, endpoint));
+      return conclude(endpoint, delivery, attempt, outcome);
+    } finally {
+      presence.done();
+    }
+  }
+
+  function conclude(
+    endpoint: Endpoint,
+    delivery: Delivery,
+    attempt: Attempt,
+    outcome: Outcome | null,
+  ): Answer {
+    const { box, now } = store;
+    const made: Delivery = { ...delivery, attempts: 1 };
+    const progress = progressAfter(attempt, 1, now(), random);
+    if (progress.state === "dead") deps.onDead?.();
+    const statements = [insertAttempt(box, delivery.id, 1, attempt)];
+    if (progress.nextAt !== null) worker.expect(progress.nextAt);
+    if (attempt.verdict === "gone") statements.push(...switchOff(deps, endpoint));
+    const trail = [trailOf(attempt, outcome)];
+    if (outcome === null) {
+      return {
+        kind: "pass",
+        trail,
+        statements: [insertDelivery(box, made, endpoint.url, progress), ...statements],
+      };
+    }
+    const { replies, reply } = outcome;
+    statements.push(...heldBy(holds, attempt, made));
+    const insert = (ids: string[]): Statement =>
+      insertDelivery(box, { ...made, reply: { ...reply, ids } }, endpoint.url, progress);
+    if (replies.length === 0) return { kind: "pass", trail, statements: [insert([]), ...statements] };
+    const onReplies = (ids: string[]): Statement[] => [insert(ids)];
+    return { kind: "answer", by: "webhook", route: null, replies, trail, statements, onReplies };
+  }
+
+  function forward(stored: StoredMessage, handledBy: string | null): Forward | null {
+    if (taken.has(stored)) return null;
+    const endpoint = wanted(endpoints.get(stored.deviceId), stored.message, handledBy);
+    if (endpoint === null) return null;
+    const delivery = deliveryFor(deps, stored, endpoint, handledBy, false);
+    const progress = { state: "pending", nextAt: delivery.createdAt } as const;
+    return {
+      statements: [insertDelivery(store.box, delivery, endpoint.url, progress)],
+      async afterCommit() {
+        const presence = showPresence(deps, stored, endpoint, false);
+        await worker.run(delivery);
+        presence.done();
+      },
+    };
+  }
+
+  const described = { name: "webhook", pausesForOwner: false };
+  return { holder: { ...described, answer: hold }, answerer: { ...described, answer, forward } };
+}
+
+/** The endpoint, when it is to be told of this message. */
+function wanted(endpoint: Endpoint | null, message: Incoming, handledBy: string | null): Endpoint | null {
+  if (endpoint === null || !isActive(endpoint)) return null;
+  if (handledBy !== null && endpoint.mode !== "always") return null;
+  const name = eventName(message);
+  return name !== null && endpoint.events.includes(name) ? endpoint : null;
+}
+
+function deliveryFor(
+  { store: { box, now }, files }: Pick<WebhookAnswererDeps, "store" | "files">,
+  stored: StoredMessage,
+  endpoint: Endpoint,
+  handledBy: string | null,
+  mayReply: boolean,
+): Delivery {
+  const { deviceId, inboxId, ownNumber, message } = stored;
+  const file = describeFile(files, stored);
+  const { id, fromMe, raw, participant, chat, sender } = message;
+  const privately = endpoint.replyTo === "sender" && message.chatKind === "group";
+  const quote = { id, sender: participant ?? (fromMe ? sender : chat), fromMe, raw };
+  return {
+    id: deliveryId(box, deviceId, inboxId),
+    deviceId,
+    inboxId,
+    messageId: id,
+    chat: message.chatKey,
+    type: message.type,
+    attempts: 0,
+    mayReply,
+    createdAt: now(),
+    body: JSON.stringify(toEvent(message, ownNumber, handledBy, file?.media)),
+    ...(file?.image && { image: true }),
+    // A message of the group cannot be quoted outside of it.
+    target: {
+      jid: privately ? sender : chat,
+      chat: privately ? sender : message.chatKey,
+      quote: privately ? null : quote,
+      timestamp: message.timestamp,
+    },
+    reply: null,
+  };
+}
+
+/** `hold` of an accepted answer: the chat stays with the webhook, or is let go. */
+export function heldBy(holds: Pick<Holds, "keep">, attempt: Attempt, delivery: Delivery): Statement[] {
+  const seconds = attempt.parsed?.hold ?? null;
+  return seconds === null || !delivery.mayReply
+    ? []
+    : [holds.keep(delivery.deviceId, delivery.chat, seconds)];
+}
+
+/** After a 410: nothing is posted any more, at once; the row follows with the commit. */
+function switchOff({ endpoints, log }: WebhookAnswererDeps, { deviceId }: Endpoint): Statement[] {
+  const disabling = endpoints.disabling(deviceId);
+  disabling.committed();
+  log.warn({ device: deviceId }, "the webhook answered 410 and is switched off; PUT it again to use it");
+  return disabling.statements;
+}
+
+function trailOf(attempt: Attempt, made: Outcome | null): TrailEntry {
+  if (made === null) return { by: "webhook", outcome: "failed", detail: attempt.error ?? "" };
+  const outcome = made.replies.length > 0 ? "answered" : "passed";
+  return { by: "webhook", outcome, detail: `HTTP ${attempt.statusCode}` };
+}
+
+/** Read marks and "typing" are a courtesy: whatever goes wrong with them does not matter to the message. */
+function showPresence(
+  { connection, log }: WebhookAnswererDeps,
+  { deviceId, message }: StoredMessage,
+  { read, typing }: Endpoint,
+  mayReply: boolean,
+): { done(): void } {
+  const line = (read || typing) && !message.fromMe ? connection(deviceId) : null;
+  const quietly = (work: Promise<void>): void =>
+    void work.catch((error: unknown) => log.debug({ device: deviceId, error }, "presence was not shown"));
+  if (line === null) return { done: () => undefined };
+  if (read) quietly(line.markRead(message.chat, message.id, message.participant));
+  if (!typing || !mayReply) return { done: () => undefined };
+  quietly(line.typing(message.chat, true));
+  return { done: () => quietly(line.typing(message.chat, false)) };
+}

@@ -1,0 +1,136 @@
+import { GatewayError } from "../model/errors.ts";
+import { WEBHOOK_EVENTS } from "./payload.ts";
+
+/** A number's webhook as its owner sets it. */
+export interface WebhookConfig {
+  url: string;
+  /** `fallback`: what no bot answered; `always`: every message, its reply used when no bot answered; `off`: nothing. */
+  mode: "fallback" | "always" | "off";
+  /** `sender`: a reply to a group message goes into the writer's private chat. */
+  replyTo: "chat" | "sender";
+  events: string[];
+  headers: Record<string, string>;
+  /** Milliseconds for one attempt, 1,000 to 30,000. */
+  timeoutMs: number;
+  /** Seconds from WhatsApp's timestamp to the reply's commit; later ones are recorded and not sent. */
+  replyMaxAge: number;
+  /** Mark messages as read before they are posted. */
+  read: boolean;
+  /** Show "typing" while the webhook is asked. */
+  typing: boolean;
+  enabled: boolean;
+}
+
+/** With what only Parley sees. */
+export interface Endpoint extends WebhookConfig {
+  deviceId: number;
+  secret: string;
+  oldSecret: string | null;
+  /** Unix milliseconds. */
+  oldSecretUntil: number | null;
+}
+
+export const DEFAULT_REPLY_MAX_AGE = 3600;
+const DEFAULT_EVENTS = ["message", "poll_vote"];
+const LONGEST_REPLY_MAX_AGE = 365 * 24 * 3600;
+const MOST_HEADERS = 50;
+/** Headers that are Parley's or the transport's own: letting them be set would break signature or framing. */
+const RESERVED =
+  /^(?:host|connection|content-length|content-type|transfer-encoding|accept-encoding|expect|upgrade|te|trailer|keep-alive|webhook-.*)$/i;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
+// A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
+// oxlint-disable-next-line no-control-regex
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,8000}$/;
+
+/**
+ * Fills in what was left out and checks the rest.
+ *
+ * @param input     only `url` is required
+ * @param timeoutMs default for `timeoutMs`: setting WEBHOOK_TIMEOUT_MS
+ * @throws {GatewayError} INVALID_PARAMETERS, a text for each wrong field, by the names of the HTTP surface
+ */
+export function readWebhookConfig(
+  input: Partial<WebhookConfig> & { url: string },
+  timeoutMs: number,
+): WebhookConfig {
+  const { url, authorization } = splitCredentials(input.url);
+  const config: WebhookConfig = {
+    url,
+    mode: input.mode ?? "fallback",
+    replyTo: input.replyTo ?? "chat",
+    events: [...new Set(input.events ?? DEFAULT_EVENTS)],
+    headers: { ...authorization, ...input.headers },
+    timeoutMs: input.timeoutMs ?? timeoutMs,
+    replyMaxAge: input.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
+    read: input.read ?? false,
+    typing: input.typing ?? false,
+    enabled: input.enabled ?? true,
+  };
+  const problems: Record<string, string | null> = {
+    url: urlProblem(config.url),
+    mode: oneOf(config.mode, ["fallback", "always", "off"]),
+    reply_to: oneOf(config.replyTo, ["chat", "sender"]),
+    events: eventsProblem(config.events),
+    headers: headersProblem(config.headers),
+    // The operator's setting may lie outside of what a customer may ask for.
+    timeout_ms: config.timeoutMs === timeoutMs ? null : wholeNumber(config.timeoutMs, 1000, 30_000),
+    reply_max_age: wholeNumber(config.replyMaxAge, 0, LONGEST_REPLY_MAX_AGE),
+  };
+  const found = Object.entries(problems).filter(([, text]) => text !== null);
+  if (found.length > 0) {
+    const fields = Object.fromEntries(found.map(([field, text]) => [field, [text!]]));
+    throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+  }
+  return config;
+}
+
+/**
+ * `https://user:password@host` means Basic authentication. As a header it is sealed at rest; in the address it would
+ * stand in the clear in every delivery.
+ */
+function splitCredentials(text: string): { url: string; authorization: Record<string, string> } {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.username === "" && url.password === "")) return { url: text, authorization: {} };
+  const pair = `${decode(url.username)}:${decode(url.password)}`;
+  url.username = "";
+  url.password = "";
+  return { url: url.href, authorization: { authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
+}
+
+/** A `%` that begins no escape is itself. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function urlProblem(text: string): string | null {
+  const isWebAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return isWebAddress ? null : "Give a complete http or https address.";
+}
+
+function oneOf(value: string, allowed: string[]): string | null {
+  return allowed.includes(value) ? null : `Use one of ${allowed.join(", ")}.`;
+}
+
+function eventsProblem(events: string[]): string | null {
+  const unknown = events.filter((event) => !(WEBHOOK_EVENTS as readonly string[]).includes(event));
+  return unknown.length === 0 ? null : `Use only ${WEBHOOK_EVENTS.join(", ")}.`;
+}
+
+function headersProblem(headers: Record<string, string>): string | null {
+  const entries = Object.entries(headers);
+  if (entries.length > MOST_HEADERS) return `At most ${MOST_HEADERS} headers.`;
+  const wrong = entries.find(([name, value]) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(value));
+  if (wrong) return `Header "${wrong[0].slice(0, 100)}" has a name or a value that HTTP does not allow.`;
+  const reserved = entries.find(([name]) => RESERVED.test(name));
+  return reserved ? `Header "${reserved[0]}" is set by Parley itself.` : null;
+}
+
+function wholeNumber(value: number, from: number, to: number): string | null {
+  return Number.isInteger(value) && value >= from && value <= to
+    ? null
+    : `Give a whole number from ${from} to ${to}.`;
+}

@@ -1,0 +1,17 @@
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Flags as everywhere on the HTTP surface. */
+export function isFlag(value: unknown): boolean {
+  return value === true || value === 1 || value === "1" || value === "true";
+}
+
+/** The first field with something to say, of those that carry text. */
+export function textOf(value: Record<string, unknown>): string | null {
+  const fields = [value.message, value.text, value.reply].filter(
+    (field) => typeof field === "string" || (typeof field === "number" && Number.isFinite(field)),
+  );
+  const said = fields.find((field) => String(field).trim() !== "") ?? fields[0];
+  return said === undefined ? null : String(said);
+}

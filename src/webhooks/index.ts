@@ -1,0 +1,215 @@
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import { GatewayError } from "../model/errors.ts";
+import type { Incoming } from "../model/messages.ts";
+import { OutboundError } from "../net/errors.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
+import type { Answerer } from "../pipeline/answer.ts";
+import type { Store } from "../store/store.ts";
+import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import { createWebhookAnswerers } from "./answerer.ts";
+import { createDeliverer, type Attempt } from "./deliver.ts";
+import { createDrafts, type ReplyMedia } from "./drafts.ts";
+import { DEFAULT_REPLY_MAX_AGE, type WebhookConfig } from "./endpoint.ts";
+import { configOf, createEndpoints } from "./endpoints.ts";
+import type { EventFiles } from "./files.ts";
+import { createHolds } from "./holds.ts";
+import { toEvent } from "./payload.ts";
+import { createDeliveries, type Deliveries } from "./records.ts";
+import { shownAnswer } from "./rows.ts";
+import { createUnderWay } from "./under-way.ts";
+import { createRetryWorker, type LoopGuard, type ReplyOutbox } from "./worker.ts";
+import { sharedAbort } from "../model/shared-abort.ts";
+
+export type { WebhookConfig } from "./endpoint.ts";
+export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
+export type { ReplyMedia } from "./drafts.ts";
+export type { LoopGuard, ReplyOutbox } from "./worker.ts";
+
+export interface WebhooksDeps {
+  store: Store;
+  config: { webhookTimeoutMs: number };
+  log: Logger;
+  http: Pick<SafeFetch, "request" | "check">;
+  /** For replies of later attempts; those of the first attempt are the pipeline's. */
+  outbox: ReplyOutbox;
+  /** Fetches the files that answers name. */
+  media: ReplyMedia;
+  /** Files of the messages that events are about. */
+  files: EventFiles;
+  loopGuard: LoopGuard;
+  /** For read marks and "typing"; null unless the number is online. */
+  connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
+  onAttempt?: (attempt: Attempt) => void;
+  /** A delivery is given up. */
+  onDead?: () => void;
+  /** A delivery is in another state; called after the commit. Those of a message's own decision are the pipeline's to tell. */
+  onDelivery?: (deviceId: number, id: string) => void;
+  /** 0 to 1; spreads the times of retries. Default `Math.random`. */
+  random?: () => number;
+}
+
+/** What `POST /devices/{number}/webhook/test` found out. */
+export interface WebhookTest {
+  /** Null when no answer came. */
+  statusCode: number | null;
+  durationMs: number;
+  /** At most 4 KiB. */
+  answer: string | null;
+  /** Whether the answer would have been a reply, or silence. */
+  understood: boolean;
+  error: string | null;
+}
+
+export interface Webhooks {
+  /** Reads the configurations. Call it before the first message. */
+  load(): Promise<void>;
+  /** Goes on with what waits for a further attempt. Call it once the gateway is up. */
+  start(): void;
+  /**
+   * Begins no retries any more and waits for attempts under way, those in lanes included, at most `graceMs` (default
+   * 5,000); then cuts them off: they do not count. To be called together with the pipeline's drain.
+   */
+  stop(graceMs?: number): Promise<void>;
+  /** The first in the pipeline's list: chats that the webhook holds are its own. */
+  holder: Answerer;
+  /** The last in the pipeline's list. */
+  answerer: Required<Answerer>;
+  get(deviceId: number): WebhookConfig | null;
+  /**
+   * Replaces everything but the secret, which is given back only when it was made now.
+   * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
+   */
+  put(
+    deviceId: number,
+    config: Partial<WebhookConfig> & { url: string },
+  ): Promise<{ config: WebhookConfig; secret: string | null }>;
+  /** Ends what is pending. False when there was none. */
+  remove(deviceId: number): Promise<boolean>;
+  /** Both secrets sign for 24 h. Null when there is no webhook. */
+  rotate(deviceId: number): Promise<{ config: WebhookConfig; secret: string } | null>;
+  /** Posts a sample event and sends nothing to WhatsApp. Null when there is no webhook. */
+  test(deviceId: number): Promise<WebhookTest | null>;
+  deliveries: Deliveries;
+  /** Seconds that any automatic answer of this number may be late. */
+  replyMaxAge(deviceId: number): number;
+  /** Forgets a number whose rows were erased. */
+  forget(deviceId: number): void;
+}
+
+/** Webhooks: configurations, the answerer for the pipeline, retries, and the records of what was delivered. */
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const {
+    store,
+    config,
+    log,
+    http,
+    outbox,
+    media,
+    files,
+    loopGuard,
+    connection,
+    random = Math.random,
+  } = deps;
+  const { now } = store;
+  const stopping = sharedAbort();
+  const underWay = createUnderWay();
+  const endpoints = createEndpoints({ store, config, checkUrl: (url) => checkUrl(http, url) });
+  const deliverer = createDeliverer({
+    http,
+    now,
+    stopping: stopping.signal,
+    underWay,
+    onAttempt: deps.onAttempt,
+  });
+  const drafts = createDrafts({ log, media, now, stopping: stopping.signal });
+  const holds = createHolds(store);
+  const posts = { store, log, endpoints, deliverer, drafts, files, holds, random, onDead: deps.onDead };
+  const worker = createRetryWorker({ ...posts, outbox, loopGuard, onDelivery: deps.onDelivery });
+  const { holder, answerer } = createWebhookAnswerers({ ...posts, worker, underWay, connection });
+
+  async function stop(graceMs = 5000): Promise<void> {
+    const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), graceMs);
+    await Promise.all([worker.stop(), underWay.idle()]);
+    clearTimeout(cut);
+  }
+
+  async function test(deviceId: number): Promise<WebhookTest | null> {
+    const endpoint = endpoints.get(deviceId);
+    if (endpoint === null) return null;
+    const [device] = await store.rows("select number from devices where id = ?", [deviceId]);
+    const event = sampleEvent(String(device?.number ?? ""), store.now());
+    const attempt = await deliverer.attempt(endpoint, `msg_${randomHex()}`, JSON.stringify(event));
+    const { statusCode, durationMs, answer, error, parsed } = attempt;
+    const understood = parsed?.understood ?? false;
+    return { statusCode, durationMs, answer: answer && shownAnswer(answer), understood, error };
+  }
+
+  return {
+    async load() {
+      await Promise.all([endpoints.load(), holds.load()]);
+    },
+    start: worker.start,
+    stop,
+    holder,
+    answerer,
+    get(deviceId) {
+      const endpoint = endpoints.get(deviceId);
+      return endpoint && configOf(endpoint);
+    },
+    put: endpoints.put,
+    async remove(deviceId) {
+      const existed = await endpoints.remove(deviceId);
+      holds.forget(deviceId);
+      return existed;
+    },
+    rotate: endpoints.rotate,
+    test,
+    deliveries: createDeliveries(store, endpoints, worker),
+    replyMaxAge: (deviceId) => endpoints.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
+    forget(deviceId) {
+      endpoints.forget(deviceId);
+      holds.forget(deviceId);
+    },
+  };
+}
+
+async function checkUrl(http: Pick<SafeFetch, "check">, url: string): Promise<void> {
+  try {
+    await http.check(url);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new GatewayError("URL_NOT_ALLOWED", error.message, { fields: { url: [error.message] } });
+  }
+}
+
+/** A text from the number to itself: it looks like any event and can be taken for no customer's. */
+function sampleEvent(device: string, now: number): ReturnType<typeof toEvent> {
+  const sample: Incoming = {
+    id: `TEST${randomHex().toUpperCase()}`,
+    chat: `${device}@s.whatsapp.net`,
+    chatKey: `${device}@s.whatsapp.net`,
+    chatKind: "dm",
+    sender: `${device}@s.whatsapp.net`,
+    number: device,
+    lid: null,
+    participant: null,
+    fromMe: false,
+    pushName: "Parley",
+    timestamp: Math.floor(now / 1000),
+    type: "text",
+    text: "This is a test of your webhook.",
+    quoted: null,
+    mentions: [],
+    location: null,
+    contacts: null,
+    reaction: null,
+    targetId: null,
+    raw: "",
+  };
+  return toEvent(sample, device, null);
+}
+
+function randomHex(): string {
+  return randomBytes(8).toString("hex");
+}

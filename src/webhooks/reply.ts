@@ -1,0 +1,140 @@
+import { isFlag, isObject, textOf } from "./fields.ts";
+import { asNumberedText } from "./numbered-text.ts";
+import { asMedia, type MediaReply } from "./reply-media.ts";
+import { asPoll, type PollReply } from "./reply-poll.ts";
+
+const MOST_REPLIES = 10;
+const LONGEST_TEXT = 65_536;
+const LONGEST_HOLD_SECONDS = 7 * 24 * 3600;
+/** What n8n answers when a workflow was set to answer at once. */
+const N8N_ACKNOWLEDGEMENT = "Workflow was started";
+
+export interface TextReply {
+  kind: "text";
+  text: string;
+  quoted: boolean;
+}
+
+/** One thing that the webhook wants sent. */
+export type WebhookReply = TextReply | PollReply | MediaReply;
+
+/** What a webhook's answer means. */
+export interface ParsedReply {
+  /** False when something was said that Parley cannot read; silence is understood. */
+  understood: boolean;
+  /** In order, at most 10. */
+  replies: WebhookReply[];
+  /** What was not understood or may not be sent, for people. Holds no text of the answer. */
+  ignored: string[];
+  /** Seconds that the webhook keeps the chat, or null. */
+  hold: number | null;
+}
+
+/**
+ * Reads the body of a 2xx answer. What is not JSON is never a reply: frameworks like to answer `OK`.
+ *
+ * @param body as received; a byte order mark and white space around it do not count
+ */
+export function parseReply(body: Uint8Array): ParsedReply {
+  const text = new TextDecoder().decode(body).trim();
+  if (text === "") return silence();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ...silence(), understood: false, ignored: ["the answer is not JSON"] };
+  }
+  return readAnswer(value);
+}
+
+function silence(): ParsedReply {
+  return { understood: true, replies: [], ignored: [], hold: null };
+}
+
+function readAnswer(value: unknown): ParsedReply {
+  const parsed = silence();
+  if (value === null || value === false) return parsed;
+  if (isObject(value)) {
+    if (Object.keys(value).length === 0 || isAcknowledgement(value)) return parsed;
+    if (Array.isArray(value.replies)) readHold(value, parsed);
+  }
+  const list = listOf(value);
+  if (list === null) readOne(value, "answer", parsed);
+  else readList(list, parsed);
+  const said = parsed.replies.length > 0 || parsed.hold !== null;
+  parsed.understood = said || parsed.ignored.length === 0;
+  return parsed;
+}
+
+function listOf(value: unknown): unknown[] | null {
+  if (Array.isArray(value)) return value;
+  return isObject(value) && Array.isArray(value.replies) ? value.replies : null;
+}
+
+function readList(list: unknown[], parsed: ParsedReply): void {
+  list.forEach((item, index) => {
+    const name = `replies[${index}]`;
+    if (index >= MOST_REPLIES) parsed.ignored.push(`${name}: at most ${MOST_REPLIES} replies are sent`);
+    else if (Array.isArray(item)) parsed.ignored.push(`${name}: a list within the list`);
+    else readOne(item, name, parsed);
+  });
+}
+
+/** One reply. The order of the questions is part of the contract: a poll has a name, media may have a text. */
+function readOne(value: unknown, name: string, parsed: ParsedReply): void {
+  if (value === null || value === false) return;
+  if (typeof value === "string") return addText(value, false, name, parsed);
+  if (!isObject(value)) {
+    parsed.ignored.push(`${name}: a bare ${typeof value} is no reply`);
+    return;
+  }
+  if (Object.keys(value).length === 0) return;
+  // Also within a list: workflow tools wrap a single answer in one.
+  readHold(value, parsed);
+  const poll = asPoll(value);
+  if (poll !== null) return addPoll(poll, name, parsed);
+  const media = asMedia(value, name);
+  if (media !== null) return addMedia(media, parsed);
+  const text = asNumberedText(value) ?? textOf(value);
+  if (text !== null) addText(text, isFlag(value.quoted), name, parsed);
+  else if (value.hold === undefined)
+    parsed.ignored.push(`${name}: unknown shape (fields ${fieldNames(value)})`);
+}
+
+function addText(text: string, quoted: boolean, name: string, parsed: ParsedReply): void {
+  // NUL is nothing to read, and half a surrogate pair is nothing that WhatsApp takes.
+  if (text.replaceAll("\0", "").trim() === "") return;
+  if (text.length > LONGEST_TEXT)
+    parsed.ignored.push(`${name}: the text is longer than ${LONGEST_TEXT} characters`);
+  else parsed.replies.push({ kind: "text", text: text.toWellFormed(), quoted });
+}
+
+function addPoll(read: NonNullable<ReturnType<typeof asPoll>>, name: string, parsed: ParsedReply): void {
+  if ("problem" in read) parsed.ignored.push(`${name}: ${read.problem}`);
+  else parsed.replies.push(read.poll);
+}
+
+function addMedia(read: NonNullable<ReturnType<typeof asMedia>>, parsed: ParsedReply): void {
+  if ("problem" in read) return void parsed.ignored.push(read.problem);
+  parsed.ignored.push(...read.ignored);
+  parsed.replies.push(read.media);
+}
+
+function readHold(value: Record<string, unknown>, parsed: ParsedReply): void {
+  if (value.hold === undefined || value.hold === null || parsed.hold !== null) return;
+  const seconds = typeof value.hold === "string" ? Number(value.hold.trim() || Number.NaN) : value.hold;
+  if (typeof seconds === "number" && seconds >= 0 && seconds <= LONGEST_HOLD_SECONDS) parsed.hold = seconds;
+  else parsed.ignored.push(`hold: give seconds from 0 to ${LONGEST_HOLD_SECONDS}`);
+}
+
+function isAcknowledgement(value: Record<string, unknown>): boolean {
+  return value.message === N8N_ACKNOWLEDGEMENT && Object.keys(value).length === 1;
+}
+
+/** Names only: what stands in the fields may be private. */
+function fieldNames(value: Record<string, unknown>): string {
+  return Object.keys(value)
+    .slice(0, 10)
+    .map((key) => key.slice(0, 40))
+    .join(", ");
+}

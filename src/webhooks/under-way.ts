@@ -1,0 +1,23 @@
+/** Work that the end of the gateway waits for. */
+export interface UnderWay {
+  track<T>(work: Promise<T>): Promise<T>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export function createUnderWay(): UnderWay {
+  const known = new Set<Promise<unknown>>();
+  return {
+    async track(work) {
+      known.add(work);
+      try {
+        return await work;
+      } finally {
+        known.delete(work);
+      }
+    },
+    async idle() {
+      while (known.size > 0) await Promise.allSettled(known);
+    },
+  };
+}

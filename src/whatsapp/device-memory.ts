@@ -1,0 +1,45 @@
+import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
+import { LRUCache } from "lru-cache";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+
+/** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
+export interface DeviceMemory {
+  /** Device lists by user. `devices` notifications keep them right; a day instead of Baileys' five minutes. */
+  userDevices: PossiblyExtendedCacheStore;
+  retryCounters: PossiblyExtendedCacheStore;
+  callOffers: PossiblyExtendedCacheStore;
+  placeholders: PossiblyExtendedCacheStore;
+  /** Participant hash of the last ack by chat: when it changes, somebody's device list did. */
+  participantHashes: LRUCache<string, string>;
+  /** Addresses of numbers that WhatsApp knows under another form, and that form. */
+  otherForms: LRUCache<string, string>;
+}
+
+export function createDeviceMemory(): DeviceMemory {
+  return {
+    userDevices: createCacheStore(5_000, DAY_MS),
+    retryCounters: createCacheStore(1_000, HOUR_MS),
+    callOffers: createCacheStore(100, HOUR_MS),
+    placeholders: createCacheStore(1_000, HOUR_MS),
+    participantHashes: new LRUCache({ max: 5_000 }),
+    otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
+  };
+}
+
+/** A bounded cache in the shape that Baileys asks for. Values are shared, not cloned. */
+export function createCacheStore(max: number, ttl: number): PossiblyExtendedCacheStore {
+  const cache = new LRUCache<string, NonNullable<unknown>>({ max, ttl });
+  return {
+    get: <T>(key: string) => cache.get(key) as T | undefined,
+    set: (key, value) => void cache.set(key, value as NonNullable<unknown>),
+    del: (key) => void cache.delete(key),
+    flushAll: () => cache.clear(),
+    mget: async <T>(keys: string[]) =>
+      Object.fromEntries(keys.map((key) => [key, cache.get(key) as T | undefined])),
+    mset: (entries) => {
+      for (const { key, value } of entries) cache.set(key, value as NonNullable<unknown>);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { GroupMetadata } from "@whiskeysockets/baileys";
+import { LRUCache } from "lru-cache";
+
+const MAX_GROUPS = 200;
+const HOUR_MS = 60 * 60 * 1000;
+
+export interface GroupCache {
+  /** Members and settings as a send needs them; asked once, also by several sends at a time. */
+  get(jid: string): Promise<GroupMetadata>;
+  forget(jid: string): void;
+}
+
+/**
+ * Members of the groups that are written to: without it every send to a group asks WhatsApp for them, which it limits.
+ *
+ * @param ask the question to WhatsApp
+ */
+export function createGroupCache(ask: (jid: string) => Promise<GroupMetadata>): GroupCache {
+  const known = new LRUCache<string, Promise<GroupMetadata>>({ max: MAX_GROUPS, ttl: HOUR_MS });
+  return {
+    get(jid) {
+      const cached = known.get(jid);
+      if (cached !== undefined) return cached;
+      const asked = ask(jid);
+      known.set(jid, asked);
+      asked.catch(() => {
+        if (known.get(jid) === asked) known.delete(jid);
+      });
+      return asked;
+    },
+    forget: (jid) => void known.delete(jid),
+  };
+}

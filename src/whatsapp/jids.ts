@@ -1,0 +1,23 @@
+/** The digits before device and server: `31600000001:4@s.whatsapp.net` gives `31600000001`; "" for what is no id. */
+export function userOf(jid: string | null | undefined): string {
+  return jid?.split("@", 1)[0]?.split(":", 1)[0]?.split("_", 1)[0] ?? "";
+}
+
+/** The id without its device part, `c.us` and hosted servers read as the ordinary ones; "" for what is no id. */
+export function withoutDevice(jid: string | null | undefined): string {
+  const at = jid?.indexOf("@") ?? -1;
+  if (!jid || at < 0) return "";
+  return `${userOf(jid)}@${ORDINARY_SERVERS[jid.slice(at + 1)] ?? jid.slice(at + 1)}`;
+}
+
+const ORDINARY_SERVERS: Record<string, string> = {
+  "c.us": "s.whatsapp.net",
+  hosted: "s.whatsapp.net",
+  "hosted.lid": "lid",
+};
+
+export const isPn = (jid: string): boolean => jid.endsWith("@s.whatsapp.net");
+export const isLid = (jid: string): boolean => jid.endsWith("@lid");
+export const isGroup = (jid: string): boolean => jid.endsWith("@g.us");
+export const isChannel = (jid: string): boolean => jid.endsWith("@newsletter");
+export const toPn = (digits: string): string => `${digits}@s.whatsapp.net`;

@@ -1,0 +1,133 @@
+import { LRUCache } from "lru-cache";
+import { codecOf } from "./key-codec.ts";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+/** What an entry costs beside its value: key, map node, object headers. */
+const ENTRY_BYTES = 200;
+
+/** Known to be absent: it saves asking the database again. */
+const ABSENT = Symbol("absent");
+type Stored = string | Uint8Array;
+interface Entry {
+  /** The value itself for shared types, else its encoding. */
+  held: unknown;
+  bytes: number;
+}
+
+/** Values by type and id; null deletes. */
+export type KeyChanges = Partial<Record<string, Record<string, unknown>>>;
+
+/** Encoded values by type and id; null deletes. */
+export type EncodedChanges = Record<string, Record<string, Stored | null>>;
+
+export interface KeyCache {
+  /** What is known without the database. Absent keys are neither in `found` nor in `missing`. */
+  read(deviceId: number, type: string, ids: string[]): { found: Record<string, unknown>; missing: string[] };
+  /** Remembers what the database gave for `ids`; ids without a row are remembered as absent. */
+  fill(deviceId: number, type: string, ids: string[], rows: Map<string, Buffer>): Record<string, unknown>;
+  /** Shows changes to readers at once. `committed` or `failed` must be called when it is known. */
+  begin(
+    deviceId: number,
+    changes: KeyChanges,
+  ): { encoded: EncodedChanges; committed(): void; failed(): void };
+  /** Forgets everything of a number. */
+  drop(deviceId: number): void;
+}
+
+/**
+ * Signal keys in memory, for all numbers together: what is being written (always), and what was read or written last (at
+ * most 64 MB). Pre-keys are not held: 812 of them are made when a number is linked, and each is used once.
+ */
+export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
+  const recent = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: (entry) => entry.bytes });
+  const pending = new Map<string, Entry>();
+
+  function show(type: string, id: string, { held }: Entry, found: Record<string, unknown>): void {
+    if (held === ABSENT) return;
+    const codec = codecOf(type);
+    found[id] = codec.shared ? held : codec.decode(toBuffer(held as Stored));
+  }
+
+  return {
+    read(deviceId, type, ids) {
+      const found: Record<string, unknown> = {};
+      const missing: string[] = [];
+      for (const id of ids) {
+        const key = keyOf(deviceId, type, id);
+        const entry = pending.get(key) ?? recent.get(key);
+        if (entry === undefined) missing.push(id);
+        else show(type, id, entry, found);
+      }
+      return { found, missing };
+    },
+    fill(deviceId, type, ids, rows) {
+      const found: Record<string, unknown> = {};
+      for (const id of ids) {
+        const key = keyOf(deviceId, type, id);
+        // Written while the database was read: what it gave is older.
+        const newer = pending.get(key) ?? recent.get(key);
+        const entry = newer ?? entryOf(type, rows.get(id) ?? null);
+        if (newer === undefined && isHeld(type)) recent.set(key, entry);
+        show(type, id, entry, found);
+      }
+      return found;
+    },
+    begin(deviceId, changes) {
+      const encoded: EncodedChanges = {};
+      const written = new Map<string, Entry>();
+      for (const [type, values] of Object.entries(changes)) {
+        const ofType = (encoded[type] = {} as Record<string, Stored | null>);
+        for (const [id, value] of Object.entries(values ?? {})) {
+          const { entry, stored } = encode(type, value);
+          ofType[id] = stored;
+          const key = keyOf(deviceId, type, id);
+          written.set(key, entry);
+          pending.set(key, entry);
+        }
+      }
+      return { encoded, ...settle(written) };
+    },
+    drop(deviceId) {
+      const prefix = `${deviceId}:`;
+      for (const key of recent.keys()) if (key.startsWith(prefix)) recent.delete(key);
+    },
+  };
+
+  function settle(written: Map<string, Entry>): { committed(): void; failed(): void } {
+    const end = (after: (key: string, entry: Entry) => void) => (): void => {
+      for (const [key, entry] of written) {
+        // A later write of the same key decides what is shown.
+        if (pending.get(key) !== entry) continue;
+        pending.delete(key);
+        after(key, entry);
+      }
+    };
+    return {
+      committed: end((key, entry) => {
+        if (isHeld(key.split(":")[1] ?? "")) recent.set(key, entry);
+      }),
+      failed: end((key) => void recent.delete(key)),
+    };
+  }
+}
+
+const keyOf = (deviceId: number, type: string, id: string): string => `${deviceId}:${type}:${id}`;
+const isHeld = (type: string): boolean => type !== "pre-key";
+const toBuffer = (stored: Stored): Buffer =>
+  typeof stored === "string"
+    ? Buffer.from(stored)
+    : Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+
+function entryOf(type: string, row: Buffer | null): Entry {
+  if (row === null) return { held: ABSENT, bytes: ENTRY_BYTES };
+  const codec = codecOf(type);
+  return { held: codec.shared ? codec.decode(row) : row, bytes: ENTRY_BYTES + row.length };
+}
+
+function encode(type: string, value: unknown): { entry: Entry; stored: Stored | null } {
+  if (value === null || value === undefined) return { entry: entryOf(type, null), stored: null };
+  const codec = codecOf(type);
+  const kept = codec.prune ? codec.prune(value) : value;
+  const stored = codec.encode(kept);
+  return { entry: { held: codec.shared ? kept : stored, bytes: ENTRY_BYTES + stored.length }, stored };
+}

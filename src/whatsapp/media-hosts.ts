@@ -1,0 +1,54 @@
+import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+
+/** Where files are stored, and the ticket for it. */
+export interface MediaHosts {
+  /** To be tried in this order; with the port where it is not the usual one. */
+  hosts: string[];
+  auth: string;
+}
+
+export interface MediaHostsSource {
+  /**
+   * @param fresh asks WhatsApp again although the last answer is still valid
+   * @throws what the query throws; the next call asks again
+   */
+  get(fresh?: boolean): Promise<MediaHosts>;
+}
+
+const DEFAULT_TTL_SECONDS = 300;
+
+/** Not `refreshMediaConn` of the library, which keeps a failed answer for as long as the connection lives. */
+export function createMediaHosts(socket: () => Pick<WASocket, "query">): MediaHostsSource {
+  let known: { answer: Promise<MediaHosts>; until: number } | null = null;
+
+  async function ask(): Promise<MediaHosts> {
+    const result = (await socket().query({
+      tag: "iq",
+      attrs: { type: "set", xmlns: "w:m", to: "@s.whatsapp.net" },
+      content: [{ tag: "media_conn", attrs: {} }],
+    })) as BinaryNode;
+    const connection = childrenOf(result).find(({ tag }) => tag === "media_conn");
+    const hosts = childrenOf(connection)
+      .filter(({ tag, attrs }) => tag === "host" && attrs.hostname !== undefined)
+      .map(({ attrs }) => attrs.hostname!);
+    const auth = connection?.attrs.auth;
+    if (auth === undefined || hosts.length === 0) throw new Error("WhatsApp named no host for files.");
+    if (known) known.until = Date.now() + 1000 * (Number(connection?.attrs.ttl) || DEFAULT_TTL_SECONDS);
+    return { hosts, auth };
+  }
+
+  return {
+    get(fresh = false) {
+      if (known !== null && !fresh && known.until > Date.now()) return known.answer;
+      const asked = { answer: ask(), until: Number.POSITIVE_INFINITY };
+      known = asked;
+      asked.answer.catch(() => {
+        if (known === asked) known = null;
+      });
+      return asked.answer;
+    },
+  };
+}
+
+const childrenOf = (node: BinaryNode | undefined): BinaryNode[] =>
+  Array.isArray(node?.content) ? node.content : [];

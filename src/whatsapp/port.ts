@@ -1,0 +1,180 @@
+import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
+import type { Statement } from "../store/store.ts";
+
+/**
+ * All that Parley may ask of WhatsApp, and all that it is told. This folder is the only implementation and `baileys.ts` the
+ * only importer of Baileys; nothing above this folder sees a protobuf, a node or a socket.
+ */
+
+/** WhatsApp, for every number of this process. */
+export interface WhatsApp {
+  /**
+   * Opens a connection with the stored credentials; without any, with new ones that wait for a QR or a code to be used.
+   * Hands on first what an earlier connection has received and not stored. Resolves before the number is online: see
+   * `WhatsAppEvents`. One connection per number at a time.
+   *
+   * @throws when the credentials cannot be read
+   */
+  connect(deviceId: number, events: WhatsAppEvents): Promise<WhatsAppConnection>;
+  /** Who the stored credentials belong to; null when the number is not linked. */
+  identity(deviceId: number): Promise<LinkedIdentity | null>;
+  /** Numbers with stored credentials. */
+  linkedDevices(): Promise<number[]>;
+  /** Deletes credentials, keys and journal of a number whose connection is closed. LID pairs stay true and stay. */
+  erase(deviceId: number): Promise<void>;
+  /** What is known of the file of an incoming message (`raw`); null when it has none. */
+  mediaSource(raw: string): MediaSource | null;
+  /**
+   * Loads a file from WhatsApp's hosts, as it lies there: encrypted, unless it was posted in a channel.
+   *
+   * @throws {OutboundError} `status` 403, 404 or 410: it is not there any more
+   */
+  downloadMedia<T>(request: MediaRequest, read: (chunks: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
+  /** Ends background work; connections are closed by their owners. */
+  stop(): void;
+}
+
+/** Where the file of a message lies, and what opens and proves it. */
+export interface MediaSource {
+  kind: MediaKind;
+  /** Null when the message came without its file. */
+  directPath: string | null;
+  /** 32 bytes; null: the file is not encrypted, as in channels. */
+  key: Uint8Array | null;
+  /** SHA-256 of the file itself; null when the message does not say. */
+  sha256: Uint8Array | null;
+}
+
+export interface MediaRequest {
+  directPath: string;
+  /** As `WhatsAppConnection.mediaHosts` gave them; empty: WhatsApp's usual one. */
+  hosts: string[];
+  maxBytes: number;
+  /** Ends it early; it then fails with this signal's reason. */
+  signal: AbortSignal;
+}
+
+/** What the number's owner is called at WhatsApp, known from linking on. */
+export interface LinkedIdentity {
+  /** Digits. */
+  number: string;
+  /** `<digits>@lid`, or null for accounts without one. */
+  lid: string | null;
+  name: string | null;
+  /** `android`, `iphone`, `smba`, … as WhatsApp says. */
+  platform: string | null;
+}
+
+/** One message to go out. The same value with the same id is sent again after a crash: nothing in it is made at random. */
+export interface OutgoingMessage {
+  waId: string;
+  jid: string;
+  draft: Draft;
+}
+
+export type SendOutcome =
+  /** The server's ack arrived. */
+  | { kind: "sent" }
+  /** Written or not, nobody knows: the connection closed or no ack came in time. Send the same id again. */
+  | { kind: "unknown"; reason: string }
+  /**
+   * WhatsApp or the encryption refused. `code` is WhatsApp's (463, 479, …), 0 when it gave none; `reason` is
+   * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, else a text for the log.
+   */
+  | { kind: "refused"; code: number; reason: string; until?: number };
+
+export interface GroupInfo {
+  /** `…@g.us` */
+  id: string;
+  subject: string;
+  participants: { id: string; number: string | null; lid: string | null; admin: boolean }[];
+  /** Number of members; may be larger than `participants` when WhatsApp sent no list. */
+  size: number;
+  announce: boolean;
+  community: boolean;
+  addressing: "lid" | "pn";
+}
+
+/** Thrown by `groups()` when WhatsApp answers `rate-overlimit`. */
+export class RateOverlimit extends Error {
+  constructor() {
+    super("WhatsApp limits how often groups may be asked for (429 rate-overlimit).");
+  }
+}
+
+/** A channel as WhatsApp tells of it. */
+export interface ChannelInfo {
+  /** `…@newsletter` */
+  id: string;
+  name: string;
+  /** What the number is in it; a guest is nothing yet. */
+  role: "owner" | "admin" | "subscriber" | "guest";
+}
+
+export interface MessageReceipt {
+  waId: string;
+  /** Chat as the receipt named it. */
+  jid: string;
+  state: "delivered" | "read" | "played";
+  /** Milliseconds. */
+  at: number;
+}
+
+/** Why a connection ended; `code` as in Baileys' DisconnectReason and research on close codes (515, 401, 440, …). */
+export interface Closed {
+  code: number;
+  reason: string;
+}
+
+/**
+ * What a connection tells its owner. Handlers that return a promise are awaited where the order matters: `messages` is
+ * awaited before the journal rows of those messages may be dropped.
+ */
+export interface WhatsAppEvents {
+  /** A QR text to show, valid for `expiresInMs`. Secret: whoever scans it owns the link. */
+  qr(text: string, expiresInMs: number): void;
+  /** The QR or code was used; credentials are stored. A restart of the connection (515) follows. */
+  linked(identity: LinkedIdentity): void;
+  /** Logged in and ready to send. */
+  open(identity: LinkedIdentity): void;
+  closed(closed: Closed): void;
+  /**
+   * New messages, in arrival order. Resolves when they are stored (T1); `spend` holds the statements that drop their
+   * journal content and must be part of the same commit.
+   */
+  messages(messages: Incoming[], spend: Statement[]): Promise<void>;
+  receipts(receipts: MessageReceipt[]): void;
+  /**
+   * Groups changed somehow: forget what is cached of them. Empty: all.
+   *
+   * @param left those of them that this number is no member of any more: it left, or was removed
+   */
+  groupsChanged(ids: string[], left?: string[]): void;
+}
+
+export interface WhatsAppConnection {
+  /** Sends and waits for the server's ack, at most `ackTimeoutMs` (15,000). Never throws. */
+  send(message: OutgoingMessage): Promise<SendOutcome>;
+  /** All groups that the number is in, asked of WhatsApp now. */
+  groups(): Promise<GroupInfo[]>;
+  /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */
+  channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
+  /** Rejects when WhatsApp refuses, or does not answer. */
+  followChannel(id: string): Promise<void>;
+  unfollowChannel(id: string): Promise<void>;
+  /** 8 characters to type on the phone; only while a QR is pending. */
+  requestPairingCode(number: string): Promise<string>;
+  markRead(chat: string, id: string, participant: string | null): Promise<void>;
+  typing(chat: string, on: boolean): Promise<void>;
+  /** Hosts of files, best first: names, with a port when it is not the usual one. */
+  mediaHosts(): Promise<string[]>;
+  /**
+   * Asks the owner's phone to store the file of a message at WhatsApp again, and resolves with its new path.
+   * @throws when the phone does not have it, or does not answer in time
+   */
+  reuploadMedia(message: Incoming, timeoutMs: number): Promise<string>;
+  /** Removes this companion at WhatsApp. Only on a user's explicit request. */
+  logout(): Promise<void>;
+  /** Closes without logging out: flushes what was received, then ends. Idempotent; resolves when nothing is in flight. */
+  close(): Promise<void>;
+}

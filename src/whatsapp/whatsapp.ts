@@ -1,0 +1,103 @@
+import type { Config } from "../config.ts";
+import type { Logger } from "../log.ts";
+import type { OutgoingFiles } from "../model/media.ts";
+import type { Draft, Incoming } from "../model/messages.ts";
+import type { Store } from "../store/store.ts";
+import { openAuthState, readCreds, type AuthState } from "./auth-state.ts";
+import { openConnection } from "./connection.ts";
+import { createDeviceMemory, type DeviceMemory } from "./device-memory.ts";
+import { identityOf } from "./identity.ts";
+import { sweepJournal } from "./journal-rows.ts";
+import { createKeyCache } from "./key-cache.ts";
+import { createMediaAgent } from "./media-agent.ts";
+import { createMediaDownloads, mediaSource } from "./media-download.ts";
+import type { WhatsApp } from "./port.ts";
+import { sharedSocketOptions, type WhatsAppSettings } from "./socket-options.ts";
+import { createUploads } from "./upload.ts";
+
+const SWEEP_MS = 60 * 60 * 1000;
+
+export interface WhatsAppDeps {
+  store: Store;
+  config: WhatsAppSettings & Pick<Config, "logLevel">;
+  log: Logger;
+  /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
+  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  /** What arrived in a chat under an id, for votes on it; null when it is not known. */
+  receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** Files of messages to be sent. */
+  files: OutgoingFiles;
+  /** A message could not be decrypted. */
+  onUndecryptable?(reason: string): void;
+}
+
+/** WhatsApp over Baileys, for all numbers of this process. */
+export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
+  const { store, config, log, sentContent, receivedContent, files } = deps;
+  const options = sharedSocketOptions(config);
+  const mediaAgent = createMediaAgent(config);
+  const downloads = createMediaDownloads(mediaAgent, config);
+  const uploads = createUploads(mediaAgent, files, store.now);
+  const cache = createKeyCache();
+  const memories = new Map<number, DeviceMemory>();
+  const auths = new Map<number, AuthState>();
+
+  const sweep = setInterval(() => {
+    sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "sweeping the journal failed"));
+  }, SWEEP_MS);
+  sweep.unref();
+
+  function memoryOf(deviceId: number): DeviceMemory {
+    const memory = memories.get(deviceId) ?? createDeviceMemory();
+    memories.set(deviceId, memory);
+    return memory;
+  }
+
+  return {
+    connect: (deviceId, events) =>
+      openConnection({
+        store,
+        deviceId,
+        options,
+        log,
+        memory: memoryOf(deviceId),
+        events,
+        sentContent,
+        receivedContent,
+        files,
+        uploads,
+        onUndecryptable: deps.onUndecryptable,
+        async openAuth(onWriteFailed) {
+          const auth = await openAuthState({ store, deviceId, cache, onWriteFailed });
+          auths.set(deviceId, auth);
+          return auth;
+        },
+      }),
+    async identity(deviceId) {
+      const creds = await readCreds(store, deviceId);
+      return creds && identityOf(creds);
+    },
+    async linkedDevices() {
+      const rows = await store.rows("select device_id from wa_creds", []);
+      return rows.map((row) => Number(row.device_id));
+    },
+    async erase(deviceId) {
+      await auths.get(deviceId)?.flushed();
+      const erase = (table: string): { sql: string; args: number[] } => ({
+        sql: `delete from ${table} where device_id = ?`,
+        args: [deviceId],
+      });
+      await store.writer.commit(["wa_creds", "wa_keys", "journal"].map(erase));
+      auths.delete(deviceId);
+      memories.delete(deviceId);
+      cache.drop(deviceId);
+    },
+    mediaSource,
+    downloadMedia: downloads.load,
+    stop() {
+      clearInterval(sweep);
+      // Uploads under way end with an error, and are made again by the next run.
+      void mediaAgent.destroy();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { H3, type EventHandler } from "h3";
+import { pino } from "pino";
+import { loadConfig } from "../../src/config.ts";
+import { createDrain } from "../../src/api/drain.ts";
+import { createRateLimit } from "../../src/api/rate-limit.ts";
+import type { App, Caller, DeviceRecord } from "../../src/api/services.ts";
+import { checkAnswer, type Answer } from "./client.ts";
+import routes from "./routes.ts";
+
+/**
+ * All routes with parts that tests hand in: for what parts say that cannot be brought about from outside (what WhatsApp
+ * refuses, a full disk, a fault of ours). Everything else is tested against the built gateway.
+ */
+
+export type Parts = { [Name in keyof App]?: Partial<App[Name]> };
+
+export interface RoutesApp {
+  /** Checked against the endpoint's schema like every answer. */
+  ask(method: string, path: string, body?: object): Promise<Answer>;
+  /** Everything that was logged. */
+  logged(): string;
+}
+
+export const OWN_NUMBER = "4915112345678";
+
+export const caller: Caller = {
+  accountId: "a1",
+  keyId: "k1",
+  permissions: ["*"],
+  devices: null,
+  recipients: null,
+  account: { id: "a1", name: "Test", plan: "basic", enabled: true, createdAt: 0 },
+};
+
+export const device: DeviceRecord = {
+  id: 7,
+  accountId: "a1",
+  number: OWN_NUMBER,
+  state: "connected",
+  since: 1_700_000_000_000,
+  lid: null,
+  name: null,
+  platform: null,
+  lastIn: null,
+  lastOut: null,
+};
+
+const handlers = await Promise.all(
+  routes.map(async (route) => {
+    const { default: handler } = (await import(/* @vite-ignore */ route.path)) as { default: EventHandler };
+    return { ...route, handler };
+  }),
+);
+
+/** @param parts what differs from a gateway with one linked number; a part that is asked and not given throws */
+export function createRoutesApp(parts: Parts = {}): RoutesApp {
+  let log = "";
+  const config = loadConfig({ API_RATE_PER_MINUTE: "0" });
+  const known: Record<string, object> = {
+    keys: { authenticate: () => caller },
+    numbers: {
+      find: (_: string, number: string) => (number === OWN_NUMBER ? device : null),
+      isLinked: () => true,
+    },
+    metrics: { authFailed: () => undefined },
+    accounts: { takeSends: () => null },
+  };
+  const app = new Proxy(
+    {
+      config,
+      log: pino({ level: "info" }, { write: (line: string) => void (log += line) }),
+      isAdminToken: (token: string) => token === "operator",
+    } as Partial<App>,
+    {
+      get: (target, name: string) =>
+        Reflect.get(target, name) ?? { ...known[name], ...parts[name as keyof App] },
+    },
+  ) as App;
+  const h3 = new H3({
+    onRequest: (event) => {
+      event.context.app = app;
+      event.context.drain = createDrain();
+      event.context.cameWhileDraining = false;
+      event.context.rateLimit = createRateLimit(0);
+    },
+  });
+  for (const { route, method, handler } of handlers) h3.on(method as "GET", route, handler);
+
+  return {
+    logged: () => log,
+    async ask(method, path, body) {
+      const response = await h3.request(path, {
+        method,
+        headers: {
+          authorization: `Bearer ${path.startsWith("/admin") ? "operator" : "key"}`,
+          ...(body ? { "content-type": "application/json" } : {}),
+        },
+        body: body && JSON.stringify(body),
+      });
+      const text = await response.text();
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text === "" ? {} : JSON.parse(text),
+      };
+      checkAnswer(method, path, answer);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { afterEach, expect } from "vitest";
+import { startSimulator } from "../../src/simulator/index.ts";
+import type { NumberOptions, Simulator, SimulatorOptions } from "../../src/simulator/types.ts";
+import { startGateway, type Gateway } from "./gateway.ts";
+
+/** A gateway, an offline WhatsApp, and an account with a key: what a test from the outside needs. */
+export interface World {
+  sim: Simulator;
+  gateway: Gateway;
+  account: string;
+  key: string;
+  /** Links a number as a user does: asks for the QR over HTTP, the owner's phone scans it, waits until connected. */
+  link(number: string, options?: NumberOptions & { key?: string }): Promise<void>;
+  bindBots(number: string, ...ids: string[]): Promise<void>;
+}
+
+export interface WorldOptions {
+  env?: Record<string, string>;
+  simulator?: SimulatorOptions;
+}
+
+interface Started {
+  sim: Simulator;
+  gateway?: Gateway;
+}
+const open = new Set<Started>();
+const kept = new WeakMap<World, Started>();
+
+/** Ends what the test started. A test whose client did something that WhatsApp would refuse has failed. */
+afterEach(async () => {
+  const worlds = [...open];
+  open.clear();
+  for (const started of worlds) await close(started);
+});
+
+async function close({ sim, gateway }: Started): Promise<void> {
+  await gateway?.dispose();
+  const found = await sim.violations();
+  await sim.stop();
+  // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test here
+  expect(found).toEqual([]);
+}
+
+/** A world that ends with the test that opened it. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  return startWorld(options, open);
+}
+
+/** A world for several tests, made in `beforeAll`; {@link closeWorld} ends it in `afterAll`. */
+export async function keepWorld(options: WorldOptions = {}): Promise<World> {
+  const started = new Set<Started>();
+  const world = await startWorld(options, started);
+  kept.set(world, [...started][0]!);
+  return world;
+}
+
+export async function closeWorld(world: World): Promise<void> {
+  await close(kept.get(world)!);
+}
+
+async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<World> {
+  const sim = await startSimulator(options.simulator);
+  const started: Started = { sim };
+  worlds.add(started);
+  const gateway = await startGateway({
+    env: {
+      WHATSAPP_WS_URL: sim.wsUrl,
+      WHATSAPP_NOISE_ROOT: sim.noiseRoot,
+      WHATSAPP_CA_FILE: sim.caFile,
+      ALLOW_PRIVATE_NETWORK: "1",
+      ...options.env,
+    },
+  });
+  started.gateway = gateway;
+  const { id: account, key } = await gateway.createAccount();
+
+  return {
+    sim,
+    gateway,
+    account,
+    key,
+    async link(number, { key: ownKey = key, ...numberOptions } = {}) {
+      const owner = await sim.addNumber(number, numberOptions);
+      let scanned = "";
+      await until(async () => {
+        const { body } = await gateway.post("/generate-qr", { device: number }, { key: ownKey });
+        if (body.state === "qr" && scanned === "") {
+          scanned = body.qr;
+          await owner.scan(scanned);
+        }
+        return body.state === "connected";
+      });
+    },
+    async bindBots(number, ...ids) {
+      const bots = ids.map((id) => ({ id, enabled: true }));
+      const answer = await gateway.put(`/devices/${number}/bots`, { bots }, { key });
+      expect(answer.status).toBe(200);
+    },
+  };
+}
+
+/** Waits for a condition; fails with its last error, or by the time given. */
+export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  let last: unknown = new Error("the condition stayed false");
+  while (Date.now() < deadline) {
+    try {
+      if (await condition()) return;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`Not within ${timeoutMs} ms`, { cause: last });
+}

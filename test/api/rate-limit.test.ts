@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startGateway, type Gateway } from "../_setup/gateway.ts";
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway({ env: { API_RATE_PER_MINUTE: "3" } });
+});
+afterAll(() => gateway?.dispose());
+
+describe("API_RATE_PER_MINUTE", () => {
+  it("counts per key, says how much is left, and refuses with Retry-After", async () => {
+    const { key } = await gateway.createAccount("Busy");
+    const other = await gateway.createAccount("Idle");
+    const left: (string | null)[] = [];
+    for (let request = 0; request < 3; request++)
+      left.push((await gateway.get("/account", { key })).headers.get("ratelimit-remaining"));
+
+    const refused = await gateway.get("/account", { key });
+    const denied = await gateway.post("/send-message", {}, { key: other.key });
+
+    expect(left).toEqual(["2", "1", "0"]);
+    expect(refused).toMatchObject({ status: 429, body: { status: false, errors: { code: "RATE_LIMITED" } } });
+    const { headers } = refused;
+    expect(headers.get("ratelimit-limit")).toBe("3");
+    expect(headers.get("ratelimit-remaining")).toBe("0");
+    expect(Number(headers.get("ratelimit-reset"))).toBeGreaterThan(0);
+    expect(Number(headers.get("ratelimit-reset"))).toBeLessThanOrEqual(60);
+    expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
+    // A refusal for another reason counts as well, and says so.
+    expect(denied).toMatchObject({ status: 400 });
+    expect(denied.headers.get("ratelimit-remaining")).toBe("2");
+  });
+
+  it("is off at 0, without headers", async () => {
+    const free = await startGateway({ env: { API_RATE_PER_MINUTE: "0" } });
+    const { key } = await free.createAccount();
+    const answer = await free.get("/account", { key });
+    await free.dispose();
+
+    expect(answer.status).toBe(200);
+    expect(answer.headers.has("ratelimit-limit")).toBe(false);
+  });
+});

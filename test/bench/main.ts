@@ -1,0 +1,175 @@
+/**
+ * `npm run bench`: what one message costs, in CPU milliseconds of the process under test, with the simulator in another
+ * process, and beside it in the same run the same work by the bare echo of `bare-echo.ts`. Rounds alternate; medians.
+ * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --numbers 50`.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parseArgs } from "node:util";
+import type { Simulator } from "../../src/simulator/types.ts";
+import { call, createAccount, link } from "./gateway-client.ts";
+import { benchMedia } from "./media.ts";
+import {
+  type BenchGateway,
+  cpuMs,
+  endAll,
+  rssMb,
+  startBareEcho,
+  startGatewayProcess,
+  startSimulatorProcess,
+} from "./processes.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "3" },
+    messages: { type: "string", default: "300" },
+    chats: { type: "string", default: "30" },
+    numbers: { type: "string", default: "50" },
+  },
+});
+const rounds = Number(values.rounds);
+const messages = Number(values.messages);
+const chats = Number(values.chats);
+const numbers = Number(values.numbers);
+
+const median = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
+const range = (list: number[]): string => `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`;
+
+/** Contacts write in parallel, each waits for its reply before it writes again. Returns when all were answered. */
+async function roundTrips(
+  sim: Simulator,
+  people: string[],
+  to: string,
+  text: string,
+  count: number,
+): Promise<void> {
+  const each = Math.ceil(count / people.length);
+  await Promise.all(
+    people.map(async (person) => {
+      let since = (await sim.messages(person, { from: to })).at(-1)?.seq ?? 0;
+      for (let i = 0; i < each; i++) {
+        await sim.sendText(person, to, text);
+        since = (await sim.waitForMessage(person, { from: to, since }, 30_000)).seq;
+      }
+    }),
+  );
+}
+
+async function measure(
+  child: BenchGateway["child"],
+  count: number,
+  work: () => Promise<void>,
+): Promise<number> {
+  const before = cpuMs(child);
+  await work();
+  return (cpuMs(child) - before) / count;
+}
+
+function row(name: string, ours: number[], bare: number[]): void {
+  const ratio = ours.map((value, i) => value / bare[i]!);
+  console.log(
+    `${name.padEnd(44)} ${median(ours).toFixed(2).padStart(6)} ms   bare ${median(bare).toFixed(2).padStart(6)} ms` +
+      `   ratio ${median(ratio).toFixed(2)} (${range(ratio)})`,
+  );
+}
+
+const running = await startSimulatorProcess("bench");
+const { sim, ready } = running;
+let gateway = await startGatewayProcess(ready);
+const idle = (i: number): string => `3162${String(i).padStart(7, "0")}`;
+/** What a process holds a while after it has had something to do. */
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3000));
+await settled();
+const empty = rssMb(gateway.child);
+const key = await createAccount(gateway);
+const OURS = "31600000001";
+const WEBHOOK = "31600000002";
+const BARE = "31600000003";
+await link(gateway, sim, key, OURS);
+await link(gateway, sim, key, WEBHOOK);
+await call(gateway, "PUT", `/devices/${OURS}/bots`, { bots: [{ id: "ping", enabled: true }] }, key);
+
+const receiver = createServer((request, response) => {
+  request.resume().on("end", () => {
+    response.setHeader("content-type", "application/json").end('{"message":"from the webhook"}');
+  });
+}).listen(0, "127.0.0.1");
+await new Promise((resolve) => receiver.once("listening", resolve));
+const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+await call(gateway, "PUT", `/devices/${WEBHOOK}/webhook`, { url: hook }, key);
+const bare = await startBareEcho(running, BARE);
+
+console.log(`CPU per message, ${rounds} rounds of ${messages} after a warm-up, medians; ${process.version}`);
+for (const size of [1, chats]) {
+  const forOurs = await sim.addContacts(size, { prefix: `49151${size}0` });
+  const forHook = await sim.addContacts(size, { prefix: `49152${size}0` });
+  const forBare = await sim.addContacts(size, { prefix: `49153${size}0` });
+  const figures: Record<"a" | "b" | "c" | "echo" | "send", number[]> = {
+    a: [],
+    b: [],
+    c: [],
+    echo: [],
+    send: [],
+  };
+  for (let round = -1; round < rounds; round++) {
+    const count = round < 0 ? Math.max(size * 2, 50) : messages;
+    const echo = await measure(bare.child, count, () => roundTrips(sim, forBare, BARE, "ping", count));
+    const a = await measure(gateway.child, count, () => roundTrips(sim, forOurs, OURS, "ping", count));
+    const b = await measure(gateway.child, count, () => roundTrips(sim, forHook, WEBHOOK, "what?", count));
+    const send = await measure(bare.child, count, async () => {
+      for (let i = 0; i < count; i++) await bare.send(`${forBare[i % size]}@s.whatsapp.net`, `n${i}`);
+    });
+    const c = await measure(gateway.child, count, async () => {
+      for (let i = 0; i < count; i++) {
+        const body = { sender: OURS, number: forOurs[i % size], message: `n${i}` };
+        await call(gateway, "POST", "/send-message", body, key);
+      }
+    });
+    if (round < 0) continue;
+    figures.a.push(a);
+    figures.b.push(b);
+    figures.c.push(c);
+    figures.echo.push(echo);
+    figures.send.push(send);
+  }
+  const who = size === 1 ? "1 chat" : `${size} chats`;
+  row(`(a) text → bot reply at the contact, ${who}`, figures.a, figures.echo);
+  row(`(b) text → webhook → reply, ${who}`, figures.b, figures.echo);
+  row(`(c) POST /send-message → ack, ${who}`, figures.c, figures.send);
+}
+
+for (let i = 0; i < numbers; i++) await link(gateway, sim, key, idle(i));
+await settled();
+const linked = (rssMb(gateway.child) - empty) / (numbers + 2);
+
+const person = (await sim.addContacts(1, { prefix: "49154" }))[0]!;
+await roundTrips(sim, [person], OURS, "ping", 1);
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  const times: number[] = [];
+  for (let i = 0; i < rounds; i++) {
+    const ended = new Promise((resolve) => gateway.child.once("exit", resolve));
+    gateway.child.kill(signal);
+    await ended;
+    const since = (await sim.messages(person, { from: OURS })).at(-1)!.seq;
+    await sim.sendText(person, OURS, "ping");
+    const started = performance.now();
+    const starting = startGatewayProcess(ready, gateway);
+    await sim.waitForMessage(person, { from: OURS, since }, 60_000);
+    times.push(performance.now() - started);
+    gateway = await starting;
+  }
+  console.log(
+    `Start → answer to a waiting message, after ${signal}: ${(median(times) / 1000).toFixed(2)} s ` +
+      `(${numbers + 2} linked numbers)`,
+  );
+}
+for (let i = 0; i < numbers; i++) await sim.waitOnline(idle(i), 60_000);
+await settled();
+const restarted = (rssMb(gateway.child) - empty) / (numbers + 2);
+console.log(
+  `Idle memory per linked number, above the ${empty.toFixed(0)} MB of a gateway without numbers: ` +
+    `${restarted.toFixed(2)} MB after a restart, ${linked.toFixed(2)} MB after linking and all of the above`,
+);
+await benchMedia(running);
+endAll();
+process.exit(0);

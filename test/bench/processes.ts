@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { connectSimulator } from "../../src/simulator/client.ts";
+import type { ReadyLine, Simulator } from "../../src/simulator/types.ts";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+const children = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+export function endAll(): void {
+  for (const child of children) child.kill("SIGKILL");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+process.on("exit", endAll);
+
+function start(command: string[], options: Parameters<typeof spawn>[2]): ChildProcess {
+  const child = spawn(process.execPath, command, { cwd: root, ...options });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
+/** CPU milliseconds that a process has used so far, all threads; from /proc, in steps of 10 ms. */
+export function cpuMs(child: ChildProcess): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Resident memory of a process, in MB. */
+export function rssMb(child: ChildProcess): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))![1]) / 1024;
+}
+
+export interface RunningSimulator {
+  sim: Simulator;
+  ready: ReadyLine;
+}
+
+export async function startSimulatorProcess(seed: string): Promise<RunningSimulator> {
+  const child = start(["--import", "tsx", "src/simulator/main.ts", "--seed", seed], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let line = "";
+  for await (const chunk of child.stdout!) {
+    line += chunk;
+    if (line.includes("\n")) break;
+  }
+  const ready = JSON.parse(line) as ReadyLine;
+  return { sim: await connectSimulator(ready.controlUrl), ready };
+}
+
+export interface BareEcho {
+  child: ChildProcess;
+  send(to: string, text: string): Promise<void>;
+}
+
+export async function startBareEcho({ sim, ready }: RunningSimulator, number: string): Promise<BareEcho> {
+  const owner = await sim.addNumber(number, { name: "Bare" });
+  const child = start(["--import", "tsx", "test/bench/bare-echo.ts", JSON.stringify(ready)], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  let scanned = false;
+  await new Promise<void>((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`The bare echo ended with ${code}`)));
+    child.on("message", (message: { qr?: string; open?: boolean }) => {
+      if (message.qr && !scanned) {
+        scanned = true;
+        owner.scan(message.qr).catch(reject);
+      }
+      if (message.open) resolve();
+    });
+  });
+  return {
+    child,
+    async send(to, text) {
+      child.send({ to, text });
+      await once(child, "message");
+    },
+  };
+}
+
+export interface BenchGateway {
+  child: ChildProcess;
+  url: string;
+  dataDir: string;
+  env: NodeJS.ProcessEnv;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+export async function startGatewayProcess(ready: ReadyLine, again?: BenchGateway): Promise<BenchGateway> {
+  const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), "parley-bench-"));
+  folders.add(dataDir);
+  const port = again ? Number(new URL(again.url).port) : await freePort();
+  const env = {
+    ...process.env,
+    NODE_ENV: "production",
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    LOG_LEVEL: "warn",
+    ALLOW_PRIVATE_NETWORK: "1",
+    API_RATE_PER_MINUTE: "0",
+    PACE_PER_MINUTE: "0",
+    LOOP_GUARD_PER_MINUTE: "0",
+    PLAN_BASIC: '{"devices":null,"keys":null,"sends_per_day":null}',
+    WHATSAPP_WS_URL: ready.wsUrl,
+    WHATSAPP_NOISE_ROOT: ready.noiseRoot,
+    WHATSAPP_CA_FILE: ready.caFile,
+  };
+  const child = start([".output/server/index.mjs"], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const gateway = { child, url: `http://127.0.0.1:${port}`, dataDir, env };
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const ok = await fetch(`${gateway.url}/health/ready`).then(
+      (r) => r.ok,
+      () => false,
+    );
+    if (ok) return gateway;
+    if (Date.now() > deadline || child.exitCode !== null) throw new Error("The gateway did not become ready");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

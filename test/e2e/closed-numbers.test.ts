@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { openWorld, until } from "../_setup/world.ts";
+
+const SHOP = "31600000001";
+const ANA = "4915100000001";
+
+/** What WhatsApp does to the number, and the state that it is in then. */
+const ENDED = [
+  { code: 401, state: "logged_out" },
+  { code: 403, state: "blocked" },
+  { code: 440, state: "replaced" },
+] as const;
+
+describe("a number that WhatsApp has ended", () => {
+  for (const { code, state } of ENDED)
+    it(`with ${code} is ${state}: sends are refused and nothing is stored`, async () => {
+      const world = await openWorld();
+      await world.link(SHOP);
+      await world.sim.addContact(ANA);
+
+      await world.sim.faults.close({ number: SHOP, code });
+      await until(async () => {
+        const { body } = await world.gateway.get(`/devices/${SHOP}`, { key: world.key });
+        return body.data.state === state;
+      });
+
+      const answer = await world.gateway.post(
+        "/send-message",
+        { sender: SHOP, number: ANA, message: "hello" },
+        { key: world.key },
+      );
+      expect(answer.status).toBe(409);
+      expect(answer.body).toMatchObject({ msg: "Invalid data!", errors: { code: "SENDER_NOT_CONNECTED" } });
+      const why = await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key });
+      expect(why.body.data).toMatchObject({ state, last_close: { code } });
+      expect(why.body.data.advice).not.toBe("");
+    });
+});
+
+describe("a number that is on its way back", () => {
+  it("takes sends, says queued, and sends them when it is online again", async () => {
+    const world = await openWorld({ env: { SEND_WAIT_MS: "200" } });
+    await world.link(SHOP);
+    await world.sim.addContact(ANA);
+    await world.sim.faults.refuseUpgrade({ status: 503, times: 3 });
+    await world.sim.faults.dropSocket({ number: SHOP });
+    await until(async () => !(await world.sim.online(SHOP)));
+
+    const answer = await world.gateway.post(
+      "/send-message",
+      { sender: SHOP, number: ANA, message: "later" },
+      { key: world.key },
+    );
+
+    expect(answer.status).toBe(202);
+    expect(answer.body).toMatchObject({ status: true, state: "queued", msg: "Message queued!" });
+    expect(await world.sim.waitForMessage(ANA, { id: answer.body.id }, 45_000)).toMatchObject({
+      text: "later",
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { onTestFinished, describe, expect, it } from "vitest";
+import { startReceiver } from "../_setup/receiver.ts";
+import { openWorld, until, type World } from "../_setup/world.ts";
+
+const SHOP = "31600000001";
+const SECOND = "31600000002";
+const ANA = "4915100000001";
+
+interface Told {
+  id: number;
+  event: string;
+  data: Record<string, any>;
+}
+
+/** A listener to `GET /events` that keeps everything. */
+async function listen(world: World, key: string, lastEventId?: number) {
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const response = await fetch(`${world.gateway.url}/events`, {
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(lastEventId === undefined ? {} : { "last-event-id": String(lastEventId) }),
+    },
+    signal: ending.signal,
+  });
+  const listener = { response, text: "", ended: false, told: [] as Told[], stop: () => ending.abort() };
+  void (async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      listener.text += chunk;
+      listener.told = listener.text
+        .split("\n\n")
+        .slice(0, -1)
+        .filter((block) => !block.startsWith(":"))
+        .map((block) => {
+          const [, id, event, data] = /^id: (\d+)\nevent: (\S+)\ndata: (.+)$/.exec(block)!;
+          return { id: Number(id), event: event!, data: JSON.parse(data!) };
+        });
+    }
+    listener.ended = true;
+  })().catch(() => (listener.ended = true));
+  return listener;
+}
+
+const names = (told: Told[]) => [...new Set(told.map(({ event }) => event))].toSorted();
+
+describe("GET /events", () => {
+  it("tells of numbers, messages, decisions and deliveries as REST shows them, in order, with rising ids", async () => {
+    const world = await openWorld();
+    const receiver = await startReceiver({ message: "Until six." });
+    const listener = await listen(world, world.key);
+    await world.link(SHOP);
+    await world.gateway.put(`/devices/${SHOP}/webhook`, { url: receiver.url }, world);
+    await world.sim.addContact(ANA, { name: "Ana" });
+    const { id } = await world.sim.sendText(ANA, SHOP, "Open?");
+    await world.sim.waitForMessage(ANA, { from: SHOP });
+    await until(() =>
+      listener.told.some(({ event, data }) => event === "message.out" && data.state === "delivered"),
+    );
+
+    expect(listener.response.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    expect(listener.response.headers.get("cache-control")).toBe("no-store");
+    expect(listener.text).toMatch(/^:/);
+    expect(names(listener.told)).toEqual(["decision", "delivery", "device", "message.in", "message.out"]);
+    const ids = listener.told.map((event) => event.id);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    const of = (name: string) => listener.told.filter(({ event }) => event === name).map(({ data }) => data);
+    expect(of("device").map(({ state }) => state)).toContain("linking");
+    expect(of("device").at(-1)).toMatchObject({ device: SHOP, state: "connected" });
+    expect(of("message.in")).toMatchObject([{ id, message: "Open?", from: ANA, device: SHOP, type: "text" }]);
+    expect(of("decision")).toMatchObject([{ message_id: id, device: SHOP, chat: ANA, by: "webhook" }]);
+    expect(of("delivery").at(-1)).toMatchObject({ message_id: id, device: SHOP, state: "delivered" });
+    const last = of("message.out").at(-1)!;
+    expect(await world.gateway.get(`/messages/${last.id}`, world)).toMatchObject({ body: { data: last } });
+  });
+
+  it("goes on after Last-Event-ID", async () => {
+    const world = await openWorld();
+    await world.link(SHOP);
+    await world.bindBots(SHOP, "ping");
+    await world.sim.addContact(ANA);
+    const first = await listen(world, world.key);
+    await world.sim.sendText(ANA, SHOP, "one");
+    await until(() => first.told.some(({ event }) => event === "decision"));
+    first.stop();
+    await world.sim.sendText(ANA, SHOP, "ping");
+    await world.sim.waitForMessage(ANA, { text: "pong" });
+
+    const second = await listen(world, world.key, first.told.at(-1)!.id);
+    await until(() => second.told.some(({ event }) => event === "decision"));
+
+    const [missed] = second.told.filter(({ event }) => event === "message.in");
+    expect(missed!.data).toMatchObject({ message: "ping" });
+    expect(second.told[0]!.id).toBeGreaterThan(first.told.at(-1)!.id);
+  });
+
+  it("tells a key what it has the permission for, of its numbers only, and nothing once it is deleted", async () => {
+    const world = await openWorld();
+    await world.link(SHOP);
+    await world.link(SECOND);
+    await world.sim.addContact(ANA);
+    const make = async (grants: object) =>
+      (await world.gateway.post("/api-keys", { name: "listener", ...grants }, world)).body;
+    const reader = await make({ permissions: ["messages"], devices: [SECOND] });
+    const decisions = await make({ permissions: ["bots"] });
+    const other = await world.gateway.createAccount("Other");
+    const all = await listen(world, world.key);
+    const messages = await listen(world, reader.api_key);
+    const bots = await listen(world, decisions.api_key);
+    const strange = await listen(world, other.key);
+
+    await world.sim.sendText(ANA, SHOP, "for the first");
+    await until(() => all.told.some(({ event }) => event === "decision"));
+    await world.sim.sendText(ANA, SECOND, "for the second");
+    await until(() => messages.told.length > 0 && bots.told.length === 2);
+
+    expect(messages.told.map(({ event, data }) => [event, data.message])).toEqual([
+      ["message.in", "for the second"],
+    ]);
+    expect(names(bots.told)).toEqual(["decision"]);
+    expect(strange.told).toEqual([]);
+    await world.gateway.delete(`/api-keys/${reader.data.id}`, world);
+    await world.sim.sendText(ANA, SECOND, "for nobody");
+    await until(() => messages.ended);
+    expect(messages.text).not.toContain("for nobody");
+    expect(bots.ended).toBe(false);
+  });
+
+  it("ends cleanly when the gateway does, and does not hold it up", async () => {
+    const world = await openWorld();
+    const listener = await listen(world, world.key);
+
+    const exit = await world.gateway.stop();
+
+    expect(exit).toEqual({ code: 0, signal: null });
+    await until(() => listener.ended);
+    expect(listener.text).toMatch(/\n\n$/);
+  });
+
+  it("needs a key, in the header", async () => {
+    const world = await openWorld();
+    expect((await world.gateway.get(`/events?api_key=${world.key}`)).status).toBe(401);
+  });
+});

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startReceiver, type Receiver } from "../_setup/receiver.ts";
+import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
+
+const SHOP = "31600000001";
+const ANA = "4915100000001";
+const BEN = "4915100000002";
+const EVERYTHING = ["message", "poll_vote", "reaction", "edit", "revoke", "own", "channel"];
+
+let world: World;
+let receiver: Receiver;
+let group: string;
+
+beforeAll(async () => {
+  world = await keepWorld();
+  await world.link(SHOP);
+  await world.sim.addContact(ANA, { name: "Ana" });
+  await world.sim.addContact(BEN, { name: "Ben", addressing: "lid" });
+  ({ id: group } = await world.sim.addGroup({ subject: "Guests", members: [SHOP, ANA, BEN] }));
+});
+afterAll(() => closeWorld(world));
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  await listenTo(EVERYTHING);
+});
+
+async function listenTo(events?: string[]): Promise<void> {
+  const config = { url: receiver.url, ...(events && { events }) };
+  const put = await world.gateway.put(`/devices/${SHOP}/webhook`, config, { key: world.key });
+  expect(put.status).toBe(200);
+}
+
+/** The event of a message that was sent; waits for it. */
+async function eventOf(sent: Promise<{ id: string }>): Promise<Record<string, any>> {
+  const { id } = await sent;
+  let found: Record<string, any> | undefined;
+  await until(() => {
+    found = receiver.events.find(({ body }) => body.id === id)?.body;
+    return found !== undefined;
+  });
+  return found!;
+}
+
+const contact = (name: string, number: string): { name: string; vcard: string } => ({
+  name,
+  vcard: `BEGIN:VCARD\nVERSION:3.0\nFN:${name}\nTEL;type=CELL;waid=${number}:+${number}\nEND:VCARD`,
+});
+
+describe("the event of a message", () => {
+  it("that is a text has every documented field and no other; what is absent is null", async () => {
+    const event = await eventOf(world.sim.sendText(ANA, SHOP, "Hi"));
+
+    expect(event).toEqual({
+      message: "Hi",
+      text: "Hi",
+      bufferImage: null,
+      from: ANA,
+      id: event.id,
+      pushName: "Ana",
+      device: SHOP,
+      chat: ANA,
+      is_group: false,
+      participant: null,
+      from_lid: (await world.sim.contact(ANA)).lid,
+      timestamp: event.timestamp,
+      type: "text",
+      quoted: null,
+      mentions: [],
+      media: null,
+      location: null,
+      contacts: null,
+      reaction: null,
+      target_id: null,
+      poll: null,
+      handled_by: null,
+    });
+    expect(Number.isInteger(event.timestamp)).toBe(true);
+  });
+
+  it("that quotes, and mentions somebody", async () => {
+    const first = await eventOf(world.sim.sendText(ANA, group, "First"));
+    const quoted = { id: first.id, participant: ANA, text: "First" };
+    const event = await eventOf(
+      world.sim.sendText(BEN, group, "@Ana see above", { quoted, mentions: [ANA] }),
+    );
+
+    expect(event).toMatchObject({
+      from: BEN,
+      chat: group,
+      is_group: true,
+      quoted: { id: first.id, from: ANA, text: "First" },
+      mentions: [ANA],
+    });
+    expect(event.participant).toMatch(/@(lid|s\.whatsapp\.net)$/);
+  });
+
+  it("that is a place", async () => {
+    const place = { latitude: 52.52, longitude: 13.4, name: "Gate", address: "Pariser Platz 1" };
+    expect(await eventOf(world.sim.send(ANA, SHOP, { kind: "location", ...place }))).toMatchObject({
+      type: "location",
+      message: "Gate",
+      location: place,
+    });
+    const { name: _, ...unnamed } = place;
+    expect(await eventOf(world.sim.send(ANA, SHOP, { kind: "location", ...unnamed }))).toMatchObject({
+      message: "Pariser Platz 1",
+      location: { ...unnamed, name: "" },
+    });
+  });
+
+  it("that is one contact, or several", async () => {
+    const one = [contact("Cem", "4915100000003")];
+    expect(await eventOf(world.sim.send(ANA, SHOP, { kind: "contacts", contacts: one }))).toMatchObject({
+      type: "contact",
+      message: "Cem",
+      contacts: [{ name: "Cem", numbers: ["4915100000003"] }],
+    });
+    const two = [...one, contact("Dora", "4915100000004")];
+    expect(await eventOf(world.sim.send(ANA, SHOP, { kind: "contacts", contacts: two }))).toMatchObject({
+      type: "contact",
+      contacts: [
+        { name: "Cem", numbers: ["4915100000003"] },
+        { name: "Dora", numbers: ["4915100000004"] },
+      ],
+    });
+  });
+
+  it("that is a poll", async () => {
+    const sent = world.sim.send(ANA, SHOP, { kind: "poll", name: "Lunch?", options: ["Pizza", "Soup"] });
+    const event = await eventOf(sent);
+    expect(event).toMatchObject({ type: "poll", message: "Lunch?", poll: { id: event.id, name: "Lunch?" } });
+    expect(event.poll.options.map(({ name }: { name: string }) => name)).toEqual(["Pizza", "Soup"]);
+  });
+
+  it("that is a reaction, and one withdrawn", async () => {
+    const { id } = await eventOf(world.sim.sendText(ANA, SHOP, "Good?"));
+    const ours = await world.gateway.post(
+      "/send-message",
+      { sender: SHOP, number: ANA, message: "Yes." },
+      { key: world.key },
+    );
+    await world.sim.waitForMessage(ANA, { id: ours.body.id });
+
+    expect(await eventOf(world.sim.react(ANA, id, "👍"))).toMatchObject({
+      type: "reaction",
+      message: "👍",
+      text: "👍",
+      reaction: { id, emoji: "👍" },
+    });
+    expect(await eventOf(world.sim.react(ANA, ours.body.id, "🎉"))).toMatchObject({
+      reaction: { id: ours.body.id, emoji: "🎉" },
+    });
+    expect(await eventOf(world.sim.react(ANA, id, ""))).toMatchObject({
+      type: "reaction",
+      message: "",
+      text: "",
+      reaction: { id, emoji: "" },
+    });
+  });
+
+  it("that edits or revokes another one, from a person and in a group", async () => {
+    for (const [writer, chat] of [
+      [ANA, SHOP],
+      [BEN, group],
+    ] as const) {
+      const { id } = await eventOf(world.sim.sendText(writer, chat, "Tomorow"));
+      expect(await eventOf(world.sim.edit(writer, id, "Tomorrow"))).toMatchObject({
+        type: "edit",
+        message: "Tomorrow",
+        text: "Tomorrow",
+        target_id: id,
+        from: writer,
+      });
+      expect(await eventOf(world.sim.revoke(writer, id))).toMatchObject({
+        type: "revoke",
+        message: "",
+        target_id: id,
+        from: writer,
+      });
+    }
+  });
+});
+
+describe("which events are sent", () => {
+  it("messages and votes by default, nothing of reactions, edits, revokes and the own phone", async () => {
+    await listenTo();
+    const { id } = await eventOf(world.sim.sendText(ANA, SHOP, "One"));
+    await world.sim.react(ANA, id, "👍");
+    await world.sim.edit(ANA, id, "Two");
+    await world.sim.revoke(ANA, id);
+    await world.sim.typeAsOwner(SHOP, ANA, "I write myself.");
+    await eventOf(world.sim.sendText(ANA, SHOP, "Last"));
+
+    expect(receiver.events.map(({ body }) => body.message)).toEqual(["One", "Last"]);
+  });
+
+  it("only those that are named", async () => {
+    await listenTo(["reaction", "revoke"]);
+    const { id } = await world.sim.sendText(ANA, SHOP, "One");
+    await world.sim.edit(ANA, id, "Two");
+    await world.sim.react(ANA, id, "👍");
+    await eventOf(world.sim.revoke(ANA, id));
+
+    expect(receiver.events.map(({ body }) => body.type)).toEqual(["reaction", "revoke"]);
+  });
+
+  it("what the owner types on the phone, with own; it is never answered", async () => {
+    receiver.answer = { message: "An answer to the owner" };
+    const own = await eventOf(world.sim.typeAsOwner(SHOP, ANA, "I write myself."));
+    expect(own).toMatchObject({
+      from: SHOP,
+      chat: ANA,
+      from_lid: null,
+      message: "I write myself.",
+      type: "text",
+    });
+    const place = { kind: "location", latitude: 1, longitude: 2, name: "Shop" } as const;
+    expect(await eventOf(world.sim.sendAsOwner(SHOP, BEN, place))).toMatchObject({
+      from: SHOP,
+      chat: BEN,
+      type: "location",
+    });
+    expect(await eventOf(world.sim.typeAsOwner(SHOP, group, "To all"))).toMatchObject({
+      from: SHOP,
+      chat: group,
+      is_group: true,
+    });
+
+    const asked = await eventOf(world.sim.sendText(BEN, SHOP, "And me?"));
+    await world.sim.waitForMessage(BEN, { from: SHOP, text: "An answer to the owner" });
+    const { body } = await world.gateway.get("/deliveries", { key: world.key });
+    const answered = body.data.filter((delivery: Record<string, any>) => delivery.reply?.ids.length > 0);
+    expect(answered.map((delivery: Record<string, any>) => delivery.message_id)).toContain(asked.id);
+    expect(answered.map((delivery: Record<string, any>) => delivery.message_id)).not.toContain(own.id);
+    expect((await world.sim.messages(ANA)).filter(({ text }) => text?.startsWith("An answer"))).toEqual([]);
+  });
+
+  it("of what is sent over REST nothing comes back, and of status broadcasts nothing at all", async () => {
+    const sent = { sender: SHOP, number: ANA, message: "From a shop system" };
+    await world.gateway.post("/send-message", sent, { key: world.key });
+    await world.sim.postStatus(ANA, "On holiday");
+    await eventOf(world.sim.sendText(ANA, SHOP, "Last"));
+
+    expect(receiver.events.map(({ body }) => body.message)).toEqual(["Last"]);
+  });
+});

@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { loadConfig, repositoryRoot, type Config } from "../src/config.ts";
+import { openWorld, until } from "./_setup/world.ts";
+
+const ROOT = repositoryRoot();
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+const NUMBER = "31600000001";
+const CONTACT = "31600000002";
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** The text between the fences of the first block that holds `marker`. */
+function block(language: string, marker: string, page = README): string {
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "gm"))];
+  const found = blocks.map((match) => match[1] ?? "").find((text) => text.includes(marker));
+  if (found === undefined) throw new Error(`There is no ${language} block with ${marker}.`);
+  return found;
+}
+
+/** Rows of the settings table: names, and the texts in the column of defaults. */
+function settings(): { names: string[]; defaults: string[] }[] {
+  const table = /\| Setting \| Default \| Meaning \|\n.*\n([^]*?)\n\n/.exec(README)?.[1] ?? "";
+  return table.split("\n").map((row) => {
+    const [, names, defaults] = row.split("|");
+    return { names: codeIn(names), defaults: codeIn(defaults) };
+  });
+}
+
+const codeIn = (text = ""): string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
+const toCamelCase = (name: string): string =>
+  name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** A folder with the bot of a block, under the name that its first line gives. */
+function botsFolder(code: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-readme-"));
+  folders.push(folder);
+  const name = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? "";
+  writeFileSync(join(folder, basename(name)), code);
+  return folder;
+}
+
+async function bash(script: string, env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)("bash", ["-c", script], { env: { ...process.env, ...env } });
+  return stdout;
+}
+
+describe("README.md", () => {
+  it("has a smallest bot that answers", async () => {
+    const world = await openWorld({ env: { BOTS_DIR: botsFolder(block("js", "bot.keyword")) } });
+    await world.link(NUMBER);
+    const contact = await world.sim.addContact(CONTACT);
+
+    await contact.sendText(NUMBER, "hello");
+
+    expect((await contact.waitForMessage({ from: NUMBER })).text).toBe("Hello! You wrote “hello”.");
+  });
+
+  it("has a curl line that sends", async () => {
+    const world = await openWorld();
+    await world.link(NUMBER);
+    const contact = await world.sim.addContact(CONTACT);
+
+    const curl = block("sh", "curl ").replace("http://127.0.0.1:3000", world.gateway.url);
+    const answer = await bash(curl, { API_KEY: world.key });
+
+    expect(JSON.parse(answer)).toMatchObject({ status: true, state: "sent" });
+    expect((await contact.waitForMessage({ from: NUMBER })).text).toBe("Hello from Parley");
+  });
+
+  it("names scripts that exist", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const named = [...README.matchAll(/npm (?:run )?([\w:]+)/g)].map((match) => match[1] ?? "");
+    const known = [...Object.keys(scripts), "ci", "run"];
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it("lists every setting that the gateway reads, and no other", () => {
+    const source = readFileSync(join(ROOT, "src/config.ts"), "utf8");
+    const read = [...source.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "");
+    const listed = settings().flatMap(({ names }) => names);
+    expect(listed.toSorted()).toEqual([...new Set(read)].toSorted());
+  });
+
+  it("gives the defaults that hold", () => {
+    const config = loadConfig({}) as Config & Record<string, unknown>;
+    const wrong = settings().flatMap(({ names, defaults }) =>
+      names
+        .map((name, index) => ({ name, shown: defaults[index], real: config[toCamelCase(name)] }))
+        .filter(({ shown, real }) => /^\d+$/.test(shown ?? "") && Number(shown) !== real),
+    );
+    expect(wrong).toEqual([]);
+    expect(
+      settings()
+        .find(({ names }) => names[0] === "PLAN_BASIC")
+        ?.defaults.map((text) => JSON.parse(text)),
+    ).toEqual([config.plans.basic, config.plans.pro]);
+  });
+
+  it("points at files and folders that exist", () => {
+    const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? "");
+    const table = /\| Section \| Where \| State \|\n.*\n([^]*?)\n\n/.exec(README)?.[1] ?? "";
+    const places = [...table.matchAll(/`((?:src|bots|routes)[^`]*)`/g)].map((match) => match[1] ?? "");
+    expect(places.length).toBeGreaterThan(5);
+    expect([...links, ...places].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
+
+describe("docs/bots.md", () => {
+  it("has a bot that does what the page says", async () => {
+    const page = readFileSync(join(ROOT, "docs/bots.md"), "utf8");
+    const world = await openWorld({ env: { BOTS_DIR: botsFolder(block("js", "routes(bot)", page)) } });
+    await world.link(NUMBER);
+    const contact = await world.sim.addContact(CONTACT, { name: "Ana" });
+
+    await contact.sendText(NUMBER, "Book!");
+    await contact.waitForMessage({ text: "For how many, Ana?" });
+    await contact.sendText(NUMBER, "20 people");
+    await contact.sendText(NUMBER, "4 people");
+    await contact.waitForMessage({ text: "A table for 4. See you!" });
+
+    expect(await contact.messages({ from: NUMBER })).toHaveLength(2);
+  });
+});
+
+describe("docs/simulator.md", () => {
+  it("has commands that link a number and let a contact write", async () => {
+    const page = readFileSync(join(ROOT, "docs/simulator.md"), "utf8");
+    const world = await openWorld();
+    const first = block("sh", "sim()", page).replace("http://127.0.0.1:4101", world.sim.controlUrl);
+    const define = first.split("\n")[0] ?? "";
+
+    await bash(first);
+    const asking = { device: NUMBER, method: "code" };
+    const ask = async () => (await world.gateway.post("/generate-qr", asking, { key: world.key })).body;
+    await until(async () => (await ask())["state"] === "code");
+    const { code } = await ask();
+    const link = block("sh", "enterPairingCode", page).replace("ABCD-1234", code);
+    expect(JSON.parse(await bash(`${define}\n${link}`))).toMatchObject({ result: { device: 1 } });
+    await until(async () => (await ask())["state"] === "connected");
+    await world.bindBots(NUMBER, "menu");
+
+    const lines = (await bash(`${define}\n${block("sh", "sendText", page)}`)).trim().split("\n");
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ result: { text: "Hello Ana!", from: NUMBER } });
+  });
+});

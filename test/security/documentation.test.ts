@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = new URL("../../", import.meta.url);
+const text = readFileSync(new URL("docs/security.md", root), "utf8");
+const lines = text.split("\n").filter((line) => line.startsWith("| **"));
+
+/** `test/x.test.ts` "title", "title"; … */
+function testsOf(line: string): { file: string; titles: string[] }[] {
+  const named = line.split("|").at(-2)!;
+  return Array.from(named.matchAll(/`(test\/[^`]+)`((?:,? "[^"]+")+)/g), ([, file, titles]) => ({
+    file: file!,
+    titles: Array.from(titles!.matchAll(/"([^"]+)"/g), ([, title]) => title!),
+  }));
+}
+
+describe("docs/security.md", () => {
+  it("has a line for each of the ten", () => {
+    const numbers = lines.map((line) => Number(/^\| \*\*(\d+) /.exec(line)?.[1]));
+    expect(numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it.each(lines.map((line) => [/\*\*(.+?)\*\*/.exec(line)![1]!, line] as const))(
+    "names tests that exist for %s",
+    (_, line) => {
+      const tests = testsOf(line);
+      expect(tests.length).toBeGreaterThan(0);
+      // As many files are named as were understood: a slip in the writing must not pass for a test.
+      expect(tests.length).toBe(line.split("`test/").length - 1);
+      const missing = tests.flatMap(({ file, titles }) => {
+        const path = fileURLToPath(new URL(file, root));
+        if (!existsSync(path)) return [file];
+        const source = readFileSync(path, "utf8");
+        return titles.filter((title) => !isTitle(source, title)).map((title) => `${file} "${title}"`);
+      });
+      expect(missing).toEqual([]);
+    },
+  );
+});
+
+/** The first argument of `describe` or `it`, or its beginning when the rest is made while the test runs. */
+function isTitle(source: string, title: string): boolean {
+  const at = ['"', "`"].map((quote) => source.indexOf(quote + title)).find((index) => index >= 0);
+  return (
+    at !== undefined &&
+    /(describe|it)(\.each[\s\S]{0,400})?\(\s*$/.test(source.slice(Math.max(0, at - 500), at))
+  );
+}

@@ -1,0 +1,76 @@
+import { endpoints } from "../../src/api/endpoints/index.ts";
+import type { Endpoint } from "../../src/api/endpoint.ts";
+
+/** Requests for any endpoint, made of its description: an endpoint that is added is asked by every test here. */
+
+export interface Request {
+  method: string;
+  /** With its query. */
+  path: string;
+  /** Absent for GET and DELETE. */
+  body?: Record<string, unknown>;
+}
+
+/** A value that is right for each field that some endpoint demands, unless the test says another. */
+const RIGHT: Record<string, unknown> = {
+  sender: "4915112345678",
+  device: "4915112345678",
+  number: "4915100000001",
+  message: "hi",
+  lid: "123456789@lid",
+  media_type: "image",
+  // Nobody listens there, and what is asked there says so at once.
+  url: "http://127.0.0.1:9/file.png",
+  name: "Lunch?",
+  option: ["yes", "no"],
+  channel: "120363000000000001@newsletter",
+  permissions: ["keys"],
+  bots: [],
+};
+
+export const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`;
+
+/** Names of the parameters in a path, in their order. */
+export const parametersOf = ({ path }: Endpoint): string[] =>
+  Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+
+export const fieldsOf = (endpoint: Endpoint): string[] => Object.keys(endpoint.input.shape);
+
+/** The fields without which an endpoint refuses. */
+export function demandedBy(endpoint: Endpoint): string[] {
+  return Object.entries(endpoint.input.shape)
+    .filter(
+      ([, field]) =>
+        !(field as { safeParse(value: unknown): { success: boolean } }).safeParse(undefined).success,
+    )
+    .map(([name]) => name);
+}
+
+/** Every demanded field with a value that is right. */
+export function rightFields(endpoint: Endpoint): Record<string, unknown> {
+  return Object.fromEntries(demandedBy(endpoint).map((name) => [name, RIGHT[name]]));
+}
+
+/** @param params one for each parameter of the path, already escaped */
+export function requestOf(
+  endpoint: Endpoint,
+  params: Record<string, string>,
+  fields: Record<string, unknown> = rightFields(endpoint),
+): Request {
+  const { method } = endpoint;
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!);
+  if (method !== "GET" && method !== "DELETE") return { method, path, body: fields };
+  const query = new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) =>
+      Array.isArray(value) ? value.map((entry) => [name, String(entry)]) : [[name, String(value)]],
+    ),
+  );
+  return { method, path: query.size === 0 ? path : `${path}?${query}` };
+}
+
+/** A stream has no end to wait for. */
+export const isStream = ({ produces }: Endpoint): boolean => produces === "text/event-stream";
+
+/** What needs a key, and so belongs to one account. */
+export const keyEndpoints = endpoints.filter(({ access }) => access.by === "key");
+export { endpoints };

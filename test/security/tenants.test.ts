@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Endpoint } from "../../src/api/endpoint.ts";
+import type { Answer } from "../_setup/client.ts";
+import { closeWorld, keepWorld, type World } from "../_setup/world.ts";
+import {
+  demandedBy,
+  isStream,
+  keyEndpoints,
+  nameOf,
+  parametersOf,
+  requestOf,
+  rightFields,
+  type Request,
+} from "./requests.ts";
+import { addTenant, placesOf, unlike, type Belongings, type Place, type Tenant } from "./tenants.ts";
+
+/**
+ * Every route × {own, another account's, unknown}: what belongs to others cannot be told from what does not exist. The
+ * same for a key that may use one number of its account: the other numbers do not exist for it.
+ */
+
+let world: World;
+let owner: Tenant;
+let stranger: Tenant;
+beforeAll(async () => {
+  // Room for what POST /devices and /generate-qr register on the way.
+  const PLAN_PRO = '{"devices":100,"keys":100,"sends_per_day":null}';
+  world = await keepWorld({ env: { API_RATE_PER_MINUTE: "0", PLAN_PRO, SEND_WAIT_MS: "3000" } });
+  owner = await addTenant(world, "3160000000", "491510000000");
+  stranger = await addTenant(world, "3161111111", "491520000000");
+});
+afterAll(() => closeWorld(world));
+
+/** Whose things are asked for, and by whom. */
+const CALLERS = [
+  { who: "another account", key: () => stranger.key, theirs: () => owner.first },
+  { who: "a key for another number", key: () => owner.limitedKey, theirs: () => owner.first },
+] as const;
+type Caller = (typeof CALLERS)[number];
+
+/** Keys belong to the account, whichever numbers a key may use. */
+const isAsked = ({ who }: Caller, { path }: Endpoint): boolean =>
+  who === "another account" || !path.startsWith("/api-keys/");
+
+/** How an endpoint refuses what is not there; undefined where it registers it, or has nothing to list. */
+function refusalAt(endpoint: Endpoint, place: Place, caller: Caller): string | undefined {
+  if (place.in === "path") return "NOT_FOUND";
+  if (place.name === "sender") return "SENDER_NOT_FOUND";
+  return registers(endpoint) && caller.who !== "another account" ? "SENDER_NOT_FOUND" : undefined;
+}
+
+/** Registers a number that the account has not got: what it leaves is the account's own from then on. */
+const registers = (endpoint: Endpoint): boolean => demandedBy(endpoint).includes("device");
+
+const asked = keyEndpoints
+  .filter((endpoint) => placesOf(endpoint).length > 0)
+  .toSorted((a, b) => Number(registers(a)) - Number(registers(b)))
+  .flatMap((endpoint) =>
+    CALLERS.filter((caller) => isAsked(caller, endpoint)).map(
+      (caller) => [nameOf(endpoint), caller.who, endpoint, caller] as const,
+    ),
+  );
+
+function ask({ method, path, body }: Request, key: string): Promise<Answer> {
+  return world.gateway.request(method, path, {
+    headers: { authorization: `Bearer ${key}`, ...(body ? { "content-type": "application/json" } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+}
+
+/** A right request, but for one place. */
+function requestWith(endpoint: Endpoint, own: Belongings, place: Place, value: string): Request {
+  const all = placesOf(endpoint);
+  const params = Object.fromEntries(
+    parametersOf(endpoint).map((name) => [name, all.find((other) => other.name === name)!.of(own)]),
+  );
+  const fields = rightFields(endpoint);
+  for (const other of all)
+    if (other.in === "field" && other.name in fields) fields[other.name] = other.of(own);
+  if (place.in === "path") params[place.name] = value;
+  else fields[place.name] = value;
+  return requestOf(endpoint, params, fields);
+}
+
+/** Everything of an answer but what no two answers share: its id, its time, and the caller's own words. */
+function bytesOf({ status, headers, text }: Answer, value: string): string {
+  const shown = [...headers]
+    .filter(([name]) => !["date", "x-request-id", "keep-alive", "content-length"].includes(name))
+    .map(([name, header]) => `${name}: ${header}`);
+  const said = text
+    .replaceAll(value, "‹asked›")
+    .replace(/"since":"[^"]+"/, '"since":"‹time›"')
+    // A number of one's own may have any digits, and a QR is never the same twice.
+    .replace(/"(qr|qrcode)":"[^"]+"/g, '"$1":"‹qr›"')
+    .replace(/"expires_in":\d+/, '"expires_in":0');
+  return [status, ...shown.toSorted(), said].join("\n");
+}
+
+const written = async (): Promise<number> =>
+  (await world.sim.countStanzas({ tag: "message", direction: "in", device: 1 })) +
+  (await world.sim.transcript({ direction: "to_contact" })).length;
+
+describe("what belongs to others", () => {
+  it.each(CALLERS.map((caller) => [caller.who, caller] as const))(
+    "stands in no list that %s asks for",
+    async (_, caller) => {
+      const { number, ids, lid, group } = caller.theirs();
+      const lists = keyEndpoints.filter(
+        (endpoint) => endpoint.method === "GET" && parametersOf(endpoint).length === 0 && !isStream(endpoint),
+      );
+      expect(lists.length).toBeGreaterThan(3);
+      for (const endpoint of lists) {
+        const { text } = await ask(requestOf(endpoint, {}), caller.key());
+        const secrets =
+          caller.who === "another account"
+            ? Object.values(ids)
+            : [ids["messages"]!, ids["deliveries"]!, ids["channels"]!];
+        const found = [number, lid, group, ...secrets].filter((secret) => text.includes(secret));
+        // The account's keys name the numbers that they may use.
+        expect([nameOf(endpoint), endpoint.path === "/api-keys" ? [] : found]).toEqual([
+          nameOf(endpoint),
+          [],
+        ]);
+      }
+    },
+  );
+
+  it("is not found by what a request names beside its number", async () => {
+    const { key, first: own } = stranger;
+    const theirs = owner.first;
+    const before = await written();
+    const alike = async (fields: (value: string) => object, path: string, value: string, method = "POST") => {
+      const answers = [];
+      for (const named of [value, unlike(value)]) {
+        const request =
+          method === "POST" ? { method, path, body: { ...fields(named) } } : { method, path: path + named };
+        answers.push(bytesOf(await ask(request, key), named));
+      }
+      expect(answers[0]).toBe(answers[1]);
+    };
+    await alike((lid) => ({ sender: own.number, lid }), "/resolve-lid", theirs.lid);
+    await alike((number) => ({ sender: own.number, number, message: "hi" }), "/send-message", theirs.group);
+    await alike(() => ({}), "/deliveries?device=", theirs.number, "GET");
+    await alike(() => ({}), "/deliveries?before=", theirs.ids["deliveries"]!, "GET");
+    expect(await written()).toBe(before);
+  });
+
+  it.each(asked)(
+    "is answered by %s to %s like what does not exist, and nothing is sent",
+    async (_, __, endpoint, caller) => {
+      const own = caller.who === "another account" ? stranger.first : owner.second;
+      const before = await written();
+      for (const place of placesOf(endpoint)) {
+        const theirs = place.of(caller.theirs());
+        const nobodys = unlike(theirs);
+        const others = await ask(requestWith(endpoint, own, place, theirs), caller.key());
+        const unknown = await ask(requestWith(endpoint, own, place, nobodys), caller.key());
+        expect(bytesOf(others, theirs)).toBe(bytesOf(unknown, nobodys));
+        expect(others.body["errors"]?.code).toEqual(refusalAt(endpoint, place, caller));
+      }
+      expect(await written()).toBe(before);
+    },
+  );
+});
+
+describe("a recipient that the key may not write to", () => {
+  const sends = keyEndpoints.filter((endpoint) => demandedBy(endpoint).includes("number"));
+
+  it.each(sends.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+    "refuses the whole request at %s before anything is sent",
+    async (_, endpoint) => {
+      const before = await written();
+      const options = { key: stranger.key };
+      const limits = { name: "few", permissions: ["*"], recipients: ["4915100000001", "4917*"] };
+      const { body } = await world.gateway.post("/api-keys", limits, options);
+      for (const number of [
+        "4915100000002",
+        "4915100000001|4915100000002",
+        "49151200",
+        "4915100000001@lid",
+      ]) {
+        const fields = { ...rightFields(endpoint), sender: stranger.first.number, number };
+        const answer = await ask(requestOf(endpoint, {}, fields), body["api_key"]);
+        expect(answer).toMatchObject({ status: 403, body: { errors: { code: "RECIPIENT_NOT_ALLOWED" } } });
+      }
+      expect(await written()).toBe(before);
+    },
+  );
+});
+
+describe("what is one's own", () => {
+  const inOrder = keyEndpoints
+    .filter((endpoint) => placesOf(endpoint).length > 0)
+    .toSorted((a, b) => order(a) - order(b) || b.path.length - a.path.length);
+
+  it.each(inOrder.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+    "is found by %s",
+    async (_, endpoint) => {
+      // All its places at once: what is asked for twice may be gone at the second time.
+      const [place] = placesOf(endpoint);
+      const request = requestWith(endpoint, owner.first, place!, place!.of(owner.first));
+      const answer = await ask(request, owner.key);
+      expect(answer.status).not.toBe(404);
+      expect(answer.status).toBeLessThan(500);
+    },
+  );
+
+  it("is still there after everything that others have tried", async () => {
+    const own = await world.gateway.get("/devices", { key: stranger.key });
+    const numbers = own.body["data"].map(({ device }: { device: string }) => device);
+    expect(numbers).toEqual(expect.arrayContaining([stranger.first.number, stranger.second.number]));
+  });
+});
+
+/** The most destructive at the end: after this the numbers are gone. */
+function order({ method, path }: Endpoint): number {
+  if (method === "DELETE") return path === "/devices/{number}" ? 3 : 1;
+  return path.endsWith("/logout") ? 2 : 0;
+}

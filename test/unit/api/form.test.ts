@@ -1,0 +1,63 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeForm } from "../../../src/api/form.ts";
+
+const lists = new Set(["option"]);
+const decode = (text: string) => decodeForm(text, lists);
+
+describe("decodeForm", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["", {}],
+    ["&&", {}],
+    ["a=1&b=2", { a: "1", b: "2" }],
+    ["a=1+2%2B3%202", { a: "1 2+3 2" }],
+    ["a=100%&b=%zz%4", { a: "100%", b: "%zz%4" }],
+    ["a=%C3%A4%F0%9F%98%80", { a: "ä😀" }],
+    ["a=x=y", { a: "x=y" }],
+    ["a&b=", { a: "", b: "" }],
+    ["a=1&a=2&a=3", { a: "3" }],
+    ["+a=1", { a: "1" }],
+    ["option=a", { option: ["a"] }],
+    ["option=a&option=b", { option: ["a", "b"] }],
+    ["option[]=a&option[]=b", { option: ["a", "b"] }],
+    ["option%5B%5D=a&option%5B%5D=b", { option: ["a", "b"] }],
+    ["option[1]=b&option[0]=a", { option: ["a", "b"] }],
+    ["option[10]=c&option[9]=b&option[]=d", { option: ["b", "c", "d"] }],
+    ["option[0]=a&option[0]=b", { option: ["b"] }],
+    ["headers[X-A]=1&headers[X-B]=2", { headers: { "X-A": "1", "X-B": "2" } }],
+    ["number[]=1", { number: ["1"] }],
+    ["[a]=1&b[=2", { "[a]": "1", "b[": "2" }],
+  ])("reads %j", (text, fields) => {
+    expect(decode(text)).toEqual({ fields, notUtf8: [] });
+  });
+
+  it.each(["%E4", "%C3%28", "%ED%A0%80", "%FF", "ok%C3", "%E4%zz"])(
+    "names the field whose bytes are %s",
+    (bytes) => {
+      expect(decode(`a=1&b=${bytes}`)).toEqual({ fields: { a: "1" }, notUtf8: ["b"] });
+    },
+  );
+
+  it("cannot reach into objects", () => {
+    const { fields } = decode("__proto__[polluted]=1&constructor[prototype]=2&__proto__=3");
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+    expect(Object.keys(fields)).toEqual(["__proto__", "constructor"]);
+  });
+
+  it("reads as many entries as a body of 1 MiB holds in no more than its share of time", () => {
+    const started = performance.now();
+    const { fields } = decode("option[]=&".repeat(100_000));
+    expect(fields["option"]).toHaveLength(100_000);
+    // A second would be long; looking at all entries for each took minutes.
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  it("gives back what URLSearchParams wrote", () => {
+    const name = fc.stringMatching(/^[a-z]{1,8}$/).filter((text) => text !== "option");
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.string({ unit: "grapheme" })), (fields) => {
+        expect(decode(new URLSearchParams(fields).toString()).fields).toEqual(fields);
+      }),
+    );
+  });
+});

@@ -1,0 +1,159 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { docsHtml, docsPolicy } from "../../../src/api/docs/page.ts";
+import { endpoints } from "../../../src/api/endpoints/index.ts";
+import { openApiDocument } from "../../../src/api/openapi/document.ts";
+import { EXAMPLES } from "../../../src/api/openapi/examples.ts";
+import { ERROR_STATUS } from "../../../src/model/errors.ts";
+import { undocumented } from "../../_setup/documented.ts";
+import routes from "../../_setup/routes.ts";
+import { createRoutesApp } from "../../_setup/routes-app.ts";
+
+const document = openApiDocument();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+
+describe("the OpenAPI document", () => {
+  it("has every route, and nothing that is no route", () => {
+    const served = routes
+      .filter(({ method }) => method !== "HEAD")
+      .map(({ method, route }) => `${method} ${route.replace(/:(\w+)/g, "{$1}")}`);
+    expect(operations.map(nameOf).toSorted()).toEqual(served.toSorted());
+  });
+
+  it("is OpenAPI 3.1 with schemas that JSON Schema 2020-12 takes, and references that lead somewhere", () => {
+    expect(document.openapi).toBe("3.1.0");
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ ...document, $id: "api" });
+    const schemas = operations.flatMap(({ operation }) => [
+      ...(operation.parameters ?? []).map(({ schema }) => schema),
+      ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema),
+      ...Object.values(operation.responses).flatMap(({ content }) =>
+        Object.values(content).map(({ schema }) => schema),
+      ),
+    ]);
+    expect(schemas.length).toBeGreaterThan(300);
+    for (const schema of schemas) {
+      const text = JSON.stringify(schema).replaceAll('"#/components', '"api#/components');
+      expect(() => ajv.compile(JSON.parse(text))).not.toThrow();
+    }
+  });
+
+  it("gives each operation a name of its own, and says who may call it", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const security = (name: string) => operations.find((known) => nameOf(known) === name)!.operation.security;
+    expect(security("POST /groups")).toEqual([{ key: ["groups"] }]);
+    expect(security("GET /send-message")).toEqual([{ key: ["messages"] }, { keyInQuery: ["messages"] }]);
+    expect(security("GET /account")).toEqual([{ key: [] }]);
+    expect(security("GET /admin/accounts")).toEqual([{ operator: [] }]);
+    expect(security("GET /docs")).toEqual([]);
+  });
+
+  it("says what a request needs, with the key's place and the idempotency key of sends", () => {
+    const { operation } = operations.find((known) => nameOf(known) === "POST /send-message")!;
+    const { schema } = operation.requestBody!.content["application/json"]!;
+    expect(schema["required"]).toEqual(["sender", "number", "message"]);
+    expect(Object.keys(schema["properties"] as object)).toEqual([
+      "api_key",
+      "sender",
+      "number",
+      "message",
+      "msgid",
+      "idempotency_key",
+    ]);
+    expect(operation.parameters).toMatchObject([{ name: "Idempotency-Key", in: "header", required: false }]);
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(["200", "202", "409", "422"]));
+  });
+
+  it("has every code of the catalogue under its status, but for what belongs to no endpoint", () => {
+    const told = new Map<string, Set<string>>();
+    for (const { operation } of operations)
+      for (const [status, response] of Object.entries(operation.responses))
+        for (const code of Object.keys(response["x-codes"] ?? {}))
+          told.set(code, (told.get(code) ?? new Set()).add(status));
+    const { METHOD_NOT_ALLOWED: _, ...expected } = ERROR_STATUS;
+    const documented = Object.fromEntries(
+      [...told].map(([code, statuses]) => [code, [...statuses].map(Number)]),
+    );
+    expect(documented).toEqual(
+      Object.fromEntries(Object.entries(expected).map(([code, status]) => [code, [status]])),
+    );
+  });
+
+  it.each(endpoints.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+    "shows an example of %s that its own schemas accept",
+    (name, { input, output, path }) => {
+      const example = EXAMPLES[name];
+      expect(example).toBeDefined();
+      const parsed = input.safeParse(example!.input ?? {});
+      expect(parsed.error?.issues).toBeUndefined();
+      const shown = example!.output === undefined ? undefined : output.safeParse(example!.output);
+      expect(shown?.error?.issues).toBeUndefined();
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      expect(Object.keys(example!.path ?? {}).toSorted()).toEqual(named.toSorted());
+    },
+  );
+
+  it("has no example of an endpoint that does not exist", () => {
+    expect(Object.keys(EXAMPLES).toSorted()).toEqual(endpoints.map(nameOf).toSorted());
+  });
+
+  it("is what GET /openapi.json answers, without a key", async () => {
+    const answer = await createRoutesApp().ask("GET", "/openapi.json");
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+});
+
+describe("the page of the documentation", () => {
+  const page = docsHtml(document);
+
+  it("shows every endpoint with its fields, codes and a command", () => {
+    for (const { operation, path } of operations) {
+      const [, article] = page.split(`<article id="${operation.operationId}">`);
+      expect(article).toContain(path);
+      const end = article!.slice(0, article!.indexOf("</article>"));
+      expect(end).toContain("curl ");
+      for (const { name } of operation.parameters ?? []) expect(end).toContain(`<code>${name}</code>`);
+      for (const response of Object.values(operation.responses))
+        for (const code of Object.keys(response["x-codes"] ?? {}))
+          expect(end).toContain(`<code>${code}</code>`);
+    }
+  });
+
+  it("loads nothing, and lets nothing run but itself", () => {
+    expect(page.match(/\s(src|srcset|action)=/g)).toBeNull();
+    expect(page.match(/href="(?!#|data:,|openapi\.json)[^"]*"/g)).toBeNull();
+    expect(page).not.toMatch(/@import|url\(|\son\w+=|\sstyle=/);
+    expect(docsPolicy()).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; /,
+    );
+  });
+});
+
+const failed = (code: string) => ({ status: false, msg: "x", message: "x", errors: { code } });
+
+describe("the check of every answer against the document", () => {
+  const json = new Headers({ "content-type": "application/json" });
+  const alive = { status: true, msg: "Alive.", message: "Alive." };
+  const check = (method: string, path: string, status: number, body: unknown, headers = json) =>
+    undocumented(method, path, { status, headers, body });
+
+  it("lets through what is documented", () => {
+    expect(check("GET", "/health/live", 200, alive)).toBeNull();
+    expect(check("POST", "/groups", 403, failed("PERMISSION_DENIED"))).toBeNull();
+    expect(check("GET", "/nowhere", 404, failed("NOT_FOUND"))).toBeNull();
+  });
+
+  it("finds a field, a status, a code and a media type that are not", () => {
+    expect(check("GET", "/health/live", 200, { ...alive, more: 1 })).toContain("additional properties");
+    expect(check("GET", "/health/live", 201, alive)).toContain("documents no 201");
+    expect(check("POST", "/groups", 403, failed("WRONG_NUMBER"))).toContain("allowed values");
+    expect(check("GET", "/nowhere", 404, failed("SENDER_NOT_FOUND"))).toContain("no endpoint");
+    expect(check("GET", "/health/live", 200, alive, new Headers({ "content-type": "text/html" }))).toContain(
+      "documents no text/html",
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { createBotAnswerer } from "../../../src/bot/answerer.ts";
+import { createBindings } from "../../../src/bot/bindings.ts";
+import { createRegistry } from "../../../src/bot/registry.ts";
+import type { Routes } from "../../../src/bot/types.ts";
+import { GatewayError } from "../../../src/model/errors.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { temporaryStore } from "../store/temporary.ts";
+import { listeningLog, stored } from "./messages.ts";
+
+const says = (text: string) => (b: Routes) => b.keyword("hi", (ctx) => ctx.reply(text));
+const { log } = listeningLog();
+
+const registry = createRegistry(
+  [
+    { id: "everywhere", file: "everywhere", exported: says("everywhere") },
+    { id: "shipped", file: "shipped", exported: { enable: "bound", routes: says("shipped") } },
+    {
+      id: "configured",
+      file: "c",
+      exported: {
+        enable: "bound",
+        routes: (b: Routes) => b.keyword("hi", (ctx) => ctx.reply(JSON.stringify(ctx.config))),
+      },
+    },
+    { id: "broken", file: "broken", failure: "SyntaxError" },
+  ],
+  log,
+);
+
+async function start(store: Store) {
+  const bindings = createBindings(store, registry);
+  await bindings.load();
+  const answerer = createBotAnswerer({ bindings, config: { botTimeoutMs: 1000 }, log, now: Date.now });
+  const hi = async (deviceId: number): Promise<string | null> => {
+    const answer = await answerer.answer(stored({ text: "hi" }, deviceId));
+    return answer.kind === "pass"
+      ? null
+      : answer.replies.map(({ draft }) => ("text" in draft ? draft.text : draft.kind)).join();
+  };
+  return { bindings, hi };
+}
+
+describe("which bots a number has", () => {
+  it("without bindings: those that are on for every number", async () => {
+    const { bindings, hi } = await start(await temporaryStore());
+    expect(await hi(1)).toBe("everywhere");
+    const listed = bindings.list(1);
+    expect(listed.map(({ id, enabled, priority, config }) => [id, enabled, priority, config])).toEqual([
+      ["broken", false, 50, null],
+      ["configured", false, 50, null],
+      ["everywhere", true, 50, null],
+      ["shipped", false, 50, null],
+    ]);
+    expect(listed[0]!.error).toBeDefined();
+    expect(listed[2]).toMatchObject({ enable: "all", routes: [{ kind: "keyword" }] });
+  });
+
+  it("a binding turns on, off and reorders at once, for its number only", async () => {
+    const { bindings, hi } = await start(await temporaryStore());
+
+    await bindings.put(1, [{ id: "shipped", enabled: true, priority: 0 }]);
+    expect([await hi(1), await hi(2)]).toEqual(["shipped", "everywhere"]);
+    await bindings.put(1, [{ id: "everywhere", enabled: false }]);
+    expect([await hi(1), await hi(2)]).toEqual([null, "everywhere"]);
+    await bindings.put(1, []);
+    expect(await hi(1)).toBe("everywhere");
+  });
+
+  it("settings of the number reach the handler", async () => {
+    const { bindings, hi } = await start(await temporaryStore());
+    await bindings.put(1, [{ id: "configured", enabled: true, priority: 1, config: { hours: "9–18" } }]);
+    expect(await hi(1)).toBe('{"hours":"9–18"}');
+  });
+
+  it("bindings are there after a restart", async () => {
+    const store = await temporaryStore();
+    const first = await start(store);
+    await first.bindings.put(7, [{ id: "shipped", enabled: true, priority: 3, config: { a: 1 } }]);
+
+    const second = await start(store);
+    expect(await second.hi(7)).toBe("shipped");
+    expect(second.bindings.list(7)).toEqual(first.bindings.list(7));
+  });
+
+  it.each([
+    ["no list", { bots: [] }, /must be a list/],
+    ["an unknown id", [{ id: "nobody", enabled: true }], /Unknown bot "nobody"/],
+    ["no id", [{ enabled: true }], /Unknown bot without id/],
+    [
+      "the same id twice",
+      [
+        { id: "shipped", enabled: true },
+        { id: "shipped", enabled: false },
+      ],
+      /listed twice/,
+    ],
+    ["no enabled", [{ id: "shipped" }], /enabled must be/],
+    ["a wrong priority", [{ id: "shipped", enabled: true, priority: 1.5 }], /priority must be/],
+    ["a list as config", [{ id: "shipped", enabled: true, config: [] }], /config must be/],
+  ])("%s is refused and changes nothing", async (_what, input, problem) => {
+    const { bindings, hi } = await start(await temporaryStore());
+    await bindings.put(1, [{ id: "shipped", enabled: true, priority: 0 }]);
+
+    const error = await bindings.put(1, input).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error).toMatchObject({
+      code: "INVALID_PARAMETERS",
+      details: { fields: { bots: [expect.stringMatching(problem)] } },
+    });
+    expect(await hi(1)).toBe("shipped");
+  });
+});

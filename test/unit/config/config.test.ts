@@ -1,0 +1,216 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { loadConfig, repositoryRoot, type Config, type Environment } from "../../../src/config.ts";
+import { StartError } from "../../../src/model/errors.ts";
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "parley-test-"));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+function refusal(env: Environment): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof StartError) return error.message;
+    throw error;
+  }
+  throw new Error(`accepted: ${JSON.stringify(env)}`);
+}
+
+describe("settings", () => {
+  it("have the documented defaults", () => {
+    const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
+    const expected: Config = {
+      host: "127.0.0.1",
+      port: 3000,
+      publicUrl: "http://127.0.0.1:3000",
+      trustProxy: false,
+      dataDir: `${root}/.data`,
+      databaseUrl: `file:${root}/.data/parley.db`,
+      databaseAuthToken: null,
+      redisUrl: null,
+      masterKey: null,
+      adminToken: null,
+      botsDir: null,
+      sendWaitMs: 15_000,
+      webhookTimeoutMs: 15_000,
+      maxMediaBytes: 67_108_864,
+      allowPrivateNetwork: false,
+      apiRatePerMinute: 600,
+      pacePerMinute: 60,
+      loopGuardPerMinute: 30,
+      botTimeoutMs: 30_000,
+      takeoverMinutes: 30,
+      plans: {
+        basic: { devices: 1, keys: 5, sends_per_day: null },
+        pro: { devices: 10, keys: 50, sends_per_day: null },
+      },
+      retentionDays: 30,
+      ffmpegPath: null,
+      mpwaCompat: false,
+      whatsappVersion: null,
+      whatsappWsUrl: null,
+      whatsappNoiseRoot: null,
+      whatsappCaFile: null,
+      logLevel: "info",
+    };
+
+    expect(loadConfig({})).toEqual(expected);
+    expect(loadConfig({ PORT: "", DATA_DIR: "  ", REDIS_URL: "" })).toEqual(expected);
+  });
+
+  it.each([
+    ["1", true],
+    ["true", true],
+    ["ON", true],
+    ["Yes", true],
+    ["0", false],
+    ["off", false],
+    ["no", false],
+  ])("read the boolean %s", (word, value) => {
+    expect(loadConfig({ TRUST_PROXY: word }).trustProxy).toBe(value);
+  });
+
+  it("show an address that can be opened, whatever they listen on", () => {
+    expect(loadConfig({ HOST: "0.0.0.0", PORT: "8080" }).publicUrl).toBe("http://127.0.0.1:8080");
+    expect(loadConfig({ HOST: "::1" }).publicUrl).toBe("http://[::1]:3000");
+    expect(loadConfig({ PUBLIC_URL: "https://chat.example.com/gw/" }).publicUrl).toBe(
+      "https://chat.example.com/gw",
+    );
+  });
+
+  it("start relative paths at the repository root, and absolute ones nowhere else", () => {
+    const root = folder();
+    mkdirSync(join(root, "more-bots"));
+    const config = loadConfig(
+      { DATA_DIR: "var/data", BOTS_DIR: "more-bots", DATABASE_URL: "file:db/x.db" },
+      root,
+    );
+
+    expect(config.dataDir).toBe(join(root, "var/data"));
+    expect(config.botsDir).toBe(join(root, "more-bots"));
+    expect(config.databaseUrl).toBe(`file:${join(root, "db/x.db")}`);
+    expect(loadConfig({ DATABASE_URL: "file:///srv/x.db" }).databaseUrl).toBe("file:/srv/x.db");
+    expect(loadConfig({ DATABASE_URL: "https://db.example.com" }).databaseUrl).toBe("https://db.example.com");
+  });
+
+  it("find the repository root from within a build that has a package.json of its own", () => {
+    const root = folder();
+    const server = join(root, ".output/server/_chunks");
+    mkdirSync(server, { recursive: true });
+    writeFileSync(join(root, "package.json"), '{"name":"parley"}');
+    writeFileSync(join(root, ".output/server/package.json"), '{"name":"parley-prod"}');
+
+    expect(repositoryRoot(server)).toBe(root);
+    rmSync(join(root, "package.json"));
+    expect(repositoryRoot(server)).toBe(process.cwd());
+  });
+
+  it("take plans as JSON, limit by limit", () => {
+    const { plans } = loadConfig({
+      PLAN_BASIC: '{"devices": 3, "sends_per_day": 1000}',
+      PLAN_PRO: '{"keys":null}',
+    });
+
+    expect(plans.basic).toEqual({ devices: 3, keys: 5, sends_per_day: 1000 });
+    expect(plans.pro).toEqual({ devices: 10, keys: null, sends_per_day: null });
+  });
+
+  it("take the settings of a simulator together", () => {
+    const config = loadConfig({
+      WHATSAPP_WS_URL: "ws://127.0.0.1:4000/ws/chat",
+      WHATSAPP_NOISE_ROOT: "ab".repeat(32),
+      WHATSAPP_VERSION: "2.3000.1043857760",
+    });
+
+    expect(config.whatsappWsUrl).toBe("ws://127.0.0.1:4000/ws/chat");
+    expect(config.whatsappNoiseRoot).toEqual(Buffer.alloc(32, 0xab));
+    expect(config.whatsappVersion).toEqual([2, 3000, 1_043_857_760]);
+  });
+
+  it("take a master key with and without padding", () => {
+    const key = Buffer.alloc(32, 0xfe);
+
+    expect(loadConfig({ PARLEY_MASTER_KEY: key.toString("base64") }).masterKey).toEqual(key);
+    expect(loadConfig({ PARLEY_MASTER_KEY: key.toString("base64url") }).masterKey).toEqual(key);
+  });
+});
+
+describe("a setting that cannot be", () => {
+  it.each<[string, string]>([
+    ["PORT", "0"],
+    ["PORT", "70000"],
+    ["PORT", "80a"],
+    ["PORT", "-1"],
+    ["HOST", "http://x"],
+    ["PUBLIC_URL", "chat.example.com"],
+    ["PUBLIC_URL", "ftp://example.com"],
+    ["TRUST_PROXY", "maybe"],
+    ["DATABASE_URL", "postgres://x"],
+    ["DATABASE_URL", "file::memory:"],
+    ["DATABASE_URL", "file:"],
+    ["REDIS_URL", "localhost:6379"],
+    ["PARLEY_MASTER_KEY", "c2hvcnQ="],
+    ["PARLEY_MASTER_KEY", `${"A".repeat(42)}!=`],
+    ["PARLEY_ADMIN_TOKEN", "short"],
+    ["PARLEY_ADMIN_TOKEN", "has a space in the middle"],
+    ["BOTS_DIR", "/nowhere/at/all"],
+    ["SEND_WAIT_MS", "15s"],
+    ["SEND_WAIT_MS", "99999999999"],
+    ["WEBHOOK_TIMEOUT_MS", "0"],
+    ["MAX_MEDIA_BYTES", "1e6"],
+    ["RETENTION_DAYS", "0"],
+    ["PLAN_BASIC", "{"],
+    ["PLAN_BASIC", "[]"],
+    ["PLAN_BASIC", '{"devices":-1}'],
+    ["PLAN_PRO", '{"device":1}'],
+    ["PLAN_PRO", '{"devices":"1"}'],
+    ["FFMPEG_PATH", "/nowhere/ffmpeg"],
+    ["WHATSAPP_VERSION", "2.3000"],
+    ["WHATSAPP_WS_URL", "http://127.0.0.1"],
+    ["WHATSAPP_WS_URL", "ws://web.whatsapp.com/ws/chat"],
+    ["WHATSAPP_CA_FILE", "/nowhere/ca.pem"],
+    ["LOG_LEVEL", "loud"],
+  ])("stops the start with one line that names it: %s=%s", (name, value) => {
+    const message = refusal({ [name]: value });
+
+    expect(message).toContain(name);
+    expect(message).not.toContain("\n");
+  });
+
+  it("is a Noise root without a simulator's address, with WhatsApp's own, or of another length", () => {
+    const root = "ab".repeat(32);
+
+    expect(refusal({ WHATSAPP_NOISE_ROOT: root })).toContain("WHATSAPP_NOISE_ROOT");
+    for (const host of ["web.whatsapp.com", "g.whatsapp.net", "WhatsApp.com", "web.whatsapp.com."])
+      expect(refusal({ WHATSAPP_NOISE_ROOT: root, WHATSAPP_WS_URL: `wss://${host}/ws/chat` })).toContain(
+        "WHATSAPP_NOISE_ROOT",
+      );
+    const simulator = "ws://127.0.0.1:4000";
+    expect(refusal({ WHATSAPP_NOISE_ROOT: "ab", WHATSAPP_WS_URL: simulator })).toContain(
+      "WHATSAPP_NOISE_ROOT",
+    );
+    expect(loadConfig({ WHATSAPP_NOISE_ROOT: root, WHATSAPP_WS_URL: "wss://notwhatsapp.com" })).toBeDefined();
+  });
+
+  it("is a CA file without a certificate", () => {
+    const file = join(folder(), "ca.pem");
+    writeFileSync(file, "not a certificate");
+    expect(refusal({ WHATSAPP_CA_FILE: file })).toContain("WHATSAPP_CA_FILE");
+    writeFileSync(file, "-----BEGIN CERTIFICATE-----");
+    expect(loadConfig({ WHATSAPP_CA_FILE: file }).whatsappCaFile).toBe(file);
+  });
+
+  it("never has the value of a secret in its line", () => {
+    expect(refusal({ REDIS_URL: "redi://:hunter2secret@host" })).not.toContain("hunter2");
+    expect(refusal({ DATABASE_URL: "libsq://host?authToken=hunter2secret" })).not.toContain("hunter2");
+    expect(refusal({ PARLEY_MASTER_KEY: "hunter2secret" })).not.toContain("hunter2");
+    expect(refusal({ PARLEY_ADMIN_TOKEN: "hunter2 secret" })).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { createInbox } from "../../../src/inbox/inbox.ts";
+import { DEVICE, jid, OWN_NUMBER, startRun } from "../outbox/bench.ts";
+import { text } from "../pipeline/bench.ts";
+
+async function startInbox() {
+  const { store } = await startRun();
+  return { store, inbox: createInbox(store) };
+}
+
+describe("the inbox", () => {
+  it("gives back only what is new, in the order in which it was handed in", async () => {
+    const { inbox } = await startInbox();
+    const [one, two, three] = ["one", "two", "three"].map((words) => text(4915001, words));
+    await inbox.record(DEVICE, [two!], []);
+
+    const fresh = await inbox.record(DEVICE, [three!, two!, one!], []);
+
+    expect(fresh.map(({ message }) => message.text)).toEqual(["three", "one"]);
+    expect(fresh[0]!.inboxId).toBeLessThan(fresh[1]!.inboxId);
+  });
+
+  it("takes the same id in another chat, from another writer or of another number for another message", async () => {
+    const { inbox } = await startInbox();
+    const message = text(4915001, "hello");
+    const variants = [
+      message,
+      { ...message, chat: "1203@g.us", chatKey: "1203@g.us" },
+      { ...message, sender: jid(4915002) },
+    ];
+
+    expect(await inbox.record(DEVICE, variants, [])).toHaveLength(3);
+    expect(await inbox.record(DEVICE + 1, variants, [])).toHaveLength(3);
+  });
+
+  it("lists what has no decision, oldest first, and reads it back as it was", async () => {
+    const { store, inbox } = await startInbox();
+    const message = text(4915001, "a secret text", { quoted: { id: "Q", from: jid(1), text: "earlier" } });
+    const [first, second] = await inbox.record(DEVICE, [message, text(4915002, "two")], []);
+    await inbox.record(DEVICE + 1, [text(4915003, "of a number that is gone")], []);
+    await store.writer.commit([inbox.done(second!.inboxId)]);
+
+    const { messages, upTo } = await inbox.pending();
+
+    expect(messages).toEqual([
+      { inboxId: first!.inboxId, deviceId: DEVICE, ownNumber: OWN_NUMBER, chatKey: jid(4915001) },
+    ]);
+    expect(upTo).toBe(second!.inboxId + 1);
+    expect(await inbox.load(first!.inboxId)).toEqual(message);
+    expect(await inbox.load(99)).toBeNull();
+  });
+
+  it("keeps contents sealed, each bound to its message", async () => {
+    const { store, inbox } = await startInbox();
+    await inbox.record(DEVICE, [text(4915001, "a secret text"), text(4915001, "another")], []);
+    const rows = await store.rows("SELECT id, body FROM inbox ORDER BY id", []);
+    expect(Buffer.from(rows[0]!.body as ArrayBuffer).includes("secret")).toBe(false);
+
+    await store.writer.commit([
+      {
+        sql: "UPDATE inbox SET body = ? WHERE id = ?",
+        args: [new Uint8Array(rows[0]!.body as ArrayBuffer), Number(rows[1]!.id)],
+      },
+    ]);
+
+    await expect(inbox.load(Number(rows[1]!.id))).rejects.toThrow("does not open");
+  });
+
+  it("finds what a quote takes in that chat alone", async () => {
+    const { inbox } = await startInbox();
+    const message = text(4915001, "hello", { raw: "cmF3" });
+    await inbox.record(DEVICE, [message], []);
+
+    expect(await inbox.findQuote(DEVICE, jid(4915001), message.id)).toEqual({
+      id: message.id,
+      sender: jid(4915001),
+      fromMe: false,
+      raw: "cmF3",
+    });
+    expect(await inbox.findQuote(DEVICE, jid(4915002), message.id)).toBeNull();
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { createTurns } from "../../../src/media/turns.ts";
+
+/** Work that goes on until it is told to end, and says that it has begun. */
+function slow() {
+  let end!: () => void;
+  let begun = false;
+  const done = new Promise<void>((resolve) => (end = resolve));
+  return {
+    end,
+    hasBegun: () => begun,
+    work: async () => {
+      begun = true;
+      await done;
+    },
+  };
+}
+
+const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it("work of one number waits for its own, not for that of others, and all together for a place", async () => {
+  const turns = createTurns(3, 2);
+  const [a, b, c, d, e] = [slow(), slow(), slow(), slow(), slow()];
+  const running = [turns(1, a.work), turns(1, b.work), turns(1, c.work), turns(2, d.work), turns(3, e.work)];
+  await turnOfTheLoop();
+  expect([a, b, c, d, e].map(({ hasBegun }) => hasBegun())).toEqual([true, true, false, true, false]);
+  a.end();
+  await turnOfTheLoop();
+  expect([c, e].filter(({ hasBegun }) => hasBegun())).toHaveLength(1);
+  for (const each of [b, c, d, e]) each.end();
+  await Promise.all(running);
+  expect([c, e].every(({ hasBegun }) => hasBegun())).toBe(true);
+});
+
+it("work that fails gives its turn back", async () => {
+  const turns = createTurns(1, 1);
+  await expect(turns(1, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+  expect(await turns(1, async () => "next")).toBe("next");
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import type { MessageReceipt } from "../../../src/whatsapp/port.ts";
+import { ACCOUNT, DEVICE, hang, jid, reply, scriptedLine, startRun, submitTo, until } from "./bench.ts";
+
+const receipt = (waId: string, state: MessageReceipt["state"], at: number): MessageReceipt => ({
+  waId,
+  jid: jid(4915001),
+  state,
+  at,
+});
+
+describe("the record of a sent message", () => {
+  it("goes through its states once each and never backwards", async () => {
+    const run = await startRun();
+    await run.connect(scriptedLine());
+    const [result] = await submitTo(run.outbox, [4915001], "hello");
+    const id = result!.id!;
+
+    run.outbox.receipt(DEVICE, [receipt(id, "read", 3_000_000_000_000)]);
+    run.outbox.receipt(DEVICE, [receipt(id, "delivered", 3_000_000_000_001)]);
+    run.outbox.receipt(DEVICE, [receipt(id, "read", 3_000_000_000_002)]);
+    run.outbox.receipt(DEVICE, [receipt(id, "played", 3_000_000_000_003)]);
+    await run.outbox.drain();
+
+    const record = await run.outbox.find(ACCOUNT, id);
+    expect(record).toMatchObject({
+      id,
+      sender: "491700000001",
+      number: "4915001",
+      kind: "text",
+      state: "played",
+    });
+    expect(record?.history.map(({ state }) => state)).toEqual(["queued", "sent", "read", "played"]);
+    expect(record?.history.at(-2)?.at).toBe(3_000_000_000_000);
+  });
+
+  it("keeps a failure whatever comes later", async () => {
+    const run = await startRun();
+    await run.connect(scriptedLine(() => ({ kind: "refused", code: 406, reason: "406" })));
+    const [result] = await submitTo(run.outbox, [4915001], "hello");
+
+    run.outbox.receipt(DEVICE, [receipt(result!.id!, "delivered", 1)]);
+    await run.outbox.drain();
+
+    expect(await run.outbox.find(ACCOUNT, result!.id!)).toMatchObject({
+      state: "failed",
+      error: { code: "WHATSAPP_REFUSED", whatsapp_code: 406 },
+    });
+  });
+
+  it("commits receipts of many messages together", async () => {
+    let commits = 0;
+    const run = await startRun({
+      wrap: (store) => ({
+        ...store,
+        writer: { ...store.writer, commit: (statements) => (commits++, store.writer.commit(statements)) },
+      }),
+    });
+    await run.connect(scriptedLine());
+    const numbers = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => 4915000 + index);
+    const results = await submitTo(run.outbox, numbers, "hello");
+    commits = 0;
+
+    for (const { id } of results) run.outbox.receipt(DEVICE, [receipt(id!, "delivered", 1)]);
+    await until(async () =>
+      expect(await run.outbox.find(ACCOUNT, results[7]!.id!)).toMatchObject({ state: "delivered" }),
+    );
+
+    expect(commits).toBe(1);
+  });
+
+  it("is nobody else's", async () => {
+    const run = await startRun();
+    await run.connect(scriptedLine());
+    const [result] = await submitTo(run.outbox, [4915001], "hello");
+
+    expect(await run.outbox.find("another account", result!.id!)).toBeNull();
+    expect(await run.outbox.find(ACCOUNT, "3EB0UNKNOWN")).toBeNull();
+  });
+
+  it("gives the content for phones that could not decrypt it, and keeps it sealed", async () => {
+    const run = await startRun();
+    await run.connect(scriptedLine());
+    const [waId] = await reply(run, 1, jid(4915001), ["a secret text"]);
+
+    expect(await run.outbox.sentContent(DEVICE, waId!)).toEqual({ kind: "text", text: "a secret text" });
+    expect(await run.outbox.sentContent(DEVICE + 1, waId!)).toBeNull();
+    const [row] = await run.store.rows("SELECT body FROM outbox", []);
+    expect(Buffer.from(row!.body as ArrayBuffer).includes("a secret text")).toBe(false);
+  });
+});
+
+describe("a number that is linked no more", () => {
+  it("fails what waits, and what was under way is not sent when it is linked again", async () => {
+    const run = await startRun();
+    const ends: (() => void)[] = [];
+    const line = scriptedLine(
+      () => new Promise((resolve) => ends.push(() => resolve({ kind: "unknown", reason: "closed" }))),
+    );
+    await run.connect(line);
+    const [first, second] = await reply(run, 1, jid(4915001), ["under way", "waiting"]);
+    await until(() => expect(line.sent).toHaveLength(1));
+
+    await run.outbox.abandon(DEVICE);
+    await run.connect(null);
+    ends[0]!();
+    const next = scriptedLine();
+    await run.connect(next);
+    await reply(run, 2, jid(4915001), ["new"]);
+
+    await until(() => expect(next.texts()).toEqual(["new"]));
+    for (const id of [first, second])
+      expect(await run.outbox.find(ACCOUNT, id!)).toMatchObject({
+        state: "failed",
+        error: { code: "SENDER_NOT_CONNECTED" },
+      });
+  });
+
+  it("fails what waited when the gateway starts", async () => {
+    const run = await startRun();
+    const [waId] = await reply(run, 1, jid(4915001), ["late"]);
+    await run.store.writer.commit([{ sql: "UPDATE devices SET state = 'logged_out'", args: [] }]);
+
+    await run.outbox.start();
+
+    expect(await run.outbox.find(ACCOUNT, waId!)).toMatchObject({ state: "failed" });
+  });
+
+  it("leaves nothing behind when it is erased", async () => {
+    const run = await startRun();
+    const results = submitTo(run.outbox, [4915001], "hello");
+    const line = scriptedLine(hang);
+    await until(async () => expect(await run.store.rows("SELECT id FROM outbox", [])).toHaveLength(1));
+
+    run.outbox.forget(DEVICE);
+    await run.store.writer.commit([{ sql: "DELETE FROM outbox", args: [] }]);
+    await run.connect(line);
+
+    expect(await results).toMatchObject([{ state: "failed" }]);
+    expect(line.sent).toEqual([]);
+  });
+});

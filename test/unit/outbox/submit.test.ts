@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../store/temporary.ts";
+import {
+  ACCOUNT,
+  DEVICE,
+  hang,
+  jid,
+  manualClock,
+  reply,
+  rest,
+  scriptedLine,
+  startRun,
+  submitTo,
+  until,
+} from "./bench.ts";
+
+describe("a send by REST", () => {
+  it("answers with the outcome of each destination, in their order", async () => {
+    const run = await startRun({
+      deps: {
+        refusal: async (_device, address) =>
+          address.endsWith("@g.us") ? { code: "CANNOT_SEND", reason: "only_admins" } : null,
+      },
+    });
+    await run.connect(
+      scriptedLine((message) =>
+        message.jid === jid(4915002) ? { kind: "refused", code: 406, reason: "406" } : { kind: "sent" },
+      ),
+    );
+    const destinations = [
+      { number: "1203@g.us", jid: "1203@g.us" },
+      { number: "4915002", jid: jid(4915002) },
+      { number: "4915003", jid: jid(4915003) },
+    ];
+
+    const results = await run.outbox.submit({
+      deviceId: DEVICE,
+      destinations,
+      draft: { kind: "text", text: "hello" },
+    });
+
+    expect(results).toEqual([
+      {
+        number: "1203@g.us",
+        state: "failed",
+        id: null,
+        error: { code: "CANNOT_SEND", reason: "only_admins" },
+      },
+      {
+        number: "4915002",
+        state: "failed",
+        id: expect.stringMatching(/^3EB0[0-9A-F]{18}$/),
+        error: { code: "WHATSAPP_REFUSED", whatsapp_code: 406 },
+      },
+      { number: "4915003", state: "sent", id: expect.stringMatching(/^3EB0[0-9A-F]{18}$/) },
+    ]);
+  });
+
+  it("waits no longer than SEND_WAIT_MS and says that the rest is queued", async () => {
+    const clock = manualClock();
+    const run = await startRun({ clock, env: { SEND_WAIT_MS: "15000" } });
+    await run.connect(scriptedLine((message) => (message.jid === jid(4915001) ? hang() : { kind: "sent" })));
+    let results: unknown = null;
+    const waiting = submitTo(run.outbox, [4915001, 4915002], "hello").then((all) => (results = all));
+
+    await clock.advance(14_999);
+    expect(results).toBeNull();
+    await clock.advance(1);
+    await waiting;
+
+    expect(results).toMatchObject([{ state: "queued" }, { state: "sent" }]);
+  });
+
+  it("is queued while a linked number is offline, and sent when it is back", async () => {
+    const run = await startRun({ env: { SEND_WAIT_MS: "0" } });
+    const [result] = await submitTo(run.outbox, [4915001], "hello");
+    expect(result).toMatchObject({ state: "queued" });
+    const line = scriptedLine();
+
+    await run.connect(line);
+
+    await until(async () =>
+      expect(await run.outbox.find(ACCOUNT, result!.id!)).toMatchObject({ state: "sent" }),
+    );
+    expect(line.sent).toMatchObject([{ waId: result!.id }]);
+  });
+
+  it("is refused, and nothing stored, when the number is not linked", async () => {
+    const run = await startRun();
+    run.setLinked(false);
+
+    await expect(submitTo(run.outbox, [4915001], "hello")).rejects.toMatchObject({
+      code: "SENDER_NOT_CONNECTED",
+    });
+
+    expect(await run.store.rows("SELECT id FROM outbox", [])).toEqual([]);
+  });
+
+  it("quotes a message that is known in that chat, and sends without a quote where it is not", async () => {
+    const quote = { id: "ABC", sender: jid(4915001), fromMe: false, raw: "cmF3" };
+    const run = await startRun({
+      deps: { findQuote: async (_device, chat) => (chat === jid(4915001) ? quote : null) },
+    });
+    const line = scriptedLine();
+    await run.connect(line);
+
+    await run.outbox.submit({
+      deviceId: DEVICE,
+      destinations: [4915001, 4915002].map((number) => ({ number: String(number), jid: jid(number) })),
+      draft: { kind: "text", text: "hello" },
+      quoteId: "ABC",
+    });
+
+    expect(line.sent.find((message) => message.jid === jid(4915001))?.draft).toEqual({
+      kind: "text",
+      text: "hello",
+      quote,
+    });
+    expect(line.sent.find((message) => message.jid === jid(4915002))?.draft).toEqual({
+      kind: "text",
+      text: "hello",
+    });
+  });
+
+  it("is told what is known when the gateway stops", async () => {
+    const run = await startRun();
+    const results = submitTo(run.outbox, [4915001], "hello");
+    await rest();
+
+    await run.outbox.drain();
+
+    expect(await results).toMatchObject([{ state: "queued" }]);
+  });
+});
+
+describe("after a restart", () => {
+  it("what was queued, and what was sent without an ack, leaves under its id, in order", async () => {
+    const folder = temporaryFolder();
+    const before = await startRun({ folder });
+    const silent = scriptedLine(hang);
+    await before.connect(silent);
+    const waIds = await reply(before, 7, jid(4915001), ["one", "two"]);
+    await until(() => expect(silent.sent).toHaveLength(1));
+    await before.close();
+
+    const after = await startRun({ folder });
+    await after.outbox.start();
+    const line = scriptedLine();
+    await after.connect(line);
+
+    await until(() => expect(line.sent.map(({ waId }) => waId)).toEqual(waIds));
+    expect(line.texts()).toEqual(["one", "two"]);
+    expect(silent.sent[0]).toEqual(line.sent[0]);
+  });
+
+  it("what is sent already is not sent again", async () => {
+    const folder = temporaryFolder();
+    const before = await startRun({ folder });
+    await before.connect(scriptedLine());
+    await submitTo(before.outbox, [4915001], "done");
+    await before.close();
+
+    const after = await startRun({ folder, env: { SEND_WAIT_MS: "5000" } });
+    await after.outbox.start();
+    const line = scriptedLine();
+    await after.connect(line);
+    await submitTo(after.outbox, [4915001], "next");
+
+    expect(line.texts()).toEqual(["next"]);
+  });
+
+  it("replies have the ids that they had before, each its own", async () => {
+    const folder = temporaryFolder();
+    const before = await startRun({ folder });
+    const replies = ["a", "b"].map((text) => ({
+      jid: jid(1),
+      chat: jid(1),
+      draft: { kind: "text" as const, text },
+    }));
+    const answer = { deviceId: DEVICE, inboxId: 9, origin: "webhook", replies };
+    const first = before.outbox.rows(answer).waIds;
+    await before.close();
+
+    const after = await startRun({ folder });
+
+    expect(after.outbox.rows(answer).waIds).toEqual(first);
+    expect(new Set([...first, ...after.outbox.rows({ ...answer, inboxId: 10 }).waIds]).size).toBe(4);
+  });
+});

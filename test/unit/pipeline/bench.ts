@@ -1,0 +1,155 @@
+import { createInbox } from "../../../src/inbox/inbox.ts";
+import type { Incoming } from "../../../src/model/messages.ts";
+import type { Answer, Answerer, StoredMessage } from "../../../src/pipeline/answer.ts";
+import { createPipeline, type Pipeline, type PipelineDeps } from "../../../src/pipeline/pipeline.ts";
+import { createPolls } from "../../../src/polls/polls.ts";
+import { loadConfig } from "../../../src/config.ts";
+import { silentLog, temporaryFolder } from "../store/temporary.ts";
+import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/bench.ts";
+
+export interface PipelineRun extends Run {
+  pipeline: Pipeline;
+  /** Receives messages as a connection hands them in. */
+  receive(...messages: Incoming[]): Promise<void>;
+  decision(waId: string): Promise<Decision | null>;
+  /** Rows of the inbox that have no decision. */
+  undecided(): Promise<number>;
+  letStart(): void;
+}
+
+export interface Decision {
+  by: string | null;
+  route: string | null;
+  guard: string | null;
+  trail: { by: string; outcome: string; detail?: string }[];
+}
+
+export interface PipelineOptions extends RunOptions {
+  answerers?: Answerer[];
+  replyMaxAge?: number;
+  /** Default: as the gateway does, `start` before the first message. */
+  started?: boolean;
+  /** The list of what is undecided is read only after `letStart`. */
+  slowStart?: boolean;
+  pipelineDeps?: Partial<PipelineDeps>;
+}
+
+/** A run of inbox, pipeline and outbox on one database, with answerers of the test's own. */
+export async function startPipeline(options: PipelineOptions = {}): Promise<PipelineRun> {
+  const { answerers = [echo()], replyMaxAge = 3600, started = true, clock } = options;
+  const folder = options.folder ?? temporaryFolder();
+  const run = await startRun({ ...options, folder });
+  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", ...options.env });
+  const inbox = createInbox(run.store);
+  let letStart!: () => void;
+  const mayStart = new Promise<void>((resolve) => (letStart = resolve));
+  if (!options.slowStart) letStart();
+  const pipeline = createPipeline({
+    store: run.store,
+    config,
+    log: silentLog(config),
+    inbox: { ...inbox, pending: async () => (await mayStart, inbox.pending()) },
+    outbox: run.outbox,
+    polls: createPolls(run.store),
+    answerers,
+    replyMaxAge: () => replyMaxAge,
+    ...(clock && { schedule: clock.schedule }),
+    ...options.pipelineDeps,
+  });
+  if (started) await pipeline.start();
+  return {
+    ...run,
+    pipeline,
+    letStart,
+    receive: (...messages) => pipeline.receive(DEVICE, OWN_NUMBER, messages, []),
+    async decision(waId) {
+      const [row] = await run.store.rows("SELECT * FROM decisions WHERE wa_id = ?", [waId]);
+      if (row === undefined) return null;
+      const { by, route, guard } = row as unknown as Decision;
+      return { by, route, guard, trail: JSON.parse(String(row.trail)) };
+    },
+    async undecided() {
+      const [row] = await run.store.rows("SELECT count(*) AS n FROM inbox WHERE state = 'pending'", []);
+      return Number(row!.n);
+    },
+  };
+}
+
+let serial = 0;
+
+/** A text from somebody, now. */
+export function text(from: number | string, words: string, more: Partial<Incoming> = {}): Incoming {
+  const chat = jid(from);
+  serial++;
+  return {
+    id: `IN${serial}`,
+    chat,
+    chatKey: chat,
+    chatKind: "dm",
+    sender: chat,
+    number: String(from),
+    lid: null,
+    participant: null,
+    fromMe: false,
+    pushName: "",
+    timestamp: Math.floor(Date.now() / 1000),
+    type: "text",
+    text: words,
+    quoted: null,
+    mentions: [],
+    location: null,
+    contacts: null,
+    reaction: null,
+    targetId: null,
+    raw: "",
+    ...more,
+  };
+}
+
+/** What the owner typed on the phone, to somebody. */
+export function typed(to: number | string, words: string, more: Partial<Incoming> = {}): Incoming {
+  return text(to, words, { fromMe: true, sender: jid(OWN_NUMBER), number: OWN_NUMBER, ...more });
+}
+
+export const saying = (stored: StoredMessage, ...texts: string[]): Answer => ({
+  kind: "answer",
+  by: "bot:echo",
+  route: "fallback",
+  replies: texts.map((words) => ({ jid: stored.message.chat, draft: { kind: "text", text: words } })),
+  trail: [{ by: "bot:echo", outcome: "answered" }],
+});
+
+/** Answers everything with `re: <text>`, as a bot. */
+export function echo(): Answerer {
+  return {
+    name: "bots",
+    pausesForOwner: true,
+    answer: async (stored) => saying(stored, `re: ${stored.message.text}`),
+  };
+}
+
+/** An answerer that writes down what it was asked and told. */
+export function witness(answer: (stored: StoredMessage) => Answer = () => ({ kind: "pass", trail: [] })) {
+  const asked: string[] = [];
+  const forwarded: { text: string; handledBy: string | null }[] = [];
+  const told: string[] = [];
+  const answerer: Answerer = {
+    name: "webhook",
+    pausesForOwner: false,
+    async answer(stored) {
+      asked.push(stored.message.text);
+      return answer(stored);
+    },
+    forward(stored, handledBy) {
+      forwarded.push({ text: stored.message.text, handledBy });
+      return { statements: [], afterCommit: async () => void told.push(stored.message.text) };
+    },
+  };
+  return { answerer, asked, forwarded, told };
+}
+
+/** Ends a run as a crash does: nothing is waited for, nothing more is written. */
+export async function crash(run: Run): Promise<void> {
+  await run.connect(null);
+  await run.close();
+}

@@ -1,0 +1,44 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+export interface Child {
+  process: ChildProcess;
+  /** Everything that it printed so far. */
+  output(): string;
+  /** Resolves when the output satisfies the condition; rejects when it ends before. */
+  printed(condition: (output: string) => boolean): Promise<void>;
+  /** SIGKILL; resolves when it is gone and its output is read to the end. */
+  kill(): Promise<void>;
+}
+
+/** Runs a script of this folder as a process of its own. Killed at the end of the test when it is still there. */
+export function runChild(script: string, ...args: string[]): Child {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const closed = once(child, "close");
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return {
+    process: child,
+    output: () => output,
+    async printed(condition) {
+      while (!condition(output)) {
+        const ended = await Promise.race([
+          once(child.stdout, "data").then(() => false),
+          closed.then(() => true),
+        ]);
+        if (ended && !condition(output)) throw new Error(`The process ended early: ${output}`);
+      }
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await closed;
+    },
+  };
+}

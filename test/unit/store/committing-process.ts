@@ -1,0 +1,29 @@
+/**
+ * Commits units of two rows as fast as it can, in lanes, and prints the number of each unit once its commit was
+ * acknowledged. Ended from outside by SIGKILL. Arguments: data folder, first number.
+ */
+import { writeSync } from "node:fs";
+import { createLogger } from "../../../src/log.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { configFor } from "./temporary-config.ts";
+
+const [dataDir, from] = process.argv.slice(2);
+const config = configFor(dataDir!);
+const store = await openStore(config, createLogger(config));
+let next = Number(from);
+
+async function lane(): Promise<void> {
+  for (;;) {
+    const number = next++;
+    await store.writer.commit(
+      ["a", "b"].map((half) => ({
+        sql: "INSERT INTO meta (key, value) VALUES (?, ?)",
+        args: [`unit:${number}:${half}`, "x".repeat(300)],
+      })),
+    );
+    // A write that returns has reached the pipe, whatever happens to this process next.
+    writeSync(1, `${number}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, lane));

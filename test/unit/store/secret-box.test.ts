@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import { assert, json as anyJson, property, string as anyText, uint8Array } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSecretBox, SealBroken } from "../../../src/store/secret-box.ts";
+
+const box = createSecretBox(Buffer.alloc(32, 7));
+
+describe("the secret box", () => {
+  it("opens what it sealed, bytes, text and JSON of any size", () => {
+    assert(
+      property(uint8Array({ maxLength: 5_000 }), anyText(), anyJson(), (bytes, text, json) => {
+        expect(box.open(box.seal(bytes, "c"), "c").equals(bytes)).toBe(true);
+        expect(box.open(box.seal(Buffer.from(text), "c"), "c").toString()).toBe(Buffer.from(text).toString());
+        expect(box.openJson(box.sealJson(JSON.parse(json), "c"), "c")).toEqual(JSON.parse(json));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("does not open a value in another row, with another master key, or with any byte changed", () => {
+    const sealed = box.seal("private", "wa_keys:1:session:4915");
+
+    expect(() => box.open(sealed, "wa_keys:2:session:4915")).toThrow(SealBroken);
+    expect(() => createSecretBox(Buffer.alloc(32, 8)).open(sealed, "wa_keys:1:session:4915")).toThrow(
+      SealBroken,
+    );
+    for (let position = 0; position < sealed.length; position++) {
+      const changed = Buffer.from(sealed);
+      changed[position]! ^= 1;
+      expect(() => box.open(changed, "wa_keys:1:session:4915")).toThrow(SealBroken);
+    }
+    expect(() => box.open(sealed.subarray(0, 20), "wa_keys:1:session:4915")).toThrow(SealBroken);
+    expect(() => box.open(new Uint8Array(), "wa_keys:1:session:4915")).toThrow(SealBroken);
+  });
+
+  it("never seals the same text to the same bytes, and shows nothing of it", () => {
+    const sealed = new Set(Array.from({ length: 100 }, () => box.seal("the same text", "c").toString("hex")));
+
+    expect(sealed.size).toBe(100);
+    for (const hex of sealed) expect(Buffer.from(hex, "hex").includes("same")).toBe(false);
+  });
+
+  it("opens an ArrayBuffer's view, as the database gives it back", () => {
+    const sealed = box.seal("text", "c");
+    const stored = new Uint8Array(sealed).buffer;
+
+    expect(box.open(new Uint8Array(stored), "c").toString()).toBe("text");
+  });
+
+  it("hashes the same for one purpose and key, differently for another purpose or key", () => {
+    const other = createSecretBox(randomBytes(32));
+
+    expect(box.hmac("a", "data")).toEqual(createSecretBox(Buffer.alloc(32, 7)).hmac("a", "data"));
+    expect(box.hmac("a", "data")).toHaveLength(32);
+    expect(box.hmac("b", "data")).not.toEqual(box.hmac("a", "data"));
+    expect(other.hmac("a", "data")).not.toEqual(box.hmac("a", "data"));
+  });
+});

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Config, Environment } from "../../../src/config.ts";
+import { createLogger, type Logger } from "../../../src/log.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { configFor } from "./temporary-config.ts";
+
+export { configFor } from "./temporary-config.ts";
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function silentLog(config: Config): Logger {
+  return createLogger(config, { write: () => undefined });
+}
+
+/** A real store in a folder of its own, closed and removed after the test. */
+export async function temporaryStore(env: Environment = {}, now?: () => number): Promise<Store> {
+  const config = configFor(temporaryFolder(), env);
+  const store = await openStore(config, silentLog(config), now);
+  onTestFinished(() => store.close());
+  return store;
+}

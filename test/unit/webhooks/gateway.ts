@@ -1,0 +1,211 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { createInbox } from "../../../src/inbox/inbox.ts";
+import { createMedia } from "../../../src/media/media.ts";
+import type { Draft, Incoming } from "../../../src/model/messages.ts";
+import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
+import { createOutbox } from "../../../src/outbox/outbox.ts";
+import type { Answerer } from "../../../src/pipeline/answer.ts";
+import { createPipeline } from "../../../src/pipeline/pipeline.ts";
+import { createPolls } from "../../../src/polls/polls.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { createWebhooks, type WebhookConfig } from "../../../src/webhooks/index.ts";
+import type { EventFiles } from "../../../src/webhooks/files.ts";
+import { incoming, listeningLog } from "../bot/messages.ts";
+import { temporaryFolder, temporaryStore } from "../store/temporary.ts";
+
+export const DEVICE = 1;
+export const NUMBER = "4930555";
+export const ACCOUNT = "acc1";
+
+export interface Post {
+  headers: IncomingHttpHeaders;
+  /** As received. */
+  body: string;
+  event: Record<string, unknown>;
+}
+
+export interface Receiver {
+  url: string;
+  posts: Post[];
+  /** What happens to the next posts; the last one stays. */
+  answer(...behaviours: Behaviour[]): void;
+}
+
+type Behaviour = (response: ServerResponse, post: Post) => void;
+
+/** A customer's server on loopback. */
+export async function receiver(): Promise<Receiver> {
+  const posts: Post[] = [];
+  let behaviours: Behaviour[] = [status(200)];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const post = { headers: request.headers, body, event: JSON.parse(body) as Record<string, unknown> };
+    posts.push(post);
+    const behaviour = behaviours.length > 1 ? behaviours.shift()! : behaviours[0]!;
+    behaviour(response, post);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, posts, answer: (...next) => void (behaviours = next) };
+}
+
+export function status(code: number, body: unknown = "", headers: Record<string, string> = {}): Behaviour {
+  return (response) => {
+    response.writeHead(code, headers);
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+}
+
+/** A clock that tests set. */
+export interface Clock {
+  now(): number;
+  forward(ms: number): void;
+}
+
+export function clock(): Clock {
+  let ahead = 0;
+  return { now: () => Date.now() + ahead, forward: (ms) => void (ahead += ms) };
+}
+
+export async function storeWithNumber(now?: () => number): Promise<Store> {
+  const store = await temporaryStore({ ALLOW_PRIVATE_NETWORK: "1" }, now);
+  await store.writer.commit([
+    {
+      sql: "insert into devices (id, account_id, number, state, since, created_at) values (?, ?, ?, 'connected', 0, 0)",
+      args: [DEVICE, ACCOUNT, NUMBER],
+    },
+  ]);
+  return store;
+}
+
+export interface Sent {
+  text: string;
+  jid: string;
+  id: string;
+  quotes: string | null;
+  draft: Draft;
+}
+
+const noFiles: EventFiles = {
+  largestImage: 0,
+  link: () => ({ error: "There are no files here." }),
+  image: async () => ({ error: "There are no files here." }),
+};
+
+/** Inbox, pipeline, outbox and webhooks as the gateway joins them; only WhatsApp is not there. */
+export async function gateway(
+  store: Store,
+  options: {
+    before?: Answerer[];
+    random?: () => number;
+    privateNetwork?: boolean;
+    files?: EventFiles;
+    loopGuardPerMinute?: number;
+  } = {},
+) {
+  const { log, text: logged } = listeningLog();
+  const presence: string[] = [];
+  const http = createSafeFetch({ allowPrivateNetwork: options.privateNetwork ?? true });
+  const outbox = createOutbox({
+    store,
+    config: { sendWaitMs: 1000, pacePerMinute: 0, retentionDays: 30 },
+    log,
+    connections: { connection: () => null, isLinked: () => true },
+    canonicalChat: async (_device, jid) => jid,
+  });
+  const dataDir = temporaryFolder();
+  const media = createMedia({
+    store,
+    config: { dataDir, maxMediaBytes: 1024 ** 2, ffmpegPath: null },
+    log,
+    http,
+  });
+  const webhooks = createWebhooks({
+    store,
+    config: { webhookTimeoutMs: 15_000 },
+    log,
+    http,
+    outbox,
+    media,
+    files: options.files ?? noFiles,
+    loopGuard: {
+      allows: (deviceId, chat) => pipeline.loopGuard.allows(deviceId, chat),
+      count: (deviceId, chat, replies) => pipeline.loopGuard.count(deviceId, chat, replies),
+    },
+    connection: () => ({
+      markRead: async (chat, id) => void presence.push(`read ${chat} ${id}`),
+      typing: async (chat, on) => void presence.push(`typing ${chat} ${on}`),
+    }),
+    random: options.random ?? (() => 0.5),
+  });
+  await webhooks.load();
+  const pipeline = createPipeline({
+    store,
+    config: { takeoverMinutes: 30, loopGuardPerMinute: options.loopGuardPerMinute ?? 0 },
+    log,
+    inbox: createInbox(store),
+    outbox,
+    polls: createPolls(store),
+    answerers: [webhooks.holder, ...(options.before ?? []), webhooks.answerer],
+    replyMaxAge: webhooks.replyMaxAge,
+  });
+  await pipeline.start();
+  webhooks.start();
+  let stopped = false;
+  const stop = async (graceMs = 0): Promise<void> => {
+    if (stopped) return;
+    stopped = true;
+    await Promise.all([pipeline.drain(), webhooks.stop(graceMs)]);
+    media.stop();
+    await http.close();
+  };
+  onTestFinished(() => stop());
+
+  return {
+    webhooks,
+    presence,
+    logged,
+    stop,
+    /** A message arrives; resolves when it is stored. */
+    receive: async (change: Partial<Incoming> = {}): Promise<Incoming> => {
+      const message = incoming({ timestamp: Math.floor(store.now() / 1000), ...change });
+      await pipeline.receive(DEVICE, NUMBER, [message], []);
+      return message;
+    },
+    configure: (url: string, change: Partial<WebhookConfig> = {}) => webhooks.put(DEVICE, { url, ...change }),
+    deliveries: async () => (await webhooks.deliveries.list({ deviceIds: [DEVICE], limit: 100 })).deliveries,
+    /** What is in the outbox, in order; texts of what is no text are "". */
+    sent: async (): Promise<Sent[]> => {
+      const rows = await store.rows("select wa_id, jid from outbox order by id", []);
+      return Promise.all(
+        rows.map(async (row) => {
+          const id = String(row.wa_id);
+          const draft = await outbox.sentContent(DEVICE, id);
+          return {
+            text: draft !== null && "text" in draft ? draft.text : "",
+            jid: String(row.jid),
+            id,
+            quotes: draft!.quote?.id ?? null,
+            draft: draft!,
+          };
+        }),
+      );
+    },
+    decisions: async () =>
+      (await store.rows('select wa_id, "by", trail from decisions order by inbox_id', [])).map((row) => ({
+        id: String(row.wa_id),
+        by: row.by as string | null,
+        trail: JSON.parse(String(row.trail)) as { by: string; outcome: string; detail?: string }[],
+      })),
+  };
+}
+
+export type Gateway = Awaited<ReturnType<typeof gateway>>;

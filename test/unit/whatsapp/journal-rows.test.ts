@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../../src/config.ts";
+import type { Incoming } from "../../../src/model/messages.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import {
+  findJournalled,
+  journalInsert,
+  readUnspent,
+  spendStatement,
+  sweepJournal,
+  type JournalRow,
+} from "../../../src/whatsapp/journal-rows.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+const folder = mkdtempSync(join(tmpdir(), "parley-journal-"));
+let store: Store;
+let now = 1_000_000;
+
+beforeEach(async () => {
+  store = await openStore(loadConfig({ DATA_DIR: folder }), pino({ level: "silent" }), () => now);
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const message = (text: string): JournalRow => ({
+  stanzaId: text,
+  content: { message: { id: text, text } as Incoming, plain: null },
+});
+const insert = (hash: string, row: JournalRow, deviceId = 1) =>
+  store.writer.commit([journalInsert(store, deviceId, hash, row)]);
+
+describe("the journal's rows", () => {
+  it("are found by hash, and known as spent once their message is stored", async () => {
+    await insert("h", message("hello"));
+    expect(await findJournalled(store, 1, "h")).toMatchObject({ message: { text: "hello" } });
+    await store.writer.commit([spendStatement(1, "h")]);
+    expect(await findJournalled(store, 1, "h")).toBeNull();
+    expect(await findJournalled(store, 2, "h")).toBeUndefined();
+  });
+
+  it("that are unspent come back in the order of their arrival, messages only, of one number only", async () => {
+    for (const text of ["b", "a", "c"]) await insert(`hash of ${text}`, message(text));
+    await insert("protocol", { stanzaId: "", content: { message: null, plain: "AA==" } });
+    await insert("foreign", message("x"), 2);
+    await store.writer.commit([spendStatement(1, "hash of a")]);
+    expect((await readUnspent(store, 1)).map(({ message: { text } }) => text)).toEqual(["b", "c"]);
+  });
+
+  it("go after a day, except messages that nobody has stored", async () => {
+    await insert("spent", { stanzaId: "1", content: null });
+    await insert("protocol", { stanzaId: "", content: { message: null, plain: "AA==" } });
+    await insert("owed", message("keep"));
+    now += DAY + 1;
+    await insert("young", { stanzaId: "2", content: null });
+    await sweepJournal(store);
+    const rows = await store.rows("select hash from journal order by hash", []);
+    expect(rows.map(({ hash }) => hash)).toEqual(["owed", "young"]);
+  });
+
+  it("hold no clear text", async () => {
+    await insert("h", message("a very secret sentence"));
+    const [row] = await store.rows("select content from journal", []);
+    expect(Buffer.from(row?.content as ArrayBuffer).toString("latin1")).not.toContain("secret");
+  });
+});

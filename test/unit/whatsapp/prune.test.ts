@@ -1,0 +1,79 @@
+/* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
+import { describe, expect, it } from "vitest";
+import { pruneSenderKey, pruneSession, type SerializedRecord } from "../../../src/whatsapp/prune.ts";
+
+const SENDING = 1;
+const RECEIVING = 2;
+
+function session(chains: number, closed = -1, used = 0) {
+  return {
+    indexInfo: { closed, used },
+    _chains: Object.fromEntries([
+      ...Array.from({ length: chains }, (_, n) => [`in${n}`, { chainType: RECEIVING }]),
+      ["out", { chainType: SENDING }],
+    ]),
+  };
+}
+
+const record = (sessions: SerializedRecord["_sessions"]): SerializedRecord => ({
+  version: "v1",
+  _sessions: sessions,
+});
+
+describe("pruneSession", () => {
+  it("keeps the sending chain and the newest five receiving chains", () => {
+    const pruned = pruneSession(record({ a: session(9) }));
+    expect(Object.keys(pruned._sessions.a?._chains ?? {})).toEqual([
+      "in4",
+      "in5",
+      "in6",
+      "in7",
+      "in8",
+      "out",
+    ]);
+  });
+
+  it("keeps the open session and the ten closed ones that were used last", () => {
+    const closed = Object.fromEntries(
+      Array.from({ length: 15 }, (_, n) => [`closed${n}`, session(1, 1_000 + n, n)]),
+    );
+    const pruned = pruneSession(record({ open: session(1), ...closed }));
+    expect(Object.keys(pruned._sessions)).toEqual([
+      "open",
+      ...Array.from({ length: 10 }, (_, n) => `closed${n + 5}`),
+    ]);
+  });
+
+  it("gives a record with nothing to drop as it is, and leaves what it was given unchanged", () => {
+    const small = record({ a: session(5) });
+    expect(pruneSession(small)).toBe(small);
+    const large = record({ a: session(9) });
+    pruneSession(large);
+    expect(Object.keys(large._sessions.a?._chains ?? {})).toHaveLength(10);
+  });
+});
+
+describe("pruneSenderKey", () => {
+  const keys = Array.from({ length: 200 }, (_, iteration) => ({ iteration, seed: "x".repeat(40) }));
+  const state = (privateKey: number[]) =>
+    Buffer.from(
+      JSON.stringify([
+        {
+          senderKeyId: 1,
+          senderSigningKey: { private: { type: "Buffer", data: privateKey } },
+          senderMessageKeys: keys,
+        },
+      ]),
+    );
+
+  it("empties the leftovers of an own sender key", () => {
+    const [pruned] = JSON.parse(Buffer.from(pruneSenderKey(state([1, 2, 3]))).toString());
+    expect(pruned.senderMessageKeys).toEqual([]);
+    expect(pruned.senderKeyId).toBe(1);
+  });
+
+  it("keeps the skipped keys of somebody else: their messages may still come", () => {
+    const foreign = state([]);
+    expect(pruneSenderKey(foreign)).toBe(foreign);
+  });
+});

@@ -1,0 +1,158 @@
+import type { BinaryNode } from "@whiskeysockets/baileys";
+import { describe, expect, it } from "vitest";
+import { createAcks } from "../../../src/whatsapp/acks.ts";
+import { readGroups, tellsOwnLeaving } from "../../../src/whatsapp/group-nodes.ts";
+import { readReceipts } from "../../../src/whatsapp/receipts.ts";
+import { createStanzas } from "../../../src/whatsapp/stanzas.ts";
+
+const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };
+
+const ack = (id: string, attrs: Record<string, string> = {}) => ({
+  tag: "ack",
+  attrs: { id, class: "message", ...attrs },
+});
+
+const removal = (jid: string) => ({
+  tag: "notification",
+  attrs: { from: "12@g.us" },
+  content: [{ tag: "remove", attrs: {}, content: [{ tag: "participant", attrs: { jid } }] }],
+});
+
+const receipt = (attrs: Record<string, string>, ids: string[] = []) =>
+  readReceipts(
+    {
+      tag: "receipt",
+      attrs: { id: "A", t: "1700000000", ...attrs },
+      content: ids.length
+        ? [{ tag: "list", attrs: {}, content: ids.map((id) => ({ tag: "item", attrs: { id } })) }]
+        : undefined,
+    },
+    OWN,
+  );
+
+describe("receipts", () => {
+  it("tell what became of one message or many", () => {
+    expect(receipt({ from: "3155:1@s.whatsapp.net" })).toEqual([
+      { waId: "A", jid: "3155@s.whatsapp.net", state: "delivered", at: 1_700_000_000_000 },
+    ]);
+    expect(
+      receipt({ from: "3155@s.whatsapp.net", type: "read" }, ["B", "C"]).map(
+        ({ waId, state }) => waId + state,
+      ),
+    ).toEqual(["Aread", "Bread", "Cread"]);
+    expect(receipt({ from: "12@g.us", participant: "555@lid", type: "played" })).toMatchObject([
+      { jid: "12@g.us", state: "played" },
+    ]);
+  });
+
+  it("of the own devices, and of other kinds, say nothing", () => {
+    expect(receipt({ from: "3160@s.whatsapp.net" })).toEqual([]);
+    expect(receipt({ from: "12@g.us", participant: "900:2@lid", type: "read" })).toEqual([]);
+    expect(receipt({ from: "3155@s.whatsapp.net", type: "retry" })).toEqual([]);
+    expect(receipt({ from: "3155@s.whatsapp.net", type: "sender" })).toEqual([]);
+  });
+});
+
+describe("acks", () => {
+  it("end the wait of their message: accepted, refused, or lost with the connection", async () => {
+    const acks = createAcks();
+    const [one, two, three] = [acks.expect("1", 5_000), acks.expect("2", 5_000), acks.expect("3", 5_000)];
+    acks.note(ack("2", { error: "463" }));
+    acks.note(ack("1", { phash: "2:abc" }));
+    acks.fail();
+    expect(await one.result).toEqual({ kind: "accepted", participantHash: "2:abc" });
+    expect(await two.result).toEqual({ kind: "refused", code: 463 });
+    expect(await three.result).toEqual({ kind: "closed" });
+  });
+
+  it("a receipt says that the server has the message", async () => {
+    const acks = createAcks();
+    const wait = acks.expect("1", 5_000);
+    acks.note({ tag: "receipt", attrs: { id: "1", from: "3155@s.whatsapp.net" } });
+    expect(await wait.result).toEqual({ kind: "accepted", participantHash: null });
+  });
+
+  it("that do not come end as a timeout", async () => {
+    expect(await createAcks().expect("1", 1).result).toEqual({ kind: "timeout" });
+  });
+});
+
+describe("groups", () => {
+  it("are read with members in both ways of addressing", () => {
+    const answer: BinaryNode = {
+      tag: "iq",
+      attrs: {},
+      content: [
+        {
+          tag: "groups",
+          attrs: {},
+          content: [
+            {
+              tag: "group",
+              attrs: { id: "12", subject: "Team", size: "300", addressing_mode: "lid" },
+              content: [
+                { tag: "announcement", attrs: {} },
+                {
+                  tag: "participant",
+                  attrs: { jid: "555@lid", phone_number: "3155@s.whatsapp.net", type: "admin" },
+                },
+                { tag: "participant", attrs: { jid: "3166@s.whatsapp.net", lid: "666@lid" } },
+                { tag: "participant", attrs: { jid: "999@lid" } },
+              ],
+            },
+            { tag: "group", attrs: { id: "13@g.us" }, content: [{ tag: "parent", attrs: {} }] },
+          ],
+        },
+      ],
+    };
+    expect(readGroups(answer)).toEqual([
+      {
+        id: "12@g.us",
+        subject: "Team",
+        size: 300,
+        announce: true,
+        community: false,
+        addressing: "lid",
+        participants: [
+          { id: "555@lid", number: "3155", lid: "555@lid", admin: true },
+          { id: "3166@s.whatsapp.net", number: "3166", lid: "666@lid", admin: false },
+          { id: "999@lid", number: null, lid: "999@lid", admin: false },
+        ],
+      },
+      {
+        id: "13@g.us",
+        subject: "",
+        size: 0,
+        announce: false,
+        community: true,
+        addressing: "pn",
+        participants: [],
+      },
+    ]);
+  });
+
+  it("a notification tells that the number itself was removed", () => {
+    expect(tellsOwnLeaving(removal("900@lid"), OWN)).toBe(true);
+    expect(tellsOwnLeaving(removal("555@lid"), OWN)).toBe(false);
+  });
+});
+
+describe("stanzas", () => {
+  it("a ciphertext is known by itself; a channel's plain post passes the journal as well", () => {
+    const stanzas = createStanzas();
+    const [cipher, plain] = [Buffer.from("c"), Buffer.from("p")];
+    const node: BinaryNode = {
+      tag: "message",
+      attrs: { id: "1" },
+      content: [
+        { tag: "enc", attrs: { type: "msg" }, content: cipher },
+        { tag: "plaintext", attrs: {}, content: plain },
+      ],
+    };
+    stanzas.note(node);
+    expect(stanzas.originOf(cipher)).toEqual({ attributes: { id: "1" }, plain: false });
+    expect(stanzas.originOf(plain)?.plain).toBe(true);
+    expect((node.content as BinaryNode[])[1]).toMatchObject({ tag: "enc", attrs: { type: "msg" } });
+    expect(stanzas.originOf(Buffer.from("c"))).toBeUndefined();
+  });
+});

@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, expect, vi } from "vitest";
+import { loadConfig } from "../../src/config.ts";
+import { createInbox } from "../../src/inbox/inbox.ts";
+import type { Draft, Incoming } from "../../src/model/messages.ts";
+import { startSimulator, type Simulator, type SimulatorOptions } from "../../src/simulator/index.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Statement, Store } from "../../src/store/store.ts";
+import type {
+  Closed,
+  LinkedIdentity,
+  MessageReceipt,
+  SendOutcome,
+  WhatsApp,
+  WhatsAppConnection,
+} from "../../src/whatsapp/port.ts";
+import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
+
+// Conditions below have limits of their own, with better messages.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
+
+export const OWN = "31600000001";
+export const GUEST = "31600000100";
+export const silent = pino({ level: "silent" });
+
+const ending: (() => Promise<void> | void)[] = [];
+const simulators: Simulator[] = [];
+
+/** Starts a simulator; a violation that the test did not expect fails it. */
+export async function simulate(options: SimulatorOptions = {}): Promise<Simulator> {
+  const simulator = await startSimulator({ controlPort: false, ...options });
+  simulators.push(simulator);
+  return simulator;
+}
+
+/** Runs when the test ends, the last one first. */
+export function atEnd(step: () => Promise<void> | void): void {
+  ending.unshift(step);
+}
+
+afterEach(async () => {
+  const running = simulators.splice(0);
+  for (const simulator of running) await simulator.settle();
+  for (const step of ending.splice(0)) await step();
+  const violations = (await Promise.all(running.map((simulator) => simulator.violations()))).flat();
+  for (const simulator of running) await simulator.stop();
+  // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test here
+  expect(violations).toEqual([]);
+});
+
+/** Waits until a condition holds. @throws with `what` when it does not within the time (milliseconds) */
+export async function until<T>(
+  what: string,
+  condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Settings of a gateway that talks to a simulator. */
+export function settings(simulator: Simulator, dataDir: string) {
+  return loadConfig({
+    DATA_DIR: dataDir,
+    WHATSAPP_WS_URL: simulator.wsUrl,
+    WHATSAPP_NOISE_ROOT: simulator.noiseRoot,
+  });
+}
+
+/** A folder that is removed when the test ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-whatsapp-"));
+  ending.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A store of its own, closed when the test ends. Counts what is asked of it. */
+export async function testStore(simulator: Simulator, folder = temporaryFolder()): Promise<Store> {
+  const store = await openStore(settings(simulator, folder), silent);
+  atEnd(() => store.close());
+  return store;
+}
+
+/** One number's connections in a test: everything it was told, in order. */
+export interface TestNumber {
+  deviceId: number;
+  qrs: string[];
+  received: Incoming[];
+  receipts: MessageReceipt[];
+  closes: Closed[];
+  identity: LinkedIdentity | null;
+  linked: number;
+  opens: number;
+  connect(): Promise<WhatsAppConnection>;
+  connection(): WhatsAppConnection;
+  close(): Promise<void>;
+  send(to: string, text: string, waId: string): Promise<SendOutcome>;
+  /** Replaces what happens with stored messages. */
+  onStored: (messages: Incoming[]) => void;
+}
+
+export interface TestWhatsApp {
+  whatsapp: WhatsApp;
+  store: Store;
+  sent: Map<string, Draft>;
+  number(deviceId: number): TestNumber;
+}
+
+/** WhatsApp over the real client, with a real inbox behind it. */
+export async function whatsappOn(
+  simulator: Simulator,
+  store: Store,
+  sent = new Map<string, Draft>(),
+): Promise<TestWhatsApp> {
+  const config = settings(simulator, "/nowhere");
+  const whatsapp = createWhatsApp({
+    store,
+    config,
+    log: silent,
+    sentContent: async (_deviceId, waId) => sent.get(waId) ?? null,
+    receivedContent: async () => null,
+    files: { load: async () => null, remember: async () => undefined },
+  });
+  atEnd(() => whatsapp.stop());
+  const inbox = createInbox(store);
+  return {
+    whatsapp,
+    store,
+    sent,
+    number: (deviceId) => testNumber(deviceId, whatsapp, inbox.record, sent),
+  };
+}
+
+function testNumber(
+  deviceId: number,
+  whatsapp: WhatsApp,
+  record: (deviceId: number, messages: Incoming[], spend: Statement[]) => Promise<{ message: Incoming }[]>,
+  sent: Map<string, Draft>,
+): TestNumber {
+  let current: WhatsAppConnection | null = null;
+  const number: TestNumber = {
+    deviceId,
+    qrs: [],
+    received: [],
+    receipts: [],
+    closes: [],
+    identity: null,
+    linked: 0,
+    opens: 0,
+    onStored: () => undefined,
+    async connect() {
+      current = await whatsapp.connect(deviceId, {
+        qr: (text) => void number.qrs.push(text),
+        linked: () => void number.linked++,
+        open(identity) {
+          number.identity = identity;
+          number.opens++;
+        },
+        closed: (closed) => void number.closes.push(closed),
+        async messages(messages, spend) {
+          const stored = (await record(deviceId, messages, spend)).map(({ message }) => message);
+          number.received.push(...stored);
+          number.onStored(stored);
+        },
+        receipts: (receipts) => void number.receipts.push(...receipts),
+        groupsChanged: () => undefined,
+      });
+      return current;
+    },
+    connection() {
+      if (current === null) throw new Error("not connected");
+      return current;
+    },
+    close: async () => current?.close(),
+    async send(to, text, waId) {
+      const draft: Draft = { kind: "text", text };
+      sent.set(waId, draft);
+      return number.connection().send({ waId, jid: to.includes("@") ? to : `${to}@s.whatsapp.net`, draft });
+    },
+  };
+  atEnd(() => number.close());
+  return number;
+}
+
+/** Links a number by QR and waits until it is online. */
+export async function link(simulator: Simulator, number: TestNumber, digits = OWN): Promise<void> {
+  await number.connect();
+  const qr = await until("a QR", () => number.qrs.at(-1));
+  await simulator.scan(digits, qr);
+  await until("the restart after linking", () => number.closes.some(({ code }) => code === 515));
+  await number.connect();
+  await until("the connection to open", () => number.opens > 0);
+}

@@ -1,0 +1,45 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const inRoot = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Tests that start the built gateway; the others run against the sources alone and need no build. */
+const GATEWAY_TESTS = [
+  "test/{api,app,compat,crash,browser,e2e,gateway,security}/**/*.test.ts",
+  "test/cli/parley.test.ts",
+  "test/readme.test.ts",
+];
+
+export default defineConfig({
+  resolve: {
+    alias: { parley: inRoot("./src/bot/index.ts"), "#routes": inRoot("./test/_setup/routes.ts") },
+  },
+  define: { __FAILPOINTS__: "true" },
+  test: {
+    // `.ci/run` counts from the file.
+    reporters: process.env["CI"] ? ["default", ["json", { outputFile: ".test/results.json" }]] : ["default"],
+    pool: "forks",
+    // Each gateway test runs a second process beside it.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "sources",
+          include: ["test/**/*.test.ts"],
+          exclude: GATEWAY_TESTS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "gateway",
+          include: GATEWAY_TESTS,
+          globalSetup: ["./test/_setup/build.ts"],
+        },
+      },
+    ],
+  },
+});
