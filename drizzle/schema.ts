@@ -122,6 +122,42 @@ export const journal = sqliteTable(
   ],
 );
 
+/** Each connection of a number, with what WhatsApp said was waiting: the audit compares it with what was stored. */
+export const connections = sqliteTable(
+  "connections",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    deviceId: integer("device_id").notNull(),
+    openedAt: integer("opened_at").notNull(),
+    /** Null while it is open, and when the process died with it. */
+    closedAt: integer("closed_at"),
+    /** Baileys' `DisconnectReason`, or WhatsApp's own code. */
+    code: integer(),
+    /** Messages that WhatsApp said were waiting; null when it said nothing. */
+    announced: integer(),
+    /** Messages that then arrived marked as offline. */
+    arrived: integer().notNull().default(0),
+  },
+  (t) => [index("connections_device").on(t.deviceId, t.openedAt)],
+);
+
+/** Messages that are known to exist and that could not be read or did not come. */
+export const missingMessages = sqliteTable(
+  "missing_messages",
+  {
+    deviceId: integer("device_id").notNull(),
+    chat: text().notNull(),
+    sender: text().notNull(),
+    waId: text("wa_id").notNull(),
+    /** `undecryptable`, `unavailable`, … */
+    reason: text().notNull(),
+    noticedAt: integer("noticed_at").notNull(),
+    /** When it came after all. */
+    resolvedAt: integer("resolved_at"),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.chat, t.sender, t.waId] })],
+);
+
 export const inbox = sqliteTable(
   "inbox",
   {
@@ -267,6 +303,14 @@ export const webhooks = sqliteTable("webhooks", {
   /** Sealed; signs as well until `oldSecretUntil`. */
   oldSecret: blob("old_secret", { mode: "buffer" }),
   oldSecretUntil: integer("old_secret_until"),
+  /** Failed attempts since the last accepted one, over all deliveries. */
+  failures: integer().notNull().default(0),
+  /** When the first of them failed; null while the endpoint works. */
+  failingSince: integer("failing_since"),
+  /** The breaker is open until then: nothing is posted. */
+  pausedUntil: integer("paused_until"),
+  /** Why Parley turned it off: `gone` (410) or `failing` (for days); null when its owner decides. */
+  disabledReason: text("disabled_reason").$type<"gone" | "failing">(),
   updatedAt: integer("updated_at").notNull(),
 });
 

@@ -11,6 +11,8 @@ export interface World {
   key: string;
   /** Links a number as a user does: asks for the QR over HTTP, the owner's phone scans it, waits until connected. */
   link(number: string, options?: NumberOptions & { key?: string }): Promise<void>;
+  /** The number is online at the simulator, and the gateway itself takes it for connected: it hears of it a little later. */
+  online(number: string, timeoutMs?: number): Promise<void>;
   bindBots(number: string, ...ids: string[]): Promise<void>;
 }
 
@@ -90,6 +92,13 @@ async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<
         }
         return body.state === "connected";
       });
+    },
+    async online(number, timeoutMs) {
+      await sim.waitOnline(number, timeoutMs);
+      await until(async () => {
+        const { body } = await gateway.get(`/devices/${number}`, { key });
+        return body.data.state === "connected";
+      }, timeoutMs);
     },
     async bindBots(number, ...ids) {
       const bots = ids.map((id) => ({ id, enabled: true }));

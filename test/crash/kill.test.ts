@@ -23,11 +23,11 @@ async function openShop(env: Record<string, string> = {}): Promise<World> {
 /** Starts anew with a failpoint, lets Ana write, sees the process die by SIGKILL, starts it again without. */
 async function crashWhileAnswering(world: World, point: FailpointName, text: string): Promise<void> {
   await world.gateway.restart({ CRASH_AT: point });
-  await world.sim.waitOnline(SHOP);
+  await world.online(SHOP);
   await world.sim.sendText(ANA, SHOP, text);
   expect(await world.gateway.exited()).toMatchObject({ signal: "SIGKILL" });
   await world.gateway.restart({ CRASH_AT: "" });
-  await world.sim.waitOnline(SHOP);
+  await world.online(SHOP);
 }
 
 describe("killed while it answers", () => {
@@ -67,7 +67,7 @@ describe("killed while it answers", () => {
   it("a send by REST that was stored arrives once, although its caller never heard of it", async () => {
     const world = await openShop();
     await world.gateway.restart({ CRASH_AT: "before-ack" });
-    await world.sim.waitOnline(SHOP);
+    await world.online(SHOP);
 
     const call = world.gateway.post(
       "/send-message",
@@ -79,7 +79,7 @@ describe("killed while it answers", () => {
     await world.gateway.restart({ CRASH_AT: "" });
 
     await world.sim.waitForMessage(ANA, { text: "ready" }, 30_000);
-    await world.sim.waitOnline(SHOP);
+    await world.online(SHOP);
     await world.sim.settle();
     expect(new Set((await world.sim.messages(ANA)).map(({ id }) => id)).size).toBe(1);
   });
@@ -93,7 +93,7 @@ describe("a message that arrives again", () => {
 
     await world.sim.sendText(ANA, SHOP, "ping");
     await world.sim.waitForMessage(ANA, { from: SHOP, text: "pong" }, 30_000);
-    await world.sim.waitOnline(SHOP, 30_000);
+    await world.online(SHOP, 30_000);
     await world.sim.settle();
 
     expect(new Set((await world.sim.messages(ANA)).map(({ id }) => id)).size).toBe(1);

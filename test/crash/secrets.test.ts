@@ -25,7 +25,7 @@ it("keeps texts, keys, secrets and private keys out of database, WAL, cache and 
   await world.sim.waitForMessage(ANA, { text: "outgoing-text-51d0aa" });
   // A contact with a new session to us: libsignal closes the old one and would print it.
   await world.gateway.restart();
-  await world.sim.waitOnline(SHOP);
+  await world.online(SHOP);
   await world.sim.sendText(ANA, SHOP, "incoming-text-9b07fe again");
   await until(async () => (await world.sim.messages(ANA, { from: SHOP })).length === 3);
 

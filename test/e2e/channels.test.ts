@@ -155,7 +155,7 @@ describe("posts of a channel", () => {
     const first = await world.sim.postInChannel(channel.id, "Good morning.");
     await until(() => receiver.events.length === 1);
     await world.gateway.restart({ CRASH_AT: "after-journal-commit" });
-    await world.sim.waitOnline(SHOP);
+    await world.online(SHOP);
     const second = await world.sim.postInChannel(channel.id, "Good morning.");
     await world.gateway.exited();
     await world.gateway.restart({ CRASH_AT: "" });

@@ -427,7 +427,7 @@ describe("a kept file", () => {
     const event = await eventOf(await own.sim.send(ANA, SHOP, document(picture)));
     expect(event.media.url).toMatch(/^https:\/\/gateway\.example\/base\/media\//);
     await own.gateway.restart();
-    await own.sim.waitOnline(SHOP);
+    await own.online(SHOP);
 
     const { status, bytes } = await load(`${own.gateway.url}/media/${event.media.url.split("/media/")[1]}`);
     expect(status).toBe(200);

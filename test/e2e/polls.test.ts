@@ -143,7 +143,7 @@ describe("a vote", () => {
     await shop.sim.votePoll(ANA, id, ["Salad", "Pizza"]);
     await counted({ Pizza: [ANA], Salad: [ANA] }, 1);
     await shop.gateway.restart();
-    await shop.sim.waitOnline(SHOP);
+    await shop.online(SHOP);
     await shop.sim.votePoll(BEN, id, ["Pizza"]);
     await counted({ Pizza: [ANA, BEN], Salad: [ANA] }, 2);
     await shop.sim.votePoll(ANA, id, ["Pasta"]);

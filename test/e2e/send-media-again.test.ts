@@ -52,7 +52,7 @@ it("a phone that could not read a file's message gets the same again, also from 
   await world.sim.expectViolation("undecryptable", { timeoutMs: 10_000 });
 
   await world.gateway.restart();
-  await world.sim.waitOnline(SHOP);
+  await world.online(SHOP);
   await world.sim.faults.releaseDeliveries({ number: SHOP });
 
   const got = await world.sim.waitForMessage(ANA, { id, text: "Look" }, 30_000);

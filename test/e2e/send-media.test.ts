@@ -343,11 +343,11 @@ describe("WhatsApp's media host", () => {
     const file = png(32, 32);
     const host = await startFileHost({ "/a.png": file });
     await world.gateway.restart({ CRASH_AT: "before-ack" });
-    await world.sim.waitOnline(SHOP);
+    await world.online(SHOP);
     await send(world, { media_type: "image", url: host.url("/a.png") }).catch(() => undefined);
     expect(await world.gateway.exited()).toMatchObject({ signal: "SIGKILL" });
     await world.gateway.restart({ CRASH_AT: "" });
-    await world.sim.waitOnline(SHOP);
+    await world.online(SHOP);
     const { id } = await world.sim.waitForMessage(ANA, { from: SHOP }, 30_000);
     await until(
       async () =>
