@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import { createAcks } from "./acks.ts";
 import type { AuthState } from "./auth-state.ts";
 import { baileys } from "./baileys.ts";
+import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { identityOf, ownIdsOf } from "./identity.ts";
 import { createComposer, type Composer } from "./compose.ts";
@@ -61,6 +62,7 @@ interface Context extends ConnectionDeps {
   end(closed: Closed): void;
   /** The reason given to `end`. */
   endedBy(): Closed | null;
+  caughtUp: CaughtUp;
 }
 
 /** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
@@ -148,8 +150,19 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       .then((incoming) => (incoming.length > 0 ? deps.events.messages(incoming, []) : undefined))
       .catch(storageFailed);
   });
-  const life = live({ ...deps, socket, auth, journal, end, endedBy: () => reason }, () => acks.fail());
-  return surface(deps, socket, { acks, groups, channels: createChannels(socket), composer, hosts, life });
+  const caughtUp = watchCaughtUp(socket);
+  const life = live({ ...deps, socket, auth, journal, end, endedBy: () => reason, caughtUp }, () =>
+    acks.fail(),
+  );
+  return surface(deps, socket, {
+    caughtUp,
+    acks,
+    groups,
+    channels: createChannels(socket),
+    composer,
+    hosts,
+    life,
+  });
 }
 
 function numbersIn(auth: AuthState): (lidUsers: string[]) => Promise<Map<string, string>> {
@@ -197,6 +210,7 @@ function live(context: Context, onClosed: () => void): Life {
     socket.ev.flush();
     stopWatching();
     open = false;
+    context.caughtUp.end();
     onClosed();
     const closed = context.endedBy() ?? closedBy(error);
     tell(async () => {
@@ -224,6 +238,7 @@ function live(context: Context, onClosed: () => void): Life {
     if (update.connection === "open") {
       stopWatching();
       open = true;
+      context.caughtUp.opened();
       const identity = identityOf(auth.creds);
       if (identity) tell(() => events.open(identity));
     }
@@ -247,6 +262,7 @@ function surface(
   deps: ConnectionDeps,
   socket: WASocket,
   parts: {
+    caughtUp: CaughtUp;
     acks: ReturnType<typeof createAcks>;
     groups: ReturnType<typeof createGroups>;
     channels: Channels;
@@ -262,6 +278,7 @@ function surface(
       const { memory } = deps;
       return sendMessage({ socket, acks, composer, memory, lockedUntil: life.lockedUntil }, message);
     },
+    caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
     channel: channels.find,
     followChannel: channels.follow,

@@ -77,6 +77,8 @@ export type SendOutcome =
   | { kind: "sent" }
   /** Written or not, nobody knows: the connection closed or no ack came in time. Send the same id again. */
   | { kind: "unknown"; reason: string }
+  /** WhatsApp wants this number to ask less often (429). Nothing went out; send the same id again after a pause. */
+  | { kind: "limited"; reason: string }
   /**
    * WhatsApp or the encryption refused. `code` is WhatsApp's (463, 479, …), 0 when it gave none; `reason` is
    * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, else a text for the log.
@@ -155,6 +157,11 @@ export interface WhatsAppEvents {
 export interface WhatsAppConnection {
   /** Sends and waits for the server's ack, at most `ackTimeoutMs` (15,000). Never throws. */
   send(message: OutgoingMessage): Promise<SendOutcome>;
+  /**
+   * Resolves when WhatsApp has handed over what waited while the number was away, or has not within 10 s of opening, or
+   * the connection ended: whatever was received of messages sent before has then been told. Never rejects.
+   */
+  caughtUp(): Promise<void>;
   /** All groups that the number is in, asked of WhatsApp now. */
   groups(): Promise<GroupInfo[]>;
   /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */

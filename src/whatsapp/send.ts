@@ -12,6 +12,9 @@ import { POLL_META } from "./to-whatsapp-poll.ts";
 const ACK_TIMEOUT_MS = 15_000;
 const STALE_DEVICES = 479;
 const REACHOUT_LOCKED = 463;
+const RATE_OVERLIMIT = 429;
+
+const LIMITED: SendOutcome = { kind: "limited", reason: "WhatsApp limits how often it may be asked (429)." };
 
 export interface SendDeps {
   socket: WASocket;
@@ -112,6 +115,7 @@ function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack
     case "refused": {
       if (ack.code === STALE_DEVICES) void memory.userDevices.del(userOf(jid));
       if (isGroup(jid)) void forgetWhoHasOurKey(socket, jid);
+      if (ack.code === RATE_OVERLIMIT) return LIMITED;
       const until = ack.code === REACHOUT_LOCKED ? lockedUntil() : null;
       return {
         kind: "refused",
@@ -158,7 +162,8 @@ function describeFailure(error: unknown): SendOutcome {
       code: 0,
       reason: "No device of the recipient has keys that it could be encrypted for.",
     };
-  // 408 and 428 are Baileys' own words for a lost connection, 429 passes; others from the server will not.
-  const final = code >= 400 && code < 500 && ![408, 428, 429].includes(code);
+  if (code === RATE_OVERLIMIT) return LIMITED;
+  // 408 and 428 are Baileys' own words for a lost connection; others from the server will not pass.
+  const final = code >= 400 && code < 500 && ![408, 428].includes(code);
   return final ? { kind: "refused", code, reason: message } : { kind: "unknown", reason: message };
 }

@@ -69,6 +69,7 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
         sent.push(message);
         return current(message);
       },
+      caughtUp: async () => undefined,
       groups: unused,
       channel: unused,
       followChannel: unused,
