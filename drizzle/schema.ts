@@ -267,6 +267,14 @@ export const reachoutLocks = sqliteTable("reachout_locks", {
   until: integer().notNull(),
 });
 
+/** WhatsApp wants this number to slow down (429): nothing is sent until then, and a start must not forget it. */
+export const sendBrakes = sqliteTable("send_brakes", {
+  deviceId: integer("device_id").primaryKey(),
+  until: integer().notNull(),
+  /** How often in a row; each pause is longer than the one before. */
+  times: integer().notNull(),
+});
+
 /** Per-chat facts that guards need. */
 export const chatState = sqliteTable(
   "chat_state",

@@ -20,6 +20,12 @@ CREATE TABLE `missing_messages` (
 	PRIMARY KEY(`device_id`, `chat`, `sender`, `wa_id`)
 );
 --> statement-breakpoint
+CREATE TABLE `send_brakes` (
+	`device_id` integer PRIMARY KEY NOT NULL,
+	`until` integer NOT NULL,
+	`times` integer NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE `webhooks` ADD `failures` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `webhooks` ADD `failing_since` integer;--> statement-breakpoint
 ALTER TABLE `webhooks` ADD `paused_until` integer;--> statement-breakpoint
