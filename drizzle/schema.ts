@@ -146,10 +146,17 @@ export const missingMessages = sqliteTable(
   "missing_messages",
   {
     deviceId: integer("device_id").notNull(),
+    /** Canonical, like `sender`; see `model/messages.ts`. */
     chat: text().notNull(),
     sender: text().notNull(),
     waId: text("wa_id").notNull(),
-    /** `undecryptable`, `unavailable`, … */
+    fromMe: integer("from_me", { mode: "boolean" }).notNull().default(false),
+    /** Chat and writer as they stood on the wire: so the owner's phone is asked for the message. */
+    jid: text().notNull(),
+    participant: text(),
+    /** WhatsApp's own timestamp, Unix seconds; 0 when it is not known. */
+    timestamp: integer().notNull(),
+    /** `undecryptable`, `unavailable`, `phone_only`, `history`, `unknown_send`. */
     reason: text().notNull(),
     noticedAt: integer("noticed_at").notNull(),
     /** When it came after all. */
