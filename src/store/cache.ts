@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { createStorage, type Driver, type Storage, type StorageValue } from "unstorage";
@@ -10,11 +11,11 @@ const REDIS_ANSWER_MS = 500;
 /**
  * unstorage in memory (the 10,000 entries used last), or in Redis when `redisUrl` is given. `ttl` is in seconds. A Redis
  * that is away is a cache that knows nothing: reads miss, writes are forgotten, nothing throws, and nobody waits for it
- * longer than half a second.
+ * longer than half a second. What was not written by Parley under this key, or not to its end, is a miss as well.
  */
 export function createCache(redisUrl: string | null, log: Logger): Storage {
   if (redisUrl === null) return createStorage({ driver: inMemory() });
-  return createStorage({ driver: forgiving(redisDriver(connectTo(redisUrl, log))) });
+  return createStorage({ driver: forgiving(checked(redisDriver(connectTo(redisUrl, log)))) });
 }
 
 /** unstorage brings a driver for the same LRU cache, but that one keeps entries beyond their `ttl`. */
@@ -76,6 +77,48 @@ function forgiving(driver: Driver): Driver {
     };
   }
   return guarded as unknown as Driver;
+}
+
+const SUM_BYTES = 8;
+
+/**
+ * Each value goes out behind a checksum over key and value: half of one, another program's, or that of another key must
+ * never be read as an answer. Against somebody who writes on purpose only sealing helps, as for QR codes and group lists.
+ */
+function checked(driver: Driver): Driver {
+  return {
+    ...driver,
+    getItem: async (key) => checkedText(key, await driver.getItem(key)),
+    getItemRaw: async (key) => checkedBytes(key, await driver.getItemRaw!(key, {})),
+    async getItems(items, options) {
+      const found = await driver.getItems!(items, options);
+      return found.map(({ key, value }) => ({ key, value: checkedText(key, value) }));
+    },
+    setItem: (key, value, options) =>
+      driver.setItem!(key, sumOf(key, value).toString("hex") + value, options),
+    setItemRaw: (key, value, options) => {
+      const plain = Buffer.from(value as Uint8Array);
+      return driver.setItemRaw!(key, Buffer.concat([sumOf(key, plain), plain]), options);
+    },
+    // One by one through `setItem`.
+    setItems: undefined,
+  };
+}
+
+function checkedText(key: string, stored: unknown): string | null {
+  if (typeof stored !== "string") return null;
+  const value = stored.slice(2 * SUM_BYTES);
+  return stored.startsWith(sumOf(key, value).toString("hex")) ? value : null;
+}
+
+function checkedBytes(key: string, stored: unknown): Buffer | null {
+  if (!Buffer.isBuffer(stored) || stored.length < SUM_BYTES) return null;
+  const value = stored.subarray(SUM_BYTES);
+  return stored.subarray(0, SUM_BYTES).equals(sumOf(key, value)) ? value : null;
+}
+
+function sumOf(key: string, value: string | Uint8Array): Buffer {
+  return createHash("sha256").update(`${key}\0`).update(value).digest().subarray(0, SUM_BYTES);
 }
 
 function missedItems(items: unknown): { key: string; value: null }[] {

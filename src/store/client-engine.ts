@@ -18,6 +18,8 @@ export function createClientEngine(url: string, authToken: string | null): Engin
       }
     },
     reconnect: async () => client.reconnect(),
+    // The server's own business.
+    checkpoint: () => undefined,
     close: () => client.close(),
   };
 }

@@ -1,6 +1,7 @@
 import type { Client } from "@libsql/client";
 import { statSync } from "node:fs";
 import { StartError } from "../model/errors.ts";
+import { isWalDamaged } from "./wal.ts";
 
 // Reading all of a larger file would cost more than the second and a half that a start may take. A larger one is
 // checked by SQLite as it is read: header, length and schema at the start, every other page when it is used.
@@ -11,6 +12,16 @@ export async function refuseDamage(client: Client, file: string, name: string): 
   if (statSync(file).size > FULL_CHECK_BYTES) return;
   const { rows } = await client.execute("PRAGMA quick_check(1)");
   if (rows[0]?.[0] !== "ok") throw damaged(name);
+}
+
+/**
+ * A WAL that says that it was changed after it was written. SQLite would take the part before the change for all there is,
+ * and throw the rest away without a word.
+ *
+ * @throws {StartError} before anything has opened the database; nothing is changed
+ */
+export function refuseDamagedWal(file: string, name: string): void {
+  if (isWalDamaged(`${file}-wal`)) throw damaged(name);
 }
 
 /** Turns what the database says into the one line that a start ends with. */
@@ -27,6 +38,6 @@ export function asStartError(error: unknown, name: string): StartError {
 
 function damaged(name: string): StartError {
   return new StartError(
-    `${name} is damaged or not a database; it was left as it is. Put a backup back, or set DATA_DIR to another folder.`,
+    `${name} is damaged or not a database; it was left as it is. Run: npm run parley -- doctor (it says what can be saved), put a backup back, or set DATA_DIR to another folder.`,
   );
 }

@@ -7,6 +7,8 @@ export interface Engine {
   batch(statements: Statement[]): Promise<ResultSet[]>;
   /** Drops the connection; the next batch opens one. After SQLITE_BUSY the old one may lose writes without an error. */
   reconnect(): Promise<void>;
+  /** Moves what the WAL holds into the file. May throw. */
+  checkpoint(): void;
   close(): void;
 }
 

@@ -42,6 +42,10 @@ export function createFileEngine(path: string): Engine {
       return runBatch(connection, statements);
     },
     reconnect: async () => disconnect(),
+    checkpoint() {
+      connection ??= connect(path);
+      connection.tidy();
+    },
     close() {
       // One file is left that can be copied. Closing alone does it only when no reader is open; when the disk is full
       // the WAL stays, and the next start reads it.

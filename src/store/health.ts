@@ -1,8 +1,6 @@
-import { statfs } from "node:fs/promises";
+import { freeBytes, LEAST_FREE_BYTES } from "./ballast.ts";
 import type { Store } from "./store.ts";
 
-/** With less free space than this, receipts could soon be given for what cannot be stored. */
-const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 const PATIENCE_MS = 2_000;
 
 /** Whether the database takes a write now, and the disk of `DATA_DIR` has room. */
@@ -10,7 +8,7 @@ export async function checkStorage(
   store: Store,
   dataDir: string,
 ): Promise<{ database: boolean; disk: boolean }> {
-  const [database, disk] = await Promise.all([canWrite(store), hasRoom(dataDir)]);
+  const [database, disk] = await Promise.all([canWrite(store), hasRoom(store, dataDir)]);
   return { database, disk };
 }
 
@@ -33,7 +31,6 @@ async function canWrite(store: Store): Promise<boolean> {
   return Promise.race([probe, tooLong]).finally(() => clearTimeout(timer));
 }
 
-async function hasRoom(dataDir: string): Promise<boolean> {
-  const { bavail, bsize } = await statfs(dataDir);
-  return bavail * bsize >= LEAST_FREE_BYTES;
+async function hasRoom(store: Store, dataDir: string): Promise<boolean> {
+  return store.state !== "full" && (await freeBytes(dataDir)) >= LEAST_FREE_BYTES;
 }

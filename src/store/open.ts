@@ -8,11 +8,20 @@ import { hideSecret, type Logger } from "../log.ts";
 import { StartError } from "../model/errors.ts";
 import { createCache } from "./cache.ts";
 import { createClientEngine } from "./client-engine.ts";
-import { asStartError, refuseDamage } from "./damage.ts";
+import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
+import { codeOf, watchCondition, type Condition } from "./condition.ts";
+import type { Engine } from "./engine.ts";
 import { createFileEngine, createFileReader } from "./file-engine.ts";
-import { readKeyCheck, requireFittingKey, writeKeyCheck } from "./key-check.ts";
+import {
+  findSettledKey,
+  readDerivationKey,
+  readKeyCheck,
+  requireFittingKey,
+  writeKeyCheck,
+} from "./key-check.ts";
 import { takeLock, type Lock } from "./lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
+import { refuseUnfinishedRestore } from "./offline.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
 import type { Statement, Store } from "./store.ts";
@@ -30,6 +39,7 @@ export async function openStore(config: Config, log: Logger, now: () => number =
   const file = databaseFile(config.databaseUrl);
   const locks = await takeLocks(config.dataDir, file);
   try {
+    refuseUnfinishedRestore(config.dataDir);
     return await openLocked(config, log, file, locks, now);
   } catch (error) {
     for (const lock of locks) lock.release();
@@ -45,7 +55,10 @@ async function openLocked(
   now: () => number,
 ): Promise<Store> {
   const name = file === null ? "The database of DATABASE_URL" : `The database ${file}`;
-  if (file !== null) createPrivately(file);
+  if (file !== null) {
+    createPrivately(file);
+    refuseDamagedWal(file, name);
+  }
   const client = createClient({
     url: config.databaseUrl,
     authToken: config.databaseAuthToken ?? undefined,
@@ -53,30 +66,43 @@ async function openLocked(
     ...(file === null ? {} : { concurrency: 1 }),
   });
   try {
-    const masterKey = await prepare(config, client, file, name);
+    const masterKey = await prepareDatabase(config, client, file, name, now());
+    const derivationKey = await readDerivationKey(client, masterKey);
     hideSecret(log, masterKey);
+    hideSecret(log, derivationKey);
     const adminToken = findOrGenerateAdminToken(config);
     hideSecret(log, adminToken);
     const engine =
       file === null
         ? createClientEngine(config.databaseUrl, config.databaseAuthToken)
         : createFileEngine(file);
-    const writer = createWriter(engine);
     // Every write that does not go through the writer fails at once, instead of in somebody's night.
     if (file !== null) await client.execute("PRAGMA query_only = ON");
     const reader = file === null ? null : createFileReader(file);
+    const condition = reader && watchFile(file!, name, log, engine, reader);
+    const writer = createWriter(engine, condition ?? undefined);
     const cache = createCache(config.redisUrl, log);
     return {
       db: drizzle(client, { schema }),
       async rows(sql: string, args: Statement["args"]) {
-        return reader?.rows({ sql, args }) ?? (await client.execute({ sql, args })).rows;
+        if (reader === null) return (await client.execute({ sql, args })).rows;
+        try {
+          return reader.rows({ sql, args });
+        } catch (error) {
+          condition?.failed(codeOf(error));
+          throw error;
+        }
+      },
+      get state() {
+        return condition?.state ?? "good";
       },
       writer,
-      box: createSecretBox(masterKey),
+      box: createSecretBox(masterKey, derivationKey),
       cache,
       adminToken,
       now,
       async close() {
+        condition?.close();
         await writer.close();
         reader?.close();
         client.close();
@@ -90,13 +116,37 @@ async function openLocked(
   }
 }
 
+function watchFile(
+  file: string,
+  name: string,
+  log: Logger,
+  engine: Engine,
+  reader: ReturnType<typeof createFileReader>,
+): Condition {
+  const pragma = (pragmaName: string): number =>
+    Number(Object.values(reader.rows({ sql: `PRAGMA ${pragmaName}`, args: [] })[0] ?? {})[0] ?? 0);
+  return watchCondition({
+    folder: dirname(file),
+    name: name.replace(/^The/, "the"),
+    log,
+    checkpoint: engine.checkpoint,
+    unused: () => pragma("freelist_count") * pragma("page_size"),
+  });
+}
+
 /** Checks first, then writes: whose is it, is it whole, does the key fit; then the key, the schema, the check value. */
-async function prepare(config: Config, client: Client, file: string | null, name: string): Promise<Buffer> {
+export async function prepareDatabase(
+  config: Config,
+  client: Client,
+  file: string | null,
+  name: string,
+  now: number,
+): Promise<Buffer> {
   try {
     const kind = await inspectDatabase(client, name);
     if (kind === "ours" && file !== null) await refuseDamage(client, file, name);
     const check = kind === "ours" ? await readKeyCheck(client) : null;
-    const known = findMasterKey(config);
+    const known = check === null ? findMasterKey(config) : findSettledKey(config, check, now);
     if (check !== null) requireFittingKey(known, check, config.dataDir, name);
     const key = known ?? generateMasterKey(config.dataDir);
     await applyMigrations(client);
@@ -107,7 +157,7 @@ async function prepare(config: Config, client: Client, file: string | null, name
   }
 }
 
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -118,12 +168,12 @@ function makeFolder(folder: string): void {
   }
 }
 
-function databaseFile(url: string): string | null {
+export function databaseFile(url: string): string | null {
   return url.startsWith("file:") ? url.slice("file:".length) : null;
 }
 
 /** Of the folder, and of a database file that lies elsewhere: two folders may be pointed at one file. */
-async function takeLocks(dataDir: string, file: string | null): Promise<Lock[]> {
+export async function takeLocks(dataDir: string, file: string | null): Promise<Lock[]> {
   const locks = [await takeLock(join(dataDir, "lock"), `DATA_DIR ${dataDir}`)];
   if (file === null || !relative(dataDir, file).startsWith("..")) return locks;
   try {

@@ -1,6 +1,7 @@
 import type { ResultSet, Row } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql";
 import type { Storage } from "unstorage";
+import type { StorageState } from "./condition.ts";
 import type * as schema from "../../drizzle/schema.ts";
 
 /** One SQL statement with positional arguments. */
@@ -48,6 +49,8 @@ export interface Store {
   cache: Storage;
   /** The operator's token: `PARLEY_ADMIN_TOKEN`, or the generated one in `DATA_DIR`. */
   adminToken: string;
+  /** Whether the database can be written to; it comes back from `full` by itself, from `damaged` never. */
+  readonly state: StorageState;
   /** Milliseconds; tests may run another clock. */
   now(): number;
   close(): Promise<void>;

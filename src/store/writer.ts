@@ -1,5 +1,6 @@
 import type { ResultSet } from "@libsql/client";
 import { setTimeout as sleep } from "node:timers/promises";
+import { codeOf, type Condition } from "./condition.ts";
 import { BatchFailed, type Engine } from "./engine.ts";
 import { ConstraintViolation, StorageUnavailable } from "./errors.ts";
 import type { Statement, Writer } from "./store.ts";
@@ -12,8 +13,9 @@ interface Unit {
 
 // A transaction of this many units takes a few milliseconds; more would only hold the event loop longer.
 const MAX_UNITS_PER_COMMIT = 256;
-// Who else could hold the file's lock for a moment is a backup tool; the pauses add up to half a second.
-const BUSY_PAUSES_MS = [1, 4, 15, 50, 130, 300];
+// Who else could hold the file's lock for a moment is a backup tool; the pauses add up to five seconds. The event loop
+// goes on meanwhile: SQLite itself is told not to wait.
+const BUSY_PAUSES_MS = [1, 4, 15, 50, 130, 300, 500, 1_000, 1_500, 1_500];
 
 export interface ClosableWriter extends Writer {
   /** Commits what was given so far; everything after is refused. */
@@ -23,8 +25,13 @@ export interface ClosableWriter extends Writer {
 /**
  * Group commit: what was given while the event loop went round once is committed in one transaction, so that one disk
  * flush serves many units. A lone unit waits for nothing but the end of the current turn of the event loop.
+ *
+ * @param condition what may be tried now; default: everything
  */
-export function createWriter(engine: Engine): ClosableWriter {
+export function createWriter(
+  engine: Engine,
+  condition?: Pick<Condition, "refusal" | "failed">,
+): ClosableWriter {
   let waiting: Unit[] = [];
   let closed = false;
   let running = false;
@@ -34,11 +41,17 @@ export function createWriter(engine: Engine): ClosableWriter {
     running = true;
     while (waiting.length > 0) {
       await endOfTurn();
-      const units = waiting.slice(0, MAX_UNITS_PER_COMMIT);
+      const units = waiting.slice(0, MAX_UNITS_PER_COMMIT).filter(mayBeTried);
       waiting = waiting.slice(MAX_UNITS_PER_COMMIT);
-      await commitInOrder(engine, units);
+      await commitInOrder(engine, units, condition);
     }
     running = false;
+  }
+
+  function mayBeTried({ statements, reject }: Unit): boolean {
+    const refusal = condition?.refusal(statements) ?? null;
+    if (refusal !== null) reject(new StorageUnavailable(refusal));
+    return refusal === null;
   }
 
   function commit(statements: Statement[]): Promise<ResultSet[]> {
@@ -77,7 +90,11 @@ function endOfTurn(): Promise<void> {
  * Commits units in their order. When a statement of one unit fails, the units before it are committed, it is tried
  * once more by itself, and the rest goes on: nobody is refused because of somebody else, and no order changes.
  */
-async function commitInOrder(engine: Engine, units: Unit[]): Promise<void> {
+async function commitInOrder(
+  engine: Engine,
+  units: Unit[],
+  condition: Pick<Condition, "failed"> | undefined,
+): Promise<void> {
   let rest = units;
   while (rest.length > 0) {
     const failed = await tryTogether(engine, rest);
@@ -85,11 +102,12 @@ async function commitInOrder(engine: Engine, units: Unit[]): Promise<void> {
     const guilty =
       failed.kind === "unavailable" || failed.kind === "busy" ? null : guiltyUnit(rest, failed.index);
     if (guilty === null || rest.length === 1) {
+      if (failed.kind === "unavailable") condition?.failed(codeOf(failed));
       for (const unit of rest) unit.reject(publicReason(failed));
       return;
     }
-    if (guilty > 0) await commitInOrder(engine, rest.slice(0, guilty));
-    await commitInOrder(engine, rest.slice(guilty, guilty + 1));
+    if (guilty > 0) await commitInOrder(engine, rest.slice(0, guilty), condition);
+    await commitInOrder(engine, rest.slice(guilty, guilty + 1), condition);
     rest = rest.slice(guilty + 1);
   }
 }

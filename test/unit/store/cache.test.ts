@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { Redis } from "ioredis";
 import type { Storage } from "unstorage";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createLogger } from "../../../src/log.ts";
@@ -106,5 +107,58 @@ describe("a cache in a Redis that goes away", () => {
 
     expect(await cache.getItem("x")).toBeNull();
     await cache.setItem("x", "y");
+  });
+});
+
+describe("a cache in a Redis that holds something else", () => {
+  const JUNK: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
+    ["text of another program", (redis, key) => redis.set(key, "hello")],
+    ["JSON of another shape", (redis, key) => redis.set(key, '{"state":"connected"}')],
+    ["half a JSON text", (redis, key) => redis.set(key, '{"sta')],
+    ["nothing", (redis, key) => redis.set(key, "")],
+    ["bytes that are no text", (redis, key) => redis.set(key, Buffer.from([0xff, 0, 0xfe, 0x80, 7]))],
+    ["a list", (redis, key) => redis.rpush(key, "a", "b")],
+    ["a hash", (redis, key) => redis.hset(key, "a", "b")],
+    [
+      "a value of our own that was cut off",
+      async (redis, key) => redis.set(key, (await ours(redis)).slice(0, -2)),
+    ],
+    ["a value of our own from another key", async (redis, key) => redis.set(key, await ours(redis))],
+  ];
+  const ours = async (redis: Redis): Promise<string> => (await redis.get("parley:kept")) ?? "";
+
+  it.each(JUNK)("misses: %s", async (_what, write) => {
+    const server = await startRedis();
+    const { cache } = openCache(server.url);
+    await works(cache);
+    const redis = new Redis(server.url);
+    onTestFinished(() => redis.disconnect());
+    await cache.setItem("kept", { state: "connected" });
+    await redis.del("parley:junk");
+    await write(redis, "parley:junk");
+
+    expect(await cache.getItem("junk")).toBeNull();
+    expect(await cache.getItemRaw("junk")).toBeNull();
+    expect(await cache.getItems(["junk", "kept"])).toEqual([
+      { key: "junk", value: null },
+      { key: "kept", value: { state: "connected" } },
+    ]);
+    await cache.setItem("junk", ["good again"]);
+    expect(await cache.getItem("junk")).toEqual(["good again"]);
+  });
+
+  it("misses after FLUSHALL, and goes on", async () => {
+    const server = await startRedis();
+    const { cache } = openCache(server.url);
+    await works(cache);
+    const redis = new Redis(server.url);
+    onTestFinished(() => redis.disconnect());
+    await cache.setItem("kept", "x");
+
+    await redis.flushall();
+
+    expect(await cache.getItem("kept")).toBeNull();
+    await cache.setItem("kept", "y");
+    expect(await cache.getItem("kept")).toBe("y");
   });
 });

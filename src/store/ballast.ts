@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { rmSync, statSync } from "node:fs";
+import { open, rename, statfs } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Enough for a checkpoint of the WAL and for erasing rows while the disk is full. */
+export const BALLAST_BYTES = 16 * 1024 * 1024;
+/** With less free space than this, receipts could soon be given for what cannot be stored. */
+export const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+
+const NAME = "ballast";
+const BLOCK_BYTES = 1024 * 1024;
+
+/** A file that holds room: given back to the disk when it is full, so that what frees space can still be written. */
+export interface Ballast {
+  readonly exists: boolean;
+  /** Gives the room back; nothing happens when there is none. */
+  release(): void;
+  /** Takes the room when it is there to be taken, and leaves `LEAST_FREE_BYTES` beside it. Never rejects. */
+  make(): Promise<boolean>;
+}
+
+/** @param folder on the disk of the database */
+export function createBallast(folder: string): Ballast {
+  const file = join(folder, NAME);
+  const draft = `${file}.new`;
+  let released = 0;
+
+  const exists = (): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= BALLAST_BYTES;
+
+  async function write(): Promise<void> {
+    const handle = await open(draft, "w", 0o600);
+    try {
+      // Zeros would take no room on a disk that compresses.
+      const block = randomBytes(BLOCK_BYTES);
+      for (let written = 0; written < BALLAST_BYTES; written += BLOCK_BYTES) await handle.writeFile(block);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  return {
+    get exists() {
+      return exists();
+    },
+    release() {
+      released++;
+      for (const path of [file, draft]) rmSync(path, { force: true });
+    },
+    async make() {
+      const began = released;
+      try {
+        if (exists()) return true;
+        if ((await freeBytes(folder)) < BALLAST_BYTES + LEAST_FREE_BYTES) return false;
+        await write();
+        // The disk filled up meanwhile.
+        if (released !== began) throw new Error("released");
+        await rename(draft, file);
+        return true;
+      } catch {
+        rmSync(draft, { force: true });
+        return false;
+      }
+    },
+  };
+}
+
+/** What this user may still write to the disk of a folder. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
