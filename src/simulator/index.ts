@@ -51,7 +51,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       nextMs: options.qrNextMs ?? 20_000,
     },
   });
-  const simulator = new LibrarySimulator(server, population, makeFaults(server));
+  const simulator = new LibrarySimulator(server, population, makeFaults(server, population));
   const sockets = await listenForSockets({
     port: options.port ?? 0,
     refuse: () => firstAnswer(server.hooks.upgrade),

@@ -61,7 +61,7 @@ afterEach(async () => {
 export async function until<T>(
   what: string,
   condition: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {

@@ -1,6 +1,7 @@
 import type { Device } from "../server/device.ts";
 import type { SimulatorServer } from "../server/server.ts";
 import type { FaultTarget, SimulatorFaults } from "../types.ts";
+import type { BinaryNode } from "../wire/nodes.ts";
 
 /**
  * One file of this folder: the methods it adds to `sim.faults`, and how to end whatever of them is armed.
@@ -21,12 +22,23 @@ export function isTarget(target: FaultTarget, device: Device | undefined): boole
   );
 }
 
+/** A message of somebody else's, or of another own device: not one between the devices of an account about itself. */
+export const isMessage = (node: BinaryNode): boolean =>
+  node.tag === "message" && node.attrs.category !== "peer";
+
 /** The devices a fault applies to. @throws when there is none */
 export function targets(server: SimulatorServer, target: FaultTarget): Device[] {
   const devices = [...server.world.account(target.number).devices.values()];
   const found = devices.filter((device) => isTarget(target, device));
   if (found.length === 0) throw new Error(`${target.number} has no companion to disturb`);
   return found;
+}
+
+/** @throws when it is no whole number from 1 up */
+export function atLeastOne(name: string, value: number): number {
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`${name} must be a whole number from 1 up, not ${value}`);
+  return value;
 }
 
 /** The functions that a fault has put into hook lists, so that they can be taken out again. */

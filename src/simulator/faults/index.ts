@@ -1,3 +1,4 @@
+import type { Population } from "../population.ts";
 import type { SimulatorServer } from "../server/server.ts";
 import type { SimulatorFaults } from "../types.ts";
 import { acks } from "./acks.ts";
@@ -10,6 +11,7 @@ import { media } from "./media.ts";
 import { offline } from "./offline.ts";
 import { rateOverlimit } from "./rate-overlimit.ts";
 import { reachoutTimelock } from "./reachout-timelock.ts";
+import { resends } from "./resends.ts";
 import { socket } from "./socket.ts";
 import { upgrade } from "./upgrade.ts";
 
@@ -24,13 +26,14 @@ const faultKits = [
   offline,
   rateOverlimit,
   reachoutTimelock,
+  resends,
   socket,
   upgrade,
 ] as const;
 
 /** All faults of one server, with `clear` to end those that are armed. */
-export function makeFaults(server: SimulatorServer): SimulatorFaults {
-  const kits = faultKits.map((kit) => kit(server));
+export function makeFaults(server: SimulatorServer, population: Population): SimulatorFaults {
+  const kits = faultKits.map((kit) => kit(server, population));
   const methods = Object.assign({}, ...kits.map((kit) => kit.methods)) as Omit<SimulatorFaults, "clear">;
   return {
     ...methods,

@@ -241,6 +241,11 @@ export interface SimulatedPerson {
   typing(to: string, state: TypingState): Promise<void>;
   /** Posts a status for some people, given by their addresses. */
   postStatus(content: Content, audience: string[], options?: SendOptions): Promise<{ id: string }>;
+  /**
+   * Sends an earlier message once more, encrypted anew, with its id: to one device as after a retry receipt (`enc` with
+   * `count`), or without `to` to everybody it was sent to. @throws when the message is not remembered, or there is no session
+   */
+  resend(id: string, one?: { to: string; count: number }): Promise<void>;
   /** Resolves when all that was received or asked for so far has been handled by every device. */
   settle(): Promise<void>;
   /** Takes every device offline. `wake()` brings them back with the same keys and sessions. */

@@ -14,6 +14,8 @@ const REMEMBERED = 500;
 interface SentMessage {
   to: string;
   message: proto.IMessage;
+  /** Who sees a status. */
+  audience?: string[];
 }
 
 interface Encrypted {
@@ -46,7 +48,7 @@ export class Outbox {
     const encrypted = await this.#encryptFor(chat, message, audience);
     const { user, device } = this.#state.address;
     const author = deviceJid({ user, server: NUMBERS, device });
-    this.#remember(id, { to: chat, message });
+    this.#remember(id, { to: chat, message, audience });
     this.#state.memory.add({ id, chat, author, fromMe: true, message });
     const { type, attrs } = envelopeOf(message);
     this.#write({ id, to: chat, type, ...attrs, ...encrypted.attrs }, message, encrypted);
@@ -90,6 +92,16 @@ export class Outbox {
     if (forOwn && !isPeer) attrs.recipient = to;
     this.#write(attrs, message, { participants: [], common: [{ to: device, enc }] }, count);
     return true;
+  }
+
+  remembers(id: string): boolean {
+    return this.#sent.has(id);
+  }
+
+  /** Sends an earlier message once more to all it was for, as a phone does that has missed the server's ack. */
+  async repeat(id: string): Promise<void> {
+    const { to, message, audience } = this.#sent.get(id)!;
+    await this.send(to, id, message, audience);
   }
 
   async #encryptFor(chat: string, message: proto.IMessage, audience: string[]) {

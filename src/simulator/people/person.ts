@@ -139,6 +139,19 @@ export class Person implements SimulatedPerson {
     });
   }
 
+  async resend(id: string, one?: { to: string; count: number }): Promise<void> {
+    await this.wake();
+    for (const phone of this.#phones) {
+      if (!phone.outbox.remembers(id)) continue;
+      await phone.do(async () => {
+        if (one) await phone.outbox.sendAgain(id, one.to, one.count);
+        else await phone.outbox.repeat(id);
+      });
+      return;
+    }
+    throw new Error(`no device of ${this.number} has sent a message ${id} lately`);
+  }
+
   /** The stream of this person. */
   protected get random(): Random {
     return this.world.random.fork(`person ${this.options.number}`);

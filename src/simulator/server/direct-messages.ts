@@ -71,7 +71,7 @@ function addressingOf(sender: Device, to: string): "pn" | "lid" {
 
 function book(server: SimulatorServer, sender: Device, node: BinaryNode): void {
   const { id, to } = node.attrs;
-  server.book.add(id!, { sender, to: to!, addressing: addressingOf(sender, to!) });
+  server.book.add(id!, { sender, to: to!, addressing: addressingOf(sender, to!) }, server.now());
 }
 
 function pass(

@@ -17,7 +17,7 @@ export function sendGroupMessage(server: SimulatorServer, sender: Device, node: 
   const role = group?.members.get(sender.account.number);
   if (!group) return { error: 404 };
   if (!role || (group.announce && role === "member")) return { error: 403 };
-  server.book.add(node.attrs.id!, { sender, to: group.id, addressing: group.addressing });
+  server.book.add(node.attrs.id!, { sender, to: group.id, addressing: group.addressing }, server.now());
   if (node.attrs.participant) return resendInGroup(server, sender, group, node);
   if (node.attrs.addressing_mode && node.attrs.addressing_mode !== group.addressing) {
     const detail = `${node.attrs.addressing_mode} in the ${group.addressing} group ${group.id}`;

@@ -1,8 +1,10 @@
 import type { MediaTrouble } from "../media/trouble.ts";
+import type { FrameTrouble } from "../wire/frame-writer.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { Connection } from "./connection.ts";
 import type { Device } from "./device.ts";
 import type { IqError } from "./iq-error.ts";
+import type { QueuedStanza } from "./queue.ts";
 
 /**
  * The places where a fault can reach into the server. Each is a list, asked in the order of adding; a fault adds its
@@ -23,6 +25,16 @@ export interface Hooks {
   ack: ((sender: Device, ack: BinaryNode, connection: Connection) => boolean)[];
   /** True keeps stanzas in the queue of a device that is online. */
   hold: ((device: Device) => boolean)[];
+  /** Another form in which a stanza is queued for a device. */
+  alter: ((device: Device, node: BinaryNode) => BinaryNode | undefined)[];
+  /** True keeps one stanza that was just queued back, until its `held` is taken away. */
+  keep: ((device: Device, stanza: QueuedStanza) => boolean)[];
+  /** Called when a queued stanza was sent. */
+  transmitted: ((device: Device, node: BinaryNode) => void)[];
+  /** Another form in which a stanza goes over a WebSocket. */
+  outgoing: ((device: Device, node: BinaryNode) => BinaryNode | undefined)[];
+  /** What is wrong with the frame of a stanza; the answers of several are joined. */
+  frame: ((device: Device, node: BinaryNode) => FrameTrouble | undefined)[];
   /** How often one more time a stanza is sent. */
   repeat: ((device: Device, node: BinaryNode) => number)[];
   /** True withholds `<ib><offline>`. */
@@ -42,6 +54,11 @@ export function noHooks(): Hooks {
     verdict: [],
     ack: [],
     hold: [],
+    alter: [],
+    keep: [],
+    transmitted: [],
+    outgoing: [],
+    frame: [],
     repeat: [],
     withholdOffline: [],
     iq: [],

@@ -5,6 +5,8 @@ export interface BookedMessage {
   sender: Device;
   /** The chat as the sender named it. */
   to: string;
+  /** When the server took it first, as its `t` attribute says. */
+  t: string;
   /** How user addresses are written in this chat. */
   addressing: "pn" | "lid";
 }
@@ -15,8 +17,10 @@ const REMEMBERED = 100_000;
 export class MessageBook {
   readonly #messages = new Map<string, BookedMessage>();
 
-  add(id: string, message: BookedMessage): void {
-    this.#messages.set(`${message.sender.account.number} ${id}`, message);
+  /** @param t  the server's time now; of a message that comes again, the first one is kept */
+  add(id: string, message: Omit<BookedMessage, "t">, t: string): void {
+    const name = `${message.sender.account.number} ${id}`;
+    this.#messages.set(name, { ...message, t: this.#messages.get(name)?.t ?? t });
     if (this.#messages.size > REMEMBERED) this.#messages.delete(this.#messages.keys().next().value!);
   }
 

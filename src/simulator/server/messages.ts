@@ -96,9 +96,12 @@ export function commonAttributes(
 ): Record<string, string> {
   const { id, type, edit, category, expiration, push_priority: priority } = node.attrs;
   const override = server.overrides.get(`${sender.account.number} ${id}`);
+  // A resend for one device is dated as the message itself.
+  const isResend = node.attrs.participant !== undefined || node.attrs.device_fanout === "false";
+  const sentAt = isResend ? server.book.find(sender.account.number, id!)?.t : undefined;
   const attrs: Record<string, string | undefined> = {
     id,
-    t: override?.t ?? server.now(),
+    t: override?.t ?? sentAt ?? server.now(),
     type: type ?? "text",
     notify: override?.notify ?? node.attrs.notify ?? sender.account.name,
     edit,

@@ -6,6 +6,8 @@ export interface QueuedStanza {
   /** The connection it was last written to, and when (milliseconds). */
   sentOn?: object;
   sentAt?: number;
+  /** Something keeps it back, also from a new connection. */
+  held?: boolean;
 }
 
 /** How an acknowledgement names a stanza; what is undefined was not said. */
@@ -24,8 +26,16 @@ export class StanzaQueue {
   /** Names of stanzas that were acknowledged or sent, so that a repeated acknowledgement is no surprise. */
   readonly #known = new Set<string>();
 
-  push(node: BinaryNode): void {
-    this.#waiting.push({ node });
+  push(node: BinaryNode): QueuedStanza {
+    const stanza = { node };
+    this.#waiting.push(stanza);
+    return stanza;
+  }
+
+  /** Gives some stanzas that wait each other's places: they then stand in the order of this list. */
+  rearrange(stanzas: readonly QueuedStanza[]): void {
+    let next = 0;
+    this.#waiting = this.#waiting.map((stanza) => (stanzas.includes(stanza) ? stanzas[next++]! : stanza));
   }
 
   get size(): number {

@@ -11,6 +11,7 @@ import type { ServerIdentity } from "../wire/noise.ts";
 import type { Account, World } from "../world.ts";
 import type { Channel } from "./channels.ts";
 import type { Connection } from "./connection.ts";
+import { DeliveredStanzas } from "./delivered-stanzas.ts";
 import type { Device } from "./device.ts";
 import { anyHook, noHooks } from "./hooks.ts";
 import { SERVER_JID } from "./jid.ts";
@@ -52,6 +53,7 @@ export class SimulatorServer {
   readonly reachout = new Reachout();
   readonly stanzas: StanzaLog;
   readonly book = new MessageBook();
+  readonly delivered = new DeliveredStanzas();
   readonly pairing: PairingDesk;
   /** Timestamps and names that a caller gave for single messages, by sender and id. */
   readonly overrides = new Map<string, { t?: string; notify?: string }>();
@@ -101,7 +103,10 @@ export class SimulatorServer {
 
   /** Queues a stanza for a device and sends what can be sent. */
   deliver(device: Device, node: BinaryNode): void {
-    device.queue.push(node);
+    const stanza = device.queue.push(
+      this.hooks.alter.reduce((form, hook) => hook(device, form) ?? form, node),
+    );
+    if (anyHook(this.hooks.keep, device, stanza)) stanza.held = true;
     if (!device.connection && !device.seen && device.account.kind === "contact")
       void this.wake(device.account);
     this.flush(device);
@@ -112,7 +117,7 @@ export class SimulatorServer {
     const { connection } = device;
     if (!connection || !device.active || anyHook(this.hooks.hold, device)) return;
     for (const stanza of device.queue.waiting().slice()) {
-      if (stanza.sentOn === connection || connection.closed) continue;
+      if (stanza.held || stanza.sentOn === connection || connection.closed) continue;
       device.queue.markSent(stanza, connection, this.clock());
       this.#transmit(connection, device, stanza.node);
     }
@@ -123,7 +128,7 @@ export class SimulatorServer {
   flushOffline(device: Device): void {
     const { connection } = device;
     if (!connection || !device.active) return;
-    const waiting = [...device.queue.waiting()];
+    const waiting = device.queue.waiting().filter(({ held }) => !held);
     const count = (tag: string) => String(waiting.filter(({ node }) => node.tag === tag).length);
     if (waiting.length > 0) {
       connection.send(
@@ -190,5 +195,7 @@ export class SimulatorServer {
   #transmit(connection: Connection, device: Device, node: BinaryNode): void {
     const repeats = this.hooks.repeat.reduce((sum, hook) => sum + hook(device, node), 0);
     for (let copy = 0; copy <= repeats; copy += 1) connection.send(node);
+    if (node.tag === "message") this.delivered.add(device, node);
+    for (const hook of this.hooks.transmitted.slice()) hook(device, node);
   }
 }

@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { FrameWriter } from "../wire/frame-writer.ts";
 import { FrameReader, frame } from "../wire/frames.ts";
 import { decodeNode, element, encodeNode } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
@@ -24,11 +25,14 @@ export class SocketConnection implements Connection {
   readonly #server: SimulatorServer;
   readonly #socket: WebSocket;
   readonly #reader = new FrameReader();
+  readonly #writer: FrameWriter;
   readonly #queries = new OpenQueries();
   #handshake: NoiseHandshake | undefined;
   #handshakeStep: "hello" | "finish" = "hello";
   #transport: NoiseTransport | undefined;
   #endedByServer = false;
+  #isFrozen = false;
+  #wasFrozen = false;
 
   constructor(server: SimulatorServer, socket: WebSocket) {
     this.#server = server;
@@ -37,6 +41,7 @@ export class SocketConnection implements Connection {
       server.identity,
       server.random.fork(`ephemeral:${server.nextId()}`).bytes(32),
     );
+    this.#writer = new FrameWriter(socket, (how) => (how === "close" ? this.close() : this.cut()));
     socket.on("message", (data: Buffer) => this.#receive(data));
     socket.on("close", (code) => this.#ended(code));
     socket.on("error", () => socket.terminate());
@@ -44,8 +49,13 @@ export class SocketConnection implements Connection {
 
   send(node: BinaryNode): void {
     if (this.closed || !this.#transport || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.device) this.#server.stanzas.record("out", this.device, node);
-    this.#socket.send(frame(this.#transport.encrypt(encodeNode(node))));
+    if (!this.device) return this.#writer.write(frame(this.#transport.encrypt(encodeNode(node))));
+    const { device } = this;
+    const { hooks, stanzas } = this.#server;
+    const sent = hooks.outgoing.reduce((form, hook) => hook(device, form) ?? form, node);
+    stanzas.record("out", device, sent);
+    const trouble = Object.assign({}, ...hooks.frame.slice().map((hook) => hook(device, sent)));
+    this.#writer.write(frame(this.#transport.encrypt(encodeNode(sent))), trouble);
   }
 
   query(iq: BinaryNode): Promise<BinaryNode> {
@@ -58,13 +68,30 @@ export class SocketConnection implements Connection {
   close(): void {
     this.#endedByServer = true;
     this.#release();
-    this.#socket.close();
+    // Of a half-open connection the client learns nothing, not even its end.
+    if (!this.#isFrozen) this.#writer.finish(() => this.#socket.close());
   }
 
   cut(): void {
     this.#endedByServer = true;
     this.#release();
-    this.#socket.terminate();
+    this.#writer.discard();
+    if (!this.#isFrozen) this.#socket.terminate();
+  }
+
+  /** Neither reads nor writes any more and leaves the TCP connection as it is. */
+  freeze(): void {
+    this.#isFrozen = this.#wasFrozen = true;
+    this.#writer.pause();
+    this.#socket.pause();
+  }
+
+  /** Ends {@link SocketConnection.freeze}: what was written on both sides arrives, unless the connection was ended meanwhile. */
+  thaw(): void {
+    this.#isFrozen = false;
+    this.#socket.resume();
+    if (this.closed) this.#socket.terminate();
+    else this.#writer.resume();
   }
 
   #receive(data: Buffer): void {
@@ -84,7 +111,7 @@ export class SocketConnection implements Connection {
     const handshake = this.#handshake!;
     if (this.#handshakeStep === "hello") {
       this.#handshakeStep = "finish";
-      this.#socket.send(frame(handshake.hello(content)));
+      this.#writer.write(frame(handshake.hello(content)));
       return;
     }
     const { transport, clientStatic, payload } = handshake.finish(content);
@@ -101,7 +128,10 @@ export class SocketConnection implements Connection {
   }
 
   #ended(code: number): void {
-    if (!this.#endedByServer && code !== ABNORMAL_CLOSURE) this.#checkAcks();
+    // What has not reached the client, it cannot have acknowledged.
+    const hasReached = !this.#wasFrozen && this.#writer.isIdle;
+    if (!this.#endedByServer && code !== ABNORMAL_CLOSURE && hasReached) this.#checkAcks();
+    this.#writer.discard();
     this.#release();
   }
 

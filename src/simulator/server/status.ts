@@ -12,7 +12,7 @@ export const STATUS_JID = "status@broadcast";
 
 /** A status: one ciphertext for all, with the sender's key for everybody who is to see it. */
 export function postStatus(server: SimulatorServer, sender: Device, node: BinaryNode): Verdict {
-  server.book.add(node.attrs.id!, { sender, to: STATUS_JID, addressing: "pn" });
+  server.book.add(node.attrs.id!, { sender, to: STATUS_JID, addressing: "pn" }, server.now());
   if (node.attrs.participant) return resend(server, sender, node);
   const common = children(node, "enc").filter((enc) => enc.attrs.type === "skmsg");
   if (common.length !== 1) {

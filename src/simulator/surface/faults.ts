@@ -17,6 +17,15 @@ export interface MediaTarget {
   type?: string;
 }
 
+/** How a message that was sent before is sent again. */
+export type ResendForm =
+  /** The very stanza that was delivered before, as the service repeats it. */
+  | "same"
+  /** Encrypted anew by its sender for one device, `enc` with a `count`: as after a retry receipt. */
+  | "retry"
+  /** Encrypted anew for the whole chat, with the same id: a phone that has missed the service's ack does so. */
+  | "send";
+
 export interface SimulatorFaults {
   /** Cuts the connection instead of taking the `nth` (default 1) message receipt from now on: the stanza stays queued. */
   dropBeforeReceipt(target: FaultTarget & { nth?: number }): Promise<void>;
@@ -35,6 +44,61 @@ export interface SimulatorFaults {
   releaseAcks(target: FaultTarget): Promise<number>;
   /** Each of the next `n` message stanzas goes out twice. */
   duplicateStanzas(target: FaultTarget & { n: number }): Promise<void>;
+  /**
+   * Each of the next `n` messages comes twice: right after the first time its sender sends it again, with the same id and
+   * content and another ciphertext. Default form: `retry`.
+   */
+  reencryptStanzas(target: FaultTarget & { n: number; as?: Exclude<ResendForm, "same"> }): Promise<void>;
+  /**
+   * Delivers a message once more, however long ago it came and whether it was acknowledged or not (the newest 5,000 stanzas
+   * are known). Default form: `same`. `offline` marks it as one that waited. Rejects when it was never delivered.
+   */
+  redeliver(target: FaultTarget & { id: string; as?: ResendForm; offline?: boolean }): Promise<void>;
+  /**
+   * Keeps the next `n` messages back and then delivers them in another order: `order[0]` is the position, from 0, of the one
+   * that goes first. Default: shuffled by the seed, never as they came. `clear` lets go what has not become `n`.
+   */
+  reorderStanzas(target: FaultTarget & { n: number; order?: number[] }): Promise<void>;
+  /**
+   * The next `n` messages arrive without content, as `<unavailable>` (`type`: its attribute, none by default): a companion is to ask
+   * the owner's phone, which sends the message (`answers`, the default), says that it has none (`not_found`) or keeps
+   * silent. `holdDeliveries` of device 0 makes the phone be offline.
+   */
+  placeholders(
+    target: FaultTarget & { n: number; type?: string; phone?: "answers" | "not_found" | "silent" },
+  ): Promise<void>;
+  /**
+   * The service's clock is wrong by so many seconds, as a number's companions (without a number: all) see it: `t` of
+   * everything that is sent to them, `<success>` included. 0 ends it.
+   */
+  clockSkew(target: Partial<FaultTarget> & { seconds: number }): Promise<void>;
+  /**
+   * From now on the service neither reads from nor writes to the connections that are open, but does not end them either: no
+   * FIN, no pong, no answer. A new login is served as always.
+   */
+  halfOpen(target: FaultTarget): Promise<void>;
+  /**
+   * Ends it. `resume`: what both sides have written meanwhile arrives; `drop` (default): the connection breaks.
+   * Resolves with the number of connections.
+   */
+  endHalfOpen(target: FaultTarget & { how?: "resume" | "drop" }): Promise<number>;
+  /** The open connections answer and acknowledge as always, but nothing is delivered on them; on later ones it is. */
+  deaf(target: FaultTarget): Promise<void>;
+  /** Delivers what was kept back. */
+  endDeaf(target: FaultTarget): Promise<void>;
+  /** So many bytes in a second arrive of everything that is sent, `pieceBytes` (default 1) in one WebSocket message. 0 ends it. */
+  slowFrames(target: FaultTarget & { bytesPerSecond: number; pieceBytes?: number }): Promise<void>;
+  /** What is sent within so many milliseconds comes as one WebSocket message with several frames. 0 ends it. */
+  packFrames(target: FaultTarget & { ms: number }): Promise<void>;
+  /** Every frame comes in several WebSocket messages of so many bytes. 0 ends it. */
+  splitFrames(target: FaultTarget & { bytes: number }): Promise<void>;
+  /**
+   * The next frame (with a `tag`: of such a stanza) ends in its middle, and with it the connection: in an orderly way
+   * (`close`, the default), or as if the line were cut.
+   */
+  truncateFrame(target: FaultTarget & { tag?: string; then?: "close" | "cut" }): Promise<void>;
+  /** One byte of the next frame (with a `tag`: of such a stanza) is wrong, so that it does not decrypt. */
+  corruptFrame(target: FaultTarget & { tag?: string }): Promise<void>;
   /** `<ib><offline>` is not sent at the next logins until `restoreOffline`. */
   withholdOffline(target: FaultTarget): Promise<void>;
   restoreOffline(target: FaultTarget): Promise<void>;

@@ -1,0 +1,22 @@
+import type { BinaryNode } from "../wire/nodes.ts";
+import type { Device } from "./device.ts";
+
+const REMEMBERED = 5000;
+
+/** The newest message stanzas that went out, by device and id, so that they can be repeated after their acknowledgement. */
+export class DeliveredStanzas {
+  readonly #stanzas = new Map<string, BinaryNode>();
+
+  add(device: Device, node: BinaryNode): void {
+    const name = nameOf(device, node.attrs.id);
+    this.#stanzas.delete(name);
+    this.#stanzas.set(name, node);
+    if (this.#stanzas.size > REMEMBERED) this.#stanzas.delete(this.#stanzas.keys().next().value!);
+  }
+
+  find(device: Device, id: string): BinaryNode | undefined {
+    return this.#stanzas.get(nameOf(device, id));
+  }
+}
+
+const nameOf = (device: Device, id: string | undefined): string => `${device.label} ${id}`;

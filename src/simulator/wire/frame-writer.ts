@@ -1,0 +1,136 @@
+import type { WebSocket } from "ws";
+
+/** What is wrong with the way of a frame to the client. */
+export interface FrameTrouble {
+  /** Bytes in one WebSocket message. Default: the whole frame. */
+  pieceBytes?: number;
+  /** Default: as fast as it goes. */
+  bytesPerSecond?: number;
+  /** The frame waits so many milliseconds for others, to share a WebSocket message with them. */
+  packMs?: number;
+  /** Only the first half is sent; the connection then ends in this way. */
+  truncate?: "close" | "cut";
+  /** One byte is wrong. */
+  corrupt?: boolean;
+}
+
+/** Bytes that are on their way, in pieces. */
+interface Parcel {
+  bytes: Buffer;
+  pieceBytes: number;
+  msPerPiece: number;
+  last?: "close" | "cut";
+}
+
+/** Writes frames to a WebSocket in their order, whatever is wrong with the way of each. */
+export class FrameWriter {
+  readonly #socket: WebSocket;
+  readonly #end: (how: "close" | "cut") => void;
+  #parcels: Parcel[] = [];
+  #packed: Buffer[] = [];
+  #packTimer: NodeJS.Timeout | undefined;
+  #pieceTimer: NodeJS.Timeout | undefined;
+  /** Milliseconds that pieces have taken and that were not waited for yet. */
+  #debtMs = 0;
+  #paused = false;
+  #finish: (() => void) | undefined;
+
+  /** @param end  ends the connection after a frame that was cut in its middle */
+  constructor(socket: WebSocket, end: (how: "close" | "cut") => void) {
+    this.#socket = socket;
+    this.#end = end;
+  }
+
+  write(framed: Buffer, trouble: FrameTrouble = {}): void {
+    const bytes = trouble.corrupt ? corrupted(framed) : framed;
+    if (trouble.packMs !== undefined && !trouble.truncate) {
+      this.#packed.push(bytes);
+      this.#packTimer ??= setTimeout(() => this.#unpack(), trouble.packMs);
+      return;
+    }
+    this.#unpack();
+    const sent = trouble.truncate ? bytes.subarray(0, Math.ceil(bytes.length / 2)) : bytes;
+    const pieceBytes = trouble.pieceBytes ?? sent.length;
+    const msPerPiece = trouble.bytesPerSecond ? (pieceBytes * 1000) / trouble.bytesPerSecond : 0;
+    this.#queue({ bytes: sent, pieceBytes, msPerPiece, last: trouble.truncate });
+  }
+
+  /** Nothing is on its way. */
+  get isIdle(): boolean {
+    return this.#parcels.length === 0 && this.#packed.length === 0;
+  }
+
+  /** Writes nothing more for now; what comes is kept. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#pump();
+  }
+
+  /** Calls back when all is written. */
+  finish(done: () => void): void {
+    this.#finish = done;
+    this.#unpack();
+    this.#pump();
+  }
+
+  /** Forgets what is not written. */
+  discard(): void {
+    clearTimeout(this.#packTimer);
+    clearTimeout(this.#pieceTimer);
+    this.#parcels = [];
+    this.#packed = [];
+    this.#finish = undefined;
+  }
+
+  #unpack(): void {
+    clearTimeout(this.#packTimer);
+    this.#packTimer = undefined;
+    if (this.#packed.length === 0) return;
+    const bytes = Buffer.concat(this.#packed.splice(0));
+    this.#queue({ bytes, pieceBytes: bytes.length, msPerPiece: 0 });
+  }
+
+  #queue(parcel: Parcel): void {
+    this.#parcels.push(parcel);
+    this.#pump();
+  }
+
+  #pump(): void {
+    while (!this.#paused && this.#pieceTimer === undefined) {
+      const parcel = this.#parcels[0];
+      if (!parcel) break;
+      this.#sendPiece(parcel);
+    }
+    if (!this.isIdle || this.#paused) return;
+    this.#finish?.();
+    this.#finish = undefined;
+  }
+
+  #sendPiece(parcel: Parcel): void {
+    const { bytes, pieceBytes, msPerPiece, last } = parcel;
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(bytes.subarray(0, pieceBytes));
+    parcel.bytes = bytes.subarray(pieceBytes);
+    if (parcel.bytes.length === 0) {
+      this.#parcels.shift();
+      if (last) return this.#end(last);
+    }
+    // Timers count whole milliseconds: what is shorter is added up.
+    this.#debtMs += msPerPiece;
+    if (this.#debtMs < 1) return;
+    this.#pieceTimer = setTimeout(() => {
+      this.#pieceTimer = undefined;
+      this.#pump();
+    }, this.#debtMs);
+    this.#debtMs = 0;
+  }
+}
+
+function corrupted(framed: Buffer): Buffer {
+  const copy = Buffer.from(framed);
+  copy[copy.length - 1]! ^= 1;
+  return copy;
+}
