@@ -1,4 +1,5 @@
 import { ContextClosedError, openContext, type ContextInput, type OpenContext } from "./context.ts";
+import { failpoint } from "../model/failpoint.ts";
 import type { Reply } from "../pipeline/answer.ts";
 import type { Handler } from "./types.ts";
 
@@ -26,6 +27,7 @@ export async function runHandler(
   const open = openContext(input);
   try {
     const result = (handler as Handler)(open.ctx);
+    failpoint("in-handler");
     // Most handlers are synchronous: they cost neither a timer nor a turn of the event loop.
     if (isPromise(result)) {
       const cut = await raceWithTime(result, limits);

@@ -105,6 +105,7 @@ export function createHandler(
       trail: decision.trail,
     };
     const chat = chats.save(deviceId, message.chatKey, ruling.change);
+    failpoint("before-reply-commit");
     const results = await commit(rows.statements, wanted, stored, verdict, chat);
     failpoint("after-reply-commit");
     chats.saved(facts, ruling.change);

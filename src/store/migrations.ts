@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Client } from "@libsql/client";
+import type { Client, InStatement } from "@libsql/client";
 import { existsSync, readFileSync } from "node:fs";
 import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "../model/errors.ts";
+import { failpoint, hasFailpoints } from "../model/failpoint.ts";
 
 const JOURNAL = "drizzle/migrations/meta/_journal.json";
 const APPLIED = "__drizzle_migrations";
@@ -73,5 +74,24 @@ function knownMigrations(): Set<string> {
 
 /** All missing migrations in one transaction: a crash leaves the old schema or the new one. */
 export async function applyMigrations(client: Client): Promise<void> {
-  await migrate(drizzle(client), { migrationsFolder: migrationsFolder() });
+  await migrate(drizzle(hasFailpoints ? interruptible(client) : client), {
+    migrationsFolder: migrationsFolder(),
+  });
+}
+
+/** The same client; a crash test may end the process between two statements of a migration. */
+function interruptible(client: Client): Client {
+  return new Proxy(client, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== "function") return value;
+      if (key !== "migrate") return value.bind(target) as unknown;
+      return (statements: InStatement[]) => target.migrate(new Proxy(statements, { get: passing }));
+    },
+  });
+}
+
+function passing(statements: InStatement[], key: string | symbol): unknown {
+  if (typeof key === "string" && /^\d+$/.test(key)) failpoint("mid-migration");
+  return Reflect.get(statements, key);
 }

@@ -1,3 +1,5 @@
+import { subscribe } from "node:diagnostics_channel";
+import { failpoint, hasFailpoints } from "../model/failpoint.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { OutboundAnswer, SafeFetch } from "../net/safe-fetch.ts";
 import { signingSecrets } from "./endpoints.ts";
@@ -42,6 +44,13 @@ export interface Deliverer {
   attempt(endpoint: Endpoint, id: string, body: string): Promise<Attempt>;
 }
 
+// Nothing else tells that a request has left and its answer is not here yet.
+if (hasFailpoints)
+  subscribe("undici:request:bodySent", (message) => {
+    const { request } = message as { request: { headers: string[] } };
+    if (request.headers.includes("webhook-id")) failpoint("after-webhook-request");
+  });
+
 export function createDeliverer({ http, now, stopping, underWay, onAttempt }: DelivererDeps): Deliverer {
   async function post(endpoint: Endpoint, id: string, body: string): Promise<Attempt> {
     const at = now();
@@ -62,6 +71,7 @@ export function createDeliverer({ http, now, stopping, underWay, onAttempt }: De
         maxBytes: LARGEST_ANSWER,
         signal: stopping,
       });
+      failpoint("after-webhook-answer");
       return done(readAnswer(answer, now()));
     } catch (error) {
       stopping.throwIfAborted();

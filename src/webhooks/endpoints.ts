@@ -1,7 +1,8 @@
-import type { Row } from "@libsql/client";
 import { GatewayError } from "../model/errors.ts";
+import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { readWebhookConfig, type Endpoint, type WebhookConfig } from "./endpoint.ts";
+import { readWebhookConfig, type DisabledReason, type Endpoint, type WebhookConfig } from "./endpoint.ts";
+import { fromRow, upsert } from "./endpoint-rows.ts";
 import { endWaiting } from "./rows.ts";
 import { createSecret } from "./sign.ts";
 
@@ -18,6 +19,8 @@ export interface Endpoints {
   /** Reads all rows once; afterwards every look-up is one in memory. */
   load(): Promise<void>;
   get(deviceId: number): Endpoint | null;
+  /** Numbers that have one. */
+  ids(): number[];
   /**
    * Replaces everything but the secret.
    *
@@ -32,8 +35,8 @@ export interface Endpoints {
   remove(deviceId: number): Promise<boolean>;
   /** A new secret; the old one signs as well for 24 h. Null when there is no webhook. */
   rotate(deviceId: number): Promise<{ config: WebhookConfig; secret: string } | null>;
-  /** Statements for a receiver that answered 410, and what holds once they are committed. */
-  disabling(deviceId: number): { statements: Statement[]; committed(): void };
+  /** Statements that switch a webhook off, and what holds once they are committed. */
+  disabling(deviceId: number, reason: DisabledReason): { statements: Statement[]; committed(): void };
   forget(deviceId: number): void;
 }
 
@@ -44,12 +47,15 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
   async function save(endpoint: Endpoint): Promise<void> {
     const statements = [upsert(endpoint, store)];
     if (!isActive(endpoint)) statements.push(endWaiting(endpoint.deviceId));
+    failpoint("before-secret-commit");
     await store.writer.commit(statements);
+    failpoint("after-secret-commit");
     known.set(endpoint.deviceId, endpoint);
   }
 
   return {
     get: (deviceId) => known.get(deviceId) ?? null,
+    ids: () => [...known.keys()],
     forget: (deviceId) => void known.delete(deviceId),
 
     async load() {
@@ -66,7 +72,7 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       const before = known.get(deviceId);
       const secret = before?.secret ?? createSecret();
       const { oldSecret = null, oldSecretUntil = null } = before ?? {};
-      await save({ ...checked, deviceId, secret, oldSecret, oldSecretUntil });
+      await save({ ...checked, deviceId, disabledReason: null, secret, oldSecret, oldSecretUntil });
       return { config: checked, secret: before ? null : secret };
     },
 
@@ -89,13 +95,16 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       return { config: configOf(before), secret };
     },
 
-    disabling(deviceId) {
-      const disable = { sql: "update webhooks set enabled = 0 where device_id = ?", args: [deviceId] };
+    disabling(deviceId, reason) {
+      const disable = {
+        sql: "update webhooks set enabled = 0, disabled_reason = ? where device_id = ?",
+        args: [reason, deviceId],
+      };
       return {
         statements: [disable, endWaiting(deviceId)],
         committed: () => {
           const endpoint = known.get(deviceId);
-          if (endpoint) known.set(deviceId, { ...endpoint, enabled: false });
+          if (endpoint) known.set(deviceId, { ...endpoint, enabled: false, disabledReason: reason });
         },
       };
     },
@@ -117,7 +126,14 @@ export function signingSecrets(endpoint: Endpoint, now: number): string[] {
 
 /** Without what only Parley sees. */
 export function configOf(endpoint: Endpoint): WebhookConfig {
-  const { deviceId: _device, secret: _secret, oldSecret: _old, oldSecretUntil: _until, ...config } = endpoint;
+  const {
+    deviceId: _device,
+    disabledReason: _reason,
+    secret: _secret,
+    oldSecret: _old,
+    oldSecretUntil: _until,
+    ...config
+  } = endpoint;
   return config;
 }
 
@@ -126,72 +142,4 @@ export function noWebhook(): GatewayError {
     "NOT_FOUND",
     "This number has no webhook that is switched on. Set one with PUT /devices/{number}/webhook.",
   );
-}
-
-const COLUMNS = [
-  "device_id",
-  "url",
-  "mode",
-  "reply_to",
-  "events",
-  "headers",
-  "timeout_ms",
-  "reply_max_age",
-  "read",
-  "typing",
-  "enabled",
-  "secret",
-  "old_secret",
-  "old_secret_until",
-  "updated_at",
-];
-const UPSERT = `insert into webhooks (${COLUMNS.join(", ")}) values (${COLUMNS.map(() => "?").join(", ")})
-  on conflict (device_id) do update set ${COLUMNS.slice(1)
-    .map((name) => `${name} = excluded.${name}`)
-    .join(", ")}`;
-
-function upsert(endpoint: Endpoint, { box, now }: Store): Statement {
-  const { deviceId, secret, oldSecret } = endpoint;
-  return {
-    sql: UPSERT,
-    args: [
-      deviceId,
-      endpoint.url,
-      endpoint.mode,
-      endpoint.replyTo,
-      JSON.stringify(endpoint.events),
-      box.sealJson(endpoint.headers, `webhook-headers:${deviceId}`),
-      endpoint.timeoutMs,
-      endpoint.replyMaxAge,
-      endpoint.read ? 1 : 0,
-      endpoint.typing ? 1 : 0,
-      endpoint.enabled ? 1 : 0,
-      box.seal(secret, `webhook-secret:${deviceId}`),
-      oldSecret === null ? null : box.seal(oldSecret, `webhook-secret:${deviceId}`),
-      endpoint.oldSecretUntil,
-      now(),
-    ],
-  };
-}
-
-function fromRow(row: Row, { box }: Store): Endpoint {
-  const deviceId = Number(row.device_id);
-  const openSecret = (value: unknown): string =>
-    box.open(Buffer.from(value as ArrayBuffer), `webhook-secret:${deviceId}`).toString("utf8");
-  return {
-    deviceId,
-    url: String(row.url),
-    mode: row.mode as Endpoint["mode"],
-    replyTo: row.reply_to as Endpoint["replyTo"],
-    events: JSON.parse(String(row.events)) as string[],
-    headers: box.openJson(Buffer.from(row.headers as ArrayBuffer), `webhook-headers:${deviceId}`),
-    timeoutMs: Number(row.timeout_ms),
-    replyMaxAge: Number(row.reply_max_age),
-    read: Boolean(row.read),
-    typing: Boolean(row.typing),
-    enabled: Boolean(row.enabled),
-    secret: openSecret(row.secret),
-    oldSecret: row.old_secret === null ? null : openSecret(row.old_secret),
-    oldSecretUntil: row.old_secret_until === null ? null : Number(row.old_secret_until),
-  };
 }

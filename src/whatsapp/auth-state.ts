@@ -4,6 +4,7 @@ import type {
   SignalDataSet,
   SignalDataTypeMap,
 } from "@whiskeysockets/baileys";
+import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { journalInsert, type JournalRow } from "./journal-rows.ts";
@@ -86,6 +87,7 @@ function createWrites(
   function takeCreds(): Statement[] {
     if (!credsChanged) return [];
     credsChanged = false;
+    failpoint("before-creds-commit");
     return [credsStatement(store, deviceId, creds)];
   }
 
@@ -97,7 +99,11 @@ function createWrites(
       // Several updates arrive in one turn of the event loop; a `set` in between takes them along.
       queueMicrotask(() => {
         const statements = takeCreds();
-        if (statements.length > 0) commit(statements).catch(() => (credsChanged = true));
+        if (statements.length === 0) return;
+        commit(statements).then(
+          () => failpoint("after-creds-commit"),
+          () => (credsChanged = true),
+        );
       });
     },
     async keys(data: DataSet): Promise<void> {
@@ -109,8 +115,11 @@ function createWrites(
       if (pairs) statements.push(...lidPairStatements(deviceId, pairs, store.now()));
       statements.push(...keyStatements(store, deviceId, written.encoded));
       if (statements.length === 0) return;
+      const bringsPreKeys = Object.values(keys["pre-key"] ?? {}).some((key) => key !== null);
+      if (bringsPreKeys) failpoint("before-pre-keys-commit");
       try {
         await commit(statements);
+        if (bringsPreKeys) failpoint("after-pre-keys-commit");
         written.committed();
       } catch (error) {
         written.failed();

@@ -1,5 +1,6 @@
 import type { ConnectionState, UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../log.ts";
+import { failpoint } from "../model/failpoint.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Draft, Incoming } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
@@ -145,6 +146,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   });
   socket.ev.on("creds.update", () => auth.saveCreds());
   socket.ev.on("messages.upsert", ({ messages, requestId }) => {
+    failpoint("after-receipt");
     if (requestId === undefined) return;
     resentMessages(messages, ownIdsOf(auth.creds), numbersOfLids, readPoll)
       .then((incoming) => (incoming.length > 0 ? deps.events.messages(incoming, []) : undefined))

@@ -34,6 +34,7 @@ export async function sendMessage(deps: SendDeps, wanted: OutgoingMessage): Prom
   const composed = await deps.composer.compose(message).catch(describeFailure);
   if (composed.kind !== "composed") return composed;
   const wait = deps.acks.expect(waId, ACK_TIMEOUT_MS);
+  failpoint("before-encrypt");
   try {
     await write(deps.socket, message, composed);
   } catch (error) {
@@ -41,7 +42,9 @@ export async function sendMessage(deps: SendDeps, wanted: OutgoingMessage): Prom
     return describeFailure(error);
   }
   failpoint("before-ack");
-  return describeAck(deps, jid, await wait.result);
+  const ack = await wait.result;
+  failpoint("after-ack");
+  return describeAck(deps, jid, ack);
 }
 
 async function write(

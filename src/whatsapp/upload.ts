@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Agent, Dispatcher } from "undici";
+import { failpoint } from "../model/failpoint.ts";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media.ts";
 import type { MediaKind } from "../model/messages.ts";
 import type { MediaHostsSource } from "./media-hosts.ts";
@@ -60,6 +61,7 @@ export function createUploads(agent: Agent, files: OutgoingFiles, now: () => num
     const known = file.uploaded(target);
     if (known !== null && known.at > now() - FRESH_MS) return { facts: file.facts, upload: known, target };
     const upload = await storeAtAnyHost(agent, file, target, hosts, now);
+    failpoint("after-upload");
     await files.remember(fileId, target, upload);
     return { facts: file.facts, upload, target };
   }

@@ -6,7 +6,7 @@ import { openWorld, type World } from "../_setup/world.ts";
 const SHOP = "31600000001";
 const ANA = "4915100000001";
 
-const POINTS: Record<FailpointName, string> = {
+const POINTS: Partial<Record<FailpointName, string>> = {
   "after-journal-commit": "between the commit of the message and its receipt",
   "after-inbox-commit": "between the inbox's commit and the decision",
   "after-reply-commit": "between the reply's commit and its sending",
