@@ -33,6 +33,7 @@ export const ERROR_STATUS = {
   REACHOUT_LOCKED: 502,
   UNAVAILABLE: 503,
   CONVERTER_MISSING: 503,
+  EXPIRED: 504,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -1,19 +1,24 @@
 import type { Logger } from "pino";
 import type { Statement, Store } from "../store/store.ts";
 import type { OutgoingMessage, SendOutcome } from "../whatsapp/port.ts";
+import type { Brake } from "./brake.ts";
+import type { Entry } from "./chats.ts";
 import type { Reachout } from "./reachout.ts";
 import type { Rows, SendError } from "./rows.ts";
 import { backoffMs, type Schedule } from "./schedule.ts";
-import type { Entry, Sender, Verdict } from "./sender.ts";
+import type { Sender, Verdict } from "./sender.ts";
 import type { Settled } from "./submit.ts";
 
 export interface JudgeDeps {
   store: Store;
   rows: Rows;
   reachout: Reachout;
+  brake: Brake;
   schedule: Schedule;
   log: Logger;
   retentionDays: number;
+  /** Why nothing may be sent to this address, or null. */
+  refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
   settled: (entry: Entry, outcome: Settled) => void;
   changed: (deviceId: number, waId: string) => void;
   /** @param seconds from storing it to knowing what became of it */
@@ -26,16 +31,22 @@ export interface Judge {
   judge(entry: Entry, outcome: SendOutcome): Promise<Verdict>;
   /** While the reach-out lock holds, what would be a first contact fails at once instead of waiting for its turn. */
   failFirstContacts(deviceId: number, sender: Sender): Promise<void>;
+  /** It has waited for longer than RETENTION_DAYS: nobody would expect it any more. */
+  isExpired(entry: Pick<Entry, "createdAt">): boolean;
+  expire(entry: Entry): Promise<void>;
   /** No commit is waited for any longer than its first attempt. */
   stop(): void;
 }
 
 const REACHOUT_LOCKED = 463;
 const STALE_ADDRESSING = 479;
+const EXPIRED: SendError = { code: "EXPIRED" };
+/** Groups and channels, where somebody else decides who may write. */
+const OF_MANY = /@(g\.us|newsletter)$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function createJudge(deps: JudgeDeps): Judge {
-  const { store, rows, reachout, schedule, log, settled } = deps;
+  const { store, rows, reachout, brake, schedule, log, settled } = deps;
   let stopped = false;
   const endPauses = new Set<() => void>();
 
@@ -74,9 +85,31 @@ export function createJudge(deps: JudgeDeps): Judge {
     });
   }
 
+  async function keepSent(entry: Entry): Promise<void> {
+    await write(entry, "sent", rows.sent(entry.id, entry.attempts));
+    settled(entry, { state: "sent" });
+  }
+
   async function fail(entry: Entry, error: SendError): Promise<void> {
     await write(entry, "failed", rows.failed(entry.id, entry.attempts, error));
     settled(entry, { state: "failed", error });
+  }
+
+  async function expire(entry: Entry): Promise<void> {
+    await write(entry, "expired", rows.expired(entry.id, EXPIRED));
+    settled(entry, { state: "failed", error: EXPIRED });
+  }
+
+  const isExpired = ({ createdAt }: Pick<Entry, "createdAt">): boolean =>
+    createdAt < store.now() - deps.retentionDays * DAY_MS;
+
+  /** Sends by REST were asked about when they came; replies of bots and webhooks, and what waited, are asked about here. */
+  async function whyNot(entry: Entry): Promise<SendError | null> {
+    if (await isHeldBack(entry)) return reachout.error(entry.deviceId);
+    if (entry.allowed || !OF_MANY.test(entry.jid)) return null;
+    const refused = (await deps.refusal?.(entry.deviceId, entry.jid)) ?? null;
+    entry.allowed = refused === null;
+    return refused;
   }
 
   async function isHeldBack(entry: Entry): Promise<boolean> {
@@ -85,6 +118,7 @@ export function createJudge(deps: JudgeDeps): Judge {
   }
 
   async function refuse(entry: Entry, outcome: SendOutcome & { kind: "refused" }): Promise<Verdict> {
+    brake.release(entry.deviceId);
     log.warn(
       { device: entry.deviceId, message: entry.waId, code: outcome.code, reason: outcome.reason },
       "WhatsApp refused a message",
@@ -106,14 +140,12 @@ export function createJudge(deps: JudgeDeps): Judge {
 
   return {
     async compose(entry) {
-      if (entry.createdAt < store.now() - deps.retentionDays * DAY_MS) {
-        await write(entry, "expired", rows.expired(entry.id));
-        return null;
-      }
-      if (await isHeldBack(entry)) {
-        await fail(entry, reachout.error(entry.deviceId));
-        return null;
-      }
+      const refused = isExpired(entry) ? EXPIRED : await whyNot(entry);
+      // A receipt may have come while that was asked.
+      if (entry.confirmed) await keepSent(entry);
+      else if (refused === EXPIRED) await expire(entry);
+      else if (refused !== null) await fail(entry, refused);
+      if (entry.confirmed || refused !== null) return null;
       if (entry.draft === null) {
         const [row] = await store.rows("SELECT body FROM outbox WHERE id = ? AND state = 'queued'", [
           entry.id,
@@ -126,10 +158,15 @@ export function createJudge(deps: JudgeDeps): Judge {
 
     async judge(entry, outcome) {
       entry.attempts++;
-      if (outcome.kind === "refused") return refuse(entry, outcome);
+      // Whoever has received it has it, whatever came of sending it once more.
+      if (outcome.kind === "refused" && !entry.confirmed) return refuse(entry, outcome);
+      if (outcome.kind === "limited" && !entry.confirmed) {
+        await brake.pull(entry.deviceId);
+        return "again";
+      }
       if (outcome.kind === "sent" || entry.confirmed) {
-        await write(entry, "sent", rows.sent(entry.id, entry.attempts));
-        settled(entry, { state: "sent" });
+        if (outcome.kind === "sent") brake.release(entry.deviceId);
+        await keepSent(entry);
         return "done";
       }
       log.info(
@@ -149,6 +186,9 @@ export function createJudge(deps: JudgeDeps): Judge {
           await fail(entry, reachout.error(deviceId));
       }
     },
+
+    isExpired,
+    expire,
 
     stop() {
       stopped = true;

@@ -1,6 +1,7 @@
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
+import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
@@ -106,6 +107,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     settled: submissions.settled,
     changed,
     onOutcome: deps.onOutcome,
+    refusal: deps.refusal,
     receiptsStored: receipts.flush,
   });
 
@@ -155,6 +157,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const stored = planned.flatMap(({ row }) => (row === null ? [] : [row]));
       const extra = stored.length === 0 ? [] : (beside?.(planned.map(plannedSend)) ?? []);
       const results = await store.writer.commit([...stored.map(rows.insert), ...extra]);
+      failpoint("after-accept");
       const outcomes = submissions.expect(stored);
       release(deviceId, stored, results.slice(0, stored.length));
       await outcomes.wait();
@@ -164,6 +167,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
 
     receipt(deviceId, arrived) {
+      failpoint("after-delivery-receipt");
       for (const { waId, state, at } of arrived) {
         receipts.add(rows.received(deviceId, waId, state, at), () => changed(deviceId, waId));
         senders.confirm(deviceId, waId);

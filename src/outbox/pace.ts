@@ -11,18 +11,24 @@ export const BURST = 20;
 
 /**
  * @param perMinute tokens that come back in a minute; 0 is no limit
- * @param now when the bucket is full
+ * @param now when the bucket is full, but for what was taken before
+ * @param taken when tokens were taken before, oldest first
  */
-export function createPace(perMinute: number, now: number): Pace {
+export function createPace(perMinute: number, now: number, taken: readonly number[] = []): Pace {
   if (perMinute === 0) return { take: () => true, waitMs: () => 0 };
   const msPerToken = 60_000 / perMinute;
   let tokens = BURST;
-  let countedAt = now;
+  let countedAt = taken[0] ?? now;
 
   function refill(at: number): void {
     // A clock that was set back must not take tokens away.
     tokens = Math.min(BURST, tokens + Math.max(0, at - countedAt) / msPerToken);
     countedAt = at;
+  }
+
+  for (const at of taken) {
+    refill(at);
+    tokens = Math.max(0, tokens - 1);
   }
 
   return {

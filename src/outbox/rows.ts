@@ -51,10 +51,19 @@ const INSERT_SEND = `INSERT INTO outbox
 SELECT ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
 ON CONFLICT (device_id, wa_id) DO NOTHING RETURNING id, is_reply`;
 const COLUMNS = "id, device_id, wa_id, chat, jid, is_reply, attempts, created_at";
-const HISTORY = "INSERT OR IGNORE INTO outbox_history (outbox_id, state, at) VALUES (?, ?, ?)";
+// Before the row itself moves on, and only when it does: what a receipt has said already stays the last word. Times never
+// run backwards either, whatever two clocks say.
+const HISTORY = `INSERT OR IGNORE INTO outbox_history (outbox_id, state, at)
+SELECT id, ?, max(?, created_at, coalesce((SELECT max(at) FROM outbox_history WHERE outbox_id = outbox.id), 0))
+FROM outbox WHERE `;
 
 /** Statements and readings of the table `outbox`. All SQL of this folder's hot paths stands here. */
 export function createRows(box: SecretBox, now: () => number) {
+  const ended = (id: number, state: "sent" | "failed" | "expired"): Statement => ({
+    sql: `${HISTORY} id = ? AND state = 'queued'`,
+    args: [state, now(), id],
+  });
+
   return {
     insert(row: NewRow): Statement {
       const body = box.sealJson(row.draft, sealContext(row.deviceId, row.waId));
@@ -72,11 +81,11 @@ export function createRows(box: SecretBox, now: () => number) {
 
     sent(id: number, attempts: number): Statement[] {
       return [
+        ended(id, "sent"),
         {
           sql: "UPDATE outbox SET state = 'sent', attempts = ? WHERE id = ? AND state = 'queued'",
           args: [attempts, id],
         },
-        { sql: HISTORY, args: [id, "sent", now()] },
       ];
     },
 
@@ -87,29 +96,28 @@ export function createRows(box: SecretBox, now: () => number) {
 
     failed(id: number, attempts: number, error: SendError): Statement[] {
       return [
+        ended(id, "failed"),
         {
           sql: "UPDATE outbox SET state = 'failed', attempts = ?, error = ? WHERE id = ? AND state = 'queued'",
           args: [attempts, JSON.stringify(error), id],
         },
-        { sql: HISTORY, args: [id, "failed", now()] },
       ];
     },
 
-    expired(id: number): Statement[] {
+    expired(id: number, error: SendError): Statement[] {
       return [
-        { sql: "UPDATE outbox SET state = 'expired' WHERE id = ? AND state = 'queued'", args: [id] },
-        { sql: HISTORY, args: [id, "expired", now()] },
+        ended(id, "expired"),
+        {
+          sql: "UPDATE outbox SET state = 'expired', error = ? WHERE id = ? AND state = 'queued'",
+          args: [JSON.stringify(error), id],
+        },
       ];
     },
 
     /** Everything that still waits in this number's queue fails. */
     allFailed(deviceId: number, error: SendError): Statement[] {
       return [
-        {
-          sql: `INSERT OR IGNORE INTO outbox_history (outbox_id, state, at)
-SELECT id, 'failed', ? FROM outbox WHERE device_id = ? AND state = 'queued'`,
-          args: [now(), deviceId],
-        },
+        { sql: `${HISTORY} device_id = ? AND state = 'queued'`, args: ["failed", now(), deviceId] },
         {
           sql: "UPDATE outbox SET state = 'failed', error = ? WHERE device_id = ? AND state = 'queued'",
           args: [JSON.stringify(error), deviceId],
@@ -117,7 +125,7 @@ SELECT id, 'failed', ? FROM outbox WHERE device_id = ? AND state = 'queued'`,
       ];
     },
 
-    /** A receipt moves a message forwards or not at all; one that arrived was sent, whether the ack was seen or not. */
+    /** A receipt moves a message forwards or not at all; one that arrived was sent, though the ack was not seen. */
     received(
       deviceId: number,
       waId: string,
@@ -128,9 +136,10 @@ SELECT id, 'failed', ? FROM outbox WHERE device_id = ? AND state = 'queued'`,
       const which = `device_id = ? AND wa_id = ? AND state IN (${before})`;
       return [
         {
-          sql: `INSERT OR IGNORE INTO outbox_history (outbox_id, state, at) SELECT id, ?, ? FROM outbox WHERE ${which}`,
-          args: [state, at, deviceId, waId],
+          sql: `${HISTORY} device_id = ? AND wa_id = ? AND state = 'queued'`,
+          args: ["sent", at, deviceId, waId],
         },
+        { sql: `${HISTORY} ${which}`, args: [state, at, deviceId, waId] },
         { sql: `UPDATE outbox SET state = ? WHERE ${which}`, args: [state, deviceId, waId] },
       ];
     },

@@ -1,16 +1,9 @@
 import type { Logger } from "pino";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../whatsapp/port.ts";
+import { createWaitingChats, type Chat, type Entry } from "./chats.ts";
 import type { Pace } from "./pace.ts";
-import type { QueuedRow } from "./rows.ts";
+import { createPlaces } from "./places.ts";
 import { backoffMs, type Schedule } from "./schedule.ts";
-
-/** A stored message on its way out. */
-export interface Entry extends QueuedRow {
-  /** A receipt for it arrived: it was sent, whatever became of the ack. */
-  confirmed: boolean;
-  /** Refused once with 479, which is tried once more. */
-  retried: boolean;
-}
 
 /** What a finished attempt means for the message. */
 export type Verdict = "done" | "again" | "later";
@@ -18,6 +11,8 @@ export type Verdict = "done" | "again" | "later";
 export interface SenderDeps {
   connection: () => WhatsAppConnection | null;
   pace: Pace;
+  /** The number's pause after WhatsApp's 429; afterwards one message goes first. */
+  brake: { waitMs(): number; isProbing(): boolean };
   now: () => number;
   schedule: Schedule;
   log: Logger;
@@ -43,113 +38,91 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
-/** Messages that may be without an ack at once; those that answer nobody leave room for replies. */
-const MAX_PARALLEL_CHATS = 16;
-const MAX_PARALLEL_UNASKED = 8;
-
-interface Chat {
-  key: string;
-  entries: Entry[];
-  /** Entries that are replies: they make the whole chat go first, because order in a chat is never changed. */
-  replies: number;
-  /** `idle`: nothing may be tried before the line is open, or the pause after a failure is over. */
-  state: "ready" | "sending" | "idle";
-  failures: number;
-  cancelPause: (() => void) | null;
-}
-
 /**
  * In one chat the next message leaves when the outcome of the one before is known; chats do not wait for each other;
  * chats with replies come before the others, and only the others are paced.
  */
 export function createSender(deps: SenderDeps): Sender {
-  const chats = new Map<string, Chat>();
-  const byWaId = new Map<string, Entry>();
-  const readyReplies = new Set<Chat>();
-  const readyUnasked = new Set<Chat>();
-  let sending = 0;
-  let sendingUnasked = 0;
-  let cancelPaceTimer: (() => void) | null = null;
+  const chats = createWaitingChats();
+  const places = createPlaces(deps.schedule);
+  const timers = new Map<"pace" | "brake", () => void>();
+  /** The line that is listened to, and whether it has told what waited for the number. */
+  let line: { connection: WhatsAppConnection; heard: boolean } | null = null;
   let stopped = false;
   let whenQuiet: (() => void) | null = null;
 
-  /** A chat that is ready already keeps its place, unless it moves up because of a reply. */
-  function makeReady(chat: Chat): void {
-    chat.cancelPause?.();
-    chat.cancelPause = null;
-    chat.state = "ready";
-    if (chat.replies === 0 && !readyReplies.has(chat)) readyUnasked.add(chat);
-    else {
-      readyUnasked.delete(chat);
-      readyReplies.add(chat);
-    }
-  }
-
-  function addEntry(entry: Entry): void {
-    if (byWaId.has(entry.waId)) return;
-    byWaId.set(entry.waId, entry);
-    let chat = chats.get(entry.chat);
-    if (chat === undefined) {
-      chat = { key: entry.chat, entries: [], replies: 0, state: "ready", failures: 0, cancelPause: null };
-      chats.set(entry.chat, chat);
-    }
-    // Commits are told in their order, but rows found by a later look at the table may be older. What is being sent
-    // stays first.
-    let place = chat.entries.length;
-    const fixed = chat.state === "sending" ? 1 : 0;
-    while (place > fixed && chat.entries[place - 1]!.id > entry.id) place--;
-    chat.entries.splice(place, 0, entry);
-    if (entry.isReply) chat.replies++;
-    if (chat.state === "ready") makeReady(chat);
-  }
-
-  function drop(chat: Chat, entry: Entry): void {
-    chat.entries.splice(chat.entries.indexOf(entry), 1);
-    byWaId.delete(entry.waId);
-    if (entry.isReply) chat.replies--;
-    if (chat.entries.length > 0 || chat.state === "sending") return;
-    chat.cancelPause?.();
-    readyReplies.delete(chat);
-    readyUnasked.delete(chat);
-    chats.delete(chat.key);
-  }
-
+  /** Replies first, but they leave a place to what answers nobody. */
   function nextChat(): Chat | null {
-    const [withReply] = readyReplies;
-    if (withReply !== undefined) return withReply;
-    const [unasked] = readyUnasked;
-    if (unasked === undefined || sendingUnasked >= MAX_PARALLEL_UNASKED) return null;
-    if (deps.pace.take(deps.now())) return unasked;
-    cancelPaceTimer ??= deps.schedule(deps.pace.waitMs(deps.now()), () => {
-      cancelPaceTimer = null;
+    const reply = firstTriable(chats.withReplies);
+    const unasked = firstTriable(chats.unasked);
+    if (reply !== null && places.mayReply(unasked !== null)) return reply;
+    if (unasked !== null && places.mayGoUnasked() && hasToken()) return unasked;
+    return reply;
+  }
+
+  function firstTriable(ready: ReadonlySet<Chat>): Chat | null {
+    for (const chat of ready) {
+      if (line?.heard || !chat.entries[0]!.uncertain) return chat;
+      chats.leave(chat, "idle");
+    }
+    return null;
+  }
+
+  function hasToken(): boolean {
+    if (deps.pace.take(deps.now())) return true;
+    pumpIn("pace", deps.pace.waitMs(deps.now()));
+    return false;
+  }
+
+  function pumpIn(why: "pace" | "brake", ms: number): void {
+    if (timers.has(why)) return;
+    const cancel = deps.schedule(ms, () => {
+      timers.delete(why);
       pump();
     });
-    return null;
+    timers.set(why, cancel);
+  }
+
+  function listenTo(connection: WhatsAppConnection): void {
+    if (line?.connection === connection) return;
+    const current = { connection, heard: false };
+    line = current;
+    void connection.caughtUp().then(() => {
+      current.heard = true;
+      if (line !== current) return;
+      for (const chat of chats.all())
+        if (chat.state === "idle" && chat.cancelPause === null) chats.makeReady(chat);
+      pump();
+    });
+  }
+
+  function mayStart(): boolean {
+    const wait = deps.brake.waitMs();
+    if (wait > 0) pumpIn("brake", wait);
+    if (wait > 0 || (deps.brake.isProbing() && places.underWay > 0)) return false;
+    return places.hasRoom();
   }
 
   function pump(): void {
     const connection = stopped ? null : deps.connection();
     if (connection === null) return;
-    while (sending < MAX_PARALLEL_CHATS) {
+    listenTo(connection);
+    while (mayStart()) {
       const chat = nextChat();
       if (chat === null) return;
-      readyReplies.delete(chat);
-      readyUnasked.delete(chat);
       void attempt(chat, connection);
     }
   }
 
   async function attempt(chat: Chat, connection: WhatsAppConnection): Promise<void> {
     const entry = chat.entries[0]!;
-    const unasked = chat.replies === 0;
-    chat.state = "sending";
-    sending++;
-    if (unasked) sendingUnasked++;
+    chats.leave(chat, "sending");
+    const giveBack = places.take(chat.replies === 0, pump);
+    entry.uncertain = true;
     const verdict = await tryOnce(entry, connection);
-    sending--;
-    if (unasked) sendingUnasked--;
+    giveBack();
     settle(chat, entry, verdict, connection);
-    if (sending === 0) whenQuiet?.();
+    if (places.underWay === 0) whenQuiet?.();
     pump();
   }
 
@@ -171,16 +144,18 @@ export function createSender(deps: SenderDeps): Sender {
   function settle(chat: Chat, entry: Entry, verdict: Verdict, connection: WhatsAppConnection): void {
     if (verdict === "done") {
       chat.failures = 0;
-      chat.state = "ready";
-      drop(chat, entry);
-      if (chat.entries.length > 0) makeReady(chat);
-    } else if (verdict === "again" || lineIsNew(connection)) {
-      makeReady(chat);
+      chat.state = "idle";
+      chats.drop(chat, entry);
+    } else if (verdict === "again") {
+      entry.uncertain = false;
+      chats.makeReady(chat);
+    } else if (lineIsNew(connection)) {
+      chats.makeReady(chat);
     } else if (!stopped) {
       chat.failures++;
       chat.state = "idle";
       chat.cancelPause = deps.schedule(backoffMs(chat.failures), () => {
-        makeReady(chat);
+        chats.makeReady(chat);
         pump();
       });
     }
@@ -194,42 +169,42 @@ export function createSender(deps: SenderDeps): Sender {
 
   return {
     add(entries) {
-      for (const entry of entries) addEntry(entry);
+      for (const entry of entries) chats.add(entry);
       pump();
     },
     remove(fits) {
       const removed: Entry[] = [];
-      for (const chat of chats.values()) {
+      for (const chat of chats.all()) {
         const movable = chat.state === "sending" ? chat.entries.slice(1) : [...chat.entries];
         for (const entry of movable.filter(fits)) {
-          drop(chat, entry);
+          chats.drop(chat, entry);
           removed.push(entry);
         }
       }
       pump();
       return removed;
     },
-    find: (waId) => byWaId.get(waId),
-    entries: () => [...byWaId.values()],
+    find: chats.find,
+    entries: chats.entries,
     isSending(entry) {
-      const chat = chats.get(entry.chat);
+      const chat = chats.of(entry);
       return chat?.state === "sending" && chat.entries[0] === entry;
     },
     wake() {
-      for (const chat of chats.values()) {
+      for (const chat of chats.all()) {
         chat.failures = 0;
-        if (chat.state !== "sending") makeReady(chat);
+        if (chat.state !== "sending") chats.makeReady(chat);
       }
       pump();
     },
     get size() {
-      return byWaId.size;
+      return chats.size;
     },
     async stop() {
       stopped = true;
-      cancelPaceTimer?.();
-      for (const chat of chats.values()) chat.cancelPause?.();
-      if (sending > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
+      for (const cancel of timers.values()) cancel();
+      for (const chat of chats.all()) chat.cancelPause?.();
+      if (places.underWay > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
     },
   };
 }

@@ -2,12 +2,15 @@ import type { ResultSet } from "@libsql/client";
 import type { Logger } from "pino";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import { createBrake } from "./brake.ts";
+import type { Entry } from "./chats.ts";
 import { createJudge } from "./judge.ts";
 import { createPace } from "./pace.ts";
+import { recentlyLeft } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
 import { readQueued, SELECT_QUEUED, type NewRow, type Rows, type SendError } from "./rows.ts";
 import type { Schedule } from "./schedule.ts";
-import { createSender, type Entry, type Sender } from "./sender.ts";
+import { createSender, type Sender } from "./sender.ts";
 import type { Settled } from "./submit.ts";
 
 export interface SendersDeps {
@@ -21,6 +24,8 @@ export interface SendersDeps {
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
+  /** Why nothing may be sent to this address, or null. */
+  refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
   /** Resolves when the table knows every receipt that arrived. */
   receiptsStored: () => Promise<void>;
 }
@@ -41,6 +46,9 @@ export interface Senders {
 
 /** Longer queues read their drafts when their turn comes. */
 const HELD_DRAFTS = 1_000;
+const SWEEP_MS = 60 * 60 * 1000;
+/** What holds of a row that was found in the table: an earlier run may have sent it, and groups may have changed. */
+const UNKNOWN = { confirmed: false, retried: false, uncertain: true, allowed: false };
 const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
 const DEVICES_WITH_QUEUE = `SELECT DISTINCT o.device_id, d.state FROM outbox o JOIN devices d ON d.id = o.device_id
 WHERE o.state = 'queued'`;
@@ -50,15 +58,24 @@ const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
 export function createSenders(deps: SendersDeps): Senders {
   const { store, rows, config, schedule, log, settled } = deps;
   const reachout = createReachout(store);
-  const judge = createJudge({ ...deps, reachout, retentionDays: config.retentionDays });
+  const brake = createBrake(store, log);
+  const judge = createJudge({ ...deps, reachout, brake, retentionDays: config.retentionDays });
   const senders = new Map<number, Sender>();
+  /** Per look at the table that is under way: messages whose receipt came since, though the row may not show it. */
+  const looks = new Set<Set<string>>();
+  let leftBefore = new Map<number, number[]>();
+  let cancelSweep: (() => void) | null = null;
 
   function senderOf(deviceId: number): Sender {
     const known = senders.get(deviceId);
     if (known !== undefined) return known;
     const sender = createSender({
       connection: () => deps.connection(deviceId),
-      pace: createPace(config.pacePerMinute, store.now()),
+      pace: createPace(config.pacePerMinute, store.now(), leftBefore.get(deviceId)),
+      brake: {
+        waitMs: () => brake.waitMs(deviceId),
+        isProbing: () => brake.isProbing(deviceId),
+      },
       now: store.now,
       schedule,
       log,
@@ -83,14 +100,19 @@ export function createSenders(deps: SendersDeps): Senders {
 
   async function wake(deviceId: number): Promise<void> {
     const sender = senderOf(deviceId);
+    const confirmed = new Set<string>();
+    looks.add(confirmed);
     try {
       // A receipt that is not stored yet would make a message look as if it still had to be sent.
       await deps.receiptsStored();
       const queued = await store.rows(SELECT_QUEUED, [deviceId]);
-      sender.add(queued.map((row) => ({ ...readQueued(row), confirmed: false, retried: false })));
+      const found = queued.map(readQueued).filter(({ waId }) => !confirmed.has(keyOf(deviceId, waId)));
+      sender.add(found.map((row) => ({ ...row, ...UNKNOWN })));
     } catch (error) {
       // What is in memory goes on; the rest is found when the number opens again.
       log.error({ device: deviceId, error: (error as Error).name }, "queued messages could not be read");
+    } finally {
+      looks.delete(confirmed);
     }
     sender.wake();
     failFirstContacts(deviceId, sender);
@@ -109,6 +131,16 @@ export function createSenders(deps: SendersDeps): Senders {
     }
   }
 
+  /** Numbers may stay away: what they were to send expires without its turn ever coming. */
+  function sweep(): void {
+    for (const sender of senders.values())
+      for (const entry of sender.remove(judge.isExpired))
+        judge.expire(entry).catch((error: Error) => {
+          log.error({ error: error.name }, "an expired message could not be ended; its turn will end it");
+        });
+    cancelSweep = schedule(SWEEP_MS, sweep);
+  }
+
   return {
     release(deviceId, stored, results) {
       const sender = senderOf(deviceId);
@@ -123,6 +155,7 @@ export function createSenders(deps: SendersDeps): Senders {
     wake,
 
     confirm(deviceId, waId) {
+      for (const look of looks) look.add(keyOf(deviceId, waId));
       const sender = senders.get(deviceId);
       const entry = sender?.find(waId);
       if (sender === undefined || entry === undefined) return;
@@ -138,19 +171,23 @@ export function createSenders(deps: SendersDeps): Senders {
       const sender = senders.get(deviceId);
       if (sender === undefined) return;
       senders.delete(deviceId);
+      brake.forget(deviceId);
       for (const entry of sender.remove(() => true)) settled(entry, { state: "failed", error: NOT_LINKED });
       void sender.stop();
     },
 
     async start() {
-      await reachout.load();
+      await Promise.all([reachout.load(), brake.load()]);
+      leftBefore = await recentlyLeft(store, config.pacePerMinute);
       for (const row of await store.rows(DEVICES_WITH_QUEUE, [])) {
         const deviceId = Number(row.device_id);
         await (NOT_LINKED_STATES.has(String(row.state)) ? abandon(deviceId) : wake(deviceId));
       }
+      sweep();
     },
 
     async drain() {
+      cancelSweep?.();
       judge.stop();
       await Promise.all([...senders.values()].map((sender) => sender.stop()));
     },
@@ -172,7 +209,13 @@ function toEntry(row: NewRow, result: ResultSet | undefined, held: boolean, crea
     attempts: 0,
     createdAt,
     draft: held ? row.draft : null,
-    confirmed: false,
-    retried: false,
+    ...UNKNOWN,
+    uncertain: false,
+    // Sends by REST were asked about before they were stored.
+    allowed: row.answers === null,
   };
+}
+
+function keyOf(deviceId: number, waId: string): string {
+  return `${deviceId}:${waId}`;
 }

@@ -33,6 +33,7 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   REACHOUT_LOCKED: "WhatsApp lets this number write to nobody for the first time, until `until`.",
   UNAVAILABLE: "The gateway is restarting, or its storage is away; `Retry-After` says when to try again.",
   CONVERTER_MISSING: "The operator has to install ffmpeg for this.",
+  EXPIRED: "The message waited in the queue for longer than `RETENTION_DAYS` and is not sent any more.",
 };
 
 const BODY: ErrorCode[] = ["INVALID_JSON", "UNSUPPORTED_CONTENT_TYPE", "BODY_TOO_LARGE"];
@@ -47,6 +48,7 @@ const SEND: ErrorCode[] = [
   "REACHOUT_LOCKED",
   "IDEMPOTENCY_IN_PROGRESS",
   "IDEMPOTENCY_KEY_REUSED",
+  "EXPIRED",
 ];
 
 /** Every code that an endpoint may answer with, in the order of their HTTP statuses. */

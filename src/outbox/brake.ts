@@ -1,0 +1,73 @@
+import type { Logger } from "pino";
+import type { Store } from "../store/store.ts";
+
+/**
+ * The pause of a number after WhatsApp's 429: asking on would only make it longer. Afterwards one message goes first and
+ * shows whether the rest may follow.
+ */
+export interface Brake {
+  /** Reads the pauses that a restart must not forget. */
+  load(): Promise<void>;
+  /** Milliseconds until the number may send; 0: now. */
+  waitMs(deviceId: number): number;
+  /** The pause is over, and nothing has gone through since. */
+  isProbing(deviceId: number): boolean;
+  /** WhatsApp has answered 429. What was under way together counts once. */
+  pull(deviceId: number): Promise<void>;
+  /** WhatsApp takes messages again. */
+  release(deviceId: number): void;
+  forget(deviceId: number): void;
+}
+
+const FIRST_MS = 5_000;
+const LONGEST_MS = 10 * 60_000;
+
+const SAVE = `INSERT INTO send_brakes (device_id, until, times) VALUES (?, ?, ?)
+ON CONFLICT (device_id) DO UPDATE SET until = excluded.until, times = excluded.times`;
+
+interface Pause {
+  until: number;
+  /** In a row; each is twice as long as the one before. */
+  times: number;
+}
+
+export function createBrake(store: Pick<Store, "rows" | "writer" | "now">, log: Logger): Brake {
+  const pauses = new Map<number, Pause>();
+
+  const waitMs = (deviceId: number): number =>
+    // A clock that was set back must not make a pause longer than any is.
+    Math.min(LONGEST_MS, Math.max(0, (pauses.get(deviceId)?.until ?? 0) - store.now()));
+
+  return {
+    async load() {
+      for (const row of await store.rows("SELECT device_id, until, times FROM send_brakes", []))
+        pauses.set(Number(row.device_id), { until: Number(row.until), times: Number(row.times) });
+    },
+
+    waitMs,
+    isProbing: (deviceId) => pauses.has(deviceId) && waitMs(deviceId) === 0,
+
+    async pull(deviceId) {
+      if (waitMs(deviceId) > 0) return;
+      const times = (pauses.get(deviceId)?.times ?? 0) + 1;
+      const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(times - 1, 16));
+      const until = store.now() + ms;
+      pauses.set(deviceId, { until, times });
+      log.warn({ device: deviceId, seconds: ms / 1000 }, "WhatsApp limits this number (429); sending pauses");
+      await store.writer
+        .commit([{ sql: SAVE, args: [deviceId, until, times] }])
+        .catch((error: Error) => log.error({ error: error.name }, "a pause of sending could not be stored"));
+    },
+
+    release(deviceId) {
+      // An answer to something that was sent before the pause does not end it.
+      if (!pauses.has(deviceId) || waitMs(deviceId) > 0) return;
+      pauses.delete(deviceId);
+      store.writer
+        .commit([{ sql: "DELETE FROM send_brakes WHERE device_id = ?", args: [deviceId] }])
+        .catch((error: Error) => log.error({ error: error.name }, "the end of a pause could not be stored"));
+    },
+
+    forget: (deviceId) => void pauses.delete(deviceId),
+  };
+}
