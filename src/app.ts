@@ -6,7 +6,9 @@ import type { App } from "./api/services.ts";
 import { createBotAnswerer } from "./bot/answerer.ts";
 import { createBindings } from "./bot/bindings.ts";
 import { loadBots } from "./bot/load.ts";
+import { createRunningBots } from "./bot/running.ts";
 import { createChannels } from "./channels/channels.ts";
+import { createBackups } from "./backup/backups.ts";
 import type { Config } from "./config.ts";
 import { createEvents } from "./events/events.ts";
 import { createPublisher } from "./events/publisher.ts";
@@ -29,12 +31,24 @@ import { checkStorage } from "./store/health.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
 import { createWebhooks } from "./webhooks/index.ts";
+import { watchStalls } from "./stalls.ts";
 import { deliveryId } from "./webhooks/rows.ts";
 import { createWhatsApp } from "./whatsapp/whatsapp.ts";
+import { failpoint } from "./model/failpoint.ts";
 import { sharedAbort } from "./model/shared-abort.ts";
+import { within } from "./model/within.ts";
 
-/** How long a stop waits for handlers and webhooks that are under way; what is cut off then is asked again. */
+// A stop takes at most the sum of these, 21 seconds. What is cut off is asked or sent again at the next start.
+/** For handlers and webhooks that are under way. */
 const STOP_GRACE_MS = 5_000;
+/** For requests, counted from the same moment. */
+const STOP_REQUESTS_MS = 8_000;
+/** For acks of what is being sent. */
+const STOP_SENDING_MS = 5_000;
+/** For connections that close, and for what they still bring. */
+const STOP_CONNECTIONS_MS = 6_000;
+/** For what then knows its outcome to be written down. */
+const STOP_OUTCOMES_MS = 1_000;
 
 /**
  * Joins the parts: the only place that knows them all.
@@ -102,6 +116,8 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   });
   const bots = await loadBots({ buildTime: bundledBots, botsDir: config.botsDir, log });
   const bindings = createBindings(store, bots);
+  const running = createRunningBots();
+  const stalls = watchStalls(log, running.sinceLastLook);
   const http = createSafeFetch(config, undefined, metrics.ssrfBlocked);
   const outgoing = createMedia({ store, config, log, http });
   const whatsapp = createWhatsApp({
@@ -148,7 +164,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     polls,
     answerers: [
       webhooks.holder,
-      createBotAnswerer({ bindings, config, log, now: store.now, stopping: stopping.signal }),
+      createBotAnswerer({ bindings, config, log, now: store.now, stopping: stopping.signal, running }),
       webhooks.answerer,
     ],
     replyMaxAge: webhooks.replyMaxAge,
@@ -186,6 +202,8 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     await numbers.remove(deviceId);
     for (const part of [pipeline, outbox, groups, channels, bindings, webhooks]) part.forget(deviceId);
   }
+
+  const backups = createBackups({ config, log, now: store.now });
 
   /** A message that was sent; a poll with its votes. */
   async function findSent(accountId: string, waId: string) {
@@ -227,9 +245,10 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     events,
     metrics,
     bots: { list: bots.list, bindings: bindings.list, bind: bindings.put },
+    backups,
     media: receivedMedia,
     files: outgoing,
-    health: { check: () => checkStorage(store, config.dataDir) },
+    health: { check: () => checkStorage(store, config.dataDir), longestStallMs: stalls.longestMs },
     async start() {
       await outbox.start();
       await pipeline.start();
@@ -237,14 +256,25 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       webhooks.start();
       retention.start();
     },
-    async stop() {
+    async stop(requests) {
       const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), STOP_GRACE_MS);
-      await Promise.all([pipeline.drain(), webhooks.stop(STOP_GRACE_MS)]);
+      const ended = Promise.all([
+        pipeline.drain(),
+        webhooks.stop(STOP_GRACE_MS),
+        within(STOP_REQUESTS_MS, requests ?? Promise.resolve()),
+      ]);
+      failpoint("in-drain");
+      await ended;
       clearTimeout(cut);
-      await Promise.all([outbox.drain(), retention.stop()]);
-      await numbers.stop();
+      stopping.abort(new Error("The gateway is stopping."));
+      const sent = outbox.drain();
+      await within(STOP_SENDING_MS, Promise.all([sent, retention.stop()]));
+      await within(STOP_CONNECTIONS_MS, numbers.stop());
+      // An attempt whose connection is gone has its outcome: not known.
+      await within(STOP_OUTCOMES_MS, sent);
       outgoing.stop();
       whatsapp.stop();
+      stalls.stop();
       await http.close();
       await store.close();
     },

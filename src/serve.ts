@@ -6,13 +6,14 @@ import { announce } from "./announce.ts";
 import { failed } from "./api/envelope.ts";
 import { requestIdFrom } from "./api/request-id.ts";
 import { shownStatus } from "./api/respond.ts";
+import { exit } from "./crashes.ts";
 import { GatewayError, StartError } from "./model/errors.ts";
 import { app, config, drain, log, orExit } from "./start.ts";
 
 /** A GET send may carry 65,536 characters; Node's own limit for a request line with headers is 16 KiB. */
 const MAX_HEADER_BYTES = 1_048_576;
 /** Nothing is lost when the end is forced: what was not done is done at the next start. */
-const STOP_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 24_000;
 
 const nitro = useNitroApp();
 const server = serve({
@@ -30,8 +31,6 @@ const http = server.node!.server as Server;
 http.on("request", (_request, response) => drain.track(response));
 http.on("clientError", refuseUnreadable);
 
-process.on("unhandledRejection", (error) => log.error({ err: error }, "unhandled rejection"));
-process.on("uncaughtException", (error) => log.error({ err: error }, "uncaught exception"));
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
 
 await orExit(listen);
@@ -55,15 +54,17 @@ async function listen(): Promise<void> {
 /** SIGTERM: the port stays open and refuses, what is under way ends, then the process does. A second signal ends it now. */
 let ending = false;
 async function end(): Promise<void> {
-  if (ending) process.exit(1);
+  if (ending) exit(1);
   ending = true;
   log.info("ending: waiting for what is under way");
-  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-  await drain.begin();
-  await app.stop();
+  setTimeout(() => {
+    log.warn("ending now: something did not end in time; it is taken up again at the next start");
+    exit(0);
+  }, STOP_WITHIN_MS);
+  await app.stop(drain.begin()).catch((err: unknown) => log.error({ err }, "ending was not orderly"));
   http.closeAllConnections();
   http.close();
-  process.exit(0);
+  exit(0);
 }
 
 /** What Node cannot parse never becomes a request, but is answered in JSON all the same. */

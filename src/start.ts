@@ -5,12 +5,15 @@ import { createDrain } from "./api/drain.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
 import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
+import { exit, surviveCrashes } from "./crashes.ts";
 import { createLogger } from "./log.ts";
 import { StartError } from "./model/errors.ts";
 
 // Nitro awaits the module, not the plugin: what must be ready before the port opens is awaited here.
 export const config = await orExit(() => loadConfig(process.env));
 export const log = createLogger(config);
+// `nitro dev` has its own way with errors, and shows them.
+if (!import.meta.dev) surviveCrashes(log);
 export const app = await orExit(() => createApp(config, log));
 export const drain = createDrain();
 
@@ -44,6 +47,6 @@ export async function orExit<T>(start: () => T | Promise<T>): Promise<T> {
     return await start();
   } catch (error) {
     process.stderr.write(error instanceof StartError ? `parley: ${error.message}\n` : `${inspect(error)}\n`);
-    process.exit(1);
+    exit(1);
   }
 }

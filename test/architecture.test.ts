@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 /** Each folder may import itself and whatever stands in its list; `external` names packages that only it may import. */
 const DOMAIN = [
   "accounts",
+  "backup",
   "bot",
   "channels",
   "events",
@@ -31,9 +32,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   // A domain folder may also name what the pipeline asks of an answerer; the types of WhatsApp's port; and nothing of its neighbours.
   ...Object.fromEntries(DOMAIN.map((folder) => [folder, [...BASE, "whatsapp/port", "pipeline/answer"]])),
   pipeline: [...BASE, ...DOMAIN, "whatsapp/port"],
-  app: [...BASE, ...DOMAIN, "pipeline", "whatsapp", "api/services"],
+  app: [...BASE, ...DOMAIN, "pipeline", "whatsapp", "api/services", "stalls"],
   api: [...BASE, ...DOMAIN, "pipeline", "app"],
-  start: [...BASE, "app", "api", "banner", "bot"],
+  start: [...BASE, "app", "api", "banner", "bot", "crashes"],
   simulator: ["model"],
 };
 

@@ -6,9 +6,10 @@ import type { App } from "./services.ts";
 export async function readiness(app: App, drain: Drain): Promise<Reply> {
   const { draining } = drain;
   const checks = { ...(draining ? { database: true, disk: true } : await app.health.check()), draining };
-  if (checks.database && checks.disk && !draining) return new Reply({ checks });
+  const longest_stall_ms = app.health.longestStallMs();
+  if (checks.database && checks.disk && !draining) return new Reply({ checks, longest_stall_ms });
   return new Reply(
-    { checks, errors: { code: "UNAVAILABLE" } },
+    { checks, longest_stall_ms, errors: { code: "UNAVAILABLE" } },
     { httpStatus: 503, status: false, message: "Not ready.", headers: { "retry-after": "5" } },
   );
 }

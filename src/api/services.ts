@@ -33,10 +33,15 @@ export interface App {
   media: MediaService;
   files: FileService;
   health: HealthService;
+  backups: BackupService;
   /** Called once the port is open: restores linked numbers, lanes, outbox and retries. */
   start(): Promise<void>;
-  /** Ends what is under way, closes connections and the database. Resolves when nothing is left to lose. */
-  stop(): Promise<void>;
+  /**
+   * Ends what is under way, closes connections and the database. Resolves when nothing is left to lose.
+   *
+   * @param requests resolves when the requests under way are answered; waited for, but not for ever
+   */
+  stop(requests?: Promise<void>): Promise<void>;
 }
 
 type Maybe<T> = T | null | Promise<T | null>;
@@ -429,4 +434,14 @@ export interface MetricsService {
 export interface HealthService {
   /** Whether the database can be written and the disk has room. */
   check(): Promise<{ database: boolean; disk: boolean }>;
+  /** Milliseconds for which the event loop stood still, at the longest, in the last five minutes. */
+  longestStallMs(): number;
+}
+
+export interface BackupService {
+  /**
+   * A copy of all data at one instant. What was made for it is removed when its body ends or is given up.
+   * @throws UNAVAILABLE
+   */
+  make(): Promise<{ fileName: string; body: AsyncIterable<Uint8Array> }>;
 }

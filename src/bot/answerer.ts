@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Answer, Answerer, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
 import type { Bindings } from "./bindings.ts";
 import { lazyView } from "./context.ts";
+import type { RunningBots } from "./running.ts";
 import { describeError, runHandler, type HandlerOutcome, type Limits } from "./run.ts";
 import type { Candidate, FilterFailure } from "./table.ts";
 import type { Message } from "./types.ts";
@@ -15,7 +16,12 @@ export interface BotAnswererDeps {
   now: () => number;
   /** Aborts when the gateway waits no longer for handlers: `answer` then rejects with the signal's reason. */
   stopping?: AbortSignal;
+  /** Told who runs. */
+  running?: Pick<RunningBots, "begin">;
 }
+
+/** A handler that does not give the event loop back for longer is named: nobody else was served meanwhile. */
+const BLOCKING_MS = 1_000;
 
 /**
  * Asks the bots of a number, one after the other, until one answers. Nothing is sent in here: replies are returned and
@@ -23,7 +29,8 @@ export interface BotAnswererDeps {
  *
  * @returns `answer` in the pipeline's list. It rejects only when `stopping` aborts: the message is then undecided.
  */
-export function createBotAnswerer({ bindings, config, log, now, stopping }: BotAnswererDeps): Answerer {
+export function createBotAnswerer(deps: BotAnswererDeps): Answerer {
+  const { bindings, config, log, now, stopping, running } = deps;
   const limits: Limits = { timeoutMs: config.botTimeoutMs, ...(stopping && { stopping }) };
 
   async function answer(stored: StoredMessage): Promise<Answer> {
@@ -57,11 +64,14 @@ export function createBotAnswerer({ bindings, config, log, now, stopping }: BotA
   ): Promise<Exclude<HandlerOutcome, { kind: "aborted" }>> {
     if ("error" in candidate) return { kind: "failed", error: candidate.error, dropped: 0 };
     const { route, match, config } = candidate;
-    const outcome = await runHandler(
-      route.handler,
-      { stored, match, config, view, now, log: botLog },
-      limits,
-    );
+    const ended = running?.begin(candidate.bot.id);
+    const began = performance.now();
+    const pending = runHandler(route.handler, { stored, match, config, view, now, log: botLog }, limits);
+    const blockedMs = Math.round(performance.now() - began);
+    if (blockedMs >= BLOCKING_MS)
+      botLog().warn({ blockedMs }, "the handler blocked the event loop: all numbers stood still meanwhile");
+    const outcome = await pending;
+    ended?.();
     if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
     return outcome;
   }

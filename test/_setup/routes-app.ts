@@ -63,6 +63,7 @@ export function createRoutesApp(parts: Parts = {}): RoutesApp {
       isLinked: () => true,
     },
     metrics: { authFailed: () => undefined },
+    health: { longestStallMs: () => 0 },
     accounts: { takeSends: () => null },
   };
   const app = new Proxy(

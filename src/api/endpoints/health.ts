@@ -22,6 +22,8 @@ export const ready = endpoint({
   input: z.object({}),
   output: answer({
     checks: z.strictObject({ database: z.boolean(), disk: z.boolean(), draining: z.boolean() }),
+    /** Of the event loop, in the last five minutes; 0: none worth naming. */
+    longest_stall_ms: z.int().nonnegative(),
     errors: z.strictObject({ code: errorCode }).optional(),
   }),
 });

@@ -277,9 +277,13 @@ export const EXAMPLES: Record<string, Example> = {
     input: { device: SENDER },
     output: one("Device registered.", { ...device, state: "unlinked" }),
   },
+  "POST /admin/backup": {},
   "GET /health/live": { output: says("Alive.") },
   "GET /health/ready": {
-    output: says("Ready.", { checks: { database: true, disk: true, draining: false } }),
+    output: says("Ready.", {
+      checks: { database: true, disk: true, draining: false },
+      longest_stall_ms: 0,
+    }),
   },
   "GET /metrics": {},
   "GET /openapi.json": {},
