@@ -352,8 +352,9 @@ export const deliveries = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (t) => [
+    /** Holds all that is looked at while thousands wait. */
     index("deliveries_due")
-      .on(t.nextAt)
+      .on(t.nextAt, t.deviceId, t.chat)
       .where(sql`state in ('pending','retrying')`),
     index("deliveries_device").on(t.deviceId, t.createdAt),
   ],

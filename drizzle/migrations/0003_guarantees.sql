@@ -30,6 +30,8 @@ CREATE TABLE `send_brakes` (
 	`times` integer NOT NULL
 );
 --> statement-breakpoint
+DROP INDEX `deliveries_due`;--> statement-breakpoint
+CREATE INDEX `deliveries_due` ON `deliveries` (`next_at`,`device_id`,`chat`) WHERE state in ('pending','retrying');--> statement-breakpoint
 ALTER TABLE `webhooks` ADD `failures` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `webhooks` ADD `failing_since` integer;--> statement-breakpoint
 ALTER TABLE `webhooks` ADD `paused_until` integer;--> statement-breakpoint
