@@ -40,7 +40,10 @@ export type CommandFailpointName =
   | "after-next-key"
   | "while-rotating"
   | "before-rotation-commit"
-  | "after-rotation-commit";
+  | "after-rotation-commit"
+  | "before-restored-files"
+  | "after-files-aside"
+  | "after-restored-database";
 
 /** False in a production build: what only serves failpoints is then left out. */
 export const hasFailpoints: boolean = typeof __FAILPOINTS__ !== "undefined" && __FAILPOINTS__;

@@ -21,10 +21,10 @@ import {
 } from "./key-check.ts";
 import { takeLock, type Lock } from "./lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
-import { refuseUnfinishedRestore } from "./offline.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
 import type { Statement, Store } from "./store.ts";
+import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { createWriter } from "./writer.ts";
 
 /**

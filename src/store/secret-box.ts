@@ -21,16 +21,18 @@ export class SealBroken extends Error {
  * Each purpose has a key of its own derived from the master key by HKDF-SHA256, so that a hash of one purpose says
  * nothing about another.
  *
- * @param masterKey 32 bytes
+ * @param masterKey     32 bytes; seals
+ * @param derivationKey 32 bytes; makes the HMACs, and stays when the master key changes. Default: the master key, which is
+ *   so until it is changed for the first time
  */
-export function createSecretBox(masterKey: Uint8Array): SecretBox {
+export function createSecretBox(masterKey: Uint8Array, derivationKey: Uint8Array = masterKey): SecretBox {
   const sealKey = deriveKey(masterKey, "seal");
   const hmacKeys = new Map<string, Buffer>();
 
   function hmacKey(purpose: string): Buffer {
     const known = hmacKeys.get(purpose);
     if (known !== undefined) return known;
-    const key = deriveKey(masterKey, `hmac:${purpose}`);
+    const key = deriveKey(derivationKey, `hmac:${purpose}`);
     hmacKeys.set(purpose, key);
     return key;
   }

@@ -2,10 +2,14 @@ import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -15,13 +19,15 @@ import { StartError } from "../model/errors.ts";
 
 export const MASTER_KEY_FILE = "master-key";
 export const ADMIN_TOKEN_FILE = "admin-token";
+/** The key that the data is being sealed with; it takes the place of the other once all of it is. */
+const NEXT_KEY_FILE = "master-key.next";
+/** Before the time at which a key was replaced: what was backed up until then opens with it. */
+const OLD_KEY_PREFIX = "master-key.until-";
 
 /** The key from the environment, else from `DATA_DIR`; null when there is none yet. */
 export function findMasterKey(config: Pick<Config, "masterKey" | "dataDir">): Buffer | null {
   if (config.masterKey !== null) return config.masterKey;
-  const file = join(config.dataDir, MASTER_KEY_FILE);
-  const text = readSecret(file);
-  return text === null ? null : parseMasterKey(text, `The file ${file}`);
+  return readKeyFile(join(config.dataDir, MASTER_KEY_FILE));
 }
 
 /** Makes a key and keeps it in `DATA_DIR`, on disk before it is used. */
@@ -29,6 +35,55 @@ export function generateMasterKey(dataDir: string): Buffer {
   const key = randomBytes(32);
   writeSecret(join(dataDir, MASTER_KEY_FILE), key.toString("base64"));
   return key;
+}
+
+/** Makes the key that is to follow, and keeps it beside the present one. One that a broken rotation left is dropped. */
+export function generateNextMasterKey(dataDir: string): Buffer {
+  const key = randomBytes(32);
+  dropNextMasterKey(dataDir);
+  writeSecret(join(dataDir, NEXT_KEY_FILE), key.toString("base64"));
+  return key;
+}
+
+/** Null when no change of the key is under way. */
+export function findNextMasterKey(dataDir: string): Buffer | null {
+  return readKeyFile(join(dataDir, NEXT_KEY_FILE));
+}
+
+export function dropNextMasterKey(dataDir: string): void {
+  rmSync(join(dataDir, NEXT_KEY_FILE), { force: true });
+}
+
+/**
+ * The next key becomes the one: from one instant to the other, and the old one stays under a name that says until when
+ * it held. Doing it again after a crash is harmless.
+ *
+ * @returns the file with the old key; null when there was none
+ */
+export function adoptNextMasterKey(dataDir: string, now: number): string | null {
+  const present = join(dataDir, MASTER_KEY_FILE);
+  const old = existsSync(present)
+    ? join(dataDir, `${OLD_KEY_PREFIX}${new Date(now).toISOString().replaceAll(":", "-")}`)
+    : null;
+  if (old !== null) linkSync(present, old);
+  renameSync(join(dataDir, NEXT_KEY_FILE), present);
+  flushFolder(dataDir);
+  return old;
+}
+
+/** Puts a key in the place of the one in `DATA_DIR`, which is kept. Nothing happens when it is the same. */
+export function replaceMasterKey(dataDir: string, key: Buffer, now: number): void {
+  const present = readKeyFile(join(dataDir, MASTER_KEY_FILE));
+  if (present?.equals(key)) return;
+  dropNextMasterKey(dataDir);
+  writeSecret(join(dataDir, NEXT_KEY_FILE), key.toString("base64"));
+  adoptNextMasterKey(dataDir, now);
+}
+
+/** Every key in `DATA_DIR`: the present one, one that is to follow, and those of before. */
+export function everyMasterKey(dataDir: string): Buffer[] {
+  const old = readdirSync(dataDir).filter((name) => name.startsWith(OLD_KEY_PREFIX));
+  return [MASTER_KEY_FILE, NEXT_KEY_FILE, ...old].flatMap((name) => readKeyFile(join(dataDir, name)) ?? []);
 }
 
 /** The token from the environment, else from `DATA_DIR`, made there at the first start. */
@@ -40,6 +95,11 @@ export function findOrGenerateAdminToken(config: Pick<Config, "adminToken" | "da
   const token = randomBytes(24).toString("base64url");
   writeSecret(file, token);
   return token;
+}
+
+function readKeyFile(file: string): Buffer | null {
+  const text = readSecret(file);
+  return text === null ? null : parseMasterKey(text, `The file ${file}`);
 }
 
 function readSecret(file: string): string | null {
@@ -73,7 +133,11 @@ function writeSecret(file: string, text: string): void {
   } finally {
     unlinkSync(draft);
   }
-  const folder = openSync(dirname(file), "r");
+  flushFolder(dirname(file));
+}
+
+function flushFolder(path: string): void {
+  const folder = openSync(path, "r");
   try {
     fsyncSync(folder);
   } finally {

@@ -1,0 +1,59 @@
+/** One column that holds what `SecretBox.seal` made, and what its values are bound to. */
+export interface SealedColumn {
+  table: string;
+  column: string;
+  /** Columns that `context` is made of. */
+  keys: string[];
+  /** The context under which the owner of the table seals, from the values of `keys` in their order. */
+  context(...keys: (string | number)[]): string;
+}
+
+const of = (
+  table: string,
+  column: string,
+  keys: string[],
+  context: (...values: (string | number)[]) => string,
+): SealedColumn => ({ table, column, keys, context });
+
+/**
+ * Every sealed column there is: a change of the master key seals all of them anew. The contexts are those of the folders
+ * that own the tables. A column that is missing here fails a test; a context that is wrong stops the rotation before
+ * anything has changed.
+ */
+export const SEALED_COLUMNS: SealedColumn[] = [
+  of("wa_creds", "value", ["device_id"], (device) => `wa_creds:${device}`),
+  of(
+    "wa_keys",
+    "value",
+    ["device_id", "type", "id"],
+    (device, type, id) => `wa_keys:${device}:${type}:${id}`,
+  ),
+  of("journal", "content", ["device_id", "hash"], (device, hash) => `journal:${device}:${hash}`),
+  of("inbox", "body", ["device_id", "wa_id"], (device, id) => `inbox:${device}:${id}`),
+  of("outbox", "body", ["device_id", "wa_id"], (device, id) => `outbox:${device}:${id}`),
+  of("webhooks", "headers", ["device_id"], (device) => `webhook-headers:${device}`),
+  of("webhooks", "secret", ["device_id"], (device) => `webhook-secret:${device}`),
+  of("webhooks", "old_secret", ["device_id"], (device) => `webhook-secret:${device}`),
+  of("deliveries", "body", ["id"], (id) => `delivery:${id}`),
+  of(
+    "delivery_attempts",
+    "answer",
+    ["delivery_id", "attempt"],
+    (id, attempt) => `delivery-answer:${id}:${attempt}`,
+  ),
+  of("group_lists", "value", ["device_id"], (device) => `group_lists:${device}`),
+  of("media_files", "meta", ["id"], (id) => `media:${id}:meta`),
+  of("media_files", "upload", ["id"], (id) => `media:${id}:upload`),
+  of(
+    "poll_votes",
+    "selected",
+    ["device_id", "poll_id", "voter"],
+    (device, poll, voter) => `poll_vote:${device}:${poll}:${voter}`,
+  ),
+  of(
+    "idempotency",
+    "answer",
+    ["key_id", "route", "idem_key"],
+    (key, route, idem) => `idempotency:${key}:${route}:${idem}`,
+  ),
+];
