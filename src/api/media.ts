@@ -36,7 +36,7 @@ function disposition(fileName: string): string {
 }
 
 /** An error in it cuts the connection off, so that nobody takes what came for the whole file. */
-function asStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+export function asStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import * as accounts from "./accounts.ts";
+import * as backup from "./backup.ts";
 import * as bots from "./bots.ts";
 import * as channels from "./channels.ts";
 import * as contacts from "./contacts.ts";
@@ -28,6 +29,7 @@ export const endpoints: Endpoint[] = [
   bots,
   events,
   accounts,
+  backup,
   media,
   health,
   metrics,

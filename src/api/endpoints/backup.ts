@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+
+export const createBackup = endpoint({
+  method: "POST",
+  path: "/admin/backup",
+  access: { by: "operator" },
+  summary:
+    "A consistent copy of all data as one archive, made while the gateway runs; the master key is not in it",
+  message: "Backup.",
+  errors: ["UNAVAILABLE"],
+  input: z.object({}),
+  output: z.string(),
+  produces: "application/x-tar",
+});

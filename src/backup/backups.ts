@@ -1,0 +1,88 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { Logger } from "../log.ts";
+import { GatewayError, StartError } from "../model/errors.ts";
+import { requireDatabaseFile } from "../store/offline.ts";
+import { archiveName, createBackup, WORK_FOLDER, type Backup } from "./create.ts";
+
+/** A backup on its way out. */
+export interface OutgoingBackup {
+  fileName: string;
+  /** What was made for it is removed when it ends, however it ends. */
+  body: AsyncIterable<Uint8Array>;
+}
+
+export interface Backups {
+  /** @throws UNAVAILABLE when another is being made, the disk lacks room, or the database is a server's */
+  make(): Promise<OutgoingBackup>;
+  /** Breaks off what is being made. */
+  stop(): void;
+}
+
+export interface BackupsDeps {
+  config: Pick<Config, "dataDir" | "databaseUrl">;
+  log: Logger;
+  now(): number;
+}
+
+/** Copies of a gateway that runs. What a crash has left of one is removed. */
+export function createBackups({ config, log, now }: BackupsDeps): Backups {
+  const { dataDir } = config;
+  rmSync(join(dataDir, WORK_FOLDER), { recursive: true, force: true });
+  const stopping = new AbortController();
+  let busy = false;
+
+  function sent(backup: Backup): AsyncIterable<Uint8Array> {
+    const chunks = backup.archive[Symbol.asyncIterator]();
+    let bytes = 0;
+    const end = async (): Promise<void> => {
+      busy = false;
+      await backup.dispose();
+    };
+    // Not a generator: one that is given up before its first chunk would never come to its end.
+    const iterator: AsyncIterator<Uint8Array> = {
+      async next() {
+        try {
+          const { done, value } = await chunks.next();
+          if (!done) {
+            bytes += value.length;
+            return { done, value };
+          }
+          log.info({ bytes, seconds: Math.round((now() - backup.createdAt) / 1000) }, "backed up");
+        } catch (error) {
+          await end();
+          throw error;
+        }
+        await end();
+        return { done: true, value: undefined };
+      },
+      async return() {
+        await chunks.return?.();
+        await end();
+        return { done: true, value: undefined };
+      },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  return {
+    async make() {
+      if (busy) throw unavailable("Another backup is being made; try again when it has ended.");
+      busy = true;
+      try {
+        const source = { dataDir, database: requireDatabaseFile(config), now };
+        const backup = await createBackup(source, stopping.signal);
+        return { fileName: archiveName(backup.createdAt), body: sent(backup) };
+      } catch (error) {
+        busy = false;
+        if (error instanceof StartError) throw unavailable(error.message);
+        throw error;
+      }
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+const unavailable = (message: string): GatewayError =>
+  new GatewayError("UNAVAILABLE", message, { retryAfter: 60 });

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+
+export const MANIFEST = "manifest.json";
+export const DATABASE = "parley.db";
+export const MEDIA = "media";
+
+/** Of the archive's layout; a reader refuses a later one. */
+const FORMAT = 1;
+
+const manifest = z.object({
+  format: z.literal(FORMAT),
+  /** Version of the Parley that made it. */
+  version: z.string(),
+  /** The instant that the database shows, ISO 8601 UTC. */
+  created_at: z.iso.datetime(),
+  /** Every file but this one: path in the archive, bytes, SHA-256 in hex. */
+  files: z.array(
+    z.object({
+      path: z.string().regex(/^(parley\.db|media\/mf_[0-9a-f]{24})$/),
+      bytes: z.number().int().nonnegative(),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    }),
+  ),
+});
+
+/** What stands first in an archive. */
+export type Manifest = z.infer<typeof manifest>;
+
+/** @param folder where the files lie under their paths */
+export async function describeFiles(
+  folder: string,
+  paths: string[],
+  version: string,
+  createdAt: number,
+): Promise<Manifest> {
+  const files = [];
+  for (const path of paths) files.push({ path, ...(await fingerprint(join(folder, path))) });
+  return { format: FORMAT, version, created_at: new Date(createdAt).toISOString(), files };
+}
+
+/** @throws Error in words for the operator when it is none */
+export function parseManifest(text: string): Manifest {
+  const json = safely(() => JSON.parse(text) as { format?: unknown });
+  if (typeof json?.format === "number" && json.format > FORMAT)
+    throw new Error("The backup was made by a newer Parley; restore it with that version.");
+  const parsed = manifest.safeParse(json);
+  if (!parsed.success)
+    throw new Error("The file is not a backup of Parley, or it is damaged: no usable manifest.");
+  return parsed.data;
+}
+
+/** @throws Error that names the first file that is missing or not what the manifest says */
+export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
+  for (const { path, bytes, sha256 } of files) {
+    const found = await fingerprint(join(folder, path)).catch(() => null);
+    if (found === null) throw new Error(`The backup is incomplete: ${path} is missing.`);
+    if (found.bytes !== bytes || found.sha256 !== sha256)
+      throw new Error(`The backup is damaged: ${path} is not what was saved.`);
+  }
+}
+
+async function fingerprint(file: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return { bytes: (await stat(file)).size, sha256: hash.digest("hex") };
+}
+
+function safely<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
