@@ -7,8 +7,10 @@ import { deliveries } from "./deliveries.ts";
 import { dropAtReceipt } from "./drop-at-receipt.ts";
 import { duplicates } from "./duplicates.ts";
 import { errorAck } from "./error-ack.ts";
+import { halfOpen } from "./half-open.ts";
 import { media } from "./media.ts";
 import { offline } from "./offline.ts";
+import { order } from "./order.ts";
 import { rateOverlimit } from "./rate-overlimit.ts";
 import { reachoutTimelock } from "./reachout-timelock.ts";
 import { resends } from "./resends.ts";
@@ -22,8 +24,10 @@ const faultKits = [
   dropAtReceipt,
   duplicates,
   errorAck,
+  halfOpen,
   media,
   offline,
+  order,
   rateOverlimit,
   reachoutTimelock,
   resends,
