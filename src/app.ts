@@ -3,6 +3,7 @@ import { createAccounts } from "./accounts/accounts.ts";
 import { isAdminToken } from "./accounts/admin-token.ts";
 import { createApiKeys } from "./accounts/api-keys.ts";
 import type { App } from "./api/services.ts";
+import { createAudit } from "./audit/audit.ts";
 import { createBotAnswerer } from "./bot/answerer.ts";
 import { createBindings } from "./bot/bindings.ts";
 import { loadBots } from "./bot/load.ts";
@@ -83,6 +84,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     device: (deviceId) => numbers.get(deviceId),
     findMessage: (accountId, waId) => outbox.find(accountId, waId),
     findDelivery: (accountId, id) => webhooks.deliveries.find(accountId, id),
+    webhook: (deviceId) => webhooks.get(deviceId),
   });
   const inbox = createInbox(store, (recorded, known) => {
     tell.received(recorded);
@@ -120,10 +122,12 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   const stalls = watchStalls(log, running.sinceLastLook);
   const http = createSafeFetch(config, undefined, metrics.ssrfBlocked);
   const outgoing = createMedia({ store, config, log, http });
+  const audit = createAudit({ store, config, log });
   const whatsapp = createWhatsApp({
     store,
     config,
     log,
+    witness: audit.witness,
     sentContent: outbox.sentContent,
     receivedContent: inbox.find,
     files: outgoing.files,
@@ -150,6 +154,10 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     onDelivery: tell.deliveryChanged,
     onAttempt: ({ verdict, ...attempt }) => metrics.webhookAttempt({ ...attempt, result: verdict }),
     onDead: metrics.webhookDead,
+    onTurn(deviceId, to) {
+      metrics.webhookTurned(to);
+      tell.webhookTurned(deviceId);
+    },
     loopGuard: {
       allows: (deviceId, chat) => pipeline.loopGuard.allows(deviceId, chat),
       count: (deviceId, chat, replies) => pipeline.loopGuard.count(deviceId, chat, replies),
@@ -180,8 +188,15 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     log,
     whatsapp,
     deviceLimit: (accountId) => accounts.deviceLimit(accountId),
-    onMessages: pipeline.receive,
-    onReceipts: outbox.receipt,
+    async onMessages(deviceId, ownNumber, messages, spend) {
+      const found = audit.found(deviceId, messages);
+      await pipeline.receive(deviceId, ownNumber, messages, [...spend, ...found.statements]);
+      found.stored();
+    },
+    onReceipts(deviceId, receipts) {
+      outbox.receipt(deviceId, receipts);
+      audit.receipts(deviceId, receipts);
+    },
     onGroupsChanged: groups.changed,
     onOpen: (deviceId) => void outbox.wake(deviceId),
     onState(device) {
@@ -200,7 +215,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
 
   async function remove(deviceId: number): Promise<void> {
     await numbers.remove(deviceId);
-    for (const part of [pipeline, outbox, groups, channels, bindings, webhooks]) part.forget(deviceId);
+    for (const part of [pipeline, outbox, groups, channels, bindings, webhooks, audit]) part.forget(deviceId);
   }
 
   const backups = createBackups({ config, log, now: store.now });
@@ -214,7 +229,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     return draft?.kind === "poll" ? { ...message, poll: await polls.sent(device!.id, waId, draft) } : message;
   }
 
-  await Promise.all([numbers.load(), bindings.load(), webhooks.load()]);
+  await Promise.all([numbers.load(), bindings.load(), webhooks.load(), audit.load()]);
 
   return {
     config,
@@ -272,6 +287,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       await within(STOP_CONNECTIONS_MS, numbers.stop());
       // An attempt whose connection is gone has its outcome: not known.
       await within(STOP_OUTCOMES_MS, sent);
+      await audit.stop();
       outgoing.stop();
       whatsapp.stop();
       stalls.stop();

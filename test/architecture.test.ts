@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 /** Each folder may import itself and whatever stands in its list; `external` names packages that only it may import. */
 const DOMAIN = [
   "accounts",
+  "audit",
   "backup",
   "bot",
   "channels",

@@ -8,6 +8,7 @@ import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { journalInsert, type JournalRow } from "./journal-rows.ts";
+import { isStorageFailure } from "./storage-failure.ts";
 import { baileys } from "./baileys.ts";
 import { keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
 
@@ -30,7 +31,7 @@ export interface AuthStateOptions {
   store: Store;
   deviceId: number;
   cache: KeyCache;
-  /** Called before a failed write rejects. The connection must close now: nothing after it may be acknowledged. */
+  /** Called before a failed write, or a read that the database failed, rejects. The connection must close now: nothing after it may be acknowledged. */
   onWriteFailed(error: unknown): void;
 }
 
@@ -41,14 +42,18 @@ export interface AuthStateOptions {
  * sees every `set` that was called before it. Values are never shared with readers that change them in place.
  */
 export async function openAuthState(options: AuthStateOptions): Promise<AuthState> {
-  const { store, deviceId } = options;
+  const { store, deviceId, onWriteFailed } = options;
   const creds = (await readCreds(store, deviceId)) ?? baileys.initAuthCreds();
   const writes = createWrites(options, creds);
   return {
     creds,
     keys: {
       get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
-        readThrough(options, type, ids) as Promise<Record<string, SignalDataTypeMap[T]>>,
+        readThrough(options, type, ids).catch((error: unknown) => {
+          // Without its session a message looks undecryptable, and its sender would be asked for it in vain.
+          if (isStorageFailure(error)) onWriteFailed(error);
+          throw error;
+        }) as Promise<Record<string, SignalDataTypeMap[T]>>,
       set: (data) => writes.keys(data as DataSet),
     },
     saveCreds: writes.creds,

@@ -1,10 +1,11 @@
-import type { ConnectionState, UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
+import type { ConnectionState, UserFacingSocketConfig, WAMessage, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../log.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Draft, Incoming } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
 import { createAcks } from "./acks.ts";
+import type { OwnIds } from "./addresses.ts";
 import type { AuthState } from "./auth-state.ts";
 import { baileys } from "./baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
@@ -14,12 +15,15 @@ import { createComposer, type Composer } from "./compose.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { createMediaHosts, type MediaHostsSource } from "./media-hosts.ts";
 import { isPn } from "./jids.ts";
+import { createMissing } from "./missing.ts";
+import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import { createPollReader } from "./poll-votes.ts";
-import type { Closed, WhatsAppConnection, WhatsAppEvents } from "./port.ts";
+import type { Closed, WhatsAppConnection, WhatsAppEvents, Witness } from "./port.ts";
 import { keepPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "./media-reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
+import { startRecovery, type Recovery } from "./recovery.ts";
 import { makeSafeRepository } from "./repository.ts";
 import { resentMessages } from "./resent.ts";
 import { sendMessage } from "./send.ts";
@@ -27,6 +31,7 @@ import { createRetryRequests } from "./session-keeping.ts";
 import { closedBy, closeQuickly, watchConnecting } from "./socket-end.ts";
 import { createGroups } from "./socket-groups.ts";
 import { createStanzas } from "./stanzas.ts";
+import { watchTally, type Tally } from "./tally.ts";
 import type { Uploads } from "./upload.ts";
 import { listenToStanzas } from "./wire.ts";
 
@@ -51,6 +56,7 @@ export interface ConnectionDeps {
   /** Files of messages to be sent, and where they are put. */
   files: OutgoingFiles;
   uploads: Uploads;
+  witness: Witness;
   onUndecryptable?(reason: string): void;
 }
 
@@ -64,6 +70,8 @@ interface Context extends ConnectionDeps {
   /** The reason given to `end`. */
   endedBy(): Closed | null;
   caughtUp: CaughtUp;
+  recovery: Recovery;
+  tally: Tally;
 }
 
 /** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
@@ -80,26 +88,36 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   };
   const auth = await deps.openAuth(storageFailed);
   const numbersOfLids = numbersIn(auth);
+  const own = (): OwnIds => ownIdsOf(auth.creds);
   const readPoll = createPollReader(
     {
       sent: (waId) => deps.sentContent(deps.deviceId, waId),
-      received: (chatKey, waId) => deps.receivedContent(deps.deviceId, chatKey, waId),
+      // A vote may come right behind its poll, which then is still on its way to the inbox.
+      received: async (chatKey, waId) =>
+        journal.find(chatKey, waId) ?? deps.receivedContent(deps.deviceId, chatKey, waId),
       lidOfNumber: async (number) => (await auth.keys.get("lid-mapping", [number]))[number] ?? null,
     },
-    () => ownIdsOf(auth.creds),
+    own,
     deps.store.box,
   );
-  const journal = createJournal({
+  const { deviceId, witness } = deps;
+  const readResent = (messages: WAMessage[]): Promise<Incoming[]> =>
+    resentMessages(messages, own(), numbersOfLids, readPoll);
+  const journal: Journal = createJournal({
     store: deps.store,
-    deviceId: deps.deviceId,
-    own: () => ownIdsOf(auth.creds),
+    deviceId,
+    own,
     numbersOfLids,
     readPoll,
+    readResent: async (message) =>
+      readResent(await messagesFromPhone(message, (id) => placeholderIn(deps.memory, id))),
+    onSilent: (waId) => witness.read(deviceId, waId),
     onMessages: (messages, spend) => deps.events.messages(messages, spend),
     onFailed: storageFailed,
   });
   await journal.replay();
 
+  const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed: storageFailed });
   const stanzas = createStanzas();
   const acks = createAcks();
   const retries = createRetryRequests(async (jid) =>
@@ -122,7 +140,12 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       stanzas,
       retries,
       ownUsers,
-      onUndecryptable: deps.onUndecryptable,
+      onUndecryptable: async (attributes, kind) => {
+        await missing.undecryptable(attributes);
+        deps.onUndecryptable?.(kind);
+      },
+      onUnavailable: missing.unavailable,
+      isClosing: () => reason !== null,
     }),
     userDevicesCache: deps.memory.userDevices,
     msgRetryCounterCache: deps.memory.retryCounters,
@@ -142,20 +165,25 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     retries,
     groups,
     events: deps.events,
-    own: () => ownIdsOf(auth.creds),
+    own,
+    onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   socket.ev.on("creds.update", () => auth.saveCreds());
-  socket.ev.on("messages.upsert", ({ messages, requestId }) => {
-    failpoint("after-receipt");
-    if (requestId === undefined) return;
-    resentMessages(messages, ownIdsOf(auth.creds), numbersOfLids, readPoll)
-      .then((incoming) => (incoming.length > 0 ? deps.events.messages(incoming, []) : undefined))
-      .catch(storageFailed);
-  });
+  socket.ev.on("messages.upsert", () => failpoint("after-receipt"));
   const caughtUp = watchCaughtUp(socket);
-  const life = live({ ...deps, socket, auth, journal, end, endedBy: () => reason, caughtUp }, () =>
-    acks.fail(),
-  );
+  const recovery = startRecovery(socket, {
+    deviceId,
+    log: deps.log,
+    now: deps.store.now,
+    witness,
+    memory: deps.memory,
+    settled: journal.idle,
+    read: readResent,
+    store: (messages) => deps.events.messages(messages, []),
+  });
+  const tally = watchTally(socket, deps.store.now, (facts) => witness.connection(deviceId, facts));
+  const context = { ...deps, socket, auth, journal, end, endedBy: () => reason, caughtUp, recovery, tally };
+  const life = live(context, () => acks.fail());
   return surface(deps, socket, {
     caughtUp,
     acks,
@@ -176,6 +204,12 @@ function numbersIn(auth: AuthState): (lidUsers: string[]) => Promise<Map<string,
     );
     return new Map(Object.entries(pairs).map(([key, pnUser]) => [key.slice(0, -"_reverse".length), pnUser]));
   };
+}
+
+/** What Baileys remembers of a message that came without content. */
+async function placeholderIn({ placeholders }: DeviceMemory, id: string): Promise<Placeholder | null> {
+  const remembered = await placeholders.get<Placeholder | true>(id);
+  return typeof remembered === "object" ? remembered : null;
 }
 
 interface Life {
@@ -215,6 +249,7 @@ function live(context: Context, onClosed: () => void): Life {
     context.caughtUp.end();
     onClosed();
     const closed = context.endedBy() ?? closedBy(error);
+    context.tally.closed(closed.code);
     tell(async () => {
       await settled();
       if (!closing) events.closed(closed);
@@ -241,6 +276,8 @@ function live(context: Context, onClosed: () => void): Life {
       stopWatching();
       open = true;
       context.caughtUp.opened();
+      context.tally.opened();
+      void context.caughtUp.done.then(() => (open ? context.recovery.caughtUp() : undefined));
       const identity = identityOf(auth.creds);
       if (identity) tell(() => events.open(identity));
     }

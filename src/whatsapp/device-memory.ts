@@ -11,6 +11,8 @@ export interface DeviceMemory {
   retryCounters: PossiblyExtendedCacheStore;
   callOffers: PossiblyExtendedCacheStore;
   placeholders: PossiblyExtendedCacheStore;
+  /** Messages that the owner's phone was asked for, not to ask at every connection. */
+  askedPhone: LRUCache<string, true>;
   /** Participant hash of the last ack by chat: when it changes, somebody's device list did. */
   participantHashes: LRUCache<string, string>;
   /** Addresses of numbers that WhatsApp knows under another form, and that form. */
@@ -23,6 +25,7 @@ export function createDeviceMemory(): DeviceMemory {
     retryCounters: createCacheStore(1_000, HOUR_MS),
     callOffers: createCacheStore(100, HOUR_MS),
     placeholders: createCacheStore(1_000, HOUR_MS),
+    askedPhone: new LRUCache({ max: 5_000, ttl: HOUR_MS }),
     participantHashes: new LRUCache({ max: 5_000 }),
     otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
   };

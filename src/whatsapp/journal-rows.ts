@@ -8,6 +8,8 @@ const SWEPT_AT_ONCE = 1_000;
 export interface JournalContent {
   /** What the inbox gets; null for what is no message but must survive a redelivery (the phone's own protocol messages). */
   message: Incoming | null;
+  /** Messages that the owner's phone has sent again inside one of those. */
+  resent?: Incoming[];
   /** The decrypted protobuf, base64, where `message.raw` does not hold it. */
   plain: string | null;
 }
@@ -17,6 +19,10 @@ export interface JournalRow {
   /** Null: only the hash counts, there is nothing left to do with it. */
   content: JournalContent | null;
 }
+
+/** All messages of a row that the inbox gets. */
+export const messagesIn = ({ message, resent = [] }: JournalContent): Incoming[] =>
+  message === null ? resent : [message, ...resent];
 
 const context = (deviceId: number, hash: string): string => `journal:${deviceId}:${hash}`;
 
@@ -66,15 +72,15 @@ export async function findJournalled(
 export async function readUnspent(
   store: Store,
   deviceId: number,
-): Promise<{ hash: string; message: Incoming }[]> {
+): Promise<{ hash: string; messages: Incoming[] }[]> {
   const rows = await store.rows(
     "select hash, content from journal where device_id = ? and content is not null order by rowid",
     [deviceId],
   );
   return rows.flatMap((row) => {
     const hash = String(row.hash);
-    const { message } = open(store, deviceId, hash, row.content);
-    return message === null ? [] : [{ hash, message }];
+    const messages = messagesIn(open(store, deviceId, hash, row.content));
+    return messages.length === 0 ? [] : [{ hash, messages }];
   });
 }
 

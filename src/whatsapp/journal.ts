@@ -1,12 +1,15 @@
 import type { proto } from "@whiskeysockets/baileys";
+import { isArmed } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { OwnIds, StanzaAttributes } from "./addresses.ts";
-import { readContent } from "./content.ts";
+import { readContent, type Content } from "./content.ts";
 import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
-import { findJournalled, readUnspent, spendStatement, type JournalRow } from "./journal-rows.ts";
+import { findJournalled, messagesIn, readUnspent, spendStatement, type JournalRow } from "./journal-rows.ts";
 import { baileys } from "./baileys.ts";
+import { withoutDevice } from "./jids.ts";
 import type { PollReader } from "./poll-votes.ts";
+import { isStorageFailure } from "./storage-failure.ts";
 
 // A history of this size in one message comes at linking only. Losing it to a crash costs names, no messages.
 const MAX_PROTOCOL_BYTES = 256 * 1024;
@@ -20,8 +23,12 @@ export interface JournalDeps {
   /** Numbers of LID users, as far as they are stored. */
   numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
   readPoll: PollReader;
+  /** Messages that the own phone has sent again, in a protocol message. */
+  readResent(message: proto.IMessage): Promise<Incoming[]>;
   /** Resolves when the messages are stored and `spend` is committed with them. */
   onMessages(messages: Incoming[], spend: Statement[]): Promise<void>;
+  /** The stanza was read and holds nothing for people. */
+  onSilent(stanzaId: string): void;
   /** Messages could not be stored; they stay in the journal and come again at the next connection. */
   onFailed(error: unknown): void;
 }
@@ -29,7 +36,7 @@ export interface JournalDeps {
 /** What is known of one decrypted ciphertext before it is committed. */
 export interface Prepared {
   row: JournalRow;
-  incoming: Incoming | null;
+  incoming: Incoming[];
   /** Must become part of the same commit, so that no crash can lose it. */
   senderKey: proto.Message.ISenderKeyDistributionMessage | null;
 }
@@ -37,14 +44,21 @@ export interface Prepared {
 export interface Journal {
   /** @param padded the decrypted bytes with WhatsApp's padding */
   prepare(attributes: StanzaAttributes, padded: Uint8Array): Promise<Prepared>;
-  /** Hands a message on, after its row is committed. */
-  deliver(hash: string, message: Incoming): void;
-  /** Padded bytes of a ciphertext that was decrypted before, or null. Hands its message on again when that is still owed. */
+  /** Hands messages on, after their row is committed. */
+  deliver(hash: string, messages: Incoming[]): void;
+  /** Padded bytes of a ciphertext that was decrypted before, or null. Hands its messages on again when that is still owed. */
   recall(hash: string): Promise<Uint8Array | null>;
+  /** A message of this chat on its way to the inbox; null when there is none under that id. */
+  find(chatKey: string, waId: string): Incoming | null;
   /** Hands on what an earlier connection or process has decrypted and not stored. */
   replay(): Promise<void>;
   /** Resolves when nothing waits to be stored. */
   idle(): Promise<void>;
+}
+
+interface Waiting {
+  hash: string;
+  messages: Incoming[];
 }
 
 /**
@@ -53,29 +67,58 @@ export interface Journal {
  */
 export function createJournal(deps: JournalDeps): Journal {
   const { store, deviceId } = deps;
-  let waiting: { hash: string; message: Incoming }[] = [];
+  let waiting: Waiting[] = [];
+  let underWay: Waiting[] = [];
   let pumping: Promise<void> | undefined;
 
   async function pump(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting;
+      if (isArmed("after-receipt")) return;
+      underWay = waiting;
       waiting = [];
       try {
         await deps.onMessages(
-          batch.map(({ message }) => message),
-          batch.map(({ hash }) => spendStatement(deviceId, hash)),
+          underWay.flatMap(({ messages }) => messages),
+          underWay.map(({ hash }) => spendStatement(deviceId, hash)),
         );
       } catch (error) {
         waiting = [];
         deps.onFailed(error);
       }
     }
+    underWay = [];
     pumping = undefined;
   }
 
-  function deliver(hash: string, message: Incoming): void {
-    waiting.push({ hash, message });
+  function deliver(hash: string, messages: Incoming[]): void {
+    waiting.push({ hash, messages });
     pumping ??= pump();
+  }
+
+  async function prepareForPeople(
+    attributes: StanzaAttributes,
+    message: proto.IMessage,
+    content: Content,
+    raw: Uint8Array,
+  ): Promise<Incoming> {
+    const lidUsers = lidUsersOf(attributes, content);
+    const numbers = lidUsers.length > 0 ? await deps.numbersOfLids(lidUsers) : undefined;
+    const numberOfLid = (lidUser: string): string | null => numbers?.get(lidUser) ?? null;
+    const read = toIncoming({ attributes, content, raw }, deps.own(), numberOfLid);
+    if (read.type !== "poll_vote") return read;
+    return deps.readPoll(read, message).catch((error: unknown) => {
+      if (isStorageFailure(error)) throw error;
+      // A poll that does not open is no reason to refuse the vote for ever.
+      return { ...read, poll: { id: read.targetId ?? "", name: null, options: [], vote: null } };
+    });
+  }
+
+  async function preparePeer(attributes: StanzaAttributes, message: proto.IMessage, plain: Uint8Array) {
+    const row = protocolRow(plain);
+    const resent = isOwn(attributes, deps.own()) ? await deps.readResent(message) : [];
+    if (resent.length === 0) return { row, incoming: [] };
+    const content = { message: null, plain: row.content?.plain ?? null, resent };
+    return { row: { stanzaId: attributes.id ?? "", content }, incoming: resent };
   }
 
   return {
@@ -85,36 +128,62 @@ export function createJournal(deps: JournalDeps): Journal {
       const inner = outer.deviceSentMessage?.message;
       const message = inner ?? outer;
       const senderKey = message.senderKeyDistributionMessage ?? null;
-      if (attributes.category === "peer") return { row: protocolRow(plain), incoming: null, senderKey };
-      const content = readContent(message);
       const stanzaId = attributes.id ?? "";
-      if (content === null) return { row: { stanzaId, content: null }, incoming: null, senderKey };
-      const raw = inner ? baileys.proto.Message.encode(inner).finish() : plain;
-      const lidUsers = lidUsersOf(attributes, content);
-      const numbers = lidUsers.length > 0 ? await deps.numbersOfLids(lidUsers) : undefined;
-      const read = toIncoming(
-        { attributes, content, raw },
-        deps.own(),
-        (lidUser) => numbers?.get(lidUser) ?? null,
-      );
-      const incoming = read.type === "poll_vote" ? await deps.readPoll(read, message) : read;
-      return { row: { stanzaId, content: { message: incoming, plain: null } }, incoming, senderKey };
+      const content = attributes.category === "peer" ? null : readContent(message);
+      try {
+        if (attributes.category === "peer")
+          return { ...(await preparePeer(attributes, message, plain)), senderKey };
+        if (content === null) {
+          if (!isKeyAlone(message)) deps.onSilent(stanzaId);
+          return { row: { stanzaId, content: null }, incoming: [], senderKey };
+        }
+        const raw = inner ? baileys.proto.Message.encode(inner).finish() : plain;
+        const incoming = await prepareForPeople(attributes, message, content, raw);
+        return {
+          row: { stanzaId, content: { message: incoming, plain: null } },
+          incoming: [incoming],
+          senderKey,
+        };
+      } catch (error) {
+        // The sender would be asked to encrypt anew what was decrypted well.
+        if (isStorageFailure(error)) deps.onFailed(error);
+        throw error;
+      }
     },
     deliver,
     async recall(hash) {
       const content = await findJournalled(store, deviceId, hash);
       if (content === undefined) return null;
       if (content === null) return NOTHING;
-      if (content.message !== null) deliver(hash, content.message);
+      const messages = messagesIn(content);
+      if (messages.length > 0) deliver(hash, messages);
       return pad(Buffer.from(content.message?.raw ?? content.plain ?? "", "base64"));
     },
+    find(chatKey, waId) {
+      for (const { messages } of [...underWay, ...waiting])
+        for (const message of messages)
+          if (message.id === waId && message.chatKey === chatKey) return message;
+      return null;
+    },
     async replay() {
-      for (const { hash, message } of await readUnspent(store, deviceId)) deliver(hash, message);
+      for (const { hash, messages } of await readUnspent(store, deviceId)) deliver(hash, messages);
     },
     async idle() {
       await pumping;
     },
   };
+}
+
+/** Only the own phone may say what somebody else has written. */
+function isOwn({ from }: StanzaAttributes, own: OwnIds): boolean {
+  const writer = withoutDevice(from);
+  return writer === own.pn || writer === own.lid;
+}
+
+/** A sender key travels beside the message that it opens: it says nothing of whether that one could be read. */
+function isKeyAlone(message: proto.IMessage): boolean {
+  const fields = Object.entries(message).filter(([, value]) => value !== null && value !== undefined);
+  return fields.every(([name]) => name === "senderKeyDistributionMessage" || name === "messageContextInfo");
 }
 
 /** Rows of the phone's own protocol messages have no stanza id: that is how the sweep knows them. */

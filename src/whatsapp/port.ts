@@ -154,6 +154,63 @@ export interface WhatsAppEvents {
   groupsChanged(ids: string[], left?: string[]): void;
 }
 
+/** A message that exists and is not here. Ids are canonical unless they say otherwise, see `model/messages.ts`. */
+export interface MissingMessage {
+  id: string;
+  chat: string;
+  sender: string;
+  fromMe: boolean;
+  /** Chat and writer as they stood on the wire; the writer in groups only. */
+  jid: string;
+  participant: string | null;
+  /** WhatsApp's own timestamp, Unix seconds; 0 when it is not known. */
+  timestamp: number;
+  reason: MissingReason;
+}
+
+export type MissingReason =
+  /** It came, and could not be decrypted. Its sender is asked to send it again, and the owner's phone. */
+  | "undecryptable"
+  /** It came without content: the owner's phone is asked for it. */
+  | "unavailable"
+  /** It came without content, and WhatsApp gives it to phones alone (view once, answers of bots). */
+  | "phone_only"
+  /** The phone's history names it. */
+  | "history"
+  /** Contacts have it from this number, and the outbox does not know it. */
+  | "unknown_send";
+
+/** What is known of one open connection. Times are Unix milliseconds. */
+export interface ConnectionFacts {
+  openedAt: number;
+  /** Null while it is open. */
+  closedAt: number | null;
+  code: number | null;
+  /** Messages that WhatsApp said were waiting; null when it said nothing. */
+  announced: number | null;
+  /** Messages that then arrived marked as such, each counted once. */
+  arrived: number;
+}
+
+/** Keeps account of what should have arrived. */
+export interface Witness {
+  /**
+   * A message is missing; what the inbox has already is not. Resolves when that is stored: nothing may be acknowledged
+   * before. Rejects when it could not be stored.
+   */
+  missing(deviceId: number, message: MissingMessage): Promise<void>;
+  /** A message that was missing has been read; it holds nothing that the inbox would get. */
+  read(deviceId: number, waId: string): void;
+  /** Messages that are missing and that the owner's phone may still have, newest first; only what was noticed before a time. */
+  askable(deviceId: number, noticedBefore: number): Promise<MissingMessage[]>;
+  /** Of these messages, which the phone's history names, those that neither inbox nor outbox know. They are noted as missing. */
+  unknownOf(deviceId: number, messages: Incoming[]): Promise<Incoming[]>;
+  /** Called as often as something changes; `openedAt` tells connections of a number apart. */
+  connection(deviceId: number, facts: ConnectionFacts): void;
+  /** Somebody has a message of this id from this number, or asks for it. */
+  sentElsewhere(deviceId: number, message: { waId: string; jid: string }): void;
+}
+
 export interface WhatsAppConnection {
   /** Sends and waits for the server's ack, at most `ackTimeoutMs` (15,000). Never throws. */
   send(message: OutgoingMessage): Promise<SendOutcome>;

@@ -8,6 +8,7 @@ import type {
 } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
 import { failpoint } from "../model/failpoint.ts";
+import type { StanzaAttributes } from "./addresses.ts";
 import type { Journal } from "./journal.ts";
 import { isLid, isPn, userOf } from "./jids.ts";
 import { baileys } from "./baileys.ts";
@@ -21,6 +22,10 @@ type Keys = SignalKeyStoreWithTransaction;
 
 const LID_MISS_MS = 60 * 60 * 1000;
 const REMEMBERED = 5_000;
+/** Baileys' `NO_MESSAGE_FOUND_ERROR_TEXT`. */
+const ABSENT = "Message absent from node";
+/** An empty message with its padding. */
+const NOTHING = Uint8Array.of(1);
 
 export interface RepositoryDeps {
   journal: Journal;
@@ -28,8 +33,16 @@ export interface RepositoryDeps {
   retries: RetryRequests;
   /** The number itself, digits: a pair of it with a foreign LID is a mistake of Baileys' (see `ownPairsOnly`). */
   ownUsers(): { pn: string; lid: string | null };
-  /** @param reason kind of the error */
-  onUndecryptable?(reason: string): void;
+  /**
+   * A message could not be decrypted. Resolves when that is stored; rejects, with the connection closed, when it cannot be.
+   *
+   * @param reason kind of the error
+   */
+  onUndecryptable(attributes: StanzaAttributes, reason: string): Promise<void>;
+  /** The same for a message that came without content. False: Baileys need not ask anybody for it. */
+  onUnavailable(attributes: StanzaAttributes, type: string): Promise<boolean>;
+  /** The connection is being closed: nothing that fails now says anything of the message. */
+  isClosing(): boolean;
 }
 
 /**
@@ -97,17 +110,22 @@ function decryption(
         .transaction(() => decryptAndJournal(origin, hash, decrypt), address)
         .then(({ padded, incoming }) => {
           failpoint("after-journal-commit");
-          if (incoming) journal.deliver(hash, incoming);
+          if (incoming.length > 0) journal.deliver(hash, incoming);
           return padded;
         });
     } catch (error) {
+      if (deps.isClosing()) throw error;
       const before = await journal.recall(hash);
-      if (before === null) {
-        deps.onUndecryptable?.(error instanceof Error ? error.name : "unknown");
-        throw error;
-      }
-      return before;
+      if (before !== null) return before;
+      await deps.onUndecryptable(origin.attributes, error instanceof Error ? error.name : "unknown");
+      throw error;
     }
+  }
+
+  /** @throws what Baileys itself would have found, so that it goes on as it does then */
+  async function withoutContent(attributes: StanzaAttributes, type: string): Promise<Uint8Array> {
+    if (!(await deps.onUnavailable(attributes, type))) return NOTHING;
+    throw new Error(ABSENT);
   }
 
   async function decryptAndJournal(origin: Origin, hash: string, decrypt: () => Promise<Uint8Array>) {
@@ -119,6 +137,7 @@ function decryption(
       processed.set(senderKeyMark(authorJid, senderKey), true);
     }
     await keys.set({ journal: { [hash]: row } } as SignalDataSet);
+    failpoint("before-journal-commit");
     return { padded, incoming };
   }
 
@@ -126,7 +145,9 @@ function decryption(
     decryptMessage: (args) =>
       outsideTransactions(async () => {
         const { ciphertext, jid } = args;
-        if (stanzas.originOf(ciphertext)?.plain)
+        const origin = stanzas.originOf(ciphertext);
+        if (origin?.unavailable !== undefined) return withoutContent(origin.attributes, origin.unavailable);
+        if (origin?.plain)
           return once(ciphertext, jid, async () => Buffer.concat([ciphertext, Uint8Array.of(1)]));
         const address = await addressOf(inner, jid);
         return withLock([address], () => once(ciphertext, address, () => inner.decryptMessage(args)));
@@ -168,7 +189,11 @@ function sending(
 > {
   return {
     encryptMessage: (args) =>
-      outsideTransactions(async () => withLock([await address(args.jid)], () => inner.encryptMessage(args))),
+      outsideTransactions(async () => {
+        const encrypted = await withLock([await address(args.jid)], () => inner.encryptMessage(args));
+        failpoint("after-encrypt-commit");
+        return encrypted;
+      }),
     encryptGroupMessage: (args) =>
       outsideTransactions(() =>
         withLock([senderKeyAddress(inner, args.group, args.meId)], () => inner.encryptGroupMessage(args)),

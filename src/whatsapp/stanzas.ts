@@ -6,6 +6,8 @@ export interface Origin {
   attributes: StanzaAttributes;
   /** The content came unencrypted: a channel's post. */
   plain: boolean;
+  /** The message came without content: `type` of its `<unavailable>`, "" when it has none. Absent: it has content. */
+  unavailable?: string;
 }
 
 /** Knows the stanza of each ciphertext, which Baileys does not hand to the Signal repository. */
@@ -18,21 +20,34 @@ export interface Stanzas {
 /**
  * Ciphertexts are known by the object itself, from the socket to the repository, so nothing has to be hashed or forgotten.
  *
- * A channel's post comes as `<plaintext>`, for which Baileys asks the repository nothing. It is renamed to `<enc>`, so
- * that it passes the journal like everything else before it is acknowledged.
+ * A channel's post comes as `<plaintext>`, and a message that only the owner's phone has comes with no content at all: for
+ * neither would Baileys ask the repository. They are given an `<enc>`, so that everything passes the repository, and with
+ * it the database, before it is acknowledged.
  */
 export function createStanzas(): Stanzas {
   const origins = new WeakMap<Uint8Array, Origin>();
+
+  function noteContent(node: BinaryNode, children: BinaryNode[]): boolean {
+    let found = false;
+    for (const child of children) {
+      if (!(child.content instanceof Uint8Array)) continue;
+      const plain = child.tag === "plaintext";
+      if (child.tag !== "enc" && !plain) continue;
+      found = true;
+      origins.set(child.content, { attributes: node.attrs, plain });
+      if (plain) Object.assign(child, { tag: "enc", attrs: { ...child.attrs, type: "msg" } });
+    }
+    return found;
+  }
+
   return {
     note(node) {
-      if (!Array.isArray(node.content)) return;
-      for (const child of node.content) {
-        if (!(child.content instanceof Uint8Array)) continue;
-        const plain = child.tag === "plaintext";
-        if (child.tag !== "enc" && !plain) continue;
-        origins.set(child.content, { attributes: node.attrs, plain });
-        if (plain) Object.assign(child, { tag: "enc", attrs: { ...child.attrs, type: "msg" } });
-      }
+      const children = Array.isArray(node.content) ? node.content : [];
+      if (noteContent(node, children)) return;
+      const unavailable = children.find(({ tag }) => tag === "unavailable")?.attrs.type ?? "";
+      const content = new Uint8Array(0);
+      origins.set(content, { attributes: node.attrs, plain: false, unavailable });
+      node.content = [...children, { tag: "enc", attrs: { v: "2", type: "msg" }, content }];
     },
     originOf: (ciphertext) => origins.get(ciphertext),
   };

@@ -11,7 +11,7 @@ import { sweepJournal } from "./journal-rows.ts";
 import { createKeyCache } from "./key-cache.ts";
 import { createMediaAgent } from "./media-agent.ts";
 import { createMediaDownloads, mediaSource } from "./media-download.ts";
-import type { WhatsApp } from "./port.ts";
+import type { WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./socket-options.ts";
 import { createUploads } from "./upload.ts";
 
@@ -27,6 +27,8 @@ export interface WhatsAppDeps {
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
   /** Files of messages to be sent. */
   files: OutgoingFiles;
+  /** Keeps account of what should have arrived. */
+  witness: Witness;
   /** A message could not be decrypted. */
   onUndecryptable?(reason: string): void;
 }
@@ -66,6 +68,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         receivedContent,
         files,
         uploads,
+        witness: deps.witness,
         onUndecryptable: deps.onUndecryptable,
         async openAuth(onWriteFailed) {
           const auth = await openAuthState({ store, deviceId, cache, onWriteFailed });

@@ -3,6 +3,7 @@ import type { Acks } from "./acks.ts";
 import type { OwnIds } from "./addresses.ts";
 import { tellsOwnLeaving } from "./group-nodes.ts";
 import type { WhatsAppEvents } from "./port.ts";
+import { withoutDevice } from "./jids.ts";
 import { readReceipts } from "./receipts.ts";
 import type { RetryRequests } from "./session-keeping.ts";
 import type { Groups } from "./socket-groups.ts";
@@ -18,6 +19,8 @@ export interface WireDeps {
   groups: Groups;
   events: Pick<WhatsAppEvents, "receipts" | "groupsChanged">;
   own(): OwnIds;
+  /** Somebody could not read a message of this number. */
+  onRetryRequest(waId: string, jid: string): void;
 }
 
 /** Listens to the stanzas that Baileys has no event for, or one that comes too late or incomplete. Before Baileys does. */
@@ -27,8 +30,12 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   on("CB:message", deps.stanzas.note);
   on("CB:ack,class:message", deps.acks.note);
   on("CB:receipt", (node) => {
-    const { type, participant, from } = node.attrs;
-    if (type === "retry") return deps.retries.note(participant ?? from ?? "");
+    const { type, participant, from, id } = node.attrs;
+    if (type === "retry") {
+      deps.retries.note(participant ?? from ?? "");
+      if (id) deps.onRetryRequest(id, withoutDevice(from));
+      return;
+    }
     deps.acks.note(node);
     const receipts = readReceipts(node, deps.own());
     if (receipts.length > 0) deps.events.receipts(receipts);

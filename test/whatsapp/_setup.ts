@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, expect, vi } from "vitest";
 import { loadConfig } from "../../src/config.ts";
+import { createAudit, type Audit } from "../../src/audit/audit.ts";
 import { createInbox } from "../../src/inbox/inbox.ts";
 import type { Draft, Incoming } from "../../src/model/messages.ts";
 import { startSimulator, type Simulator, type SimulatorOptions } from "../../src/simulator/index.ts";
@@ -111,6 +112,7 @@ export interface TestWhatsApp {
   whatsapp: WhatsApp;
   store: Store;
   sent: Map<string, Draft>;
+  audit: Audit;
   number(deviceId: number): TestNumber;
 }
 
@@ -121,6 +123,7 @@ export async function whatsappOn(
   sent = new Map<string, Draft>(),
 ): Promise<TestWhatsApp> {
   const config = settings(simulator, "/nowhere");
+  const audit = createAudit({ store, config, log: silent });
   const whatsapp = createWhatsApp({
     store,
     config,
@@ -128,21 +131,36 @@ export async function whatsappOn(
     sentContent: async (_deviceId, waId) => sent.get(waId) ?? null,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
+    witness: audit.witness,
   });
+  await audit.load();
   atEnd(() => whatsapp.stop());
   const inbox = createInbox(store);
+  const record: StoreMessages = async (deviceId, messages, spend) => {
+    const found = audit.found(deviceId, messages);
+    const recorded = await inbox.record(deviceId, messages, [...spend, ...found.statements]);
+    found.stored();
+    return recorded;
+  };
   return {
     whatsapp,
     store,
+    audit,
     sent,
-    number: (deviceId) => testNumber(deviceId, whatsapp, inbox.record, sent),
+    number: (deviceId) => testNumber(deviceId, whatsapp, record, sent),
   };
 }
+
+type StoreMessages = (
+  deviceId: number,
+  messages: Incoming[],
+  spend: Statement[],
+) => Promise<{ message: Incoming }[]>;
 
 function testNumber(
   deviceId: number,
   whatsapp: WhatsApp,
-  record: (deviceId: number, messages: Incoming[], spend: Statement[]) => Promise<{ message: Incoming }[]>,
+  record: StoreMessages,
   sent: Map<string, Draft>,
 ): TestNumber {
   let current: WhatsAppConnection | null = null;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createAudit } from "../../src/audit/audit.ts";
 import { createInbox } from "../../src/inbox/inbox.ts";
 import { createNumbers, type DeviceRecord, type Numbers } from "../../src/numbers/numbers.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
@@ -26,13 +27,15 @@ interface Setup {
 }
 
 async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
+  const config = settings(simulator, "/nowhere");
   const whatsapp = createWhatsApp({
     store,
-    config: settings(simulator, "/nowhere"),
+    config,
     log: silent,
     sentContent: async () => null,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
+    witness: createAudit({ store, config, log: silent }).witness,
   });
   const inbox = createInbox(store);
   const texts: string[] = [];

@@ -1,0 +1,93 @@
+import type { Logger } from "../log.ts";
+import { GatewayError } from "../model/errors.ts";
+import type { Incoming } from "../model/messages.ts";
+import type { Store } from "../store/store.ts";
+import type { MessageReceipt, Witness } from "../whatsapp/port.ts";
+import { createConnectionBook } from "./connections.ts";
+import { createMissingBook, type Found } from "./missing.ts";
+import { reportOn, type AuditReport } from "./report.ts";
+import { createSentElsewhere } from "./sent-elsewhere.ts";
+
+export type { AuditReport, MissingEntry } from "./report.ts";
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 7;
+/** WhatsApp's phones do not send older ones again. */
+const ASKABLE_SECONDS = 14 * 86_400;
+
+/** Keeps account of what should have arrived, and compares it with the inbox. */
+export interface Audit {
+  /** What connections tell. */
+  witness: Witness;
+  /** Reads what is open. Call it before the first message. */
+  load(): Promise<void>;
+  /** For the commit that stores messages: some of them may have been missing. */
+  found(deviceId: number, messages: Incoming[]): Found;
+  /** Receipts of what this number sent. */
+  receipts(deviceId: number, receipts: MessageReceipt[]): void;
+  /**
+   * @param since Unix milliseconds. Default: seven days ago, or as long as messages are kept
+   * @throws INVALID_PARAMETERS when it is in the future, or before the time of which anything is kept
+   */
+  report(deviceId: number, since?: number): Promise<AuditReport>;
+  forget(deviceId: number): void;
+  /** Resolves when everything is written. */
+  stop(): Promise<void>;
+}
+
+export function createAudit(deps: {
+  store: Pick<Store, "rows" | "writer" | "now">;
+  config: { retentionDays: number };
+  log: Logger;
+}): Audit {
+  const { store, config, log } = deps;
+  const missing = createMissingBook(store);
+  const connections = createConnectionBook(store, log);
+  const elsewhere = createSentElsewhere(store, log);
+
+  return {
+    witness: {
+      missing: missing.note,
+      read(deviceId, waId) {
+        const { statements, stored } = missing.found(deviceId, [{ id: waId }]);
+        if (statements.length === 0) return;
+        store.writer
+          .commit(statements)
+          .then(stored, (error: unknown) =>
+            log.warn({ deviceId, error: (error as Error).name }, "a message stays missing in the audit"),
+          );
+      },
+      askable: (deviceId, noticedBefore) =>
+        missing.open(deviceId, noticedBefore, Math.floor(store.now() / 1000) - ASKABLE_SECONDS),
+      unknownOf: missing.noteUnknown,
+      connection: connections.note,
+      sentElsewhere: elsewhere.note,
+    },
+    load: missing.load,
+    found: missing.found,
+    receipts(deviceId, receipts) {
+      // Reading may come when the outbox has forgotten the message; phones get it within a month.
+      for (const { waId, jid, state } of receipts)
+        if (state === "delivered") elsewhere.note(deviceId, { waId, jid });
+    },
+    async report(deviceId, since) {
+      const now = store.now();
+      const days = Math.min(DEFAULT_DAYS, config.retentionDays);
+      const from = since ?? now - days * DAY_MS;
+      // A minute, because nobody computes the limit to the millisecond.
+      if (from < now - config.retentionDays * DAY_MS - 60_000)
+        throw invalid(`Must be within the last ${config.retentionDays} days: so long messages are kept.`);
+      if (from > now) throw invalid("Must not be in the future.");
+      await elsewhere.flush();
+      return reportOn(store, deviceId, from, now);
+    },
+    forget(deviceId) {
+      missing.forget(deviceId);
+      connections.forget(deviceId);
+    },
+    stop: elsewhere.stop,
+  };
+}
+
+const invalid = (problem: string): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { since: [problem] } });

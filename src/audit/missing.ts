@@ -1,0 +1,123 @@
+import type { Incoming } from "../model/messages.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { MissingMessage, MissingReason } from "../whatsapp/port.ts";
+
+/** What is done when messages are stored that were missing. */
+export interface Found {
+  /** For the commit that stores them. */
+  statements: Statement[];
+  /** After that commit. */
+  stored(): void;
+}
+
+/** The book of messages that exist and are not here. */
+export interface MissingBook {
+  /** Reads what is open. Call it before the first message. */
+  load(): Promise<void>;
+  /** What the inbox or the journal has is not noted. Rejects when it could not be stored. */
+  note(deviceId: number, message: MissingMessage): Promise<void>;
+  /** Notes those of some messages that neither inbox, journal nor outbox know, and gives them and what is open already. */
+  noteUnknown(deviceId: number, messages: Incoming[]): Promise<Incoming[]>;
+  /** Costs nothing for messages that were never missing. */
+  found(deviceId: number, messages: Pick<Incoming, "id">[]): Found;
+  /** Open ones, newest first. */
+  open(deviceId: number, noticedBefore: number, writtenAfter: number): Promise<MissingMessage[]>;
+  forget(deviceId: number): void;
+}
+
+const MOST_OPEN = 500;
+
+// The same message may have come under the writer's other id, before the pair of both was known.
+const ALIAS = "(select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?)";
+const KNOWN = `exists (select 1 from inbox where device_id = ?1 and wa_id = ?4
+  and chat in (?2, ?6, ${ALIAS.replace("?)", "?11)")}) and sender in (?3, ?6, ?7, ${ALIAS.replace("?)", "?12)")}))
+  or exists (select 1 from journal where device_id = ?1 and content is not null and stanza_id = ?4)`;
+const NOTE = `insert into missing_messages
+  (device_id, chat, sender, wa_id, from_me, jid, participant, timestamp, reason, noticed_at)
+  select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 where not (${KNOWN})`;
+const NOTE_WHAT_CAME = `${NOTE} on conflict do nothing returning wa_id`;
+const NOTE_WHAT_IS_NAMED = `${NOTE} and not exists (select 1 from outbox where device_id = ?1 and wa_id = ?4)
+  on conflict do nothing returning wa_id`;
+const RESOLVE = `update missing_messages set resolved_at = ?
+  where device_id = ? and wa_id = ? and resolved_at is null`;
+const OPEN = `select * from missing_messages where device_id = ? and resolved_at is null
+  and reason in ('undecryptable', 'unavailable') and noticed_at < ? and timestamp > ?
+  order by noticed_at desc limit ${MOST_OPEN}`;
+
+export function createMissingBook({
+  rows,
+  writer,
+  now,
+}: Pick<Store, "rows" | "writer" | "now">): MissingBook {
+  // Every message that comes is looked up here, so that almost none costs a statement.
+  const open = new Map<number, Set<string>>();
+
+  function remember(deviceId: number, waId: string): void {
+    open.set(deviceId, (open.get(deviceId) ?? new Set()).add(waId));
+  }
+
+  function note(sql: string, deviceId: number, message: MissingMessage): Statement {
+    const { chat, sender, id, fromMe, jid, participant, timestamp, reason } = message;
+    const who = [deviceId, chat, sender, id, fromMe ? 1 : 0, jid, participant];
+    return { sql, args: [...who, timestamp, reason, now(), userOf(chat), userOf(sender)] };
+  }
+
+  return {
+    async load() {
+      for (const row of await rows(
+        "select device_id, wa_id from missing_messages where resolved_at is null",
+        [],
+      ))
+        remember(Number(row.device_id), String(row.wa_id));
+    },
+
+    async note(deviceId, message) {
+      const [result] = await writer.commit([note(NOTE_WHAT_CAME, deviceId, message)]);
+      if (result!.rows.length > 0) remember(deviceId, message.id);
+    },
+
+    async noteUnknown(deviceId, messages) {
+      const results = await writer.commit(
+        messages.map((message) => note(NOTE_WHAT_IS_NAMED, deviceId, named(message))),
+      );
+      messages.forEach(({ id }, index) => {
+        if (results[index]!.rows.length > 0) remember(deviceId, id);
+      });
+      return messages.filter(({ id }) => open.get(deviceId)?.has(id));
+    },
+
+    found(deviceId, messages) {
+      const ids = open.get(deviceId);
+      const found = ids === undefined ? [] : messages.filter(({ id }) => ids.has(id));
+      return {
+        statements: found.map(({ id }) => ({ sql: RESOLVE, args: [now(), deviceId, id] })),
+        stored() {
+          for (const { id } of found) ids?.delete(id);
+        },
+      };
+    },
+
+    async open(deviceId, noticedBefore, writtenAfter) {
+      const found = await rows(OPEN, [deviceId, noticedBefore, writtenAfter]);
+      return found.map((row) => ({
+        id: String(row.wa_id),
+        chat: String(row.chat),
+        sender: String(row.sender),
+        fromMe: Boolean(row.from_me),
+        jid: String(row.jid),
+        participant: row.participant === null ? null : String(row.participant),
+        timestamp: Number(row.timestamp),
+        reason: String(row.reason) as MissingReason,
+      }));
+    },
+
+    forget: (deviceId) => void open.delete(deviceId),
+  };
+}
+
+function named(message: Incoming): MissingMessage {
+  const { id, chatKey, sender, fromMe, chat, participant, timestamp } = message;
+  return { id, chat: chatKey, sender, fromMe, jid: chat, participant, timestamp, reason: "history" };
+}
+
+const userOf = (id: string): string => id.replace(/@.*$/, "");
