@@ -1,6 +1,7 @@
-import { create, extract, replace } from "tar";
+import { createHash } from "node:crypto";
+import { create, extract, list, replace } from "tar";
 import { MASTER_KEY_FILE } from "../store/secrets.ts";
-import { MANIFEST } from "./manifest.ts";
+import { MANIFEST, parseManifest, type Manifest } from "./manifest.ts";
 
 const NAMES = /^(manifest\.json|parley\.db|master-key|media|media\/mf_[0-9a-f]{24})\/?$/;
 
@@ -12,6 +13,33 @@ export function pack(folder: string, paths: string[]): AsyncIterable<Uint8Array>
 /** Adds the master key to an archive that is complete. @param folder where the key's file lies */
 export async function addMasterKey(archive: string, folder: string): Promise<void> {
   await replace({ file: archive, cwd: folder, portable: true, strict: true }, [MASTER_KEY_FILE]);
+}
+
+/**
+ * Reads a whole archive and compares it with its manifest, without unpacking it.
+ *
+ * @throws Error when it is cut off or damaged
+ */
+export async function verifyArchive(archive: string): Promise<Manifest> {
+  const found = new Map<string, string>();
+  let text = "";
+  await list({
+    file: archive,
+    strict: true,
+    onReadEntry(entry) {
+      const hash = createHash("sha256");
+      entry.on("data", (chunk) => {
+        hash.update(chunk);
+        if (entry.path === MANIFEST) text += chunk.toString("utf8");
+      });
+      entry.on("end", () => found.set(entry.path, hash.digest("hex")));
+    },
+  });
+  const manifest = parseManifest(text);
+  const wrong = manifest.files.find(({ path, sha256 }) => found.get(path) !== sha256);
+  if (wrong)
+    throw new Error(`The backup ${archive} did not arrive whole: ${wrong.path} is missing or damaged.`);
+  return manifest;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { Agent, fetch as fetchPatiently } from "undici";
+
 /** What a gateway answered when it did not do what it was asked: its own words and code. */
 export class GatewayRefusal extends Error {
   readonly status: number;
@@ -33,6 +35,8 @@ export interface GatewayClient {
   post<T>(path: string, body?: object): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
   delete<T>(path: string): Promise<T>;
+  /** A POST whose answer is a file, as it comes. Waits for its beginning as long as it takes. */
+  download(path: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /**
@@ -64,8 +68,22 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     if (!response.ok) throw new GatewayRefusal(`${method} ${path}`, response.status, answer);
     return answer as T;
   };
+  const download = async (path: string): Promise<AsyncIterable<Uint8Array>> => {
+    const response = await fetchPatiently(baseUrl + path, {
+      method: "POST",
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+      dispatcher: new Agent({ headersTimeout: 0 }),
+      redirect: "manual",
+    }).catch((error: unknown) => {
+      throw new GatewayAway(baseUrl, error);
+    });
+    if (response.ok && response.body) return response.body;
+    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+    throw new GatewayRefusal(`POST ${path}`, response.status, answer);
+  };
   return {
     baseUrl,
+    download,
     as: (other) => createGatewayClient(baseUrl, other, timeoutMs),
     get: (path) => ask("GET", path),
     post: (path, body = {}) => ask("POST", path, body),

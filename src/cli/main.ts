@@ -12,6 +12,9 @@ const parley = defineCommand({
     keys: () => import("./commands/keys.ts").then((module) => module.default),
     devices: () => import("./commands/devices.ts").then((module) => module.default),
     bots: () => import("./commands/bots.ts").then((module) => module.default),
+    backup: () => import("./commands/backup.ts").then((module) => module.default),
+    restore: () => import("./commands/restore.ts").then((module) => module.default),
+    "rotate-key": () => import("./commands/rotate-key.ts").then((module) => module.default),
     doctor: () => import("./commands/doctor.ts").then((module) => module.default),
   },
 });

@@ -1,0 +1,41 @@
+import type { Statement, Store } from "../store/store.ts";
+
+/** No table comes near as many rows; ids have 53 bits. */
+const IDS_SKIPPED = 1_000_000_000;
+/** How old a message that waits may be and still be sent: as old as an automatic answer, by default. */
+const MAY_BE_SENT_MS = 3_600_000;
+
+/**
+ * Ids that were given to rows after the backup are never given to others. WhatsApp ids of replies, `webhook-id`s and signed
+ * links are made of them: with the same id, phones and receivers would take a new message for a repetition.
+ */
+export async function skipUsedIds({ rows }: Pick<Store, "rows">): Promise<Statement[]> {
+  const counted = await rows(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'",
+    [],
+  );
+  return counted.flatMap(({ name }) => [
+    {
+      sql: `INSERT INTO sqlite_sequence (name, seq) SELECT ?, 0
+        WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)`,
+      args: [String(name), String(name)],
+    },
+    { sql: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?", args: [IDS_SKIPPED, String(name)] },
+  ]);
+}
+
+/**
+ * Messages that waited when the backup was made have most likely left since. Young ones go out once more under the same id,
+ * which phones drop; what is older than an hour would reach people out of nowhere, and expires.
+ */
+export function expireWaiting(now: number): Statement[] {
+  const before = now - MAY_BE_SENT_MS;
+  return [
+    {
+      sql: `INSERT OR IGNORE INTO outbox_history (outbox_id, state, at)
+        SELECT id, 'expired', ? FROM outbox WHERE state = 'queued' AND created_at < ?`,
+      args: [now, before],
+    },
+    { sql: "UPDATE outbox SET state = 'expired' WHERE state = 'queued' AND created_at < ?", args: [before] },
+  ];
+}
