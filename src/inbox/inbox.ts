@@ -39,9 +39,14 @@ export interface Inbox {
   find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
 }
 
-// The unique index decides what is new, not a lookup: two connections may hand in the same message at once.
+// The database decides what is new, not a lookup before: two connections may hand in the same message at once. Whoever
+// was known by a LID alone when the message first came may be known by number now: the unique index has both ids of both.
+const LID_OF = (digits: string): string =>
+  `(SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ${digits})`;
 const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
+AND chat IN (?2, ?10, ${LID_OF("?12")}) AND sender IN (?3, ?11, ${LID_OF("?13")}))
+ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
 const PENDING = `SELECT i.id, i.device_id, i.chat, d.number FROM inbox i JOIN devices d ON d.id = i.device_id
 WHERE i.state = 'pending' AND i.id <= ? ORDER BY i.id`;
@@ -57,13 +62,10 @@ export function createInbox(
   const { box, writer } = store;
 
   function insert(deviceId: number, message: Incoming): Statement {
-    const { chatKey, sender, id, fromMe, type, timestamp } = message;
+    const { chat, chatKey, sender, lid, id, fromMe, type, timestamp } = message;
     const body = box.sealJson(message, sealContext(deviceId, id));
-    const fromMeFlag = fromMe ? 1 : 0;
-    return {
-      sql: INSERT,
-      args: [deviceId, chatKey, sender, id, fromMeFlag, type, timestamp, store.now(), body],
-    };
+    const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, type, timestamp, store.now(), body];
+    return { sql: INSERT, args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender)] };
   }
 
   function open(row: Row): Incoming {
@@ -118,6 +120,11 @@ export function createInbox(
 
     find,
   };
+}
+
+/** Digits of a number's id, null for every other. */
+function numberIn(id: string): string | null {
+  return id.endsWith("@s.whatsapp.net") ? id.slice(0, id.indexOf("@")) : null;
 }
 
 /** Binds a sealed body to its row, whose own id is not known before the insert. */

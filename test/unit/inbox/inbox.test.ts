@@ -33,6 +33,39 @@ describe("the inbox", () => {
     expect(await inbox.record(DEVICE + 1, variants, [])).toHaveLength(3);
   });
 
+  it("knows a message again whose writer was known by the LID alone when it first came", async () => {
+    const { inbox } = await startInbox();
+    const number = jid(4915001);
+    const lid = "70000000000001@lid";
+    const hidden = text(4915001, "hello", { chat: lid, chatKey: lid, sender: lid, number: null, lid });
+    const known = { ...hidden, chatKey: number, sender: number, number: "4915001" };
+    const inGroup = { ...hidden, id: "G", chat: "1203@g.us", chatKey: "1203@g.us", participant: lid };
+    const knownInGroup = { ...inGroup, sender: number, number: "4915001" };
+
+    expect(await inbox.record(DEVICE, [hidden, inGroup], [])).toHaveLength(2);
+    expect(await inbox.record(DEVICE, [known, knownInGroup], [])).toEqual([]);
+    expect(await inbox.record(DEVICE, [{ ...known, id: "N" }, known], [])).toHaveLength(1);
+    expect(await inbox.record(DEVICE + 1, [known], [])).toHaveLength(1);
+  });
+
+  it("knows what the owner wrote again when the other side's number became known meanwhile", async () => {
+    const { store, inbox } = await startInbox();
+    const lid = "70000000000001@lid";
+    const own = { fromMe: true, sender: jid(OWN_NUMBER), number: OWN_NUMBER, lid: "70000000000009@lid" };
+    const early = text(4915001, "from the phone", { ...own, chat: lid, chatKey: lid });
+    await inbox.record(DEVICE, [early], []);
+    await store.writer.commit([
+      {
+        sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, '70000000000001', '4915001', 0)",
+        args: [DEVICE],
+      },
+    ]);
+
+    expect(await inbox.record(DEVICE, [{ ...early, chatKey: jid(4915001) }], [])).toEqual([]);
+    const byNumber = { ...early, chat: jid(4915001), chatKey: jid(4915001) };
+    expect(await inbox.record(DEVICE, [byNumber], [])).toEqual([]);
+  });
+
   it("lists what has no decision, oldest first, and reads it back as it was", async () => {
     const { store, inbox } = await startInbox();
     const message = text(4915001, "a secret text", { quoted: { id: "Q", from: jid(1), text: "earlier" } });
