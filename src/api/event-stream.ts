@@ -4,8 +4,15 @@ import type { AccountEvent, EventName, EventReader } from "../events/events.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
 import { toEvent } from "../webhooks/payload.ts";
-import type { Caller, DecisionRecord, DeliveryRecord, DeviceRecord, MessageRecord } from "./services.ts";
-import { decisionView, deliveryView, deviceView, messageView } from "./views.ts";
+import type {
+  Caller,
+  DecisionRecord,
+  DeliveryRecord,
+  DeviceRecord,
+  MessageRecord,
+  WebhookRecord,
+} from "./services.ts";
+import { decisionView, deliveryView, deviceView, messageView, webhookView } from "./views.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MOST_AT_ONCE = 100;
@@ -16,6 +23,7 @@ const PERMISSION_FOR: Record<EventName, Permission> = {
   "message.out": "messages",
   decision: "bots",
   delivery: "webhooks",
+  webhook: "webhooks",
 };
 
 export interface EventStreamOptions {
@@ -126,6 +134,8 @@ function viewOf({ name, number, record }: AccountEvent): object {
       return decisionView(record as DecisionRecord);
     case "delivery":
       return deliveryView(record as DeliveryRecord);
+    case "webhook":
+      return { device: number, ...webhookView(record as WebhookRecord) };
   }
 }
 

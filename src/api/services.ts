@@ -291,16 +291,29 @@ export interface WebhookConfig {
   enabled: boolean;
 }
 
+/** With how it does; times are Unix milliseconds. */
+export interface WebhookRecord extends WebhookConfig {
+  health: {
+    /** `paused`: nothing is posted for now · `disabled`: nothing until it is set anew */
+    state: "ok" | "failing" | "paused" | "disabled";
+    failures: number;
+    failingSince: number | null;
+    pausedUntil: number | null;
+    /** Why Parley switched it off; null when its owner did. */
+    reason: "gone" | "failing" | null;
+  };
+}
+
 export interface WebhookService {
-  get(deviceId: number): Maybe<WebhookConfig>;
+  get(deviceId: number): Maybe<WebhookRecord>;
   /**
    * Replaces everything. `secret` only when it was first made.
    * @throws URL_NOT_ALLOWED
    */
-  put(deviceId: number, config: WebhookConfig): Promise<{ config: WebhookConfig; secret: string | null }>;
+  put(deviceId: number, config: WebhookConfig): Promise<{ config: WebhookRecord; secret: string | null }>;
   /** False when there is none. */
   remove(deviceId: number): Promise<boolean>;
-  rotate(deviceId: number): Promise<{ config: WebhookConfig; secret: string } | null>;
+  rotate(deviceId: number): Promise<{ config: WebhookRecord; secret: string } | null>;
   test(deviceId: number): Promise<{
     statusCode: number | null;
     durationMs: number;
@@ -337,12 +350,26 @@ export interface DeliveryFilter {
   before?: string;
 }
 
+export interface ReplayFilter {
+  deviceIds: number[];
+  state?: DeliveryRecord["state"];
+  /** Unix milliseconds, both inclusive. */
+  since?: number;
+  until?: number;
+  ids?: string[];
+}
+
 export interface DeliveryService {
   /** Newest first. `total` counts what the filter matches, without `limit` and `before`. */
   list(filter: DeliveryFilter): Promise<{ total: number; deliveries: DeliveryRecord[] }>;
   find(accountId: string, id: string): Maybe<DeliveryRecord>;
   /** A further attempt under the same id. Null when there is no such delivery. */
   replay(accountId: string, id: string): Promise<DeliveryRecord | null>;
+  /**
+   * The same for all that match; without `state` and `ids` those given up. How many wait for their attempt now.
+   * @throws NOT_FOUND when none of the numbers has a webhook that is switched on
+   */
+  replayMany(filter: ReplayFilter): Promise<number>;
 }
 
 export interface BotRecord {

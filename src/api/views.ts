@@ -7,7 +7,7 @@ import type {
   GroupRecord,
   KeyRecord,
   MessageRecord,
-  WebhookConfig,
+  WebhookRecord,
   WhyRecord,
 } from "./services.ts";
 
@@ -98,7 +98,7 @@ export const channelView = ({ id, name, role, canSend }: ChannelRecord) => ({
   can_send: canSend,
 });
 
-export const webhookView = (config: WebhookConfig) => ({
+export const webhookView = (config: WebhookRecord) => ({
   url: config.url,
   mode: config.mode,
   reply_to: config.replyTo,
@@ -109,6 +109,13 @@ export const webhookView = (config: WebhookConfig) => ({
   read: config.read,
   typing: config.typing,
   enabled: config.enabled,
+  health: {
+    state: config.health.state,
+    failures: config.health.failures,
+    failing_since: isoOrNull(config.health.failingSince),
+    paused_until: isoOrNull(config.health.pausedUntil),
+    reason: config.health.reason,
+  },
 });
 
 export const deliveryView = (delivery: DeliveryRecord) => ({

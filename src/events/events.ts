@@ -1,5 +1,12 @@
 /** What `GET /events` may tell of, in the words of its `event:` lines. */
-export const EVENT_NAMES = ["device", "message.in", "message.out", "decision", "delivery"] as const;
+export const EVENT_NAMES = [
+  "device",
+  "message.in",
+  "message.out",
+  "decision",
+  "delivery",
+  "webhook",
+] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 
 /** Something that happened to a number of an account. */

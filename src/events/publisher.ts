@@ -17,6 +17,8 @@ export interface PublisherDeps {
   device(deviceId: number): { accountId: string; number: string } | null;
   findMessage(accountId: string, waId: string): Promise<unknown>;
   findDelivery(accountId: string, id: string): Promise<unknown>;
+  /** Null when the number has none any more. */
+  webhook(deviceId: number): object | null;
 }
 
 /** What the parts of the gateway call when something has happened. Cheap while nobody listens; never throws. */
@@ -28,6 +30,8 @@ export interface Publisher {
   /** A message of ours is in another state. */
   messageChanged(deviceId: number, waId: string): void;
   deliveryChanged(deviceId: number, id: string): void;
+  /** A webhook is paused, used again, or switched off. */
+  webhookTurned(deviceId: number): void;
 }
 
 export function createPublisher({
@@ -36,6 +40,7 @@ export function createPublisher({
   device,
   findMessage,
   findDelivery,
+  webhook,
 }: PublisherDeps): Publisher {
   function publish(
     deviceId: number,
@@ -83,6 +88,12 @@ export function createPublisher({
 
     deliveryChanged(deviceId, id) {
       publish(deviceId, "delivery", ({ accountId }) => findDelivery(accountId, id), `delivery:${id}`);
+    },
+
+    webhookTurned(deviceId) {
+      // What is told is what held now: it may have turned again when somebody reads it.
+      const then = webhook(deviceId);
+      publish(deviceId, "webhook", () => then);
     },
   };
 }

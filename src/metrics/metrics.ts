@@ -8,6 +8,7 @@ export interface Metrics {
   sent(kind: string, result: "sent" | "failed" | "expired", seconds: number): void;
   webhookAttempt(attempt: { result: string; statusCode: number | null; durationMs: number }): void;
   webhookDead(): void;
+  webhookTurned(to: "paused" | "ok" | "disabled"): void;
   disconnected(code: number): void;
   authFailed(reason: string): void;
   ssrfBlocked(reason: string): void;
@@ -58,6 +59,9 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
   ]);
   const attemptSeconds = histogram("webhook_duration_seconds", "How long webhooks took.", FAST_SECONDS, []);
   const dead = counter("webhook_dead_total", "Deliveries that are given up.", []);
+  const turns = counter("webhook_turns_total", "Webhooks that were paused, used again, or switched off.", [
+    "to",
+  ]);
   const disconnects = counter("disconnects_total", "Lines to WhatsApp that closed.", ["code"]);
   const undecryptable = counter("decrypt_failures_total", "Messages that could not be decrypted.", [
     "reason",
@@ -100,6 +104,7 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
       attemptSeconds.observe(durationMs / 1000);
     },
     webhookDead: () => dead.inc(),
+    webhookTurned: (to) => turns.inc({ to }),
     disconnected: (code) => disconnects.inc({ code }),
     authFailed: (reason) => refused.inc({ reason }),
     ssrfBlocked: (reason) => blocked.inc({ reason }),

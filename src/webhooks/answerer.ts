@@ -3,14 +3,17 @@ import type { Incoming } from "../model/messages.ts";
 import type { Answer, Answerer, Forward, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import type { Breakers } from "./breaker.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
 import type { Drafts, Outcome } from "./drafts.ts";
+import type { DueRows } from "./due.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isActive, type Endpoints } from "./endpoints.ts";
 import { describeFile, postedBody, type EventFiles } from "./files.ts";
 import type { Holds } from "./holds.ts";
 import { eventName, toEvent } from "./payload.ts";
 import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
+import { switchOffAfter } from "./switch-off.ts";
 import type { UnderWay } from "./under-way.ts";
 import type { RetryWorker } from "./worker.ts";
 
@@ -22,15 +25,22 @@ export interface WebhookAnswererDeps {
   drafts: Drafts;
   files: EventFiles;
   underWay: UnderWay;
-  worker: Pick<RetryWorker, "expect" | "run">;
+  breakers: Breakers;
+  due: Pick<DueRows, "anotherWaits">;
+  worker: Pick<RetryWorker, "expect" | "run" | "wake">;
   holds: Pick<Holds, "holds" | "keep">;
   /** A delivery is given up. */
   onDead?: () => void;
+  /** The webhook was switched off. */
+  onDisabled?: (deviceId: number) => void;
   /** Null unless the number is online. */
   connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
   /** 0 to 1. */
   random: () => number;
 }
+
+/** Until the worker looks for a row that is part of a message's commit. */
+const COMMIT_TAKES_MS = 1_000;
 
 export interface WebhookAnswerers {
   /** To be asked first: takes the messages of chats that the webhook holds, whatever bots would say. */
@@ -45,7 +55,7 @@ export interface WebhookAnswerers {
  * worker's.
  */
 export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
-  const { store, endpoints, deliverer, drafts, files, underWay, worker, holds, random } = deps;
+  const { store, endpoints, breakers, due, deliverer, drafts, files, underWay, worker, holds, random } = deps;
   /** Messages that the holder took: the same event is not posted a second time. */
   const taken = new WeakSet<StoredMessage>();
 
@@ -70,6 +80,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   async function ask(stored: StoredMessage, endpoint: Endpoint): Promise<Answer> {
     const mayReply = !stored.message.fromMe;
     const delivery = deliveryFor(deps, stored, endpoint, null, mayReply);
+    if (await mustWait(delivery)) return wait(delivery, endpoint);
     const presence = showPresence(deps, stored, endpoint, mayReply);
     try {
       const body = await postedBody(files, delivery);
@@ -81,6 +92,20 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     }
   }
 
+  /** True also while older messages of the chat are still on their way to a webhook that was away. */
+  async function mustWait(delivery: Delivery): Promise<boolean> {
+    if (breakers.isOpen(delivery.deviceId)) return true;
+    return breakers.isCatchingUp(delivery.deviceId) && (await due.anotherWaits(delivery));
+  }
+
+  /** Nothing is posted now: the chat goes on, and the worker posts it when the webhook is back. */
+  function wait(delivery: Delivery, endpoint: Endpoint): Answer {
+    const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
+    worker.expect(store.now() + COMMIT_TAKES_MS);
+    const trail = [{ by: "webhook", outcome: "not_asked", detail: "it keeps failing; the message waits" }];
+    return { kind: "pass", trail, statements: [insertDelivery(store.box, delivery, endpoint.url, progress)] };
+  }
+
   function conclude(
     endpoint: Endpoint,
     delivery: Delivery,
@@ -89,11 +114,14 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   ): Answer {
     const { box, now } = store;
     const made: Delivery = { ...delivery, attempts: 1 };
+    const switchedOff = switchOffAfter(deps, endpoint, attempt);
+    // At once, so that no other chat posts any more; the row follows with the commit.
+    switchedOff?.committed();
     const progress = progressAfter(attempt, 1, now(), random);
     if (progress.state === "dead") deps.onDead?.();
     const statements = [insertAttempt(box, delivery.id, 1, attempt)];
     if (progress.nextAt !== null) worker.expect(progress.nextAt);
-    if (attempt.verdict === "gone") statements.push(...switchOff(deps, endpoint));
+    if (switchedOff) statements.push(...switchedOff.statements);
     const trail = [trailOf(attempt, outcome)];
     if (outcome === null) {
       return {
@@ -120,6 +148,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     return {
       statements: [insertDelivery(store.box, delivery, endpoint.url, progress)],
       async afterCommit() {
+        if (await mustWait(delivery)) return worker.wake();
         const presence = showPresence(deps, stored, endpoint, false);
         await worker.run(delivery);
         presence.done();
@@ -180,14 +209,6 @@ export function heldBy(holds: Pick<Holds, "keep">, attempt: Attempt, delivery: D
   return seconds === null || !delivery.mayReply
     ? []
     : [holds.keep(delivery.deviceId, delivery.chat, seconds)];
-}
-
-/** After a 410: nothing is posted any more, at once; the row follows with the commit. */
-function switchOff({ endpoints, log }: WebhookAnswererDeps, { deviceId }: Endpoint): Statement[] {
-  const disabling = endpoints.disabling(deviceId);
-  disabling.committed();
-  log.warn({ device: deviceId }, "the webhook answered 410 and is switched off; PUT it again to use it");
-  return disabling.statements;
 }
 
 function trailOf(attempt: Attempt, made: Outcome | null): TrailEntry {

@@ -21,9 +21,25 @@ export interface WebhookConfig {
   enabled: boolean;
 }
 
+/** Why Parley itself switched a webhook off: it answered 410, or accepted nothing for days. */
+export type DisabledReason = "gone" | "failing";
+
+/** How a webhook does. Times are Unix milliseconds. */
+export interface WebhookHealth {
+  /** `paused`: it keeps failing and nothing is posted for now · `disabled`: nothing is posted until it is set anew */
+  state: "ok" | "failing" | "paused" | "disabled";
+  /** Failed attempts since the last accepted one. */
+  failures: number;
+  failingSince: number | null;
+  pausedUntil: number | null;
+  /** Null when its owner switched it off. */
+  reason: DisabledReason | null;
+}
+
 /** With what only Parley sees. */
 export interface Endpoint extends WebhookConfig {
   deviceId: number;
+  disabledReason: DisabledReason | null;
   secret: string;
   oldSecret: string | null;
   /** Unix milliseconds. */

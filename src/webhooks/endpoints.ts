@@ -27,14 +27,11 @@ export interface Endpoints {
    * @returns `secret` only when it was made now
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
    */
-  put(
-    deviceId: number,
-    input: Partial<WebhookConfig> & { url: string },
-  ): Promise<{ config: WebhookConfig; secret: string | null }>;
+  put(deviceId: number, input: Partial<WebhookConfig> & { url: string }): Promise<{ secret: string | null }>;
   /** Ends what is pending. False when there was none. */
   remove(deviceId: number): Promise<boolean>;
   /** A new secret; the old one signs as well for 24 h. Null when there is no webhook. */
-  rotate(deviceId: number): Promise<{ config: WebhookConfig; secret: string } | null>;
+  rotate(deviceId: number): Promise<{ secret: string } | null>;
   /** Statements that switch a webhook off, and what holds once they are committed. */
   disabling(deviceId: number, reason: DisabledReason): { statements: Statement[]; committed(): void };
   forget(deviceId: number): void;
@@ -73,7 +70,7 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       const secret = before?.secret ?? createSecret();
       const { oldSecret = null, oldSecretUntil = null } = before ?? {};
       await save({ ...checked, deviceId, disabledReason: null, secret, oldSecret, oldSecretUntil });
-      return { config: checked, secret: before ? null : secret };
+      return { secret: before ? null : secret };
     },
 
     async remove(deviceId) {
@@ -92,7 +89,7 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       const secret = createSecret();
       const oldSecretUntil = store.now() + BOTH_SECRETS_SIGN_MS;
       await save({ ...before, secret, oldSecret: before.secret, oldSecretUntil });
-      return { config: configOf(before), secret };
+      return { secret };
     },
 
     disabling(deviceId, reason) {

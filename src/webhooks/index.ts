@@ -8,23 +8,33 @@ import type { Answerer } from "../pipeline/answer.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import { createWebhookAnswerers } from "./answerer.ts";
+import { createBreakers } from "./breaker.ts";
 import { createDeliverer, type Attempt } from "./deliver.ts";
 import { createDrafts, type ReplyMedia } from "./drafts.ts";
-import { DEFAULT_REPLY_MAX_AGE, type WebhookConfig } from "./endpoint.ts";
+import { createDueRows } from "./due.ts";
+import { DEFAULT_REPLY_MAX_AGE, type Endpoint, type WebhookConfig, type WebhookHealth } from "./endpoint.ts";
 import { configOf, createEndpoints } from "./endpoints.ts";
 import type { EventFiles } from "./files.ts";
 import { createHolds } from "./holds.ts";
+import { createLateReplies, type LoopGuard, type ReplyOutbox } from "./late-replies.ts";
 import { toEvent } from "./payload.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
+import { createReplays, type Replays } from "./replays.ts";
 import { shownAnswer } from "./rows.ts";
 import { createUnderWay } from "./under-way.ts";
-import { createRetryWorker, type LoopGuard, type ReplyOutbox } from "./worker.ts";
+import { createRetryWorker, type RetryWorker } from "./worker.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
 
-export type { WebhookConfig } from "./endpoint.ts";
+export type { WebhookConfig, WebhookHealth } from "./endpoint.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
 export type { ReplyMedia } from "./drafts.ts";
-export type { LoopGuard, ReplyOutbox } from "./worker.ts";
+export type { LoopGuard, ReplyOutbox } from "./late-replies.ts";
+export type { ReplayFilter } from "./replays.ts";
+
+/** As `GET /devices/{number}/webhook` shows it. */
+export interface WebhookRecord extends WebhookConfig {
+  health: WebhookHealth;
+}
 
 export interface WebhooksDeps {
   store: Store;
@@ -45,6 +55,8 @@ export interface WebhooksDeps {
   onDead?: () => void;
   /** A delivery is in another state; called after the commit. Those of a message's own decision are the pipeline's to tell. */
   onDelivery?: (deviceId: number, id: string) => void;
+  /** Nothing is posted to it for now, it is used again, or it was switched off; called after the commit. */
+  onTurn?: (deviceId: number, to: "paused" | "ok" | "disabled") => void;
   /** 0 to 1; spreads the times of retries. Default `Math.random`. */
   random?: () => number;
 }
@@ -75,22 +87,22 @@ export interface Webhooks {
   holder: Answerer;
   /** The last in the pipeline's list. */
   answerer: Required<Answerer>;
-  get(deviceId: number): WebhookConfig | null;
+  get(deviceId: number): WebhookRecord | null;
   /**
-   * Replaces everything but the secret, which is given back only when it was made now.
+   * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
    */
   put(
     deviceId: number,
     config: Partial<WebhookConfig> & { url: string },
-  ): Promise<{ config: WebhookConfig; secret: string | null }>;
+  ): Promise<{ config: WebhookRecord; secret: string | null }>;
   /** Ends what is pending. False when there was none. */
   remove(deviceId: number): Promise<boolean>;
   /** Both secrets sign for 24 h. Null when there is no webhook. */
-  rotate(deviceId: number): Promise<{ config: WebhookConfig; secret: string } | null>;
+  rotate(deviceId: number): Promise<{ config: WebhookRecord; secret: string } | null>;
   /** Posts a sample event and sends nothing to WhatsApp. Null when there is no webhook. */
   test(deviceId: number): Promise<WebhookTest | null>;
-  deliveries: Deliveries;
+  deliveries: Deliveries & Replays;
   /** Seconds that any automatic answer of this number may be late. */
   replyMaxAge(deviceId: number): number;
   /** Forgets a number whose rows were erased. */
@@ -124,14 +136,38 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   });
   const drafts = createDrafts({ log, media, now, stopping: stopping.signal });
   const holds = createHolds(store);
-  const posts = { store, log, endpoints, deliverer, drafts, files, holds, random, onDead: deps.onDead };
-  const worker = createRetryWorker({ ...posts, outbox, loopGuard, onDelivery: deps.onDelivery });
-  const { holder, answerer } = createWebhookAnswerers({ ...posts, worker, underWay, connection });
+  const due = createDueRows(store);
+  const records = createDeliveries(store);
+  // Attempts count for breakers, which wake the worker that makes attempts.
+  let worker: RetryWorker;
+  const breakers = createBreakers({ store, log, random, wake: () => worker.wake(), onTurn: deps.onTurn });
+  const { onDead, onDelivery, onTurn } = deps;
+  const onDisabled = (deviceId: number): void => onTurn?.(deviceId, "disabled");
+  const lateReplies = createLateReplies({ drafts, outbox, loopGuard, holds, now });
+  const posts = { store, log, endpoints, breakers, due, deliverer, files, random, onDead, onDisabled };
+  worker = createRetryWorker({ ...posts, lateReplies, onDelivery });
+  const { holder, answerer } = createWebhookAnswerers({
+    ...posts,
+    drafts,
+    holds,
+    worker,
+    underWay,
+    connection,
+  });
+
+  function recordOf(endpoint: Endpoint): WebhookRecord {
+    const { deviceId, disabledReason: reason } = endpoint;
+    const { failures, failingSince, pausedUntil } = breakers.health(deviceId);
+    const failing = failingSince === null ? "ok" : pausedUntil === null ? "failing" : "paused";
+    const state = endpoint.enabled ? failing : "disabled";
+    return { ...configOf(endpoint), health: { state, failures, failingSince, pausedUntil, reason } };
+  }
 
   async function stop(graceMs = 5000): Promise<void> {
     const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), graceMs);
     await Promise.all([worker.stop(), underWay.idle()]);
     clearTimeout(cut);
+    await breakers.idle();
   }
 
   async function test(deviceId: number): Promise<WebhookTest | null> {
@@ -140,6 +176,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     const [device] = await store.rows("select number from devices where id = ?", [deviceId]);
     const event = sampleEvent(String(device?.number ?? ""), store.now());
     const attempt = await deliverer.attempt(endpoint, `msg_${randomHex()}`, JSON.stringify(event));
+    // Who tests what they have repaired need not wait for the next attempt; a test that fails says nothing new.
+    breakers.record(deviceId, attempt, "test");
     const { statusCode, durationMs, answer, error, parsed } = attempt;
     const understood = parsed?.understood ?? false;
     return { statusCode, durationMs, answer: answer && shownAnswer(answer), understood, error };
@@ -147,7 +185,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
   return {
     async load() {
-      await Promise.all([endpoints.load(), holds.load()]);
+      await Promise.all([endpoints.load(), holds.load(), breakers.load()]);
     },
     start: worker.start,
     stop,
@@ -155,20 +193,29 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     answerer,
     get(deviceId) {
       const endpoint = endpoints.get(deviceId);
-      return endpoint && configOf(endpoint);
+      return endpoint && recordOf(endpoint);
     },
-    put: endpoints.put,
+    async put(deviceId, input) {
+      const { secret } = await endpoints.put(deviceId, input);
+      await breakers.reset(deviceId);
+      return { config: recordOf(endpoints.get(deviceId)!), secret };
+    },
     async remove(deviceId) {
       const existed = await endpoints.remove(deviceId);
       holds.forget(deviceId);
+      breakers.forget(deviceId);
       return existed;
     },
-    rotate: endpoints.rotate,
+    async rotate(deviceId) {
+      const rotated = await endpoints.rotate(deviceId);
+      return rotated && { config: recordOf(endpoints.get(deviceId)!), secret: rotated.secret };
+    },
     test,
-    deliveries: createDeliveries(store, endpoints, worker),
+    deliveries: { ...records, ...createReplays({ store, endpoints, breakers, worker, find: records.find }) },
     replyMaxAge: (deviceId) => endpoints.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
     forget(deviceId) {
       endpoints.forget(deviceId);
+      breakers.forget(deviceId);
       holds.forget(deviceId);
     },
   };

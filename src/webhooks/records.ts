@@ -1,9 +1,7 @@
 import type { Row } from "@libsql/client";
 import { GatewayError } from "../model/errors.ts";
 import type { Store } from "../store/store.ts";
-import { isActive, noWebhook, type Endpoints } from "./endpoints.ts";
 import { answerOf, replyOf, type DeliveryReply, type DeliveryState } from "./rows.ts";
-import type { RetryWorker } from "./worker.ts";
 
 /** A delivery as `GET /deliveries` shows it. Times are Unix milliseconds. */
 export interface DeliveryRecord {
@@ -44,13 +42,6 @@ export interface Deliveries {
    */
   list(filter: DeliveryFilter): Promise<{ total: number; deliveries: DeliveryRecord[] }>;
   find(accountId: string, id: string): Promise<DeliveryRecord | null>;
-  /**
-   * Asks for a further attempt at once, under the same id. A reply is sent only when none was sent for the event before.
-   *
-   * @returns the record as it stands now, null when the account has no such delivery
-   * @throws {GatewayError} NOT_FOUND when the number has no webhook that is switched on
-   */
-  replay(accountId: string, id: string): Promise<DeliveryRecord | null>;
 }
 
 const SELECT = `select d.id, d.message_id, d.type, d.url, d.state, d.next_at, d.reply, v.number, v.id as device_id
@@ -59,11 +50,7 @@ const MATCHES = `d.device_id in (select value from json_each(?)) and (? is null 
 // The row id settles which of two in the same millisecond is the older one.
 const NEWEST_FIRST = "order by d.created_at desc, d.rowid desc";
 
-export function createDeliveries(
-  store: Store,
-  endpoints: Endpoints,
-  worker: Pick<RetryWorker, "expect">,
-): Deliveries {
+export function createDeliveries(store: Store): Deliveries {
   async function list(filter: DeliveryFilter): Promise<{ total: number; deliveries: DeliveryRecord[] }> {
     const { deviceIds, state = null, limit, before } = filter;
     const wanted = [JSON.stringify(deviceIds), state, state];
@@ -133,18 +120,5 @@ export function createDeliveries(
     return row && ((await withAttempts([row]))[0] ?? null);
   }
 
-  async function replay(accountId: string, id: string): Promise<DeliveryRecord | null> {
-    const row = await rowOf(accountId, id);
-    if (row === null) return null;
-    const endpoint = endpoints.get(Number(row.device_id));
-    if (endpoint === null || !isActive(endpoint)) throw noWebhook();
-    const now = store.now();
-    await store.writer.commit([
-      { sql: "update deliveries set state = 'pending', next_at = ? where id = ?", args: [now, id] },
-    ]);
-    worker.expect(now);
-    return find(accountId, id);
-  }
-
-  return { list, find, replay };
+  return { list, find };
 }

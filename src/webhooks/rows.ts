@@ -132,6 +132,22 @@ export function endWaiting(deviceId: number): Statement {
   };
 }
 
+/** Attempts that are kept for their own times: an endpoint that comes and goes must not use them all up at once. */
+const ATTEMPTS_BEFORE_TIME = 5;
+
+/**
+ * What waits for a later time goes out now, in the order in which it came: its number's webhook is back.
+ *
+ * @param now Unix milliseconds
+ */
+export function catchUp(deviceId: number, now: number): Statement {
+  return {
+    sql: `update deliveries set next_at = created_at
+      where state in ('pending', 'retrying') and next_at > ? and +device_id = ? and attempts <= ?`,
+    args: [now, deviceId, ATTEMPTS_BEFORE_TIME],
+  };
+}
+
 export function deliveryOf(row: Row, box: SecretBox): Delivery {
   const id = String(row.id);
   const sealed = Buffer.from(row.body as ArrayBuffer);

@@ -18,6 +18,12 @@ const PAUSES = [
 const JITTER = 0.2;
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 
+/** A breaker's pauses: a tenth of the time that the endpoint has been failing for, within these. */
+const SHORTEST_PAUSE = 10 * SECOND;
+const LONGEST_GROWN_PAUSE = 5 * MINUTE;
+/** What `Retry-After` may make of it. */
+export const LONGEST_BREAKER_PAUSE = HOUR;
+
 /**
  * How long to wait before the next attempt.
  *
@@ -33,8 +39,29 @@ export function nextPause(
 ): number | null {
   const pause = PAUSES[made];
   if (pause === undefined) return null;
-  const jittered = Math.round(pause * (1 - JITTER + 2 * JITTER * random()));
-  return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER));
+  return Math.max(jittered(pause, random), Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER));
+}
+
+/**
+ * How long nothing is posted to an endpoint that keeps failing: 10 s at first, growing to 5 min, ± 20 %. In proportion
+ * to the outage, so that whatever was down for ten minutes has its messages a minute after it is back.
+ *
+ * @param failingForMs since the first failed attempt
+ * @param retryAfterMs the receiver's `Retry-After`; counts when it is longer, at most an hour
+ * @param random       0 to 1
+ * @returns milliseconds
+ */
+export function breakerPause(
+  failingForMs: number,
+  retryAfterMs: number | null,
+  random: () => number,
+): number {
+  const grown = Math.min(Math.max(failingForMs / 10, SHORTEST_PAUSE), LONGEST_GROWN_PAUSE);
+  return Math.max(jittered(grown, random), Math.min(retryAfterMs ?? 0, LONGEST_BREAKER_PAUSE));
+}
+
+function jittered(pause: number, random: () => number): number {
+  return Math.round(pause * (1 - JITTER + 2 * JITTER * random()));
 }
 
 /** What an HTTP status means for a delivery. */

@@ -1,49 +1,31 @@
-import type { ResultSet } from "@libsql/client";
 import type { Logger } from "pino";
-import type { Reply } from "../pipeline/answer.ts";
-import type { Statement, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { postedBody, type EventFiles } from "./files.ts";
-import { heldBy } from "./answerer.ts";
+import type { Breakers } from "./breaker.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
-import type { Drafts } from "./drafts.ts";
+import { chatPlace, type Busy, type DueRows } from "./due.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isActive, type Endpoints } from "./endpoints.ts";
-import type { Holds } from "./holds.ts";
+import type { LateReplies } from "./late-replies.ts";
 import { deliveryOf, insertAttempt, updateDelivery, type Delivery } from "./rows.ts";
-
-/** Where replies of later attempts go. Message ids are derived from the message that is answered. */
-export interface ReplyOutbox {
-  rows(answer: {
-    deviceId: number;
-    inboxId: number;
-    origin: string;
-    /** `chat`: canonical key of the chat that `jid` is. */
-    replies: (Reply & { chat: string })[];
-  }): { statements: Statement[]; waIds: string[]; release(results: ResultSet[]): void };
-}
-
-/** The guard against answering machines that answer each other. Replies of first attempts are the pipeline's to count. */
-export interface LoopGuard {
-  /** Whether automatic replies may go to this chat now. */
-  allows(deviceId: number, chat: string): Promise<boolean>;
-  count(deviceId: number, chat: string, replies: number): Promise<void>;
-}
+import { switchOffAfter, type SwitchedOff } from "./switch-off.ts";
 
 export interface RetryWorkerDeps {
   store: Store;
   log: Logger;
   endpoints: Endpoints;
+  breakers: Breakers;
+  due: DueRows;
   deliverer: Deliverer;
-  drafts: Drafts;
   files: EventFiles;
-  outbox: ReplyOutbox;
-  loopGuard: LoopGuard;
-  holds: Pick<Holds, "keep">;
+  lateReplies: LateReplies;
   random: () => number;
   /** A delivery is in another state; called after the commit. */
   onDelivery?: (deviceId: number, id: string) => void;
   /** A delivery is given up. */
   onDead?: () => void;
+  /** The webhook was switched off. */
+  onDisabled?: (deviceId: number) => void;
 }
 
 export interface RetryWorker {
@@ -51,41 +33,31 @@ export interface RetryWorker {
   start(): void;
   /** A row with this time is being committed. */
   expect(at: number): void;
+  /** Looks for what may go now. */
+  wake(): void;
   /** One attempt now, of a row that is committed. Never throws; the same delivery is never under way twice. */
   run(delivery: Delivery): Promise<void>;
   /** Begins nothing new; resolves when no attempt is under way. */
   stop(): Promise<void>;
 }
 
-interface Effects {
-  statements: Statement[];
-  /** Null: what is recorded of an earlier answer stays. */
-  reply: Delivery["reply"];
-  /** With the results of `statements`. */
-  committed(results: ResultSet[]): void | Promise<void>;
+/** How an attempt came about that no time of its own brought about. */
+interface Probe {
+  /** The delivery's own time has not come: it is as before when the attempt fails. */
+  ahead: boolean;
 }
 
-const GUARDED = "not sent: the loop guard keeps automatic replies from this chat";
-
-const MOST_AT_ONCE = 16;
-/** So that one number's dead receiver does not take all places. */
-const MOST_AT_ONCE_PER_NUMBER = 4;
+const MOST_AT_ONCE = 32;
 /** Rows are also looked for this often: an expected row may be committed later than expected. */
 const SWEEP_MS = 60_000;
+/** While a breaker's pause is over and nothing of its number is there to be tried. */
+const SWEEP_FOR_PROBES_MS = 5_000;
 const PAUSE_AFTER_TROUBLE_MS = 5000;
-
-const DUE = `select * from deliveries
-  where state in ('pending', 'retrying') and next_at <= ?
-    and id not in (select value from json_each(?)) and device_id not in (select value from json_each(?))
-  order by next_at limit ?`;
-const NEXT = `select min(next_at) as at from deliveries
-  where state in ('pending', 'retrying')
-    and id not in (select value from json_each(?)) and device_id not in (select value from json_each(?))`;
 
 /** Makes all attempts that are not the first one in a lane: retries, replays, and what a crash cut off. */
 export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
-  const { store, log, endpoints, deliverer, drafts, files, outbox, loopGuard, holds, random } = deps;
-  const underWay = new Map<string, { deviceId: number; ended: Promise<void> }>();
+  const { store, log, endpoints, breakers, due, deliverer, files, lateReplies } = deps;
+  const underWay = new Map<string, { deviceId: number; chat: string; ended: Promise<void> }>();
   let timer: NodeJS.Timeout | null = null;
   let wakesAt = Number.POSITIVE_INFINITY;
   let running = false;
@@ -115,35 +87,67 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
 
   async function beginDue(): Promise<void> {
     if (!running) return;
+    const idleProbes = await beginProbes();
     const free = MOST_AT_ONCE - underWay.size;
     // Whatever ends wakes the worker again.
     if (free <= 0) return;
-    const due = await store.rows(DUE, [store.now(), ...busy(), free]);
-    for (const row of due) {
+    for (const row of await due.due(busy(), free)) {
       const delivery = deliveryOf(row, store.box);
-      if (!underWay.has(delivery.id) && placesLeft(delivery.deviceId)) void run(delivery);
+      if (mayBegin(delivery)) void run(delivery);
     }
-    const [next] = await store.rows(NEXT, busy());
-    const at = next?.at;
-    if (running && timer === null)
-      wakeIn(at === null || at === undefined ? SWEEP_MS : Number(at) - store.now());
+    await endCatchingUp();
+    const now = busy();
+    const next = Math.min((await due.nextAt(now)) ?? Infinity, now.open.nextProbeAt);
+    const latest = store.now() + (idleProbes ? SWEEP_FOR_PROBES_MS : SWEEP_MS);
+    if (running && timer === null) wakeIn(Math.min(next, latest) - store.now());
   }
 
-  /** Ids under way, and numbers with no place left, as SQL takes them. */
-  function busy(): [string, string] {
-    const full = [...underWay.values()].map(({ deviceId }) => deviceId).filter((id) => !placesLeft(id));
-    return [JSON.stringify([...underWay.keys()]), JSON.stringify(full)];
+  /** @returns whether a number may be tried and has nothing that waits */
+  async function beginProbes(): Promise<boolean> {
+    let idle = false;
+    for (const deviceId of breakers.open().toProbe) {
+      const row = await due.firstOf(deviceId);
+      if (row === null) idle = true;
+      else if (running && !underWay.has(String(row.id))) {
+        const { ended } = breakers.probe(deviceId);
+        const ahead = Number(row.next_at) > store.now();
+        void run(deliveryOf(row, store.box), { ahead }).finally(ended);
+      }
+    }
+    return idle;
+  }
+
+  async function endCatchingUp(): Promise<void> {
+    const numbers = endpoints.ids().filter((deviceId) => breakers.isCatchingUp(deviceId));
+    if (numbers.length === 0) return;
+    const behind = new Set(await due.numbersDue(numbers));
+    for (const deviceId of numbers) if (!behind.has(deviceId)) breakers.caughtUp(deviceId);
+  }
+
+  function busy(): Busy {
+    const items = [...underWay.values()];
+    const numbers = new Set(items.map(({ deviceId }) => deviceId));
+    return {
+      chats: items.map(({ deviceId, chat }) => chatPlace(deviceId, chat)),
+      full: [...numbers].filter((deviceId) => !placesLeft(deviceId)),
+      open: breakers.open(),
+    };
+  }
+
+  function mayBegin({ id, deviceId, chat }: Delivery): boolean {
+    if (underWay.has(id) || !placesLeft(deviceId)) return false;
+    return ![...underWay.values()].some((item) => item.deviceId === deviceId && item.chat === chat);
   }
 
   function placesLeft(deviceId: number): boolean {
     const taken = [...underWay.values()].filter((item) => item.deviceId === deviceId).length;
-    return taken < MOST_AT_ONCE_PER_NUMBER;
+    return taken < breakers.places(deviceId);
   }
 
-  function run(delivery: Delivery): Promise<void> {
+  function run(delivery: Delivery, probe: Probe | null = null): Promise<void> {
     const known = underWay.get(delivery.id);
     if (known) return known.ended;
-    const ended = attempt(delivery)
+    const ended = attempt(delivery, probe)
       .catch((error: unknown) => {
         // Cut off by the end of the gateway: it does not count, and is made again at the next start.
         if (running) pauseAfter(error);
@@ -152,11 +156,12 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
         underWay.delete(delivery.id);
         if (running && timer === null) wakeIn(0);
       });
-    underWay.set(delivery.id, { deviceId: delivery.deviceId, ended });
+    const { deviceId, chat } = delivery;
+    underWay.set(delivery.id, { deviceId, chat, ended });
     return ended;
   }
 
-  async function attempt(delivery: Delivery): Promise<void> {
+  async function attempt(delivery: Delivery, probe: Probe | null): Promise<void> {
     const endpoint = endpoints.get(delivery.deviceId);
     if (endpoint === null || !isActive(endpoint)) {
       const url = endpoint?.url ?? "";
@@ -166,9 +171,23 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     }
     const body = await postedBody(files, delivery);
     const made = await deliverer.attempt(endpoint, delivery.id, body);
+    const switchedOff = switchOffAfter(deps, endpoint, made, probe ? "probe" : undefined);
+    if (probe?.ahead && made.verdict !== "accepted" && switchedOff === null) return;
+    await conclude(delivery, made, endpoint, switchedOff);
+  }
+
+  async function conclude(
+    delivery: Delivery,
+    made: Attempt,
+    endpoint: Endpoint,
+    switchedOff: SwitchedOff | null,
+  ): Promise<void> {
     const number = delivery.attempts + 1;
-    const { statements, reply, committed } = await effectsOf(delivery, made, endpoint);
-    const progress = progressAfter(made, number, store.now(), random);
+    const effects = switchedOff
+      ? { ...switchedOff, reply: null }
+      : await lateReplies.to(delivery, made, endpoint);
+    const { statements, reply, committed } = effects;
+    const progress = progressAfter(made, number, store.now(), deps.random);
     const after: Delivery = { ...delivery, attempts: number, reply: reply ?? delivery.reply };
     const own = [
       updateDelivery(after, endpoint.url, progress),
@@ -181,33 +200,12 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     if (progress.nextAt !== null) expect(progress.nextAt);
   }
 
-  /** What follows from an attempt besides its own record: replies, or the end of the webhook. */
-  async function effectsOf(delivery: Delivery, made: Attempt, endpoint: Endpoint): Promise<Effects> {
-    const { deviceId, inboxId, chat, target } = delivery;
-    if (made.verdict === "gone") return { ...endpoints.disabling(deviceId), reply: null };
-    const nothing: Effects = { statements: [], reply: null, committed: () => undefined };
-    // A replayed event that was answered before keeps its answer.
-    if (made.parsed === null || (delivery.reply?.ids.length ?? 0) > 0) return nothing;
-    const guard = async (): Promise<string | null> =>
-      (await loopGuard.allows(deviceId, chat)) ? null : GUARDED;
-    const { replies, reply } = await drafts.of(made.parsed, delivery, endpoint, guard);
-    const held = heldBy(holds, made, delivery);
-    if (replies.length === 0) return { ...nothing, statements: held, reply };
-    const addressed = replies.map((item) => ({ ...item, chat: target.chat }));
-    const rows = outbox.rows({ deviceId, inboxId, origin: "webhook", replies: addressed });
-    return {
-      statements: [...rows.statements, ...held],
-      reply: { ...reply, ids: rows.waIds },
-      async committed(results) {
-        rows.release(results.slice(0, rows.statements.length));
-        await loopGuard.count(deviceId, chat, replies.length);
-      },
-    };
-  }
-
   return {
     expect,
-    run,
+    run: (delivery) => run(delivery),
+    wake() {
+      if (running) wakeIn(0);
+    },
     start() {
       running = true;
       wakeIn(0);

@@ -6,11 +6,16 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ ...document, $id: "api" });
 const compiled = new Map<string, ValidateFunction>();
 
-const templates = Object.entries(document.paths).map(([template, operations]) => ({
-  template,
-  operations,
-  pattern: new RegExp(`^${template.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
-}));
+const parametersIn = (template: string): number => template.split("{").length - 1;
+
+/** As OpenAPI has it, a path that is written out comes before one with parameters. */
+const templates = Object.entries(document.paths)
+  .map(([template, operations]) => ({
+    template,
+    operations,
+    pattern: new RegExp(`^${template.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
+  }))
+  .sort((a, b) => parametersIn(a.template) - parametersIn(b.template));
 
 /** What belongs to no endpoint: unknown paths, and methods that a path has not. */
 const ELSEWHERE = { 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED" } as Record<number, string>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
-import { integer, oneOf, ownNumber, text } from "../schemas/fields.ts";
+import { integer, list, oneOf, ownNumber, text, time } from "../schemas/fields.ts";
 import { delivery, DELIVERY_STATES, webhook, webhookInput, webhookTest } from "../schemas/webhooks.ts";
 
 const webhooks = { by: "key", permission: "webhooks" } as const;
@@ -95,6 +95,24 @@ export const replayDelivery = endpoint({
   statuses: [202],
   input: nothing,
   output: record(delivery),
+});
+
+export const replayDeliveries = endpoint({
+  method: "POST",
+  path: "/deliveries/replay",
+  access: webhooks,
+  summary: "One more attempt of each delivery that matches; by default of those given up (dead and disabled)",
+  message: "Deliveries queued again.",
+  statuses: [202],
+  errors: ["NOT_FOUND"],
+  input: z.object({
+    device: ownNumber().optional(),
+    state: oneOf(DELIVERY_STATES).optional(),
+    since: time().optional(),
+    until: time().optional(),
+    ids: list(text(1, 100), 1, 1000).optional(),
+  }),
+  output: answer({ total: z.int().min(0) }),
 });
 
 function isCursor(value: string): boolean {

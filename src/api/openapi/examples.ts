@@ -89,6 +89,7 @@ const webhook = {
   read: false,
   typing: false,
   enabled: true,
+  health: { state: "ok", failures: 0, failing_since: null, paused_until: null, reason: null },
 };
 const delivery = {
   id: DELIVERY,
@@ -211,6 +212,10 @@ export const EXAMPLES: Record<string, Example> = {
   "POST /deliveries/{id}/replay": {
     path: { id: DELIVERY },
     output: one("Delivery queued again.", { ...delivery, state: "pending", next_at: AT }),
+  },
+  "POST /deliveries/replay": {
+    input: { device: SENDER, state: "dead", since: AT },
+    output: says("Deliveries queued again.", { total: 12 }),
   },
   "GET /bots": {
     output: many("Bots.", {

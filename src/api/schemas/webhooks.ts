@@ -39,6 +39,14 @@ export const webhookInput = z.object({
   enabled: flag().default(true),
 });
 
+const health = z.strictObject({
+  state: z.enum(["ok", "failing", "paused", "disabled"]),
+  failures: z.int().min(0),
+  failing_since: isoTime().nullable(),
+  paused_until: isoTime().nullable(),
+  reason: z.enum(["gone", "failing"]).nullable(),
+});
+
 export const webhook = z.strictObject({
   url: z.string(),
   mode: z.enum(MODES),
@@ -50,6 +58,7 @@ export const webhook = z.strictObject({
   read: z.boolean(),
   typing: z.boolean(),
   enabled: z.boolean(),
+  health,
 });
 
 export const webhookTest = z.strictObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
-import type { DeliveryRecord, SendResult, WebhookConfig } from "../../../src/api/services.ts";
+import type { DeliveryRecord, SendResult, WebhookRecord } from "../../../src/api/services.ts";
 import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/errors.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import routes from "../../_setup/routes.ts";
@@ -405,12 +405,19 @@ describe("webhooks", () => {
   const url = "https://example.org/hook";
 
   it("are stored with the documented defaults, and the secret is shown when it is made", async () => {
-    const stored: WebhookConfig[] = [];
+    const stored: WebhookRecord[] = [];
+    const health = {
+      state: "paused",
+      failures: 10,
+      failingSince: 0,
+      pausedUntil: 1000,
+      reason: null,
+    } as const;
     const app = createRoutesApp({
       webhooks: {
         put: async (_, config) => {
-          stored.push(config);
-          return { config, secret: stored.length === 1 ? "whsec_x" : null };
+          stored.push({ ...config, health });
+          return { config: { ...config, health }, secret: stored.length === 1 ? "whsec_x" : null };
         },
         get: () => stored[0] ?? null,
         rotate: async () => ({ config: stored[0]!, secret: "whsec_y" }),
@@ -431,6 +438,13 @@ describe("webhooks", () => {
       read: false,
       typing: false,
       enabled: true,
+      health: {
+        state: "paused",
+        failures: 10,
+        failing_since: "1970-01-01T00:00:00.000Z",
+        paused_until: "1970-01-01T00:00:01.000Z",
+        reason: null,
+      },
     });
     expect(first.body["secret"]).toBe("whsec_x");
     expect((await app.ask("PUT", path, { url, enabled: "0", timeout_ms: "2000" })).body).not.toHaveProperty(

@@ -23,7 +23,8 @@ describe("setting a webhook", () => {
       enabled: true,
     };
     const first = await parley.configure("https://shop.example/hook");
-    expect(first).toEqual({ config: defaults, secret: expect.stringMatching(/^whsec_/) });
+    const health = { state: "ok", failures: 0, failingSince: null, pausedUntil: null, reason: null };
+    expect(first).toEqual({ config: { ...defaults, health }, secret: expect.stringMatching(/^whsec_/) });
 
     const other = {
       mode: "always",
@@ -37,9 +38,13 @@ describe("setting a webhook", () => {
       enabled: false,
     } as const;
     await parley.configure("http://other.example/", { ...other, events: [...other.events] });
-    expect(parley.webhooks.get(DEVICE)).toEqual({ url: "http://other.example/", ...other });
+    expect(parley.webhooks.get(DEVICE)).toEqual({
+      url: "http://other.example/",
+      ...other,
+      health: { ...health, state: "disabled" },
+    });
     await parley.configure("https://shop.example/hook");
-    expect(parley.webhooks.get(DEVICE)).toEqual(defaults);
+    expect(parley.webhooks.get(DEVICE)).toEqual({ ...defaults, health });
   });
 
   it("is there after a restart, secret included", async () => {

@@ -408,9 +408,9 @@ describe("many deliveries", () => {
     const dead = await receiver();
     dead.answer(status(503));
     await parley.configure(dead.url, { timeoutMs: 30_000 });
-    for (let i = 0; i < 40; i++)
-      await parley.receive({ text: `${i}`, chat: `${i}@lid`, chatKey: `${i}@lid` });
-    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(40), 10_000);
+    // One failure less than makes Parley pause.
+    for (let i = 0; i < 9; i++) await parley.receive({ text: `${i}`, chat: `${i}@lid`, chatKey: `${i}@lid` });
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(9), 10_000);
     shop.answer(status(200));
     await parley.webhooks.put(2, { url: shop.url });
     const columns = "inbox_id, message_id, chat, type, url, state, attempts, may_reply, created_at";
@@ -432,7 +432,7 @@ describe("many deliveries", () => {
     await made.restart();
 
     await vi.waitFor(() => expect(shop.posts).toHaveLength(1));
-    await vi.waitFor(() => expect(dead.posts.length).toBe(44));
+    await vi.waitFor(() => expect(dead.posts.length).toBe(9 + 4));
   });
 });
 

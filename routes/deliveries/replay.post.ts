@@ -1,0 +1,13 @@
+import { defineApi } from "../../src/api/define-api.ts";
+import { replayDeliveries } from "../../src/api/endpoints/webhooks.ts";
+import { Reply } from "../../src/api/envelope.ts";
+import { visibleDevices } from "../../src/api/senders.ts";
+
+/** `POST /deliveries/replay`: one more attempt of each that matches, of the numbers that the key may use. */
+export default defineApi(replayDeliveries, async ({ app, caller, input: { device, ...filter } }) => {
+  const devices = (await visibleDevices(app, caller)).filter(
+    ({ number }) => device === undefined || number === device,
+  );
+  const total = await app.deliveries.replayMany({ ...filter, deviceIds: devices.map(({ id }) => id) });
+  return new Reply({ total }, { httpStatus: 202 });
+});

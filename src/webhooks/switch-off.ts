@@ -1,0 +1,53 @@
+import type { Logger } from "pino";
+import type { Statement } from "../store/store.ts";
+import type { Breakers } from "./breaker.ts";
+import type { Attempt } from "./deliver.ts";
+import type { DisabledReason, Endpoint } from "./endpoint.ts";
+import type { Endpoints } from "./endpoints.ts";
+
+export interface SwitchOffDeps {
+  endpoints: Endpoints;
+  breakers: Breakers;
+  log: Logger;
+  /** The webhook was switched off; called after the commit. */
+  onDisabled?: (deviceId: number) => void;
+}
+
+/** Statements that end what waits, and what holds once they are committed. */
+export interface SwitchedOff {
+  statements: Statement[];
+  committed(): void;
+}
+
+const WHY: Record<DisabledReason, string> = {
+  gone: "the webhook answered 410 and is switched off; PUT it again to use it",
+  failing: "the webhook has accepted nothing for five days and is switched off; PUT it again to use it",
+};
+
+/**
+ * Counts an attempt for or against its endpoint.
+ *
+ * @returns null unless the endpoint is to be switched off
+ */
+export function switchOffAfter(
+  { endpoints, breakers, log, onDisabled }: SwitchOffDeps,
+  { deviceId, url }: Endpoint,
+  attempt: Attempt,
+  kind?: "probe",
+): SwitchedOff | null {
+  const now = endpoints.get(deviceId);
+  // The owner may have set another address meanwhile: what the old one did says nothing of it.
+  if (now === null || now.url !== url || !now.enabled) return null;
+  const goesOn = breakers.record(deviceId, attempt, kind) === "goes on";
+  if (goesOn && attempt.verdict !== "gone") return null;
+  const reason = goesOn ? "gone" : "failing";
+  const disabling = endpoints.disabling(deviceId, reason);
+  return {
+    statements: disabling.statements,
+    committed() {
+      disabling.committed();
+      log.warn({ device: deviceId, reason }, WHY[reason]);
+      onDisabled?.(deviceId);
+    },
+  };
+}
