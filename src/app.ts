@@ -244,6 +244,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       find: findSent,
     },
     idempotency: createIdempotency({ store, log }),
+    audit,
     groups,
     channels,
     lid: lids,

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { AuditReport } from "../audit/report.ts";
 import type { Config } from "../config.ts";
 import type { EventReader } from "../events/events.ts";
 import type { Destination } from "../model/address.ts";
@@ -20,6 +21,7 @@ export interface App {
   accounts: AccountService;
   keys: KeyService;
   numbers: NumberService;
+  audit: AuditService;
   outbox: OutboxService;
   idempotency: IdempotencyService;
   groups: GroupService;
@@ -400,6 +402,16 @@ export interface BotService {
   bindings(deviceId: number): Soon<BoundBot[]>;
   /** Replaces what is bound; the ids are known to exist. */
   bind(deviceId: number, bindings: BotBinding[]): Promise<BoundBot[]>;
+}
+
+export type AuditRecord = AuditReport;
+
+export interface AuditService {
+  /**
+   * @param since Unix milliseconds. Default: seven days ago
+   * @throws INVALID_PARAMETERS when nothing is kept of that time
+   */
+  report(deviceId: number, since?: number): Promise<AuditRecord>;
 }
 
 /** What was decided about one incoming message, and why. */

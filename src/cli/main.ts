@@ -10,6 +10,7 @@ const parley = defineCommand({
     link: () => import("./commands/link.ts").then((module) => module.default),
     accounts: () => import("./commands/accounts.ts").then((module) => module.default),
     keys: () => import("./commands/keys.ts").then((module) => module.default),
+    audit: () => import("./commands/audit.ts").then((module) => module.default),
     devices: () => import("./commands/devices.ts").then((module) => module.default),
     bots: () => import("./commands/bots.ts").then((module) => module.default),
     backup: () => import("./commands/backup.ts").then((module) => module.default),

@@ -51,8 +51,18 @@ const OUTBOX: Ageing = {
   ],
 };
 
+/** What the audit goes by. */
+const CONNECTIONS: Ageing = {
+  table: "connections",
+  key: "id",
+  at: "opened_at",
+  // One may stay open for months.
+  ended: "id <> (select max(id) from connections newest where newest.device_id = connections.device_id)",
+};
+const MISSING: Ageing = { table: "missing_messages", key: "rowid", at: "noticed_at", ended: "true" };
+
 /** What everything that belongs to messages is kept for. */
-export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES];
+export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES, CONNECTIONS, MISSING];
 /** Kept for a week at least: a phone that could not read a message asks for it again that long. */
 export const SENT_TABLES = [OUTBOX];
 

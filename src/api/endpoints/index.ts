@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import * as accounts from "./accounts.ts";
+import * as audit from "./audit.ts";
 import * as backup from "./backup.ts";
 import * as bots from "./bots.ts";
 import * as channels from "./channels.ts";
@@ -25,6 +26,7 @@ export const endpoints: Endpoint[] = [
   contacts,
   channels,
   numbers,
+  audit,
   webhooks,
   bots,
   events,

@@ -177,6 +177,32 @@ export const EXAMPLES: Record<string, Example> = {
     path: ofDevice,
     output: one("Device logged out.", { ...device, state: "unlinked" }),
   },
+  "GET /devices/{number}/audit": {
+    path: { number: SENDER },
+    input: { since: AT },
+    output: one("0 messages lost since 2026-11-21T09:30:00.000Z; 1 came late.", {
+      since: AT,
+      until: "2026-11-21T12:00:00.000Z",
+      lost: 0,
+      received: 214,
+      answered_or_forwarded: 214,
+      pending: 0,
+      awaited: 0,
+      recovered: 1,
+      connections: [{ opened_at: AT, closed_at: null, code: null, announced: 3, arrived: 3 }],
+      missing: [
+        {
+          id: MESSAGE,
+          chat: PERSON,
+          from: PERSON,
+          reason: "undecryptable",
+          state: "arrived",
+          noticed_at: AT,
+          resolved_at: "2026-11-21T09:30:02.000Z",
+        },
+      ],
+    }),
+  },
   "GET /devices/{number}/why": {
     path: ofDevice,
     output: one("Explanation.", {

@@ -1,0 +1,44 @@
+import type { AuditRecord } from "./services.ts";
+import { iso } from "./views.ts";
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+/** As everywhere in answers: digits of a number, the full id of everything else. */
+const shown = (id: string): string => id.replace(/@s\.whatsapp\.net$/, "");
+
+export const auditView = (report: AuditRecord) => ({
+  since: iso(report.since),
+  until: iso(report.until),
+  lost: report.lost,
+  received: report.received,
+  answered_or_forwarded: report.answeredOrForwarded,
+  pending: report.pending,
+  awaited: report.awaited,
+  recovered: report.recovered,
+  connections: report.connections.map((connection) => ({
+    opened_at: iso(connection.openedAt),
+    closed_at: isoOrNull(connection.closedAt),
+    code: connection.code,
+    announced: connection.announced,
+    arrived: connection.arrived,
+  })),
+  missing: report.missing.map((entry) => ({
+    id: entry.id,
+    chat: shown(entry.chat),
+    from: shown(entry.from),
+    reason: entry.reason,
+    state: entry.state,
+    noticed_at: iso(entry.noticedAt),
+    resolved_at: isoOrNull(entry.resolvedAt),
+  })),
+});
+
+/** The report in one sentence: what an operator wants to read. */
+export function auditSentence({ lost, since, awaited, recovered }: AuditRecord): string {
+  const parts = [`${lost} ${lost === 1 ? "message" : "messages"} lost since ${iso(since)}`];
+  if (recovered > 0) parts.push(`${recovered} came late`);
+  if (awaited > 0)
+    parts.push(`${awaited} could not be read or did not come, and ${was(awaited)} asked for again`);
+  return `${parts.join("; ")}.`;
+}
+
+const was = (count: number): string => (count === 1 ? "was" : "were");

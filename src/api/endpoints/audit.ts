@@ -1,0 +1,13 @@
+import { endpoint } from "../endpoint.ts";
+import { record } from "../schemas/answer.ts";
+import { audit, auditFilter } from "../schemas/audit.ts";
+
+export const auditDevice = endpoint({
+  method: "GET",
+  path: "/devices/{number}/audit",
+  access: { by: "key", permission: "devices" },
+  summary: "Whether messages were lost: what WhatsApp says there was, compared with what is here",
+  message: "0 messages lost.",
+  input: auditFilter,
+  output: record(audit),
+});

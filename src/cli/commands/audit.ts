@@ -1,0 +1,63 @@
+import { defineCommand } from "citty";
+import { findOperator } from "../operator.ts";
+import { paint, plainly, say } from "../plainly.ts";
+import { showNumber, showTable } from "../terminal.ts";
+
+interface Audit {
+  since: string;
+  until: string;
+  lost: number;
+  received: number;
+  answered_or_forwarded: number;
+  pending: number;
+  missing: {
+    id: string;
+    chat: string;
+    from: string;
+    reason: string;
+    state: string;
+    noticed_at: string;
+  }[];
+}
+
+/** What each state means to somebody who looks at it for the first time. */
+const MEANING: Record<string, string> = {
+  arrived: "came late",
+  asked: "asked for again",
+  lost: "lost",
+  phone_only: "on the phone only",
+  unknown_send: "not sent by this gateway",
+};
+
+export default defineCommand({
+  meta: { name: "audit", description: "Were messages lost? What WhatsApp says there was, and what is here" },
+  args: {
+    number: { type: "positional", description: "The number, digits", required: true },
+    account: { type: "string", description: "Id or name of the account" },
+    since: { type: "string", description: "A time in ISO 8601. Default: seven days ago" },
+  },
+  run: plainly(async ({ args }) => {
+    const operator = await findOperator();
+    const query = args.since ? `?since=${encodeURIComponent(args.since)}` : "";
+    const path = `/devices/${encodeURIComponent(args.number)}/audit${query}`;
+    const account = await operator.account(args.account);
+    const { msg, data } = await operator.withKey(account, ["devices"], (gateway) =>
+      gateway.get<{ msg: string; data: Audit }>(path),
+    );
+    say(`${showNumber(args.number)}: ${paint.bold(msg)}`);
+    say(
+      `${data.received} received, ${data.answered_or_forwarded} answered or forwarded, ${data.pending} waiting.`,
+    );
+    if (data.missing.length === 0) return;
+    const rows = data.missing.map(({ id, chat, from, reason, state, noticed_at: noticed }) => [
+      id,
+      chat,
+      from,
+      reason,
+      MEANING[state] ?? state,
+      noticed,
+    ]);
+    say();
+    say(showTable(paint, ["MESSAGE", "CHAT", "FROM", "REASON", "STATE", "NOTICED"], rows));
+  }),
+});
