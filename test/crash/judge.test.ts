@@ -39,6 +39,7 @@ const script = (): Script => ({
   numbers: [SHOP],
   replies: ({ text }) => (text === "ping" ? 1 : 0),
   accepted,
+  sends: 1,
 });
 
 /** The judgement of a copy of the database in which one thing is wrong. */
@@ -70,7 +71,9 @@ it("finds nothing wrong where nothing is, and says where it ended", async () => 
   const verdict = await judgeAfter("");
   expect(verdict).toMatchObject({ messages: 8, lost: 0, duplicated: 0, outOfOrder: 0, repeated: 0 });
   expect(verdict.problems).toEqual([]);
-  expect(await judgeAfter("", { since: verdict.mark, accepted: [] })).toMatchObject({ messages: 0 });
+  expect(await judgeAfter("", { since: verdict.mark, accepted: [], sends: 0 })).toMatchObject({
+    messages: 0,
+  });
 });
 
 it.each([
@@ -88,7 +91,8 @@ it.each([
   ],
   ["a reply that failed", `UPDATE outbox SET state = 'failed' WHERE inbox_id = ${LAST}`, { lost: 1 }],
   ["a message that arrived and is in no row", "DELETE FROM outbox WHERE origin = 'api'", { duplicated: 1 }],
-  ["an accepted send without a row", "DELETE FROM outbox WHERE origin = 'api'", { lost: 1 }],
+  ["a send that was stored twice", "UPDATE outbox SET origin = 'api'", { duplicated: 3 }],
+  ["an accepted send without a row", "DELETE FROM outbox WHERE origin = 'api'", { lost: 2 }],
   [
     "a reply under another id than the one that arrived",
     `UPDATE outbox SET wa_id = 'X' WHERE inbox_id = ${LAST}`,

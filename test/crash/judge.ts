@@ -30,6 +30,8 @@ export interface Script {
   numbers: string[];
   /** How many replies a message has a right to; undefined: any number. Default: any number. */
   replies?: (message: Written) => number | undefined;
+  /** How many messages were sent by REST, however often each was asked for. Default: any number. */
+  sends?: number;
   /** Ids of sends that the API accepted (200 or 202), or that it may have stored without its caller hearing of it. */
   accepted?: string[];
   /** Calls of the webhook in the order in which they came, repetitions included. */
@@ -89,6 +91,8 @@ export interface Evidence {
   arrived: TranscriptEntry[];
   inbox: InboxRow[];
   outbox: OutboxRow[];
+  /** `number id` of every row that the outbox has, those before the mark included. */
+  known: Set<string>;
 }
 
 /** Not messages that a person would see. */
@@ -142,6 +146,7 @@ async function gather(world: Judged, script: Script) {
     arrived: [...arrived, ...posts.arrived],
     inbox: stored.inbox.filter(ours),
     outbox: stored.outbox.filter(ours),
+    known: stored.known,
   };
   const waiting = await Promise.all(script.numbers.map((number) => world.sim.pending(number)));
   const violations = await world.sim.violations();
@@ -226,6 +231,7 @@ function readDatabase(file: string, since: { inbox: number; outbox: number }) {
     return {
       inbox: rows<InboxRow>(INBOX, since.inbox),
       outbox: rows<OutboxRow>(OUTBOX, since.outbox),
+      known: new Set(rows<OutboxRow>(OUTBOX, -1).map(({ number, waId }) => `${number} ${waId}`)),
       problems: [...damage.map((line) => `the database is damaged: ${line}`), ...unfinished],
     };
   } finally {
@@ -259,10 +265,10 @@ function judgeIncoming({ written, inbox, outbox }: Evidence, { replies }: Script
 }
 
 /** Every row of the outbox arrived under its id, readable; nothing else did; accepted sends have their row. */
-function judgeOutgoing({ outbox, arrived }: Evidence, { accepted = [] }: Script): Findings {
+function judgeOutgoing({ outbox, arrived, known }: Evidence, { accepted = [], sends }: Script): Findings {
   const lost: string[] = [];
+  const duplicated: string[] = [];
   const byId = groupBy(arrived, ({ from, id }) => `${from} ${id}`);
-  const known = new Set(outbox.map(({ number, waId }) => `${number} ${waId}`));
   for (const { number, waId, chat, state } of outbox) {
     const name = `${waId} from ${number} to ${chat}`;
     const copies = byId.get(`${number} ${waId}`) ?? [];
@@ -270,12 +276,17 @@ function judgeOutgoing({ outbox, arrived }: Evidence, { accepted = [] }: Script)
     else if (copies.length === 0) lost.push(`${name} is ${state} and never arrived`);
     for (const [device, entries] of groupBy(copies, ({ to, device: which }) => `${to}:${which}`))
       if (!entries.some(({ decrypted }) => decrypted)) lost.push(`${name} cannot be read by ${device}`);
+    if (new Set(copies.map(({ text }) => text)).size > 1) duplicated.push(`${name} came with two texts`);
   }
   const ids = new Set(outbox.map(({ waId }) => waId));
   for (const id of accepted) if (!ids.has(id)) lost.push(`the accepted send ${id} has no row`);
-  const unknown = [...byId].filter(([key]) => !known.has(key));
-  return {
-    lost,
-    duplicated: unknown.map(([key, [first]]) => `${key} arrived at ${first!.to} and no row has this id`),
-  };
+  for (const [key, [first]] of byId)
+    if (!known.has(key)) duplicated.push(`${key} arrived at ${first!.to} and no row has this id`);
+  const asked = outbox.filter(({ origin }) => origin === "api").length;
+  const wanted = sends ?? asked;
+  const times = (count: number, what: string): string[] =>
+    Array.from({ length: Math.max(0, count) }, () => what);
+  lost.push(...times(wanted - asked, "a send by REST has no row"));
+  duplicated.push(...times(asked - wanted, "a send by REST has a row too many"));
+  return { lost, duplicated };
 }

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+
+/** A customer's server, for programs as well as tests. */
+export interface Hook {
+  url: string;
+  /** Address of a small picture, for sends that name a file. */
+  pictureUrl: string;
+  /** Every call in the order in which they came. */
+  events: { chat: string; id: string }[];
+  /** Secret that the customer knows; each event must be signed with it. */
+  secret: string;
+  /** Calls whose signature did not fit. */
+  unsigned: number;
+  close(): void;
+}
+
+/** The smallest PNG there is: one pixel. */
+export const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** Answers every text that begins with `ask`, each call with another text: the gateway must take one of them. */
+export async function startHook(): Promise<Hook> {
+  let calls = 0;
+  const server = createServer(async (request, response) => {
+    if (request.method === "GET") return void response.setHeader("content-type", "image/png").end(PICTURE);
+    const text = await readText(request);
+    if (!isSigned(hook.secret, request, text)) hook.unsigned++;
+    const event = JSON.parse(text) as { chat: string; id: string; text: string };
+    hook.events.push({ chat: event.chat, id: event.id });
+    const answer = event.text.startsWith("ask") ? { message: `call ${++calls} about ${event.text}` } : {};
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hook: Hook = {
+    url: `${address}/hook`,
+    pictureUrl: `${address}/picture.png`,
+    events: [],
+    secret: "",
+    unsigned: 0,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return hook;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+function isSigned(secret: string, { headers }: IncomingMessage, text: string): boolean {
+  try {
+    new Webhook(secret).verify(text, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}

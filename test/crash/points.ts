@@ -1,0 +1,158 @@
+import type { FailpointName } from "../../src/model/failpoint.ts";
+import { ok, until } from "./apart.ts";
+import { ANA, BEN, SHOP, type Arena } from "./arena.ts";
+import { crashWhileLinking } from "./crash-while-linking.ts";
+import { crashWhileMigrating } from "./crash-while-migrating.ts";
+import { PICTURE } from "./hook.ts";
+import type { Verdict } from "./judge.ts";
+
+/** Between 0 and 1, from the seed of the drill. */
+export type Random = () => number;
+
+/** One row of the table. */
+export interface CrashPoint {
+  /** Names the row. */
+  name: string;
+  failpoint: FailpointName;
+  /** Where the process ends, in words. */
+  where: string;
+  /** One crash there, the start after it, and what the judge says of it. */
+  run(arena: Arena, random: Random): Promise<Verdict>;
+}
+
+type Provoke = (arena: Arena, random: Random) => Promise<void>;
+
+/** A row whose crash happens while messages go in and out. */
+function during(
+  provoke: Provoke,
+  failpoint: FailpointName,
+  where: string,
+  { name = failpoint as string, passes = 2, prepare = undefined as Provoke | undefined } = {},
+): CrashPoint {
+  return {
+    name,
+    failpoint,
+    where,
+    async run(arena, random) {
+      await prepare?.(arena, random);
+      arena.arm(failpoint, 1 + Math.floor(random() * passes));
+      await arena.expectDeath(failpoint, () => provoke(arena, random));
+      await arena.revive();
+      return arena.settle();
+    },
+  };
+}
+
+/** Two chats and a group, a bot and the webhook, a picture, a send by REST: in an order that the seed decides. */
+const conversation: Provoke = async ({ world: { sim }, group, send }, random) => {
+  const steps = [
+    () => sim.sendText(ANA, SHOP, "order"),
+    () => sim.sendText(ANA, SHOP, "ask for tea"),
+    () => sim.sendText(BEN, SHOP, "ask for milk"),
+    () => sim.sendText(ANA, group, "ask all of you"),
+    () => sim.send(BEN, SHOP, { kind: "image", bytes: PICTURE, caption: "ask about this" }),
+    async () => send("/send-message", { number: BEN, message: "your table is ready" }),
+  ];
+  for (const step of shuffled(steps, random)) await step();
+};
+
+const sending: Provoke = async ({ send, group }, random) => {
+  const texts = ["one", "two", "three"].map((message) => () => {
+    send("/send-message", { number: random() < 0.5 ? ANA : BEN, message });
+  });
+  const toGroup = () => send("/send-message", { number: group, message: "to all of you" });
+  for (const step of shuffled([...texts, toGroup], random)) step();
+};
+
+const sendingFiles: Provoke = async ({ send, hook }) => {
+  for (const number of [ANA, BEN])
+    send("/send-media", { number, media_type: "image", url: hook.pictureUrl, caption: "the menu" });
+};
+
+const posting: Provoke = async ({ world: { sim }, channel }) => {
+  await sim.postInChannel(channel, "two posts that are alike");
+  await sim.postInChannel(channel, "two posts that are alike");
+};
+
+/** The vote of each round names the poll that was sent before the crash. */
+const voting: Provoke = async ({ world: { sim } }, random) => {
+  const polls = (await sim.messages(ANA, { from: SHOP })).filter(({ kind }) => kind === "poll");
+  await sim.votePoll(ANA, polls.at(-1)!.id, [random() < 0.5 ? "tea" : "milk"]);
+};
+
+const sendPoll: Provoke = async ({ world, send }) => {
+  const count = (await world.sim.messages(ANA, { from: SHOP })).filter(({ kind }) => kind === "poll").length;
+  send("/send-poll", { number: ANA, name: "What would you like?", option: ["tea", "milk"] });
+  await until("the poll is at Ana's", async () => {
+    const polls = (await world.sim.messages(ANA, { from: SHOP })).filter(({ kind }) => kind === "poll");
+    return polls.length > count;
+  });
+};
+
+const ending: Provoke = async (arena, random) => {
+  await conversation(arena, random);
+  arena.world.gateway.signal("SIGTERM");
+};
+
+const rotating: Provoke = async ({ world: { gateway, key } }) => {
+  ok(await gateway.post(`/devices/${SHOP}/webhook/rotate`, {}, { key }));
+};
+
+/** Rotated, killed, then asked: whatever secret the customer knows must still fit. */
+const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => ({
+  ...during(rotating, failpoint, where),
+  async run(arena, random) {
+    arena.arm(failpoint);
+    await arena.expectDeath(failpoint, () => rotating(arena, random));
+    await arena.revive();
+    await conversation(arena, random);
+    return arena.settle();
+  },
+});
+
+export const POINTS: CrashPoint[] = [
+  during(conversation, "before-journal-commit", "decrypted; neither ratchet nor text stored"),
+  during(conversation, "after-journal-commit", "ratchet and text stored; no receipt yet"),
+  during(conversation, "after-receipt", "receipt sent; no inbox row yet"),
+  during(conversation, "after-inbox-commit", "inbox row stored; not handled"),
+  during(conversation, "in-handler", "inside a bot's handler", { passes: 1 }),
+  during(conversation, "before-reply-commit", "answered; nothing of it stored"),
+  during(conversation, "after-reply-commit", "replies stored; not sent"),
+  during(conversation, "after-webhook-request", "webhook asked; no answer yet"),
+  during(conversation, "after-webhook-answer", "webhook has answered; nothing of it stored"),
+  during(sending, "after-accept", "send stored; its caller not told"),
+  during(conversation, "before-encrypt", "taken from the outbox; not encrypted"),
+  during(conversation, "after-encrypt-commit", "encrypted, ratchet stored; not written"),
+  during(sendingFiles, "after-upload", "file uploaded; not noted", { passes: 1 }),
+  during(conversation, "before-ack", "written to WhatsApp; no ack"),
+  during(conversation, "after-ack", "ack seen; not stored"),
+  during(conversation, "after-delivery-receipt", "delivery receipt seen; not stored"),
+  during(posting, "after-journal-commit", "a channel's post stored; not acknowledged", {
+    name: "post-journaled",
+  }),
+  during(voting, "before-journal-commit", "a vote read; not stored", {
+    name: "vote-read",
+    passes: 1,
+    prepare: sendPoll,
+  }),
+  during(voting, "after-inbox-commit", "a vote stored; not handled", {
+    name: "vote-stored",
+    passes: 1,
+    prepare: sendPoll,
+  }),
+  during(ending, "in-drain", "SIGTERM; killed while it drains", { passes: 1 }),
+  duringRotation("before-secret-commit", "a webhook's new secret made; not stored"),
+  duringRotation("after-secret-commit", "a webhook's new secret stored; not told"),
+  crashWhileLinking("before-creds-commit", "the phone has scanned; credentials not stored"),
+  crashWhileLinking("after-creds-commit", "the phone has scanned; credentials stored"),
+  crashWhileLinking("before-pre-keys-commit", "new pre-keys made; not stored"),
+  crashWhileLinking("after-pre-keys-commit", "new pre-keys stored; not uploaded"),
+  crashWhileMigrating("mid-migration", "between two statements of an upgrade"),
+];
+
+function shuffled<T>(items: T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
