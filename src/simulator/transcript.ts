@@ -81,6 +81,18 @@ export class Transcript {
     if (where.device === 0) this.#arrive(where, message, body, entry?.ordinal ?? 1);
   }
 
+  /** Something about the way of a message that is on its way to a device. */
+  underway(
+    receiver: Device,
+    senderNumber: string,
+    id: string,
+    what: Pick<TranscriptEntry, "offline" | "unavailable">,
+  ): void {
+    const key = messageKey(receiver.account.number, receiver.id, senderNumber, id);
+    const entry = this.#byMessage.get(key)?.at(-1);
+    if (entry) Object.assign(entry, what);
+  }
+
   /** A device could not read a message. */
   undecryptable(where: { number: string; device: number; from: string; id: string }, error: string): void {
     const entry = this.#byMessage.get(messageKey(where.number, where.device, where.from, where.id))?.at(-1);
@@ -96,7 +108,7 @@ export class Transcript {
     const entries = this.#byMessage.get(key);
     const entry = entries?.find((candidate) => !candidate.decrypted) ?? entries?.at(-1);
     if (entry?.direction !== "to_companion") return;
-    if (error === undefined) entry.decrypted = true;
+    if (error === undefined) entry.decrypted = !entry.unavailable;
     else entry.error = `nack ${error}`;
     this.#tell(entry);
   }

@@ -205,6 +205,8 @@ export interface TranscriptEntry extends MessageBody {
   ordinal: number;
   /** True when the stanza carried an `offline` attribute. */
   offline?: boolean;
+  /** True when the message went out without its content, see {@link SimulatorFaults.placeholders}. */
+  unavailable?: boolean;
 }
 
 export interface TranscriptFilter {

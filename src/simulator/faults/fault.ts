@@ -26,6 +26,10 @@ export function isTarget(target: FaultTarget, device: Device | undefined): boole
 export const isMessage = (node: BinaryNode): boolean =>
   node.tag === "message" && node.attrs.category !== "peer";
 
+/** The same with a ciphertext, which posts in channels have not. */
+export const isEncrypted = (node: BinaryNode): boolean =>
+  isMessage(node) && Array.isArray(node.content) && node.content.some(({ tag }) => tag === "enc");
+
 /** The devices a fault applies to. @throws when there is none */
 export function targets(server: SimulatorServer, target: FaultTarget): Device[] {
   const devices = [...server.world.account(target.number).devices.values()];

@@ -2,15 +2,18 @@ import type { Population } from "../population.ts";
 import type { SimulatorServer } from "../server/server.ts";
 import type { SimulatorFaults } from "../types.ts";
 import { acks } from "./acks.ts";
+import { clock } from "./clock.ts";
 import { close } from "./close.ts";
 import { deliveries } from "./deliveries.ts";
 import { dropAtReceipt } from "./drop-at-receipt.ts";
 import { duplicates } from "./duplicates.ts";
 import { errorAck } from "./error-ack.ts";
+import { frames } from "./frames.ts";
 import { halfOpen } from "./half-open.ts";
 import { media } from "./media.ts";
 import { offline } from "./offline.ts";
 import { order } from "./order.ts";
+import { placeholders } from "./placeholders.ts";
 import { rateOverlimit } from "./rate-overlimit.ts";
 import { reachoutTimelock } from "./reachout-timelock.ts";
 import { resends } from "./resends.ts";
@@ -19,15 +22,18 @@ import { upgrade } from "./upgrade.ts";
 
 const faultKits = [
   acks,
+  clock,
   close,
   deliveries,
   dropAtReceipt,
   duplicates,
   errorAck,
+  frames,
   halfOpen,
   media,
   offline,
   order,
+  placeholders,
   rateOverlimit,
   reachoutTimelock,
   resends,

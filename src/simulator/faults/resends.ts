@@ -4,7 +4,7 @@ import { authorOf } from "../server/receipts.ts";
 import type { SimulatorServer } from "../server/server.ts";
 import type { ResendForm } from "../types.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import { Armed, atLeastOne, isMessage, isTarget, targets } from "./fault.ts";
+import { Armed, atLeastOne, isEncrypted, isTarget, targets } from "./fault.ts";
 import type { FaultKit } from "./fault.ts";
 
 /** A message that comes again: the very stanza, or with the same id and another ciphertext. */
@@ -64,9 +64,6 @@ export function resends(
     }
   }
 }
-
-const isEncrypted = (node: BinaryNode): boolean =>
-  isMessage(node) && Array.isArray(node.content) && node.content.some(({ tag }) => tag === "enc");
 
 /** The mark of what waited at the service; a mark of an earlier delivery is taken away. */
 function marked(node: BinaryNode, offline: boolean): BinaryNode {

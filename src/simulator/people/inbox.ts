@@ -17,6 +17,12 @@ const REMEMBERED = 2000;
 
 type EncType = DecryptedEvent["encType"];
 
+/** Told of every message that was decrypted: its id, its author's device, and whether it is between own devices only. */
+export type MessageListener = (
+  message: proto.IMessage,
+  about: { id: string; from: string; isPeer: boolean },
+) => Promise<void>;
+
 /** A message stanza, taken apart. */
 interface Arrival {
   attrs: Record<string, string>;
@@ -39,7 +45,7 @@ interface Seen {
 export class Inbox {
   readonly #state: PhoneState;
   readonly #directory: Directory;
-  readonly #onMessage: (message: proto.IMessage, from: string, isPeer: boolean) => Promise<void>;
+  readonly #onMessage: MessageListener;
   readonly #readsMessages: boolean;
   readonly #seen = new Map<string, Seen>();
   readonly #retries = new Map<string, number>();
@@ -49,7 +55,7 @@ export class Inbox {
     directory: Directory,
     options: {
       readsMessages: boolean;
-      onMessage: (message: proto.IMessage, from: string, isPeer: boolean) => Promise<void>;
+      onMessage: MessageListener;
     },
   ) {
     this.#state = state;
@@ -68,7 +74,7 @@ export class Inbox {
       const { message, encType } = this.#decrypt(arrival, peer);
       this.#record(arrival, name, message, encType);
       this.#acknowledge(arrival);
-      await this.#onMessage(message, arrival.author, arrival.isPeer);
+      await this.#onMessage(message, { id: arrival.id, from: arrival.author, isPeer: arrival.isPeer });
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       // The server delivers again what it has no receipt for; a phone confirms that and shows nothing.
@@ -141,12 +147,14 @@ export class Inbox {
     }
   }
 
-  /** Only one's own other devices wrap what they sent, and in a direct chat they always do. */
+  /** Only one's own other devices wrap what they sent to others, and in a direct chat they always do. */
   #checkWrapping(
     { id, chat, author, ownCopy, isPeer }: Arrival,
     { deviceSentMessage }: proto.IMessage,
   ): void {
-    const mustBeWrapped = ownCopy && !isPeer && !isShared(chat);
+    // Between own devices phones take both: real clients wrap their questions to the phone, and are answered.
+    if (isPeer) return;
+    const mustBeWrapped = ownCopy && !isShared(chat);
     if (mustBeWrapped !== Boolean(deviceSentMessage)) {
       const how = mustBeWrapped ? "without" : "with";
       this.#violation("own_copy", `message ${id} of ${author} in ${chat} came ${how} deviceSentMessage`);
@@ -187,7 +195,9 @@ export class Inbox {
         "vote_unreadable",
         `the vote ${id} of ${author} does not open with the poll ${body.target}`,
       );
-    this.#state.memory.add({ id, chat, author, fromMe: ownCopy, message });
+    const timestamp = Number(attrs.t);
+    const pushName = attrs.notify;
+    this.#state.memory.add({ id, chat, author, fromMe: ownCopy, timestamp, pushName, message });
     world.recorder.onDecrypted({
       at: world.clock.now(),
       device: address,
@@ -195,7 +205,7 @@ export class Inbox {
       fromNumber: book.numberOf(author),
       chat,
       id,
-      timestamp: Number(attrs.t),
+      timestamp,
       encType,
       tries: 1 + (this.#retries.get(name) ?? 0),
       ownCopy,

@@ -261,9 +261,14 @@ export interface SimulatedOwner extends SimulatedPerson {
   scan(qrText: string): Promise<{ device: number }>;
   /** Types the eight-character code; resolves when the companion is linked. Rejects for a wrong code. */
   enterPairingCode(code: string): Promise<{ device: number }>;
+  /** What the phone does when a companion asks for this message, which reached it without content. Default: it sends it. */
+  answerPlaceholder(id: string, how: PlaceholderAnswer): void;
   /** "Log out" of one linked device, done on the phone. */
   removeCompanion(device: number): Promise<void>;
 }
+
+/** The phone sends the message, says that it has none, or keeps silent. */
+export type PlaceholderAnswer = "answers" | "not_found" | "silent";
 
 /** Options of an owner's phone. */
 export interface OwnerOptions extends PersonOptions {

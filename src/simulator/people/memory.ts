@@ -8,6 +8,9 @@ export interface KnownMessage {
   /** Address of the author's device. */
   author: string;
   fromMe: boolean;
+  /** Unix seconds. */
+  timestamp: number;
+  pushName?: string;
   message: proto.IMessage;
 }
 

@@ -49,7 +49,8 @@ export class Outbox {
     const { user, device } = this.#state.address;
     const author = deviceJid({ user, server: NUMBERS, device });
     this.#remember(id, { to: chat, message, audience });
-    this.#state.memory.add({ id, chat, author, fromMe: true, message });
+    const timestamp = Math.floor(this.#state.world.clock.now() / 1000);
+    this.#state.memory.add({ id, chat, author, fromMe: true, timestamp, message });
     const { type, attrs } = envelopeOf(message);
     this.#write({ id, to: chat, type, ...attrs, ...encrypted.attrs }, message, encrypted);
   }

@@ -10,11 +10,12 @@ import {
   shareAppStateKey,
 } from "./first-sync.ts";
 import { NUMBERS, deviceJid, readUserJid } from "./jids.ts";
-import type { KnownHistory, OwnerOptions, PhoneWorld, SimulatedOwner } from "./link.ts";
+import type { KnownHistory, OwnerOptions, PhoneWorld, PlaceholderAnswer, SimulatedOwner } from "./link.ts";
 import { WrongCode, answerHello, openKeyBundle } from "./linking-code.ts";
 import { NoteBox } from "./note-box.ts";
 import { Person } from "./person.ts";
 import type { PhoneOptions } from "./phone.ts";
+import { sendPlaceholders, wantedMessages } from "./placeholders.ts";
 
 /** How long the phone waits for the other side of a linking by code, in milliseconds. */
 const CODE_WAIT_MS = 20_000;
@@ -27,6 +28,7 @@ export class OwnerPhone extends Person implements SimulatedOwner {
   readonly #history: () => KnownHistory;
   readonly #introduced = new Set<string>();
   readonly #linkCodes = new NoteBox<BinaryNode>();
+  readonly #placeholders = new Map<string, PlaceholderAnswer>();
   #lastKeyIndex = 0;
   #appStateKey: AppStateKey | undefined;
 
@@ -60,6 +62,10 @@ export class OwnerPhone extends Person implements SimulatedOwner {
     }
   }
 
+  answerPlaceholder(id: string, how: PlaceholderAnswer): void {
+    this.#placeholders.set(id, how);
+  }
+
   async removeCompanion(device: number): Promise<void> {
     await this.wake();
     const jid = deviceJid({ user: this.number, server: NUMBERS, device });
@@ -77,7 +83,9 @@ export class OwnerPhone extends Person implements SimulatedOwner {
         if (linkCode) this.#linkCodes.put(linkCode);
       },
       onNotification: (notification) => this.#introduceCompanions(notification),
-      onMessage: (message, from, isPeer) => this.#answerCompanion(message, from, isPeer),
+      onMessage: async (message, about) => {
+        if (about.isPeer) await this.#answerCompanion(message, about);
+      },
     };
   }
 
@@ -150,8 +158,17 @@ export class OwnerPhone extends Person implements SimulatedOwner {
     }
   }
 
-  async #answerCompanion(message: proto.IMessage, from: string, isPeer: boolean): Promise<void> {
-    if (isPeer && asksForAppStateKey(message)) await this.#tell(from, shareAppStateKey(this.#key()));
+  async #answerCompanion(message: proto.IMessage, { id, from }: { id: string; from: string }): Promise<void> {
+    if (asksForAppStateKey(message)) await this.#tell(from, shareAppStateKey(this.#key()));
+    const wanted = wantedMessages(message);
+    const answered = wanted?.filter((key) => this.#placeholders.get(key.id ?? "") !== "silent");
+    if (!answered?.length) return;
+    const { memory } = this.phone().state;
+    const found = answered.map((key) => {
+      const isThere = this.#placeholders.get(key.id ?? "") !== "not_found";
+      return isThere ? memory.find(key.id ?? "") : undefined;
+    });
+    await this.#tell(from, sendPlaceholders(id, found));
   }
 
   async #tell(companion: string, message: proto.IMessage): Promise<void> {

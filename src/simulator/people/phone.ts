@@ -1,4 +1,3 @@
-import type { proto } from "@whiskeysockets/baileys";
 import type { Random } from "../random.ts";
 import { SignalDevice } from "../signal/device.ts";
 import { SignalError } from "../signal/error.ts";
@@ -8,6 +7,7 @@ import type { Desk } from "./content/context.ts";
 import { Directory, iq } from "./directory.ts";
 import { GroupChats } from "./group-chats.ts";
 import { Inbox } from "./inbox.ts";
+import type { MessageListener } from "./inbox.ts";
 import { LIDS, NUMBERS } from "./jids.ts";
 import { readBundle, uploadNodes } from "./key-nodes.ts";
 import type { DeviceAddress, Link, PhoneWorld } from "./link.ts";
@@ -32,7 +32,7 @@ export interface PhoneOptions {
   /** Called in turn, before a notification is acknowledged. */
   onNotification?: (notification: BinaryNode) => Promise<void>;
   /** Called in turn for every decrypted message. */
-  onMessage?: (message: proto.IMessage, from: string, isPeer: boolean) => Promise<void>;
+  onMessage?: MessageListener;
 }
 
 /**

@@ -19,6 +19,7 @@ import { attachLink } from "./link-connection.ts";
 import { MessageBook } from "./message-book.ts";
 import { PairingDesk } from "./pairing.ts";
 import { Reachout } from "./reachout.ts";
+import { authorOf } from "./receipts.ts";
 import { SocketConnection } from "./session.ts";
 import { StanzaLog } from "./stanza-log.ts";
 
@@ -195,7 +196,14 @@ export class SimulatorServer {
   #transmit(connection: Connection, device: Device, node: BinaryNode): void {
     const repeats = this.hooks.repeat.reduce((sum, hook) => sum + hook(device, node), 0);
     for (let copy = 0; copy <= repeats; copy += 1) connection.send(node);
-    if (node.tag === "message") this.delivered.add(device, node);
+    if (node.tag === "message") this.#note(device, node);
     for (const hook of this.hooks.transmitted.slice()) hook(device, node);
+  }
+
+  #note(device: Device, node: BinaryNode): void {
+    this.delivered.add(device, node);
+    const { id, offline } = node.attrs;
+    if (id && offline !== undefined)
+      this.transcript.underway(device, authorOf(this, node), id, { offline: true });
   }
 }

@@ -68,14 +68,14 @@ export class SocketConnection implements Connection {
   close(): void {
     this.#endedByServer = true;
     this.#release();
-    // Of a half-open connection the client learns nothing, not even its end.
-    if (!this.#isFrozen) this.#writer.finish(() => this.#socket.close());
+    this.#writer.finish(() => this.#socket.close());
   }
 
   cut(): void {
     this.#endedByServer = true;
     this.#release();
     this.#writer.discard();
+    // Of a half-open connection the client learns nothing, not even its end.
     if (!this.#isFrozen) this.#socket.terminate();
   }
 
