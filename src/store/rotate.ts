@@ -26,7 +26,7 @@ export interface Rotation {
 
 interface SealedRow {
   row: number;
-  sealed: Buffer;
+  sealed: ArrayBuffer;
   [key: string]: unknown;
 }
 
@@ -127,7 +127,7 @@ function sealColumn(
     const rows = page.all([last]) as SealedRow[];
     for (const row of rows) {
       const bound = context(...keys.map((_, index) => row[`k${index}`] as string | number));
-      update.run([to.seal(opened(from, row.sealed, bound, table), bound), row.row]);
+      update.run([to.seal(opened(from, new Uint8Array(row.sealed), bound, table), bound), row.row]);
       failpoint("while-rotating");
     }
     values += rows.length;
@@ -136,7 +136,7 @@ function sealColumn(
   }
 }
 
-function opened(box: SecretBox, sealed: Buffer, context: string, table: string): Buffer {
+function opened(box: SecretBox, sealed: Uint8Array, context: string, table: string): Buffer {
   try {
     return box.open(sealed, context);
   } catch (error) {

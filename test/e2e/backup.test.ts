@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { command } from "../_setup/command.ts";
+import { startReceiver, type Receiver } from "../_setup/receiver.ts";
+import { openWorld, until, type World } from "../_setup/world.ts";
+
+const SHOP = "31600000001";
+const ANA = "4915100000001";
+const BEN = "4915100000002";
+const NEWCOMER = "4915100000003";
+const WAIT_MS = 60_000;
+
+interface Shop {
+  world: World;
+  receiver: Receiver;
+  /** Id of a group of Ana, Ben and the shop. */
+  group: string;
+  folder: string;
+  parley(...args: string[]): Promise<string>;
+}
+
+/** A number that answers everything by webhook: `re: ` and the text. */
+async function openShop(): Promise<Shop> {
+  const world = await openWorld();
+  const receiver = await startReceiver(({ body }) => ({ message: `re: ${body.message}` }));
+  await world.link(SHOP);
+  await world.sim.addContact(ANA, { name: "Ana" });
+  await world.sim.addContact(BEN, { name: "Ben" });
+  await world.gateway.put(`/devices/${SHOP}/webhook`, { url: receiver.url }, { key: world.key });
+  const { id: group } = await world.sim.addGroup({
+    subject: "Club",
+    creator: ANA,
+    members: [ANA, BEN, SHOP],
+  });
+  const folder = mkdtempSync(join(tmpdir(), "parley-backup-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir };
+  return { world, receiver, group, folder, parley: (...args) => command({ env }, ...args) };
+}
+
+async function send({ gateway, key }: World, number: string, message: string): Promise<Record<string, any>> {
+  return (await gateway.post("/send-message", { sender: SHOP, number, message }, { key })).body;
+}
+
+/** Somebody writes, and the shop's answer arrives. */
+async function converse({ world }: Shop, person: string, text: string, chat = SHOP): Promise<void> {
+  await world.sim.sendText(person, chat, text);
+  await world.sim.waitForMessage(person, { text: `re: ${text}` }, WAIT_MS);
+}
+
+async function restore({ world, parley }: Shop, file: string): Promise<string> {
+  await world.gateway.kill();
+  const said = await parley("restore", file, "--force");
+  await world.gateway.restart();
+  await world.online(SHOP, WAIT_MS);
+  return said;
+}
+
+const times = async ({ world }: Shop, person: string, text: string): Promise<number> =>
+  (await world.sim.messages(person, { from: SHOP })).filter((message) => message.text === text).length;
+
+it(
+  "a number whose data is put back to an earlier time stays linked, reads and is read, in chats and groups",
+  { timeout: 300_000 },
+  async () => {
+    const shop = await openShop();
+    const { world, group } = shop;
+    await converse(shop, ANA, "hello");
+    await converse(shop, BEN, "in the group", group);
+    const file = join(shop.folder, "parley.tar");
+    expect(await shop.parley("backup", file)).toContain("The master key is not in it");
+
+    // Sessions and sender keys move on, and ids are given to what the copy does not know.
+    for (const round of [1, 2, 3]) {
+      await converse(shop, ANA, `later ${round}`);
+      await converse(shop, BEN, `later in the group ${round}`, group);
+      expect(await send(world, group, `news ${round}`)).toMatchObject({ state: "sent" });
+      await world.sim.waitForMessage(ANA, { text: `news ${round}` }, WAIT_MS);
+    }
+    const said = await restore(shop, file);
+
+    expect(said).toContain("1 number stay");
+    expect(await world.sim.companions(SHOP)).toHaveLength(1);
+    // On the sessions that only the phones have.
+    await converse(shop, ANA, "are you still there?");
+    await converse(shop, BEN, "and here?", group);
+    expect(await send(world, ANA, "we are")).toMatchObject({ state: "sent" });
+    await world.sim.waitForMessage(ANA, { text: "we are" }, WAIT_MS);
+    expect(await send(world, group, "all of us")).toMatchObject({ state: "sent" });
+    for (const member of [ANA, BEN]) await world.sim.waitForMessage(member, { text: "all of us" }, WAIT_MS);
+    await world.sim.addContact(NEWCOMER, { name: "Cem" });
+    await converse(shop, NEWCOMER, "first time here");
+
+    await world.sim.settle(WAIT_MS);
+    expect(await times(shop, ANA, "re: are you still there?")).toBe(1);
+    expect(await times(shop, BEN, "re: and here?")).toBe(1);
+    const asked = shop.receiver.events.filter(({ body }) => body.message === "are you still there?");
+    expect(asked).toHaveLength(1);
+  },
+);
