@@ -115,7 +115,10 @@ export function createNumber(deps: NumberDeps): NumberLife {
 
   function opened(who: LinkedIdentity): void {
     // A restart may have come between the scan by a foreign number and its logout.
-    if (refusing !== null || !isSameNumber(who.number, device.number)) return void refuse();
+    if (refusing !== null || !isSameNumber(who.number, device.number)) {
+      refusing ??= { number: who.number, attempts: 0 };
+      return void refuse();
+    }
     identity = who;
     const opened = current;
     usable = opened && {
@@ -141,13 +144,12 @@ export function createNumber(deps: NumberDeps): NumberLife {
     await left?.logout().catch(() => left.close());
     await forget();
     refusing = null;
-    tellAll();
+    setState("unlinked");
   }
 
   function closed(how: Closed): void {
-    current = null;
-    usable = null;
-    clearTimeout(stable);
+    // It has nothing to say any more.
+    leaveConnection();
     session.hide();
     const lastClose = { ...how, at: store.now() };
     if (refusing !== null) return closedWhileRefusing(how, lastClose);
@@ -282,7 +284,9 @@ export function createNumber(deps: NumberDeps): NumberLife {
       else await left?.close();
       await ending;
       session.hide();
-      if (linked) await forget();
+      // Those of a foreign number that was still to be logged out are none to keep either.
+      if (linked || refusing !== null) await forget();
+      refusing = null;
       setState("unlinked");
     },
     async stop() {

@@ -1,0 +1,200 @@
+import { rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import { SENT_STATES } from "../../src/model/messages.ts";
+import { createOutbox, type Outbox } from "../../src/outbox/outbox.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/bench.ts";
+import { silentLog } from "../unit/store/temporary.ts";
+import { Service } from "./service.ts";
+
+const MINUTE_MS = 60_000;
+const ENDED = new Set(["failed", "expired"]);
+const never = new Promise<never>(() => undefined);
+
+interface SeenRow {
+  waId: string;
+  text: string;
+  state: string;
+}
+
+/** An outbox on a real database, WhatsApp's end of it, and all that was ever seen of its rows. */
+export class OutboxRun {
+  readonly clock = manualClock();
+  readonly service = new Service(this.clock.now, (waId) => ENDED.has(this.#seen.get(waId)?.state ?? ""));
+  /** Texts by chat, in the order in which they were stored. */
+  readonly stored = new Map<string, string[]>();
+  readonly #folder = mkdtempSync(join(tmpdir(), "parley-property-"));
+  readonly #seen = new Map<string, SeenRow>();
+  readonly #texts = new Map<string, string>();
+  #generation = 0;
+  #messages = 0;
+  #incoming = 0;
+  #store!: Store;
+  #outbox!: Outbox;
+
+  async start(pauseIsKnown = true): Promise<void> {
+    const generation = ++this.#generation;
+    const isGone = (): boolean => generation !== this.#generation;
+    const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent", SEND_WAIT_MS: "0" });
+    const store = await openStore(config, silentLog(config), this.clock.now);
+    this.#store = store;
+    await store.writer.commit([
+      {
+        sql: "INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at) VALUES (?, ?, ?, 'connected', 0, 0)",
+        args: [DEVICE, ACCOUNT, OWN_NUMBER],
+      },
+    ]);
+    this.#outbox = createOutbox({
+      // A process that was killed commits nothing, reads nothing and has no timers.
+      store: {
+        ...store,
+        rows: async (...question) => (isGone() ? never : store.rows(...question)),
+        writer: { ...store.writer, commit: async (work) => (isGone() ? never : store.writer.commit(work)) },
+      },
+      config,
+      log: silentLog(config),
+      connections: {
+        connection: () => (isGone() ? null : (this.service.line?.connection ?? null)),
+        isLinked: () => true,
+      },
+      canonicalChat: async (_deviceId, address) => address,
+      schedule: (ms, go) => this.clock.schedule(ms, () => (isGone() ? undefined : go())),
+    });
+    this.service.restarted((receipts) => this.#outbox.receipt(DEVICE, receipts), pauseIsKnown);
+    await this.#outbox.start();
+  }
+
+  /** Sends by REST, one request. */
+  async submit(chats: number[]): Promise<void> {
+    const text = `text ${++this.#messages}`;
+    const destinations = chats.map((chat) => ({ number: String(chat), jid: jid(chat) }));
+    const results = await this.#outbox.submit({
+      deviceId: DEVICE,
+      destinations,
+      draft: { kind: "text", text },
+    });
+    // The same text to several chats is several messages.
+    for (const [index, chat] of chats.entries()) this.#note(jid(chat), text, results[index]!.id!);
+  }
+
+  /** Replies to a made-up message; `then`: what happens after their commit. */
+  async reply(chat: number, count: number, then: "release" | "wake" | "crash"): Promise<void> {
+    const texts = Array.from({ length: count }, () => `reply ${++this.#messages}`);
+    const replies = texts.map((text) => ({
+      jid: jid(chat),
+      chat: jid(chat),
+      draft: { kind: "text" as const, text },
+    }));
+    const rows = this.#outbox.rows({
+      deviceId: DEVICE,
+      inboxId: ++this.#incoming,
+      origin: "bot:test",
+      replies,
+    });
+    const results = await this.#store.writer.commit(rows.statements);
+    for (const [index, text] of texts.entries()) this.#note(jid(chat), text, rows.waIds[index]!);
+    if (then === "release") rows.release(results);
+    if (then === "wake") await this.#outbox.wake(DEVICE);
+    if (then === "crash") await this.crash(0);
+  }
+
+  #note(chat: string, text: string, waId: string): void {
+    this.#texts.set(waId, text);
+    this.stored.set(chat, [...(this.stored.get(chat) ?? []), text]);
+  }
+
+  async connect(): Promise<void> {
+    this.service.disconnect();
+    this.service.connect();
+    await this.#outbox.wake(DEVICE);
+  }
+
+  async abandon(): Promise<void> {
+    this.service.disconnect();
+    await this.#outbox.abandon(DEVICE);
+  }
+
+  /** SIGKILL and a new start on the same file. @param turns of the event loop until it hits */
+  async crash(turns: number): Promise<void> {
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    this.#generation++;
+    this.service.crash();
+    await this.#store.close();
+    // What was not stored when it hit is not known to the next one.
+    await this.start(turns > 30);
+  }
+
+  /** Everything that needs no more time comes to rest. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < 3; round++) {
+      await rest();
+      await this.#store.writer.drain();
+    }
+  }
+
+  /** Looks at all rows, and compares them with what was seen before. */
+  async look(): Promise<SeenRow[]> {
+    const rows = await this.#store.rows("SELECT id, wa_id, state FROM outbox ORDER BY id", []);
+    const history = await this.#store.rows(
+      "SELECT outbox_id, state, at FROM outbox_history ORDER BY rowid",
+      [],
+    );
+    const now: SeenRow[] = rows.map(({ wa_id, state }) => ({
+      waId: String(wa_id),
+      text: this.#texts.get(String(wa_id)) ?? "?",
+      state: String(state),
+    }));
+    for (const row of now) {
+      const before = this.#seen.get(row.waId);
+      if (before && !mayFollow(before.state, row.state))
+        this.service.problems.push(`${row.text}: ${row.state} after ${before.state}`);
+      this.#seen.set(row.waId, row);
+    }
+    for (const { id, wa_id } of rows) {
+      const own = history.filter(({ outbox_id }) => outbox_id === id);
+      own.reduce<{ state: string; at: number }>(
+        (before, { state, at }) => {
+          if (!mayFollow(before.state, String(state)) || Number(at) < before.at)
+            this.service.problems.push(
+              `${this.#texts.get(String(wa_id))}: history goes from ${before.state} to ${state}`,
+            );
+          return { state: String(state), at: Number(at) };
+        },
+        { state: "queued", at: 0 },
+      );
+    }
+    return now;
+  }
+
+  /** The connection works and goes on working: everything must come to its end. */
+  async finish(): Promise<SeenRow[]> {
+    this.service.fates.length = 0;
+    await this.connect();
+    this.service.handOver();
+    for (let round = 0; round < 40; round++) {
+      await this.settle();
+      const rows = await this.look();
+      if (rows.every(({ state }) => state !== "queued")) return rows;
+      await this.clock.advance(MINUTE_MS);
+    }
+    return this.look();
+  }
+
+  async close(): Promise<void> {
+    this.#generation++;
+    await this.#store.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+const rank = (state: string): number => (SENT_STATES as readonly string[]).indexOf(state);
+
+function mayFollow(before: string, after: string): boolean {
+  if (before === after) return true;
+  if (ENDED.has(before)) return false;
+  return ENDED.has(after) ? before === "queued" : rank(after) > rank(before);
+}
