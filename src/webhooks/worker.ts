@@ -59,19 +59,20 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   const { store, log, endpoints, breakers, due, deliverer, files, lateReplies } = deps;
   const underWay = new Map<string, { deviceId: number; chat: string; ended: Promise<void> }>();
   let timer: NodeJS.Timeout | null = null;
+  /** By the clock that nobody sets. */
   let wakesAt = Number.POSITIVE_INFINITY;
   let running = false;
   let scan = Promise.resolve();
 
   function expect(at: number): void {
-    if (!running || at >= wakesAt) return;
-    wakeIn(at - store.now());
+    const pause = Math.max(0, at - store.now());
+    if (running && performance.now() + pause < wakesAt) wakeIn(pause);
   }
 
   function wakeIn(pauseMs: number): void {
     if (timer) clearTimeout(timer);
     const pause = Math.min(Math.max(0, pauseMs), SWEEP_MS);
-    wakesAt = store.now() + pause;
+    wakesAt = performance.now() + pause;
     timer = setTimeout(() => {
       timer = null;
       wakesAt = Number.POSITIVE_INFINITY;
@@ -154,7 +155,8 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
       })
       .finally(() => {
         underWay.delete(delivery.id);
-        if (running && timer === null) wakeIn(0);
+        // A place, and the next of its chat.
+        expect(store.now());
       });
     const { deviceId, chat } = delivery;
     underWay.set(delivery.id, { deviceId, chat, ended });

@@ -113,6 +113,7 @@ export async function gateway(
 ) {
   const { log, text: logged } = listeningLog();
   const presence: string[] = [];
+  const turns: string[] = [];
   const http = createSafeFetch({ allowPrivateNetwork: options.privateNetwork ?? true });
   const outbox = createOutbox({
     store,
@@ -144,6 +145,7 @@ export async function gateway(
       markRead: async (chat, id) => void presence.push(`read ${chat} ${id}`),
       typing: async (chat, on) => void presence.push(`typing ${chat} ${on}`),
     }),
+    onTurn: (deviceId, to) => void turns.push(`${deviceId} ${to}`),
     random: options.random ?? (() => 0.5),
   });
   await webhooks.load();
@@ -172,6 +174,7 @@ export async function gateway(
   return {
     webhooks,
     presence,
+    turns,
     logged,
     stop,
     /** A message arrives; resolves when it is stored. */
