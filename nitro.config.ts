@@ -1,4 +1,4 @@
-import { readdirSync, watch } from "node:fs";
+import { existsSync, readdirSync, readFileSync, watch } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,7 +26,17 @@ function botsModule(): string {
     (file) =>
       `${JSON.stringify(file.replace(/\.\w+$/, ""))}: () => import(${JSON.stringify(join(botsFolder, file))})`,
   );
-  return `export default {\n${entries.join(",\n")}\n};`;
+  const texts = localeFiles().map(
+    ([language, file]) => `${JSON.stringify(language)}: ${readFileSync(file, "utf8")}`,
+  );
+  return `export const locales = {\n${texts.join(",\n")}\n};\nexport default {\n${entries.join(",\n")}\n};`;
+}
+
+/** `bots/locales/<language>.json`: texts of `ctx.t`. */
+function localeFiles(): [language: string, file: string][] {
+  const folder = join(botsFolder, "locales");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+  return names.toSorted().map((name) => [name.replace(/\.json$/, ""), join(folder, name)]);
 }
 
 /** Every path with its methods, for 404, 405 and `Allow`. */

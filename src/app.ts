@@ -1,13 +1,15 @@
-import bundledBots from "#bots";
+import bundledBots, { locales as bundledLocales } from "#bots";
 import { createAccounts } from "./accounts/accounts.ts";
 import { isAdminToken } from "./accounts/admin-token.ts";
 import { createApiKeys } from "./accounts/api-keys.ts";
 import type { App } from "./api/services.ts";
 import { createAudit } from "./audit/audit.ts";
-import { createBotAnswerer } from "./bot/answerer.ts";
+import { createBotAnswerers } from "./bot/answerers.ts";
 import { createBindings } from "./bot/bindings.ts";
 import { loadBots } from "./bot/load.ts";
 import { createRunningBots } from "./bot/running.ts";
+import { createBotState } from "./bot/state.ts";
+import { createTimers, type Timers } from "./bot/timers.ts";
 import { createChannels } from "./channels/channels.ts";
 import { createBackups } from "./backup/backups.ts";
 import type { Config } from "./config.ts";
@@ -25,6 +27,7 @@ import { createDisconnectCounter } from "./metrics/disconnects.ts";
 import { createNumbers, type Numbers } from "./numbers/numbers.ts";
 import { createIdempotency } from "./outbox/idempotency.ts";
 import { createOutbox, type Outbox } from "./outbox/outbox.ts";
+import { scheduleByTimer } from "./outbox/schedule.ts";
 import { createPipeline } from "./pipeline/pipeline.ts";
 import { createPolls } from "./polls/polls.ts";
 import { createRetention } from "./retention/retention.ts";
@@ -116,8 +119,15 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     onChange: tell.messageChanged,
     onOutcome: metrics.sent,
   });
-  const bots = await loadBots({ buildTime: bundledBots, botsDir: config.botsDir, log });
-  const bindings = createBindings(store, bots);
+  let bots = await loadBots({
+    buildTime: bundledBots,
+    buildTimeLocales: bundledLocales,
+    botsDir: config.botsDir,
+    log,
+  });
+  const bindings = createBindings(store, bots.registry, (problem) => log.warn(problem));
+  let timers: Timers;
+  const botState = createBotState(store, (dueAt) => timers.expect(dueAt));
   const running = createRunningBots();
   const stalls = watchStalls(log, running.sinceLastLook);
   const http = createSafeFetch(config, undefined, metrics.ssrfBlocked);
@@ -163,6 +173,19 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       count: (deviceId, chat, replies) => pipeline.loopGuard.count(deviceId, chat, replies),
     },
   });
+  const botAnswerers = createBotAnswerers({
+    bindings,
+    state: botState,
+    media: outgoing,
+    files: receivedMedia,
+    locales: () => bots.locales,
+    config,
+    hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+    log,
+    now: store.now,
+    stopping: stopping.signal,
+    running,
+  });
   const pipeline = createPipeline({
     store,
     config,
@@ -171,8 +194,11 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     outbox,
     polls,
     answerers: [
+      botAnswerers.taps,
+      botAnswerers.interrupts,
       webhooks.holder,
-      createBotAnswerer({ bindings, config, log, now: store.now, stopping: stopping.signal, running }),
+      botAnswerers.conversations,
+      botAnswerers.routes,
       webhooks.answerer,
     ],
     replyMaxAge: webhooks.replyMaxAge,
@@ -181,6 +207,16 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       // An event for the webhook is stored in the same commit, when there is one.
       tell.deliveryChanged(stored.deviceId, deliveryId(store.box, stored.deviceId, stored.inboxId));
     },
+  });
+  timers = createTimers({
+    state: botState,
+    commit: store.writer.commit,
+    record: inbox.recordTimer,
+    deliver: pipeline.due,
+    numberOf: (deviceId) => numbers.get(deviceId)?.number ?? null,
+    now: store.now,
+    schedule: scheduleByTimer,
+    onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
   });
   const keys = createApiKeys(store, config);
   numbers = createNumbers({
@@ -260,7 +296,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     },
     events,
     metrics,
-    bots: { list: bots.list, bindings: bindings.list, bind: bindings.put },
+    bots: { list: () => bots.registry.list(), bindings: bindings.list, bind: bindings.put },
     backups,
     media: receivedMedia,
     files: outgoing,
@@ -269,12 +305,14 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       await outbox.start();
       await pipeline.start();
       await numbers.start();
+      timers.start();
       webhooks.start();
       retention.start();
     },
     async stop(requests) {
       const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), STOP_GRACE_MS);
       const ended = Promise.all([
+        timers.stop(),
         pipeline.drain(),
         webhooks.stop(STOP_GRACE_MS),
         within(STOP_REQUESTS_MS, requests ?? Promise.resolve()),

@@ -1,7 +1,10 @@
 import { GatewayError } from "../model/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { buildTable, type ActiveBot, type RouteTable } from "./table.ts";
+import { findConflicts, type Conflict } from "./conflicts.ts";
 import type { BotRecord, BotRegistry } from "./registry.ts";
+import { validate } from "./standard-schema.ts";
+import { buildTable, type ActiveBot, type RouteTable } from "./table.ts";
+import type { Bot } from "./types.ts";
 
 /** What `PUT /devices/{number}/bots` says of one bot on one number. */
 export interface Binding {
@@ -33,16 +36,25 @@ export interface Bindings {
    * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance an unknown id
    */
   put(deviceId: number, input: unknown): Promise<BoundBot[]>;
+  /** Other bots from now on: what runs ends with the old ones. */
+  use(registry: BotRegistry): Promise<void>;
+  /** What in the bots of a number works otherwise than it may look. */
+  conflicts(deviceId: number): Conflict[];
   /** Forgets a number that was erased. */
   forget(deviceId: number): void;
 }
 
 /** Rows of `bot_bindings`, and the table of routes that follows from them for every number. */
-export function createBindings(store: Store, registry: BotRegistry): Bindings {
+export function createBindings(
+  store: Store,
+  first: BotRegistry,
+  onProblem: (text: string) => void,
+): Bindings {
   const bound = new Map<number, Map<string, Binding>>();
   const tables = new Map<number, RouteTable>();
   const none = new Map<string, Binding>();
-  const defaults = buildTable(activeBots(registry, none));
+  let registry = first;
+  let defaults = buildTable([]);
 
   async function load(): Promise<void> {
     const rows = await store.db.query.botBindings.findMany();
@@ -52,16 +64,22 @@ export function createBindings(store: Store, registry: BotRegistry): Bindings {
       ofDevice.set(botId, { id: botId, enabled, priority, config: config ?? null });
       bound.set(deviceId, ofDevice);
     }
-    tables.clear();
+    await rebuild();
   }
 
-  function tableOf(deviceId: number): RouteTable {
-    const bindings = bound.get(deviceId);
-    if (!bindings) return defaults;
-    let table = tables.get(deviceId);
-    if (!table) tables.set(deviceId, (table = buildTable(activeBots(registry, bindings))));
-    return table;
+  async function rebuild(): Promise<void> {
+    const built = await Promise.all(
+      [...bound].map(async ([deviceId, bindings]) => [deviceId, await tableFor(bindings)] as const),
+    );
+    defaults = await tableFor(none);
+    tables.clear();
+    for (const [deviceId, table] of built) tables.set(deviceId, table);
   }
+
+  const tableFor = async (bindings: Map<string, Binding>): Promise<RouteTable> =>
+    buildTable(await activeBots(registry, bindings, onProblem));
+
+  const tableOf = (deviceId: number): RouteTable => tables.get(deviceId) ?? defaults;
 
   function list(deviceId: number): BoundBot[] {
     const bindings = bound.get(deviceId) ?? none;
@@ -81,13 +99,20 @@ export function createBindings(store: Store, registry: BotRegistry): Bindings {
 
   async function put(deviceId: number, input: unknown): Promise<BoundBot[]> {
     const bindings = readBindings(input, registry);
+    await refuseConfigs(bindings, registry);
     await store.writer.commit([
       { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
       ...bindings.map((binding) => insert(deviceId, binding)),
     ]);
-    bound.set(deviceId, new Map(bindings.map((binding) => [binding.id, binding])));
-    tables.delete(deviceId);
+    const byId = new Map(bindings.map((binding) => [binding.id, binding]));
+    bound.set(deviceId, byId);
+    tables.set(deviceId, await tableFor(byId));
     return list(deviceId);
+  }
+
+  async function use(next: BotRegistry): Promise<void> {
+    registry = next;
+    await rebuild();
   }
 
   function forget(deviceId: number): void {
@@ -95,20 +120,52 @@ export function createBindings(store: Store, registry: BotRegistry): Bindings {
     tables.delete(deviceId);
   }
 
-  return { load, tableOf, list, put, forget };
+  const conflicts = (deviceId: number): Conflict[] => findConflicts(tableOf(deviceId).active);
+
+  return { load, tableOf, list, put, use, conflicts, forget };
 }
 
-function activeBots(registry: BotRegistry, bindings: Map<string, Binding>): ActiveBot[] {
-  return registry.bots
-    .filter((bot) => bindings.get(bot.id)?.enabled ?? bot.enable === "all")
-    .map((bot) => {
+/** A bot whose settings its schema refuses is off on that number: it could only go wrong. */
+async function activeBots(
+  registry: BotRegistry,
+  bindings: Map<string, Binding>,
+  onProblem: (text: string) => void,
+): Promise<ActiveBot[]> {
+  const wanted = registry.bots.filter((bot) => bindings.get(bot.id)?.enabled ?? bot.enable === "all");
+  const active = await Promise.all(
+    wanted.map(async (bot): Promise<ActiveBot[]> => {
       const binding = bindings.get(bot.id);
-      return {
-        bot,
-        priority: binding?.priority ?? bot.priority,
-        config: Object.freeze({ ...binding?.config }),
-      };
-    });
+      const read = await readConfig(bot, binding?.config ?? {});
+      if ("problems" in read) {
+        onProblem(`Bot "${bot.id}" is off where its config does not fit: ${read.problems.join("; ")}`);
+        return [];
+      }
+      return [{ bot, priority: binding?.priority ?? bot.priority, config: Object.freeze({ ...read.value }) }];
+    }),
+  );
+  return active.flat();
+}
+
+async function readConfig(
+  bot: Bot,
+  config: Record<string, unknown>,
+): Promise<{ value: Record<string, unknown> } | { problems: string[] }> {
+  if (bot.config === null) return { value: config };
+  const read = await validate(bot.config, config);
+  return "problems" in read ? read : { value: read.value as Record<string, unknown> };
+}
+
+/** @throws {GatewayError} INVALID_PARAMETERS when a bot's schema refuses its settings */
+async function refuseConfigs(bindings: Binding[], registry: BotRegistry): Promise<void> {
+  const problems: string[] = [];
+  for (const { id, enabled, config } of bindings) {
+    const bot = registry.bots.find((known) => known.id === id);
+    if (!bot || !enabled) continue;
+    const read = await readConfig(bot, config ?? {});
+    if ("problems" in read)
+      problems.push(...read.problems.map((problem) => `Bot "${id}": config ${problem}`));
+  }
+  if (problems.length > 0) throw invalid(problems);
 }
 
 function insert(deviceId: number, { id, enabled, priority, config }: Binding): Statement {

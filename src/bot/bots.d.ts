@@ -1,6 +1,6 @@
-/** Built by `nitro.config.ts` from the files in `bots/`. */
+/** The bots of `bots/`, listed by the build: id → a function that imports the file; and `locales/<language>.json`. */
 declare module "#bots" {
-  /** Id → function that imports the bot's module. */
-  const bots: Record<string, () => Promise<{ default?: unknown }>>;
+  const bots: Record<string, () => Promise<unknown>>;
+  export const locales: Record<string, unknown>;
   export default bots;
 }

@@ -1,10 +1,13 @@
 import type { Logger } from "pino";
 import type { Incoming } from "../model/messages.ts";
 import { viewPoll } from "../model/polls.ts";
-import type { Reply, StoredMessage } from "../pipeline/answer.ts";
-import type { Context, Message, ReplyOptions } from "./types.ts";
+import type { StoredMessage } from "../pipeline/answer.ts";
+import { addressOf, quoteOf, readContent, type Wanted } from "./content.ts";
+import { milliseconds } from "./duration.ts";
+import type { AnyContext, Bot, Content, Dialogue, Message, ReceivedFile, TextOptions } from "./types.ts";
 
-const LONGEST_TEXT = 65_536;
+/** One handler may say so much: more is a loop, and would cost the number. */
+export const MOST_REPLIES = 50;
 
 /** Thrown by what a handler calls too late: it has returned, its time was up, or the gateway is stopping. */
 export class ContextClosedError extends Error {
@@ -16,86 +19,240 @@ export class ContextClosedError extends Error {
   }
 }
 
-export interface OpenContext {
-  ctx: Context;
-  /** What was said so far, in order. */
-  replies: Reply[];
-  /** `next()` was called. */
+/** What a handler has asked for so far. Nothing of it happens before the message's commit. */
+export interface Effects {
+  /** `jid`: where to; null is the message's own chat. */
+  replies: { wanted: Wanted; jid: string | null }[];
   passed: boolean;
-  /** From now on `reply` and `next` throw. `abort`: work that is under way is told to stop as well. */
-  close(why: string, abort: boolean): void;
+  /** A dialogue to begin; null ends the one that is under way; undefined: neither. */
+  dialogue: { dialogue: Dialogue<unknown>; input: unknown } | null | undefined;
+  /** By key; null cancels. */
+  timers: Map<string, { dueInMs: number; data: unknown } | null>;
+  /** Milliseconds that a person has the chat; undefined: nobody took it. */
+  handoffMs: number | null | undefined;
+  /** Undefined: as it was. */
+  locale: string | undefined;
+}
+
+/** What a context reaches outside of itself, each for one message. */
+export interface ContextServices {
+  step<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
+  idempotencyKey(key: string): string;
+  file(signal: AbortSignal): Promise<ReceivedFile>;
+  translate(languages: readonly string[], key: string, values?: Readonly<Record<string, unknown>>): string;
 }
 
 export interface ContextInput {
+  bot: Pick<Bot, "id" | "locale" | "session">;
   stored: StoredMessage;
-  match: RegExpExecArray | null;
+  match: unknown;
   config: Readonly<Record<string, unknown>>;
+  /** A copy that the handler may change. */
+  session: unknown;
+  /** Language that the chat has chosen, or null. */
+  locale: string | null;
   /** Called only when the handler logs. */
   log: () => Logger;
   now: () => number;
   /** The frozen message; shared by all who are asked about it. */
   view: () => Message;
+  services: ContextServices;
+}
+
+export interface OpenContext {
+  ctx: AnyContext;
+  effects: Effects;
+  /** From now on everything that changes or sends throws. `abort`: work that is under way is told to stop as well. */
+  close(why: string, abort: boolean): void;
 }
 
 /** Opens what one handler works with. The costly parts (signal, log, the frozen message) are made when they are asked for. */
-export function openContext({ stored, match, config, log, now, view }: ContextInput): OpenContext {
+export function openContext(input: ContextInput): OpenContext {
+  const { stored, bot, config, view, services } = input;
   const { message } = stored;
   let closed: string | null = null;
   let controller: AbortController | null = null;
   let logger: Logger | null = null;
-  const replies: Reply[] = [];
-
-  const open: OpenContext = {
-    replies,
+  let session = input.session;
+  const vars: Record<string, unknown> = {};
+  const effects: Effects = {
+    replies: [],
     passed: false,
+    dialogue: undefined,
+    timers: new Map(),
+    handoffMs: undefined,
+    locale: undefined,
+  };
+
+  /** @throws {ContextClosedError} when nothing may be changed any more */
+  function open(call: string): void {
+    if (closed !== null) throw new ContextClosedError(call, closed);
+  }
+
+  function say(call: string, wanted: Wanted, jid: string | null): void {
+    open(call);
+    if (effects.passed)
+      throw new TypeError(`ctx.${call}() after ctx.next(): who passes a message on does not answer it.`);
+    if (effects.replies.length >= MOST_REPLIES)
+      throw new TypeError(`ctx.${call}(): a handler may send at most ${MOST_REPLIES} messages.`);
+    effects.replies.push({ wanted, jid });
+  }
+
+  function answer(call: string, content: Content, options?: TextOptions): void {
+    open(call);
+    const mentioned = options?.mentions && typeof content === "string";
+    const wanted = readContent(
+      mentioned ? { text: content, mentions: options.mentions! } : content,
+      `ctx.${call}()`,
+    );
+    say(call, options?.quote ? quoting(wanted, message) : wanted, null);
+  }
+
+  const languages = (): string[] => {
+    const bound = typeof config.locale === "string" ? config.locale : null;
+    return [effects.locale ?? input.locale ?? bound ?? bot.locale, bot.locale];
+  };
+
+  function signal(): AbortSignal {
+    controller ??= new AbortController();
+    if (closed !== null) controller.abort(new ContextClosedError("signal", closed));
+    return controller.signal;
+  }
+
+  const ctx: AnyContext = {
+    text: message.text,
+    match: input.match,
+    config,
+    vars,
+    now: input.now,
+    number: stored.ownNumber,
+    from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
+    chat: { id: message.chatKey, kind: message.chatKind },
+    timer: message.timer ? { key: message.timer.key, data: message.timer.data } : null,
+    get message() {
+      return view();
+    },
+    get session() {
+      if (bot.session === null)
+        throw new TypeError(
+          "ctx.session: this bot has no `session` option. Add session: { initial: () => ({ … }) }.",
+        );
+      return session;
+    },
+    set session(value) {
+      open("session");
+      session = value;
+    },
+    get log() {
+      return (logger ??= input.log());
+    },
+    get signal() {
+      return signal();
+    },
+    get locale() {
+      return languages()[0]!;
+    },
+    reply: (content, options) => answer("reply", content, options),
+    image: (file, { caption, ...options } = {}) =>
+      answer("image", { image: file, ...(caption !== undefined && { caption }) }, options),
+    video: (file, { caption, ...options } = {}) =>
+      answer("video", { video: file, ...(caption !== undefined && { caption }) }, options),
+    audio: (file, options) => answer("audio", { audio: file }, options),
+    voice: (file, options) => answer("voice", { voice: file }, options),
+    document: (file, { caption, fileName, ...options } = {}) =>
+      answer(
+        "document",
+        {
+          document: file,
+          ...(caption !== undefined && { caption }),
+          ...(fileName !== undefined && { fileName }),
+        },
+        options,
+      ),
+    poll: (question, options, { multiple = false, ...more } = {}) =>
+      answer("poll", { poll: question, options, multiple }, more),
+    react(emoji) {
+      if (typeof emoji !== "string")
+        throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');
+      const { id, chat, fromMe, participant } = message;
+      say(
+        "react",
+        { draft: { kind: "reaction", emoji, target: { id, chat, fromMe, participant }, at: input.now() } },
+        null,
+      );
+    },
+    sendTo(chat, content) {
+      const jid = addressOf(chat, "ctx.sendTo()");
+      say("sendTo", readContent(content, "ctx.sendTo()"), jid);
+    },
+    start(dialogue, ...[value]) {
+      open("start");
+      if (typeof dialogue?.begin !== "function")
+        throw new TypeError("ctx.start() takes a dialogue, as menu(…) and form(…) make them.");
+      effects.dialogue = { dialogue: dialogue as Dialogue<unknown>, input: value };
+    },
+    leave(text) {
+      open("leave");
+      if (text !== undefined) answer("leave", text);
+      effects.dialogue = null;
+    },
+    handoff({ for: duration, say: text } = {}) {
+      open("handoff");
+      const ms =
+        duration === undefined ? null : Math.max(60_000, milliseconds(duration, "ctx.handoff({ for })"));
+      if (text !== undefined) answer("handoff", text);
+      effects.handoffMs = ms;
+    },
+    next() {
+      open("next");
+      effects.passed = true;
+    },
+    async step(key, work) {
+      open("step");
+      if (typeof key !== "string" || key === "")
+        throw new TypeError('ctx.step() needs a key: ctx.step("crm", () => …).');
+      const result = await services.step(key, work, signal());
+      open("step");
+      return result;
+    },
+    idempotencyKey: services.idempotencyKey,
+    after(delay, key, data = null) {
+      open("after");
+      if (typeof key !== "string" || key === "")
+        throw new TypeError("ctx.after() needs the key of a timer route.");
+      effects.timers.set(key, { dueInMs: milliseconds(delay, "ctx.after()"), data });
+    },
+    cancelTimer(key) {
+      open("cancelTimer");
+      effects.timers.set(key, null);
+    },
+    async file() {
+      open("file");
+      return services.file(signal());
+    },
+    t: (key, values) => services.translate(languages(), key, values),
+    setLocale(locale) {
+      open("setLocale");
+      if (typeof locale !== "string" || locale === "")
+        throw new TypeError('ctx.setLocale() takes a language like "en".');
+      effects.locale = locale;
+    },
+  };
+
+  return {
+    ctx,
+    effects,
     close(why, abort) {
       closed ??= why;
       if (abort) controller?.abort(new ContextClosedError("signal", why));
     },
-    ctx: {
-      text: message.text,
-      match,
-      config,
-      now,
-      from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
-      chat: { id: message.chatKey, kind: message.chatKind },
-      get message() {
-        return view();
-      },
-      get log() {
-        return (logger ??= log());
-      },
-      get signal() {
-        controller ??= new AbortController();
-        if (closed !== null) controller.abort(new ContextClosedError("signal", closed));
-        return controller.signal;
-      },
-      reply(text, options) {
-        if (closed !== null) throw new ContextClosedError("reply", closed);
-        if (open.passed)
-          throw new TypeError("ctx.reply() after ctx.next(): who passes a message on does not answer it.");
-        replies.push({ jid: message.chat, draft: draftOf(message, text, options) });
-      },
-      next() {
-        if (closed !== null) throw new ContextClosedError("next", closed);
-        open.passed = true;
-      },
-    },
   };
-  return open;
 }
 
-function draftOf(message: Incoming, text: string, options?: ReplyOptions): Reply["draft"] {
-  if (typeof text !== "string") throw new TypeError(`ctx.reply() takes a string, not ${typeof text}.`);
-  if (text.trim() === "")
-    throw new TypeError("ctx.reply() was given a blank text; WhatsApp has no blank messages.");
-  if (text.length > LONGEST_TEXT)
-    throw new TypeError(`ctx.reply() takes at most ${LONGEST_TEXT} characters.`);
-  if (!options?.quote) return { kind: "text", text };
-  const { id, fromMe, raw } = message;
-  // The writer as the chat knows it: a group that is addressed by LID must be quoted by LID.
-  const sender = message.participant ?? (fromMe ? message.sender : message.chat);
-  return { kind: "text", text, quote: { id, sender, fromMe, raw } };
+function quoting(wanted: Wanted, message: Incoming): Wanted {
+  const quote = quoteOf(message);
+  if ("file" in wanted) return { ...wanted, quote };
+  return wanted.draft.kind === "reaction" ? wanted : { draft: { ...wanted.draft, quote } };
 }
 
 /** Makes the frozen copy when it is first asked for: a bot that tries to change it changes nothing for the next. */
@@ -115,6 +272,7 @@ export function lazyView(message: Incoming): () => Message {
         contacts,
         reaction,
         targetId,
+        media: message.media ?? null,
         poll: viewPoll(message.poll),
       }),
     ));

@@ -1,8 +1,9 @@
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Logger } from "pino";
 import { StartError } from "../model/errors.ts";
+import { readLocales, type LocaleFiles, type Locales } from "./locales.ts";
 import { createRegistry, messageOf, type BotRegistry, type BotSource } from "./registry.ts";
 import { compareIds } from "./table.ts";
 
@@ -12,10 +13,20 @@ const IMPORT_TIMEOUT_MS = 10_000;
 export interface LoadBotsInput {
   /** From the build's list `#bots`: id → the module, or a function that imports it. */
   buildTime: Record<string, unknown>;
+  /** From the build: content of `bots/locales/<language>.json` by language. */
+  buildTimeLocales?: LocaleFiles;
   /** `BOTS_DIR`, absolute; null when it is not set. */
   botsDir: string | null | undefined;
   log: Logger;
 }
+
+export interface LoadedBots {
+  registry: BotRegistry;
+  locales: Locales;
+}
+
+/** Texts of `ctx.t`, beside the bots; no folder of bots. */
+const LOCALES = "locales";
 
 /**
  * Reads all bots: those of `bots/`, known since the build, and those of `BOTS_DIR`. A file that cannot be imported is
@@ -23,7 +34,8 @@ export interface LoadBotsInput {
  *
  * @throws {StartError} when BOTS_DIR is not a folder that can be read
  */
-export async function loadBots({ buildTime, botsDir, log }: LoadBotsInput): Promise<BotRegistry> {
+export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
+  const { buildTime, buildTimeLocales = {}, botsDir, log } = input;
   const ids = Object.keys(buildTime).sort(compareIds);
   const built = ids.map((id) =>
     readModule(withoutIndex(id), `bots/${id}`, async () => openModule(buildTime[id])),
@@ -35,7 +47,26 @@ export async function loadBots({ buildTime, botsDir, log }: LoadBotsInput): Prom
   });
   const registry = createRegistry(await Promise.all([...built, ...mounted]), log);
   log.info({ bots: registry.bots.map((bot) => bot.id).join(", ") }, "bots loaded");
-  return registry;
+  const { locales, problems } = readLocales({
+    ...buildTimeLocales,
+    ...(botsDir ? await readLocaleFolder(join(resolve(botsDir), LOCALES)) : {}),
+  });
+  for (const problem of problems) log.warn(problem);
+  return { registry, locales };
+}
+
+/** `<language>.json` of a folder that need not be there. One that is no JSON is reported as a text that is none. */
+async function readLocaleFolder(folder: string): Promise<LocaleFiles> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".json"));
+  const entries = names.map(async (name) => {
+    const content = await readFile(join(folder, name), "utf8");
+    try {
+      return [name.slice(0, -".json".length), JSON.parse(content) as unknown];
+    } catch {
+      return [name.slice(0, -".json".length), null];
+    }
+  });
+  return Object.fromEntries(await Promise.all(entries)) as LocaleFiles;
 }
 
 /** Node does not tell a program where a syntax error is, only a person who runs the file. */
@@ -107,7 +138,7 @@ async function walk(folder: string, files: string[], above: ReadonlySet<string>)
   // A link that leads back to a folder above it would never end.
   if (above.has(real)) return;
   for (const name of await readdir(folder)) {
-    if (/^[_.]/.test(name) || name === "node_modules") continue;
+    if (/^[_.]/.test(name) || name === "node_modules" || name === LOCALES) continue;
     const path = join(folder, name);
     // stat, not lstat: mounted folders are often made of links (Kubernetes ConfigMaps). A dangling one is no bot.
     const found = await stat(path).catch(() => null);

@@ -1,10 +1,16 @@
-import { ContextClosedError, openContext, type ContextInput, type OpenContext } from "./context.ts";
 import { failpoint } from "../model/failpoint.ts";
-import type { Reply } from "../pipeline/answer.ts";
-import type { Handler } from "./types.ts";
+import { ContextClosedError, openContext, type ContextInput, type Effects } from "./context.ts";
+import type { AnyContext, Middleware, Turn } from "./types.ts";
 
 export type HandlerOutcome =
-  | { kind: "answered"; replies: Reply[] }
+  | {
+      kind: "answered";
+      effects: Effects;
+      /** As the handler left it. */
+      session: unknown;
+      /** What became of the dialogue that is under way, or was begun here; null: none was concerned. */
+      turn: { dialogue: string; botTurn: Turn; begun: boolean } | null;
+    }
   | { kind: "passed"; dropped: number }
   | { kind: "failed"; error: unknown; dropped: number }
   | { kind: "timed_out"; dropped: number }
@@ -18,46 +24,120 @@ export interface Limits {
   stopping?: AbortSignal;
 }
 
-/** Runs one handler. Never throws; a handler that hangs is left behind with a closed context. */
+/** What runs: a route's handler, or a turn of a dialogue. */
+export type Work =
+  | { handler: (ctx: AnyContext) => unknown }
+  | { dialogue: string; take: (ctx: AnyContext) => Turn | Promise<Turn> };
+
+/** Dialogues that begin one another in one turn: more is a circle. */
+const MOST_BEGINNINGS = 10;
+
+type Done = Pick<Extract<HandlerOutcome, { kind: "answered" }>, "turn">;
+
+/** Runs one handler with its middleware. Never throws; a handler that hangs is left behind with a closed context. */
 export async function runHandler(
-  handler: Handler<never, never>,
+  work: Work,
+  middleware: readonly Middleware<never, never>[],
   input: ContextInput,
   limits: Limits,
 ): Promise<HandlerOutcome> {
   const open = openContext(input);
+  const { ctx, effects } = open;
+  const dropped = (): number => effects.replies.length;
   try {
-    const result = (handler as Handler)(open.ctx);
+    const result = perform(work, middleware, ctx, effects);
     failpoint("in-handler");
+    let done: Done;
     // Most handlers are synchronous: they cost neither a timer nor a turn of the event loop.
-    if (isPromise(result)) {
-      const cut = await raceWithTime(result, limits);
-      if (cut !== null) {
-        open.close(
-          cut === "timed_out" ? `its ${limits.timeoutMs} ms were up` : "the gateway began to stop",
-          true,
-        );
-        return cut === "timed_out" ? { kind: cut, dropped: open.replies.length } : { kind: cut };
+    if (!("then" in result)) done = result;
+    else {
+      const ended = await raceWithTime(result, limits);
+      if ("cut" in ended) {
+        const why =
+          ended.cut === "timed_out" ? `its ${limits.timeoutMs} ms were up` : "the gateway began to stop";
+        open.close(why, true);
+        return ended.cut === "timed_out" ? { kind: ended.cut, dropped: dropped() } : { kind: ended.cut };
       }
+      done = ended.value;
     }
-    return outcomeOf(open);
+    if (effects.passed || done.turn?.botTurn.kind === "pass") return { kind: "passed", dropped: dropped() };
+    const session = input.bot.session === null ? undefined : (ctx.session as unknown);
+    return { kind: "answered", effects, session, turn: done.turn };
   } catch (error) {
-    return { kind: "failed", error, dropped: open.replies.length };
+    return { kind: "failed", error, dropped: dropped() };
   } finally {
     open.close("the handler had returned", false);
   }
 }
 
-function outcomeOf(open: OpenContext): HandlerOutcome {
-  return open.passed
-    ? { kind: "passed", dropped: open.replies.length }
-    : { kind: "answered", replies: open.replies };
+/** The handler within its middleware, then the dialogues that it began. Synchronous when all of it is. */
+function perform(
+  work: Work,
+  middleware: readonly Middleware<never, never>[],
+  ctx: AnyContext,
+  effects: Effects,
+): Done | Promise<Done> {
+  if (middleware.length === 0 && "handler" in work) {
+    const result = work.handler(ctx);
+    if (!isPromise(result) && effects.dialogue == null) return { turn: null };
+    return Promise.resolve(result).then(() => begun(ctx, effects, null));
+  }
+  return withMiddleware(work, middleware, ctx).then((turn) => begun(ctx, effects, turn));
 }
 
-/** @returns null when the work ended in time */
-function raceWithTime(work: PromiseLike<unknown>, limits: Limits): Promise<"timed_out" | "aborted" | null> {
+async function withMiddleware(
+  work: Work,
+  middleware: readonly Middleware<never, never>[],
+  ctx: AnyContext,
+): Promise<Done["turn"]> {
+  let turn: Done["turn"] = null;
+  const inner = async (): Promise<void> => {
+    if ("handler" in work) await work.handler(ctx);
+    else turn = { dialogue: work.dialogue, botTurn: await work.take(ctx), begun: false };
+  };
+  const run = middleware.reduceRight(
+    (next: () => Promise<void>, layer) => async () => void (await layer(ctx as never, onlyOnce(next))),
+    inner,
+  );
+  await run();
+  return turn;
+}
+
+function onlyOnce(next: () => Promise<void>): () => Promise<void> {
+  let called = false;
+  return () => {
+    if (called) throw new TypeError("next() was called twice by one b.use().");
+    called = true;
+    return next();
+  };
+}
+
+/** A dialogue that was begun asks its first question, after what was said before. */
+async function begun(ctx: AnyContext, effects: Effects, turn: Done["turn"]): Promise<Done> {
+  let last = turn;
+  for (let count = 0; effects.dialogue != null; count++) {
+    if (count === MOST_BEGINNINGS)
+      throw new TypeError(`More than ${MOST_BEGINNINGS} dialogues began one another in one message.`);
+    const { dialogue, input } = effects.dialogue;
+    effects.dialogue = undefined;
+    const botTurn = await dialogue.begin(ctx, input);
+    // A dialogue that passes at its beginning has nothing to ask.
+    last = {
+      dialogue: dialogue.id,
+      botTurn: botTurn.kind === "pass" ? { kind: "end" } : botTurn,
+      begun: true,
+    };
+  }
+  if (effects.dialogue === null) last = last === null ? null : { ...last, botTurn: { kind: "end" } };
+  return { turn: last };
+}
+
+type Ended<T> = { cut: "timed_out" | "aborted" } | { value: T };
+
+function raceWithTime<T>(work: PromiseLike<T>, limits: Limits): Promise<Ended<T>> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => settle(() => resolve("aborted"));
-    const timer = setTimeout(() => settle(() => resolve("timed_out")), limits.timeoutMs);
+    const stop = (): void => settle(() => resolve({ cut: "aborted" }));
+    const timer = setTimeout(() => settle(() => resolve({ cut: "timed_out" })), limits.timeoutMs);
     const settle = (end: () => void): void => {
       clearTimeout(timer);
       limits.stopping?.removeEventListener("abort", stop);
@@ -66,13 +146,13 @@ function raceWithTime(work: PromiseLike<unknown>, limits: Limits): Promise<"time
     if (limits.stopping?.aborted) return stop();
     limits.stopping?.addEventListener("abort", stop, { once: true });
     work.then(
-      () => settle(() => resolve(null)),
+      (value) => settle(() => resolve({ value })),
       (error: unknown) => settle(() => reject(error)),
     );
   });
 }
 
-function isPromise(value: unknown): value is PromiseLike<unknown> {
+function isPromise(value: unknown): value is PromiseLike<never> {
   return (
     typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
   );

@@ -1,28 +1,24 @@
 import type { Incoming, MessageType } from "../model/messages.ts";
-import { normalise } from "./normalise.ts";
-import type { Bot, Message, Route } from "./types.ts";
+import type { Bot, Message, Route, RouteKind } from "./types.ts";
+import { readWords, type Words } from "./words.ts";
 
 /** A bot as one number has it. */
 export interface ActiveBot {
   bot: Bot;
   priority: number;
+  /** As the bot's schema reads it. */
   config: Readonly<Record<string, unknown>>;
 }
 
-interface Entry extends ActiveBot {
+/** A route in the order of asking. */
+export interface Entry extends ActiveBot {
   route: Route;
-  /** Position in the order of asking. */
   rank: number;
 }
 
 export interface Candidate extends Entry {
-  match: RegExpExecArray | null;
-}
-
-/** The routes of one number's bots in the order of asking. Keywords cost one look-up, however many there are. */
-export interface RouteTable {
-  /** Routes that fit, one after the other; the next is searched only when it is asked for. */
-  candidates(message: Incoming, view: () => Message): Generator<Candidate | FilterFailure, void>;
+  /** What the route found: `ctx.match`. */
+  match: unknown;
 }
 
 /** A predicate of `b.on` threw. */
@@ -30,18 +26,40 @@ export interface FilterFailure extends Entry {
   error: unknown;
 }
 
-/** Types whose text a person wrote as a message: keywords and `match` look at nothing else. */
+/** The routes of one number's bots in the order of asking. Keywords and commands cost one look-up, however many there are. */
+export interface RouteTable {
+  /** In the order in which they are asked. */
+  readonly active: readonly ActiveBot[];
+  /** Routes that fit, one after the other; the next is searched only when it is asked for. */
+  candidates(message: Incoming, view: () => Message): Generator<Candidate | FilterFailure, void>;
+  /** Interrupts that the message is, in the order of asking. */
+  interrupts(message: Incoming): Candidate[];
+  /** The bot, when it is on here. */
+  bot(id: string): ActiveBot | null;
+}
+
+/** Types whose text a person wrote as a message: words and expressions look at nothing else. */
 const WRITTEN: ReadonlySet<MessageType> = new Set(["text", "image", "video", "document", "channel"]);
 /** Things done to a message are no message: a thumbs-up must not get "Sorry, I did not understand". */
 const NO_FALLBACK: ReadonlySet<MessageType> = new Set(["reaction", "edit", "revoke", "poll_vote", "unknown"]);
 
-const KIND_ORDER = { keyword: 0, match: 1, on: 1, fallback: 2 } as const;
+const KIND_ORDER: Record<RouteKind, number> = {
+  interrupt: 0,
+  keyword: 0,
+  command: 0,
+  word: 1,
+  prefix: 1,
+  match: 1,
+  on: 1,
+  fallback: 2,
+  timer: 3,
+};
 
 /**
  * Orders the routes: by priority; within a priority fallbacks come after all else, so that two bots of equal rank do
- * not hide each other's words; then by bot id; within a bot keywords first, the rest as written.
+ * not hide each other's words; then by bot id; within a bot keywords and commands first, the rest as written.
  */
-export function buildTable(active: ActiveBot[]): RouteTable {
+export function orderRoutes(active: readonly ActiveBot[]): Entry[] {
   const entries = active
     .flatMap((item) => item.bot.routes.map((route, written) => ({ ...item, route, written, rank: 0 })))
     .sort(
@@ -52,49 +70,96 @@ export function buildTable(active: ActiveBot[]): RouteTable {
         KIND_ORDER[a.route.kind] - KIND_ORDER[b.route.kind] ||
         a.written - b.written,
     );
-  const keywords = new Map<string, Entry[]>();
-  const scanned: Entry[] = [];
-  entries.forEach((entry, rank) => {
-    entry.rank = rank;
-    const { word } = entry.route;
-    if (word === undefined) scanned.push(entry);
-    else keywords.set(word, [...(keywords.get(word) ?? []), entry]);
-  });
-  return { candidates: (message, view) => candidates(keywords, scanned, message, view) };
+  entries.forEach((entry, rank) => (entry.rank = rank));
+  return entries;
 }
 
+export function buildTable(active: readonly ActiveBot[]): RouteTable {
+  const exact: ExactRoutes = { keyword: new Map(), command: new Map(), interrupt: new Map() };
+  const scanned: Entry[] = [];
+  for (const entry of orderRoutes(active)) {
+    const { kind, word } = entry.route;
+    if (kind === "timer") continue;
+    if (kind !== "keyword" && kind !== "command" && kind !== "interrupt") scanned.push(entry);
+    else exact[kind].set(word!, [...(exact[kind].get(word!) ?? []), entry]);
+  }
+  const byId = new Map(active.map((item) => [item.bot.id, item]));
+  return {
+    active: active.toSorted((a, b) => a.priority - b.priority || compareIds(a.bot.id, b.bot.id)),
+    candidates: (message, view) => candidates(exact, scanned, message, view),
+    interrupts(message) {
+      if (exact.interrupt.size === 0 || !WRITTEN.has(message.type)) return [];
+      const { whole } = readWords(message.text);
+      const found = whole === null ? undefined : exact.interrupt.get(whole);
+      return (found ?? []).filter((entry) => listens(entry, message)).map(plain);
+    },
+    bot: (id) => byId.get(id) ?? null,
+  };
+}
+
+type ExactRoutes = Record<"keyword" | "command" | "interrupt", Map<string, Entry[]>>;
+
+const plain = (entry: Entry): Candidate => ({ ...entry, match: null });
+const listens = (entry: Entry, message: Incoming): boolean =>
+  (entry.bot.chats as readonly string[]).includes(message.chatKind);
+
 function* candidates(
-  keywords: Map<string, Entry[]>,
+  exact: ExactRoutes,
   scanned: Entry[],
   message: Incoming,
   view: () => Message,
 ): Generator<Candidate | FilterFailure, void> {
-  const listens = (entry: Entry): boolean => (entry.bot.chats as string[]).includes(message.chatKind);
-  const word = keywords.size > 0 && WRITTEN.has(message.type) ? normalise(message.text) : null;
-  const exact = (word === null ? undefined : keywords.get(word)) ?? [];
+  const words = WRITTEN.has(message.type) ? readWords(message.text) : null;
+  const named = words === null ? [] : namedRoutes(exact, words);
   let next = 0;
   for (const entry of scanned) {
-    while (next < exact.length && exact[next]!.rank < entry.rank) {
-      const hit = exact[next++]!;
-      if (listens(hit)) yield { ...hit, match: null };
+    while (next < named.length && named[next]!.rank < entry.rank) {
+      const hit = named[next++]!;
+      if (listens(hit, message)) yield hit;
     }
-    if (!listens(entry)) continue;
-    const found = fits(entry, message, view);
+    if (!listens(entry, message)) continue;
+    const found = fits(entry.route, message, words, view);
     if (found !== null) yield { ...entry, ...found };
   }
-  for (const hit of exact.slice(next)) if (listens(hit)) yield { ...hit, match: null };
+  for (const hit of named.slice(next)) if (listens(hit, message)) yield hit;
+}
+
+/** Keywords and commands: found by look-up, in the order of asking. */
+function namedRoutes({ keyword, command }: ExactRoutes, words: Words): Candidate[] {
+  const whole = keyword.size > 0 ? words.whole : null;
+  const hits = (whole === null ? undefined : keyword.get(whole))?.map(plain) ?? [];
+  const called = command.size > 0 ? words.command : null;
+  if (called === null) return hits;
+  const { key, ...match } = called;
+  const commands = (command.get(key) ?? []).map((entry) => ({ ...entry, match }));
+  return [...hits, ...commands].toSorted((a, b) => a.rank - b.rank);
 }
 
 function fits(
-  { route }: Entry,
+  route: Route,
   message: Incoming,
+  words: Words | null,
   view: () => Message,
-): { match: RegExpExecArray | null } | { error: unknown } | null {
-  if (route.regex) {
-    const match = WRITTEN.has(message.type) ? route.regex.exec(message.text) : null;
-    return match && { match };
+): { match: unknown } | { error: unknown } | null {
+  switch (route.kind) {
+    case "word":
+      return words?.contains(route.word!) ? { match: null } : null;
+    case "prefix": {
+      const rest = words?.after(route.word!) ?? null;
+      return rest === null ? null : { match: rest };
+    }
+    case "match": {
+      const match = words === null ? null : route.regex!.exec(message.text);
+      return match && { match };
+    }
+    case "fallback":
+      return NO_FALLBACK.has(message.type) ? null : { match: null };
+    default:
+      return accepted(route, view);
   }
-  if (route.kind === "fallback") return NO_FALLBACK.has(message.type) ? null : { match: null };
+}
+
+function accepted(route: Route, view: () => Message): { match: null } | { error: unknown } | null {
   try {
     return route.filter?.(view()) ? { match: null } : null;
   } catch (error) {

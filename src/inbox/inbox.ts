@@ -27,6 +27,12 @@ export interface Inbox {
    * @throws StorageUnavailable nothing was stored
    */
   record(deviceId: number, messages: Incoming[], spend: Statement[]): Promise<RecordedMessage[]>;
+  /**
+   * Turns a timer of a bot into a message that waits for its decision, in the commit that removes the timer.
+   *
+   * @returns the row's id, or null when the timer was cancelled meanwhile
+   */
+  recordTimer(timerId: number, deviceId: number, message: Incoming): Promise<number | null>;
   /** Everything without a decision, oldest first, and the newest id that was looked at: rows above it came later. */
   pending(): Promise<{ messages: PendingMessage[]; upTo: number }>;
   /** The message of a row, or null when the row is gone. */
@@ -46,6 +52,9 @@ const LID_OF = (digits: string): string =>
 const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
 AND chat IN (?2, ?10, ${LID_OF("?12")}) AND sender IN (?3, ?11, ${LID_OF("?13")}))
+ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
+const INSERT_TIMER = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
+SELECT ?, ?, ?, ?, 0, 'timer', ?, ?, ? WHERE EXISTS (SELECT 1 FROM bot_timers WHERE id = ?)
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
 const PENDING = `SELECT i.id, i.device_id, i.chat, d.number FROM inbox i JOIN devices d ON d.id = i.device_id
@@ -89,6 +98,18 @@ export function createInbox(
       }
       onRecorded?.(fresh, messages.length - fresh.length);
       return fresh;
+    },
+
+    async recordTimer(timerId, deviceId, message) {
+      const { chatKey, sender, id, timestamp } = message;
+      const body = box.sealJson(message, sealContext(deviceId, id));
+      const args = [deviceId, chatKey, sender, id, timestamp, store.now(), body, timerId];
+      const [inserted] = await writer.commit([
+        { sql: INSERT_TIMER, args },
+        { sql: "DELETE FROM bot_timers WHERE id = ?", args: [timerId] },
+      ]);
+      const row = inserted!.rows[0];
+      return row === undefined ? null : Number(row.id);
     },
 
     async pending() {

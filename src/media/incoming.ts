@@ -39,6 +39,15 @@ export interface ReceivedMedia {
   link(target: LinkTarget, media: IncomingMedia): { url: string } | { error: string };
   /** Bytes of the largest image that is given as base64. */
   largestImage: number;
+  /**
+   * A message's file whole, for bots.
+   *
+   * @throws {GatewayError} FILE_TOO_LARGE, FILE_UNREACHABLE, FILE_NOT_USABLE; the reason of `signal`
+   */
+  read(
+    target: LinkTarget,
+    signal: AbortSignal,
+  ): Promise<{ bytes: Buffer; mimetype: string; fileName: string }>;
   /** An image as base64, or why there is none. Takes at most 15 s. @throws only when `stopping` aborts */
   image(target: LinkTarget): Promise<{ base64: string } | { error: string }>;
   /**
@@ -98,6 +107,15 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     link(target, media) {
       if (media.size > config.maxMediaBytes) return { error: tooLarge(config.maxMediaBytes).message };
       return { url: `${config.publicUrl}/media/${links.make(target)}` };
+    },
+
+    async read(target, signal) {
+      const found = await keptFile(target, signal);
+      if (found === null) throw new GatewayError("FILE_UNREACHABLE", "The message has no file.");
+      const { kept, media } = found;
+      const chunks: Buffer[] = [];
+      for await (const chunk of decrypted(kept.path, kept.keys, kept.sha256)) chunks.push(chunk);
+      return { bytes: Buffer.concat(chunks), mimetype: media.mimetype, fileName: media.fileName };
     },
 
     async image(target) {

@@ -5,6 +5,7 @@ import { GatewayError } from "../model/errors.ts";
 import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media.ts";
 import type { MediaDraft } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
+import type { Download } from "../net/download.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import { createFfmpeg, FfmpegFailed } from "./ffmpeg.ts";
@@ -66,7 +67,13 @@ export function createMedia({ store, config, log, http }: MediaDeps): Media {
     );
   }
 
-  const fetchFile = (request: MediaRequest, workspace: Workspace): Promise<Received> =>
+  function fetchFile(request: MediaRequest, workspace: Workspace): Promise<Received> {
+    if (request.bytes === undefined) return download(request, workspace);
+    if (request.bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
+    return receive(request, given(request.bytes), workspace, requireConverter);
+  }
+
+  const download = (request: MediaRequest, workspace: Workspace): Promise<Received> =>
     fetches(request.deviceId, () =>
       http.download(
         request.url,
@@ -172,10 +179,7 @@ async function sealVoice(workspace: Workspace): Promise<SealedFile> {
 function refusalOf({ problem, message }: OutboundError, maxBytes: number): GatewayError {
   switch (problem) {
     case "too_large":
-      return new GatewayError(
-        "FILE_TOO_LARGE",
-        `The file is larger than ${maxBytes} bytes, which is what MAX_MEDIA_BYTES allows.`,
-      );
+      return tooLarge(maxBytes);
     case "not_allowed":
       return new GatewayError("URL_NOT_ALLOWED", message);
     case "encoded":
@@ -183,6 +187,20 @@ function refusalOf({ problem, message }: OutboundError, maxBytes: number): Gatew
     default:
       return new GatewayError("FILE_UNREACHABLE", `The file could not be fetched: ${message}`);
   }
+}
+
+const tooLarge = (maxBytes: number): GatewayError =>
+  new GatewayError(
+    "FILE_TOO_LARGE",
+    `The file is larger than ${maxBytes} bytes, which is what MAX_MEDIA_BYTES allows.`,
+  );
+
+/** A file that is at hand, as if it had been downloaded. */
+function given(bytes: Uint8Array): Download {
+  async function* body(): AsyncGenerator<Buffer> {
+    yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+  return { url: "", body: body(), header: () => null };
 }
 
 const unavailable = (message: string): GatewayError =>

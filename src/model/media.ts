@@ -23,8 +23,10 @@ export interface MediaRequest {
   deviceId: number;
   /** `document`: whatever the file is, as answers of webhooks may ask for. */
   mediaType: MediaType | "document";
-  /** http or https. */
+  /** http or https; "" when the file itself is given. */
   url: string;
+  /** The file itself, instead of its address. */
+  bytes?: Uint8Array;
   /** Text under an image or video, name of a document. */
   caption?: string;
   /** Text under a document. */

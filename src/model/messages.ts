@@ -74,10 +74,12 @@ export interface Incoming {
   poll?: IncomingPoll | null;
   /** The message's protobuf, base64: what quoting and media need later. */
   raw: string;
+  /** Of a bot's timer that is due, which takes the path of a message; its `type` is `unknown`. */
+  timer?: { botId: string; key: string; data: unknown };
 }
 
 /** What someone wants to have sent. */
-export type Draft = TextDraft | MediaDraft | PollDraft;
+export type Draft = TextDraft | MediaDraft | PollDraft | ReactionDraft;
 
 /** The message that a draft quotes. */
 export interface DraftQuote {
@@ -90,6 +92,8 @@ export interface DraftQuote {
 export interface TextDraft {
   kind: "text";
   text: string;
+  /** WhatsApp ids of the people whom the text mentions as `@digits`. */
+  mentions?: string[];
   quote?: DraftQuote;
 }
 
@@ -114,6 +118,22 @@ export interface PollDraft {
   /** 1: one answer; 0: any number. */
   selectable: 0 | 1;
   quote?: DraftQuote;
+}
+
+/** An emoji on a message; "" takes it back. */
+export interface ReactionDraft {
+  kind: "reaction";
+  emoji: string;
+  target: { id: string; chat: string; fromMe: boolean; participant: string | null };
+  /** Unix milliseconds: of two reactions to one message the later one counts. */
+  at: number;
+  /** Means nothing here. */
+  quote?: DraftQuote;
+}
+
+/** Whether it needs a file that lies at WhatsApp. */
+export function hasFile(draft: Draft): draft is MediaDraft {
+  return draft.kind !== "text" && draft.kind !== "poll" && draft.kind !== "reaction";
 }
 
 /** Media of an incoming message, as far as the message itself tells; its keys are in `raw`. */

@@ -44,6 +44,8 @@ export interface OutgoingReply {
   /** Canonical chat key of `jid`. */
   chat: string;
   draft: Draft;
+  /** That chat asked for nothing: it is no reply there. */
+  elsewhere?: true;
 }
 
 /** Rows of an answer: `statements` belong into the answer's own commit. */
@@ -138,10 +140,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   return {
     rows({ deviceId, inboxId, origin, replies }) {
-      const stored = replies.map(({ jid, chat, draft }, ordinal): NewRow => {
+      const stored = replies.map(({ jid, chat, draft, elsewhere }, ordinal): NewRow => {
         const waId = replyId(store.box, deviceId, inboxId, ordinal);
         const number = shownNumber(chat);
-        return { deviceId, waId, chat, jid, number, draft, origin, answers: { inboxId, ordinal } };
+        const answers = elsewhere ? null : { inboxId, ordinal };
+        return { deviceId, waId, chat, jid, number, draft, origin, answers };
       });
       return {
         statements: stored.map(rows.insert),

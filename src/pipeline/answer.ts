@@ -1,5 +1,8 @@
 import type { Draft, Incoming } from "../model/messages.ts";
 import type { Statement } from "../store/store.ts";
+import type { ChatChange } from "./chats.ts";
+
+export type { ChatChange } from "./chats.ts";
 
 /** An incoming message with the row that holds it. */
 export interface StoredMessage {
@@ -15,6 +18,19 @@ export interface Reply {
   /** Address on the wire. */
   jid: string;
   draft: Draft;
+  /** It goes to a chat that asked for nothing: paced like a send by REST. */
+  elsewhere?: true;
+}
+
+/** What an answerer may know beside the message. */
+export interface Asked {
+  /** The owner writes in this chat by hand: only those who are tireless are asked. */
+  paused: boolean;
+  /**
+   * Texts of the same writer that wait behind this message, once none has come for `ms`; at most for 30 seconds. They stay
+   * where they are unless the answer takes them (`took`).
+   */
+  following(ms: number): Promise<StoredMessage[]>;
 }
 
 /** One line of a decision: who was asked, and what came of it. */
@@ -40,6 +56,10 @@ export type Answer =
       statements?: Statement[];
       /** Called with the message ids given to `replies`, before the commit; its statements join that commit. */
       onReplies?(waIds: string[]): Statement[];
+      /** What changes in the chat with that commit. */
+      chat?: ChatChange;
+      /** Messages of {@link Asked.following} that this answers as well. */
+      took?: StoredMessage[];
     };
 
 /** What an answerer wants done about a message that it may not answer. */
@@ -59,8 +79,10 @@ export interface Answerer {
   name: string;
   /** True: not asked in a chat where the owner writes by hand. Bots pause there, the webhook does not. */
   pausesForOwner: boolean;
+  /** True: asked about timers of bots too, which are nobody else's business. */
+  runsTimers?: true;
   /** The `statements` of every answer belong in the message's commit, those of an answerer that passed as well. */
-  answer(stored: StoredMessage): Promise<Answer>;
+  answer(stored: StoredMessage, asked: Asked): Promise<Answer>;
   /**
    * Asked instead of `answer` when no answer is wanted: another answerer won (`handledBy` is `bot:<id>`), or a guard
    * keeps the message from being answered (null). Null: nothing to do.

@@ -13,13 +13,16 @@ export interface ChatFacts {
 }
 
 /** What one message changes in its chat. */
-export type ChatChange = Partial<Pick<ChatFacts, "takeoverUntil" | "mutedUntil" | "lastIncomingAt">>;
+export type ChatChange = Partial<Pick<ChatFacts, "takeoverUntil" | "mutedUntil" | "lastIncomingAt">> & {
+  /** The owner has the chat no longer; `takeoverUntil` means nothing then. */
+  takeoverEnded?: true;
+};
 
 /** The table `chat_state`, in memory for chats that are talked in: a chat is asked for once, not for every message. */
 export interface Chats {
   load(deviceId: number, chat: string): Promise<ChatFacts>;
-  /** For the message's commit; null when nothing changes. */
-  save(deviceId: number, chat: string, change: ChatChange): Statement | null;
+  /** For the message's commit. */
+  save(deviceId: number, chat: string, change: ChatChange): Statement[];
   /** After that commit. */
   saved(facts: ChatFacts, change: ChatChange): void;
   forget(deviceId: number): void;
@@ -34,6 +37,8 @@ VALUES (?, ?, ?, ?, ?) ON CONFLICT (device_id, chat) DO UPDATE SET
 takeover_until = coalesce(max(excluded.takeover_until, coalesce(takeover_until, 0)), takeover_until),
 muted_until = coalesce(max(excluded.muted_until, coalesce(muted_until, 0)), muted_until),
 last_incoming_at = coalesce(max(excluded.last_incoming_at, coalesce(last_incoming_at, 0)), last_incoming_at)`;
+
+const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat = ?";
 
 export function createChats(store: Store): Chats {
   const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
@@ -54,13 +59,19 @@ export function createChats(store: Store): Chats {
       return facts;
     },
 
-    save(deviceId, chat, { takeoverUntil = null, mutedUntil = null, lastIncomingAt = null }: NullableChange) {
-      if (takeoverUntil === null && mutedUntil === null && lastIncomingAt === null) return null;
-      return { sql: SAVE, args: [deviceId, chat, takeoverUntil, mutedUntil, lastIncomingAt] };
+    save(deviceId, chat, change) {
+      const { mutedUntil = null, lastIncomingAt = null, takeoverEnded = false } = change;
+      const takeoverUntil = takeoverEnded ? null : (change.takeoverUntil ?? null);
+      const statements: Statement[] = takeoverEnded ? [{ sql: END_TAKEOVER, args: [deviceId, chat] }] : [];
+      if (takeoverUntil !== null || mutedUntil !== null || lastIncomingAt !== null)
+        statements.push({ sql: SAVE, args: [deviceId, chat, takeoverUntil, mutedUntil, lastIncomingAt] });
+      return statements;
     },
 
     saved(facts, change) {
-      facts.takeoverUntil = Math.max(facts.takeoverUntil, change.takeoverUntil ?? 0);
+      facts.takeoverUntil = change.takeoverEnded
+        ? 0
+        : Math.max(facts.takeoverUntil, change.takeoverUntil ?? 0);
       facts.mutedUntil = Math.max(facts.mutedUntil, change.mutedUntil ?? 0);
       facts.lastIncomingAt = Math.max(facts.lastIncomingAt, change.lastIncomingAt ?? 0);
     },
@@ -71,5 +82,3 @@ export function createChats(store: Store): Chats {
     },
   };
 }
-
-type NullableChange = { [Field in keyof ChatChange]: ChatChange[Field] | null };

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Statement } from "../store/store.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Answer, Answerer, Forward, StoredMessage, TrailEntry } from "./answer.ts";
+import type { Answer, Answerer, Asked, Forward, StoredMessage, TrailEntry } from "./answer.ts";
 import type { Ruling } from "./guards.ts";
 
 type Won = Extract<Answer, { kind: "answer" }>;
@@ -22,6 +22,7 @@ export interface Decision {
  * An answerer that throws has said nothing and the next one is asked. When it is the database that failed, nobody's
  * answer can be kept: that is thrown, and the message is decided anew later.
  *
+ * @param following what waits behind the message in its lane
  * @param stopping once true, an answerer that throws was cut off by the end of the gateway: thrown as well
  * @throws StorageUnavailable
  */
@@ -31,23 +32,28 @@ export async function decide(
   ruling: Ruling,
   log: Logger,
   stopping: () => boolean,
+  following: Asked["following"],
 ): Promise<Decision> {
   const decision: Decision = { answer: null, trail: [...ruling.trail], statements: [], forwards: [] };
   if (ruling.ask === "nobody") {
     if (ruling.forward) forwardTo(answerers, stored, null, decision, log);
     return decision;
   }
+  const asked: Asked = { paused: ruling.ask === "tireless", following };
   for (const [position, answerer] of answerers.entries()) {
-    if (ruling.ask === "tireless" && answerer.pausesForOwner) {
+    if (ruling.ask === "timers" && !answerer.runsTimers) continue;
+    if (asked.paused && answerer.pausesForOwner) {
       decision.trail.push({ by: answerer.name, outcome: "not_asked", detail: "takeover" });
       continue;
     }
-    const answer = await ask(answerer, stored, log, stopping);
+    const answer = await ask(answerer, stored, asked, log, stopping);
     decision.trail.push(...answer.trail);
     if (answer.statements) decision.statements.push(...answer.statements);
     if (answer.kind === "pass") continue;
     decision.answer = answer;
-    forwardTo(answerers.slice(position + 1), stored, answer.by, decision, log);
+    if (ruling.ask === "timers") break;
+    for (const message of [stored, ...(answer.took ?? [])])
+      forwardTo(answerers.slice(position + 1), message, answer.by, decision, log);
     break;
   }
   return decision;
@@ -56,11 +62,12 @@ export async function decide(
 async function ask(
   answerer: Answerer,
   stored: StoredMessage,
+  asked: Asked,
   log: Logger,
   stopping: () => boolean,
 ): Promise<Answer> {
   try {
-    return await answerer.answer(stored);
+    return await answerer.answer(stored, asked);
   } catch (error) {
     if (error instanceof StorageUnavailable || stopping()) throw error;
     return { kind: "pass", trail: [failure(answerer, stored, error, log)] };

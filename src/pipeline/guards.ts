@@ -9,8 +9,8 @@ export type Guard = "own" | "owner" | "status" | "too_old" | "muted" | "loop_gua
 export interface Ruling {
   /** The first guard that held, in the order of `Guard`'s checks; null when none did. */
   guard: Guard | null;
-  /** `all`, those who do not pause for the owner, or nobody. */
-  ask: "all" | "tireless" | "nobody";
+  /** `all`, those who do not pause for the owner, those who run timers, or nobody. */
+  ask: "all" | "tireless" | "timers" | "nobody";
   /** Whether a message that is not answered is told to those who only want to know (the webhook). */
   forward: boolean;
   change: ChatChange;
@@ -42,6 +42,7 @@ export function judgeMessage(
   limits: GuardLimits,
   { ownEcho, replyMaxAge, now }: { ownEcho: boolean; replyMaxAge: number; now: number },
 ): Ruling {
+  if (message.timer) return judgeTimer(facts, limits, now);
   if (ownEcho) return silence("own", false);
   // Status broadcasts never leave the gateway, the owner's own included.
   if (message.chatKind === "status") return silence("status", false);
@@ -62,6 +63,13 @@ export function judgeMessage(
   );
   if (paused) ruling.trail.unshift(held("takeover"));
   return ruling;
+}
+
+/** A timer is no message: nobody is told of it, and it changes nothing in the chat. */
+function judgeTimer(facts: ChatFacts, limits: GuardLimits, now: number): Ruling {
+  if (facts.takeoverUntil > now) return silence("takeover", false);
+  if (facts.mutedUntil > now) return silence("muted", false);
+  return mayReply(facts, limits, now) ? { ...speech(), ask: "timers" } : silence("loop_guard", false);
 }
 
 /** Whether the answer would come later than the number's owner wants any answer to come. */

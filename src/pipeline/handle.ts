@@ -4,7 +4,7 @@ import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement } from "../store/store.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { OutgoingReply, ReplyRows } from "../outbox/outbox.ts";
-import type { Reply, StoredMessage, TrailEntry } from "./answer.ts";
+import type { Asked, Reply, StoredMessage, TrailEntry } from "./answer.ts";
 import type { ChatFacts, Chats } from "./chats.ts";
 import { decide, type Decision } from "./decide.ts";
 import { countReplies, isTooOld, judgeMessage, type Guard, type Ruling } from "./guards.ts";
@@ -13,6 +13,13 @@ import type { PipelineDeps } from "./pipeline.ts";
 const INSERT_DECISION = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, "by", route, guard, trail, at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (inbox_id) DO NOTHING`;
 const NO_REPLIES: ReplyRows = { statements: [], waIds: [], release: () => undefined };
+
+/** What a message's lane lets its handler see and take of what waits behind it. */
+export interface LaneView {
+  following: Asked["following"];
+  /** These are decided as well. */
+  took(messages: StoredMessage[]): void;
+}
 
 /** What stands in the table `decisions` about one message. */
 export interface Verdict {
@@ -30,11 +37,13 @@ export function createHandler(
   deps: PipelineDeps,
   chats: Chats,
   stopping: () => boolean,
-): (stored: StoredMessage) => Promise<void> {
+): (stored: StoredMessage, lane: LaneView) => Promise<void> {
   const { store, config, log, inbox, outbox, answerers, replyMaxAge } = deps;
 
   async function rule(stored: StoredMessage, facts: ChatFacts): Promise<Ruling> {
     const { message, deviceId } = stored;
+    if (message.timer)
+      return judgeMessage(message, facts, config, { ownEcho: false, replyMaxAge: 0, now: store.now() });
     // A channel's posts do not say who wrote them.
     const mayBeOwn = message.fromMe || message.chatKind === "channel";
     const ownEcho = mayBeOwn && (await outbox.has(deviceId, message.id));
@@ -47,20 +56,27 @@ export function createHandler(
     const { answer } = decision;
     if (answer === null || answer.replies.length === 0) return { rows: NO_REPLIES, late: false };
     const { deviceId, inboxId, message } = stored;
-    if (isTooOld(message, replyMaxAge(deviceId), store.now())) return { rows: NO_REPLIES, late: true };
+    if (!message.timer && isTooOld(message, replyMaxAge(deviceId), store.now()))
+      return { rows: NO_REPLIES, late: true };
     const replies = answer.replies.map((reply) => addressed(reply, message));
     return { rows: outbox.rows({ deviceId, inboxId, origin: answer.by, replies }), late: false };
   }
 
-  function conclusion(stored: StoredMessage, verdict: Verdict, chat: Statement | null): Statement[] {
+  function conclusion(stored: StoredMessage, verdict: Verdict, chat: Statement[]): Statement[] {
     const { inboxId, deviceId, message } = stored;
     const { by, route, guard, trail } = verdict;
     const args = [inboxId, deviceId, message.chatKey, message.id, by, route, guard];
     return [
       { sql: INSERT_DECISION, args: [...args, JSON.stringify(trail), store.now()] },
-      ...(chat === null ? [] : [chat]),
+      ...chat,
       inbox.done(inboxId),
     ];
+  }
+
+  /** Messages that were answered together with another one. */
+  function merged(took: StoredMessage[], into: StoredMessage, by: string): Statement[] {
+    const trail = [{ by, outcome: "merged", detail: into.message.id }];
+    return took.flatMap((message) => conclusion(message, { by, route: null, guard: null, trail }, []));
   }
 
   /**
@@ -72,7 +88,7 @@ export function createHandler(
     wanted: Statement[],
     stored: StoredMessage,
     verdict: Verdict,
-    chat: Statement | null,
+    chat: Statement[],
   ): Promise<ResultSet[] | null> {
     try {
       return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);
@@ -90,25 +106,32 @@ export function createHandler(
     }
   }
 
-  return async (stored) => {
+  return async (stored, lane) => {
     const { deviceId, message } = stored;
     const facts = await chats.load(deviceId, message.chatKey);
     const ruling = await rule(stored, facts);
-    const decision = await decide(stored, answerers, ruling, log, stopping);
+    const decision = await decide(stored, answerers, ruling, log, stopping, lane.following);
     const { rows, late } = replyRows(stored, decision);
     const { answer } = decision;
-    const wanted = [...decision.statements, ...(answer?.onReplies?.(rows.waIds) ?? [])];
+    const took = answer?.took ?? [];
+    const wanted = [
+      ...decision.statements,
+      ...(answer?.onReplies?.(rows.waIds) ?? []),
+      ...(answer === null ? [] : merged(took, stored, answer.by)),
+    ];
     const verdict: Verdict = {
       by: answer?.by ?? null,
       route: answer?.route ?? null,
       guard: late ? "too_old" : ruling.guard,
       trail: decision.trail,
     };
-    const chat = chats.save(deviceId, message.chatKey, ruling.change);
+    const change = { ...ruling.change, ...answer?.chat };
+    const chat = chats.save(deviceId, message.chatKey, change);
     failpoint("before-reply-commit");
     const results = await commit(rows.statements, wanted, stored, verdict, chat);
     failpoint("after-reply-commit");
-    chats.saved(facts, ruling.change);
+    chats.saved(facts, change);
+    if (results !== null) lane.took(took);
     deps.onDecided?.(stored, results === null ? { ...verdict, by: null, route: null } : verdict);
     if (results === null) return;
     // A queue that is worked off is no loop, however long it is.
@@ -119,7 +142,8 @@ export function createHandler(
 }
 
 /** A reply goes into the message's chat, or to its writer alone. */
-function addressed({ jid, draft }: Reply, message: Incoming): OutgoingReply {
+function addressed({ jid, draft, elsewhere }: Reply, message: Incoming): OutgoingReply {
+  if (elsewhere) return { jid, chat: jid, draft, elsewhere };
   if (jid === message.chat) return { jid, chat: message.chatKey, draft };
   const toWriter = jid === message.lid || jid === message.participant;
   return { jid, chat: toWriter ? message.sender : jid, draft };

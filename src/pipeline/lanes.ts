@@ -19,6 +19,8 @@ export interface Lanes<T> {
    * @param key   what must stay in order: a chat of that number
    */
   add(group: number, key: string, waiting: Waiting<T>): void;
+  /** What waits behind the item that is being handled, oldest first. */
+  following(group: number, key: string): T[];
   /** Items that wait or are handled. */
   readonly size: number;
   /** Drops everything of a group that is not being handled right now. */
@@ -91,6 +93,13 @@ export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> 
       size++;
       pump(id, group);
     },
+
+    following: (id, key) =>
+      groups
+        .get(id)
+        ?.lanes.get(key)
+        ?.waiting.slice(1)
+        .map(({ item }) => item) ?? [],
 
     get size() {
       return size;

@@ -10,7 +10,7 @@ import type { Statement, Store } from "../store/store.ts";
 import type { Answerer, StoredMessage } from "./answer.ts";
 import { createChats } from "./chats.ts";
 import { countReplies, mayReply } from "./guards.ts";
-import { createHandler, type Verdict } from "./handle.ts";
+import { createHandler, type LaneView, type Verdict } from "./handle.ts";
 import { createLanes } from "./lanes.ts";
 
 export interface PipelineDeps {
@@ -38,6 +38,8 @@ export interface Pipeline {
    * @throws StorageUnavailable nothing was stored
    */
   receive(deviceId: number, ownNumber: string, messages: Incoming[], spend: Statement[]): Promise<void>;
+  /** Puts a timer of a bot, already stored as an inbox row, into the lane of its chat. */
+  due(stored: StoredMessage): Promise<void>;
   /** Puts what the last run left undecided into lanes. What is received before that waits for it. */
   start(): Promise<void>;
   /** The loop guard of the lanes, for automatic replies that are made outside of them. */
@@ -62,6 +64,8 @@ interface Pending {
 /** High, because a chat whose webhook hangs must not take the place of others; a waiting chat costs little. */
 const MAX_PARALLEL_CHATS = 256;
 const HELD_MESSAGES = 5_000;
+/** However fast somebody goes on writing, an answer comes after this time. */
+const LONGEST_BURST_MS = 30_000;
 /** Attempts at a message that fails for another reason than the database: 15 seconds. */
 const MOST_FAILURES = 5;
 
@@ -75,6 +79,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const endPauses = new Set<() => void>();
   const chats = createChats(deps.store);
   const handleMessage = createHandler(deps, chats, () => stopping);
+  /** Decided together with a message before them. */
+  const taken = new Set<number>();
   const lanes = createLanes({ handle, maxParallel: MAX_PARALLEL_CHATS });
   let startedWith: Promise<number> | null = null;
 
@@ -82,8 +88,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   async function handle(pending: Pending): Promise<boolean> {
     for (let failures = 1; ; failures++) {
       try {
+        if (taken.delete(pending.inboxId)) return true;
         const stored = await load(pending);
-        if (stored !== null) await handleMessage(stored);
+        if (stored !== null) await handleMessage(stored, laneOf(pending, stored));
         return true;
       } catch (error) {
         if (stopping || (await hasGivenUp(pending, error, failures))) return !stopping;
@@ -110,6 +117,40 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       () => true,
       () => false,
     );
+  }
+
+  function laneOf({ deviceId }: Pending, { message }: StoredMessage): LaneView {
+    const { chatKey } = message;
+    return {
+      async following(ms) {
+        const until = deps.store.now() + LONGEST_BURST_MS;
+        for (let count = -1; count < waitingBehind(deviceId, chatKey);) {
+          count = waitingBehind(deviceId, chatKey);
+          if (stopping || deps.store.now() >= until) break;
+          await pause(ms);
+        }
+        return textsBehind(deviceId, message);
+      },
+      took(messages) {
+        for (const { inboxId } of messages) taken.add(inboxId);
+      },
+    };
+  }
+
+  const waitingBehind = (deviceId: number, chatKey: string): number =>
+    lanes.following(deviceId, chatKey).length;
+
+  /** Up to the first that is no text of the same writer. */
+  async function textsBehind(deviceId: number, { chatKey, sender }: Incoming): Promise<StoredMessage[]> {
+    const texts: StoredMessage[] = [];
+    for (const pending of lanes.following(deviceId, chatKey)) {
+      const stored = await load(pending);
+      if (stored === null) continue;
+      const { type, fromMe, sender: writer, timer } = stored.message;
+      if (type !== "text" || fromMe || timer || writer !== sender) break;
+      texts.push(stored);
+    }
+    return texts;
   }
 
   async function load({ inboxId, deviceId, ownNumber, message }: Pending): Promise<StoredMessage | null> {
@@ -157,6 +198,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         const held = lanes.size < HELD_MESSAGES ? message : null;
         add({ inboxId, deviceId, ownNumber, message: held }, message.chatKey);
       }
+    },
+
+    async due({ inboxId, deviceId, ownNumber, message }) {
+      if (startedWith === null || inboxId <= (await startedWith)) return;
+      add({ inboxId, deviceId, ownNumber, message }, message.chatKey);
     },
 
     async start() {

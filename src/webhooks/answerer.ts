@@ -46,7 +46,7 @@ export interface WebhookAnswerers {
   /** To be asked first: takes the messages of chats that the webhook holds, whatever bots would say. */
   holder: Answerer;
   /** To be asked last. */
-  answerer: Required<Answerer>;
+  answerer: Answerer & Required<Pick<Answerer, "forward">>;
 }
 
 /**

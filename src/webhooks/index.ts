@@ -86,7 +86,7 @@ export interface Webhooks {
   /** The first in the pipeline's list: chats that the webhook holds are its own. */
   holder: Answerer;
   /** The last in the pipeline's list. */
-  answerer: Required<Answerer>;
+  answerer: Answerer;
   get(deviceId: number): WebhookRecord | null;
   /**
    * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.

@@ -1,6 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { OutgoingFiles, UploadTarget } from "../model/media.ts";
-import type { Draft } from "../model/messages.ts";
+import { hasFile, type Draft } from "../model/messages.ts";
 import type { SecretBox } from "../store/store.ts";
 import { isChannel } from "./jids.ts";
 import type { MediaHostsSource } from "./media-hosts.ts";
@@ -44,8 +44,7 @@ export function createComposer({ files, uploads, hosts, groups, box }: ComposerD
   return {
     async compose(message) {
       const { draft, waId, jid } = message;
-      if (draft.kind === "text" || draft.kind === "poll")
-        return { kind: "composed", message: await plain(draft, message) };
+      if (!hasFile(draft)) return { kind: "composed", message: await plain(draft, message) };
       try {
         const stored = await uploads.ensure(draft.file, targetOf(jid), hosts);
         if (stored === null) return FILE_GONE;
@@ -60,7 +59,7 @@ export function createComposer({ files, uploads, hosts, groups, box }: ComposerD
 
     async again(message) {
       const { draft, waId, jid } = message;
-      if (draft.kind === "text" || draft.kind === "poll") return plain(draft, message);
+      if (!hasFile(draft)) return plain(draft, message);
       const file = await files.load(draft.file);
       const target = targetOf(jid);
       const upload = file?.uploaded(target);

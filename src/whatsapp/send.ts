@@ -1,5 +1,6 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { failpoint } from "../model/failpoint.ts";
+import { hasFile } from "../model/messages.ts";
 import type { Ack, Acks } from "./acks.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { baileys } from "./baileys.ts";
@@ -53,8 +54,7 @@ async function write(
   composed: Composed,
 ): Promise<void> {
   const { message } = composed;
-  const hasFile = draft.kind !== "text" && draft.kind !== "poll";
-  if (hasFile && isChannel(jid)) return socket.sendNode(channelPost(jid, waId, composed));
+  if (hasFile(draft) && isChannel(jid)) return socket.sendNode(channelPost(jid, waId, composed));
   await socket.relayMessage(jid, message, {
     messageId: waId,
     ...(draft.kind === "poll" && { additionalNodes: [POLL_META] }),

@@ -1,5 +1,5 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { Draft, DraftQuote } from "../model/messages.ts";
+import type { Draft, DraftQuote, ReactionDraft } from "../model/messages.ts";
 import type { SecretBox } from "../store/store.ts";
 import { baileys } from "./baileys.ts";
 import { messageSecret } from "./message-secret.ts";
@@ -30,13 +30,22 @@ export function toWhatsApp(
   const contextInfo = draft.quote ? quote(draft.quote) : null;
   if (draft.kind === "poll")
     return { ...pollToWhatsApp(draft, inAnnouncements, contextInfo), messageContextInfo };
-  if (draft.kind === "text")
+  if (draft.kind === "text") {
+    const context = draft.mentions ? { ...contextInfo, mentionedJid: draft.mentions } : contextInfo;
     return {
-      extendedTextMessage: { text: draft.text, ...(contextInfo ? { contextInfo } : {}) },
+      extendedTextMessage: { text: draft.text, ...(context ? { contextInfo: context } : {}) },
       messageContextInfo,
     };
+  }
+  if (draft.kind === "reaction") return { reactionMessage: reaction(draft) };
   if (stored === undefined) throw new TypeError(`The ${draft.kind} was not stored at WhatsApp.`);
   return { ...mediaToWhatsApp(draft, stored, contextInfo), messageContextInfo };
+}
+
+function reaction({ emoji, target, at }: ReactionDraft): proto.Message.IReactionMessage {
+  const { id, chat, fromMe, participant } = target;
+  const key = { remoteJid: chat, id, fromMe, ...(participant !== null && { participant }) };
+  return { key, text: emoji, senderTimestampMs: at };
 }
 
 function quote({ id, sender, raw }: DraftQuote): proto.IContextInfo {

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
-import { createBotAnswerer } from "../../../src/bot/answerer.ts";
 import { readBot } from "../../../src/bot/define.ts";
 import { ContextClosedError, defineBot, type Context, type Routes } from "../../../src/bot/index.ts";
 import { buildTable } from "../../../src/bot/table.ts";
 import type { BotOptions } from "../../../src/bot/types.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer } from "../../../src/pipeline/answer.ts";
+import { asking, textsOf as texts } from "./asking.ts";
 import { listeningLog, stored } from "./messages.ts";
 
 type Bots = Record<string, ((b: Routes) => void) | [BotOptions, (b: Routes) => void]>;
@@ -22,21 +22,16 @@ function answererOf(
   });
   const table = buildTable(active);
   const { log, text } = listeningLog();
-  const answerer = createBotAnswerer({
-    bindings: { tableOf: () => table },
-    config: { botTimeoutMs },
+  const askAll = asking({
+    tableOf: () => table,
+    botTimeoutMs,
     log,
     now: () => 1_700_000_000_000,
     ...(stopping && { stopping }),
   });
   const ask = (message: Partial<Incoming> | string): Promise<Answer> =>
-    answerer.answer(stored(typeof message === "string" ? { text: message } : message));
+    askAll(stored(typeof message === "string" ? { text: message } : message));
   return { ask, logged: text };
-}
-
-function texts(answer: Answer): string[] | null {
-  if (answer.kind === "pass") return null;
-  return answer.replies.map(({ draft }) => ("text" in draft ? draft.text : draft.kind));
 }
 
 const outcomes = (answer: Answer): string[] => answer.trail.map(({ by, outcome }) => `${by} ${outcome}`);

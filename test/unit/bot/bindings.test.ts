@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createBotAnswerer } from "../../../src/bot/answerer.ts";
 import { createBindings } from "../../../src/bot/bindings.ts";
 import { createRegistry } from "../../../src/bot/registry.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { GatewayError } from "../../../src/model/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryStore } from "../store/temporary.ts";
+import { asking, textsOf } from "./asking.ts";
 import { listeningLog, stored } from "./messages.ts";
 
 const says = (text: string) => (b: Routes) => b.keyword("hi", (ctx) => ctx.reply(text));
@@ -29,15 +29,11 @@ const registry = createRegistry(
 );
 
 async function start(store: Store) {
-  const bindings = createBindings(store, registry);
+  const bindings = createBindings(store, registry, () => undefined);
   await bindings.load();
-  const answerer = createBotAnswerer({ bindings, config: { botTimeoutMs: 1000 }, log, now: Date.now });
-  const hi = async (deviceId: number): Promise<string | null> => {
-    const answer = await answerer.answer(stored({ text: "hi" }, deviceId));
-    return answer.kind === "pass"
-      ? null
-      : answer.replies.map(({ draft }) => ("text" in draft ? draft.text : draft.kind)).join();
-  };
+  const ask = asking({ tableOf: bindings.tableOf, log, store });
+  const hi = async (deviceId: number): Promise<string | null> =>
+    textsOf(await ask(stored({ text: "hi" }, deviceId)))?.join() ?? null;
   return { bindings, hi };
 }
 

@@ -21,7 +21,7 @@ function folderOf(files: Record<string, string>): string {
 async function load(files: Record<string, string>, buildTime: Record<string, unknown> = {}) {
   const { log, text } = listeningLog();
   const botsDir = folderOf(files);
-  return { botsDir, registry: await loadBots({ buildTime, botsDir, log }), logged: text };
+  return { botsDir, registry: (await loadBots({ buildTime, botsDir, log })).registry, logged: text };
 }
 
 const keyword = (pattern: string) => ({ kind: "keyword", pattern });
@@ -80,7 +80,7 @@ describe("BOTS_DIR", () => {
     symlinkSync(join(elsewhere, "hello.mjs"), join(folder, "linked.mjs"));
     symlinkSync(join(folder, "gone.mjs"), join(folder, "dangling.mjs"));
     symlinkSync(folder, join(folder, "sub", "circle"));
-    const registry = await loadBots({ buildTime: {}, botsDir: folder, log: listeningLog().log });
+    const { registry } = await loadBots({ buildTime: {}, botsDir: folder, log: listeningLog().log });
     expect(registry.bots.map((bot) => bot.id)).toEqual(["linked", "sub/own"]);
   });
 
@@ -160,7 +160,7 @@ describe("bots of the build", () => {
       module: { default: bot },
       "nested/index": async () => ({ default: bot }),
     };
-    const registry = await loadBots({ buildTime, botsDir: null, log: listeningLog().log });
+    const { registry } = await loadBots({ buildTime, botsDir: null, log: listeningLog().log });
     expect(registry.bots.map(({ id }) => id)).toEqual(["module", "nested"]);
     expect(registry.list()[0]).toMatchObject({ id: "broken", error: "Error: at import" });
   });

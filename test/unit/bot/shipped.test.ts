@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createBotAnswerer } from "../../../src/bot/answerer.ts";
 import { loadBots } from "../../../src/bot/load.ts";
 import { buildTable } from "../../../src/bot/table.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
+import { asking, textsOf } from "./asking.ts";
 import { listeningLog, stored } from "./messages.ts";
 
 const folder = new URL("../../../bots/", import.meta.url);
@@ -17,23 +17,15 @@ const buildTime = Object.fromEntries(
   ]),
 );
 const { log } = listeningLog();
-const registry = await loadBots({ buildTime, botsDir: null, log });
+const { registry } = await loadBots({ buildTime, botsDir: null, log });
 
 /** A Wednesday, 12:00 UTC. */
 const WEDNESDAY = Date.UTC(2026, 0, 7, 12);
 
 async function answer(message: Partial<Incoming> | string, config = {}): Promise<string[] | null> {
   const table = buildTable(registry.bots.map((bot) => ({ bot, priority: bot.priority, config })));
-  const answerer = createBotAnswerer({
-    bindings: { tableOf: () => table },
-    config: { botTimeoutMs: 1000 },
-    log,
-    now: () => WEDNESDAY,
-  });
-  const result = await answerer.answer(stored(typeof message === "string" ? { text: message } : message));
-  return result.kind === "pass"
-    ? null
-    : result.replies.map(({ draft }) => ("text" in draft ? draft.text : draft.kind));
+  const ask = asking({ tableOf: () => table, log, now: () => WEDNESDAY });
+  return textsOf(await ask(stored(typeof message === "string" ? { text: message } : message)));
 }
 
 describe("the bots in bots/", () => {

@@ -115,7 +115,7 @@ describe("the start", () => {
     const handled: string[] = [];
     const bot: Answerer = {
       ...echo(),
-      answer: (stored) => (handled.push(stored.message.text), echo().answer(stored)),
+      answer: (stored, asked) => (handled.push(stored.message.text), echo().answer(stored, asked)),
     };
     const run = await startPipeline({ folder, started: false, answerers: [bot], slowStart: true });
 
@@ -147,7 +147,10 @@ describe("storage that is away", () => {
   it("keeps a message at the head of its chat until it can be decided; the next waits behind it", async () => {
     let full = false;
     let asked = 0;
-    const counting: Answerer = { ...echo(), answer: (stored) => (asked++, echo().answer(stored)) };
+    const counting: Answerer = {
+      ...echo(),
+      answer: (stored, more) => (asked++, echo().answer(stored, more)),
+    };
     const run = await startPipeline({
       answerers: [counting],
       wrap: away(() => full && asked > 0),
@@ -202,9 +205,9 @@ describe("a lane", () => {
     const finish: (() => void)[] = [];
     const slow: Answerer = {
       ...echo(),
-      answer: async (stored) => {
+      answer: async (stored, asked) => {
         await new Promise<void>((resolve) => finish.push(resolve));
-        return echo().answer(stored);
+        return echo().answer(stored, asked);
       },
     };
     const before = await startPipeline({ folder, answerers: [slow] });

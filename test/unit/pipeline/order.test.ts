@@ -48,8 +48,8 @@ describe("one chat", () => {
   it("does not hold up the others when its answerer hangs", async () => {
     const stuck: Answerer = {
       ...echo(),
-      answer: (stored) =>
-        stored.message.text === "hang" ? new Promise(() => undefined) : echo().answer(stored),
+      answer: (stored, asked) =>
+        stored.message.text === "hang" ? new Promise(() => undefined) : echo().answer(stored, asked),
     };
     const run = await startPipeline({ answerers: [stuck] });
     const line = scriptedLine();

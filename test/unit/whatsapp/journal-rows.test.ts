@@ -51,7 +51,9 @@ describe("the journal's rows", () => {
     await insert("protocol", { stanzaId: "", content: { message: null, plain: "AA==" } });
     await insert("foreign", message("x"), 2);
     await store.writer.commit([spendStatement(1, "hash of a")]);
-    expect((await readUnspent(store, 1)).flatMap(({ messages }) => messages.map(({ text }) => text))).toEqual(["b", "c"]);
+    expect((await readUnspent(store, 1)).flatMap(({ messages }) => messages.map(({ text }) => text))).toEqual(
+      ["b", "c"],
+    );
   });
 
   it("go after a day, except messages that nobody has stored", async () => {

@@ -1,0 +1,276 @@
+import type { Logger } from "pino";
+import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type { Bindings } from "./bindings.ts";
+import { createBreaker, createReplyRates } from "./breaker.ts";
+import { endRows, EXPIRE, REMIND, type BotMedia } from "./conclude.ts";
+import { lazyView } from "./context.ts";
+import type { Locales } from "./locales.ts";
+import { merge } from "./merge.ts";
+import type { Work } from "./run.ts";
+import type { RunningBots } from "./running.ts";
+import { scopeOf } from "./scope.ts";
+import type { BotState, StoredDialogue } from "./state.ts";
+import type { ActiveBot, Candidate, FilterFailure, RouteTable } from "./table.ts";
+import { runTaps } from "./taps.ts";
+import { createTurns, type BotFiles, type TurnResult } from "./turns.ts";
+import type { Dialogue, Message, Turn } from "./types.ts";
+
+export interface BotAnswerersDeps {
+  /** Which bots each number has. */
+  bindings: Pick<Bindings, "tableOf">;
+  state: BotState;
+  media: BotMedia;
+  files: BotFiles;
+  locales: () => Locales;
+  config: { botTimeoutMs: number; takeoverMinutes: number };
+  /** For `ctx.idempotencyKey`: the same for the same message. */
+  hmac(text: string): string;
+  log: Logger;
+  /** Milliseconds. */
+  now: () => number;
+  /** Aborts when the gateway waits no longer for handlers: `answer` then rejects with the signal's reason. */
+  stopping?: AbortSignal;
+  /** Told who runs. */
+  running?: Pick<RunningBots, "begin">;
+}
+
+/** In the order in which the pipeline asks them; a webhook that holds a chat comes after `interrupts`. */
+export interface BotAnswerers {
+  /** Observers, which answer nothing. */
+  taps: Answerer;
+  /** Words that are heard before anything else. */
+  interrupts: Answerer;
+  /** The dialogue that is under way, and timers. */
+  conversations: Answerer;
+  routes: Answerer;
+}
+
+const EMPTY: Answer = { kind: "pass", trail: [] };
+
+/**
+ * Bots as answerers of the pipeline. Nothing is sent in here: replies and everything else that a handler wants are
+ * returned and become rows of the message's commit, so that a crash means being asked again.
+ *
+ * They reject only when `stopping` aborts: the message is then undecided.
+ */
+export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
+  const { bindings, state, log, now } = deps;
+  const breaker = createBreaker(now);
+  const rates = createReplyRates(now);
+  const turns = createTurns(deps);
+
+  /** Asks one bot, unless it has failed too often or answers this chat too often. */
+  async function ask(
+    active: ActiveBot,
+    stored: StoredMessage,
+    label: string,
+    work: Work,
+    match: unknown,
+    view: () => Message,
+    dialogue: StoredDialogue | null,
+  ): Promise<TurnResult> {
+    const { bot } = active;
+    const { deviceId, message } = stored;
+    const by = `bot:${bot.id}`;
+    const notAsked = (detail: string): TurnResult => ({
+      kind: "skipped",
+      trail: [{ by, outcome: "not_asked", detail }],
+    });
+    if (breaker.isOpen(deviceId, bot.id)) return notAsked("circuit_open");
+    const chat = `${deviceId}:${bot.id}:${message.chatKey}`;
+    if (bot.rate !== null && !rates.allows(chat, bot.rate)) return notAsked("rate_limited");
+    const result = await turns.run(active, stored, { label, work, match, view, dialogue });
+    if (result.kind === "failed") {
+      if (breaker.failed(deviceId, bot.id))
+        log.error({ bot: bot.id, device: deviceId }, "a bot keeps failing; it is not asked for a minute");
+    } else breaker.succeeded(deviceId, bot.id);
+    if (result.kind === "answered" && bot.rate !== null) rates.count(chat);
+    return result;
+  }
+
+  async function runTap(stored: StoredMessage): Promise<Answer> {
+    runTaps(deps, bindings.tableOf(stored.deviceId).active, stored);
+    return EMPTY;
+  }
+
+  async function interrupt(stored: StoredMessage, { paused }: Asked): Promise<Answer> {
+    const view = lazyView(stored.message);
+    const trail: TrailEntry[] = [];
+    for (const candidate of bindings.tableOf(stored.deviceId).interrupts(stored.message)) {
+      const { endsHandoff, pattern } = candidate.route;
+      if (paused && !endsHandoff) continue;
+      const under = await state.dialogue(stored.deviceId, scopeOf(stored.message));
+      const work = handlerOf(candidate);
+      const result = await ask(candidate, stored, `interrupt:${pattern}`, work, null, view, under);
+      trail.push(...result.trail);
+      if (result.kind !== "answered" && result.kind !== "ended") continue;
+      const chat = paused ? { takeoverEnded: true as const } : {};
+      return { ...result.answer, trail, chat: { ...result.answer.chat, ...chat } };
+    }
+    return { kind: "pass", trail };
+  }
+
+  async function converse(stored: StoredMessage): Promise<Answer> {
+    const { deviceId, message } = stored;
+    const table = bindings.tableOf(deviceId);
+    if (message.timer) return runTimer(table, stored);
+    if (!table.active.some(({ bot }) => bot.dialogues.size > 0)) return EMPTY;
+    const scope = scopeOf(message);
+    const under = await state.dialogue(deviceId, scope);
+    if (under === null) return EMPTY;
+    const known = dialogueOf(table, under);
+    if (known === null || (under.expiresAt !== null && under.expiresAt <= now()))
+      return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
+    const { active, dialogue } = known;
+    const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state);
+    const label = `${dialogue.kind}:${dialogue.id}`;
+    const work: Work = { dialogue: dialogue.id, take };
+    const result = await ask(active, stored, label, work, null, lazyView(message), under);
+    return result.kind === "answered" || result.kind === "ended"
+      ? result.answer
+      : { kind: "pass", trail: result.trail };
+  }
+
+  async function runTimer(table: RouteTable, stored: StoredMessage): Promise<Answer> {
+    const { deviceId, message } = stored;
+    const { botId, key } = message.timer!;
+    const active = table.bot(botId);
+    const by = `bot:${botId}`;
+    if (active === null)
+      return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: "not on this number" }] };
+    const scope = scopeOf(message);
+    const under = await state.dialogue(deviceId, scope);
+    const work =
+      key === REMIND || key === EXPIRE
+        ? idleWork(table, stored, under)
+        : workOf(active.bot.routes.find((route) => route.kind === "timer" && route.word === key));
+    if (work === null)
+      return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: `no timer ${key}` }] };
+    const result = await ask(active, stored, `timer:${key}`, work, null, lazyView(message), under);
+    return result.kind === "answered" || result.kind === "ended"
+      ? result.answer
+      : { kind: "pass", trail: result.trail };
+  }
+
+  async function route(stored: StoredMessage, asked: Asked): Promise<Answer> {
+    const table = bindings.tableOf(stored.deviceId);
+    const burst = await gather(table, stored, asked);
+    const trail: TrailEntry[] = [];
+    const out = new Set<string>();
+    for (const { candidate, message, view, took } of candidatesOf(table, stored, burst)) {
+      const { bot } = candidate;
+      // A bot that failed is not asked for its other routes: what it would say now is anybody's guess.
+      if (out.has(bot.id)) continue;
+      const work = handlerOf(candidate);
+      const match = "match" in candidate ? candidate.match : null;
+      const result = await ask(candidate, message, labelOf(candidate), work, match, view, null);
+      trail.push(...result.trail);
+      if (result.kind === "failed" || result.kind === "skipped") out.add(bot.id);
+      if (result.kind !== "answered" && result.kind !== "ended") continue;
+      return { ...result.answer, trail, ...(took.length > 0 && { took }) };
+    }
+    return { kind: "pass", trail };
+  }
+
+  return {
+    taps: { name: "taps", pausesForOwner: false, answer: runTap },
+    interrupts: { name: "interrupts", pausesForOwner: false, answer: interrupt },
+    conversations: { name: "conversations", pausesForOwner: true, runsTimers: true, answer: converse },
+    routes: { name: "bots", pausesForOwner: true, answer: route },
+  };
+}
+
+/** Several texts in a row, for the bots that want them as one. */
+interface Gathered {
+  message: StoredMessage;
+  took: StoredMessage[];
+}
+
+async function gather(
+  table: RouteTable,
+  stored: StoredMessage,
+  asked: Asked,
+): Promise<Map<string, Gathered> | null> {
+  const { type, chatKind } = stored.message;
+  const bursty = table.active.filter(
+    ({ bot }) => bot.burst !== null && (bot.chats as readonly string[]).includes(chatKind),
+  );
+  if (bursty.length === 0 || type !== "text") return null;
+  const following = await asked.following(Math.max(...bursty.map(({ bot }) => bot.burst!.ms)));
+  if (following.length === 0) return null;
+  return new Map(
+    bursty.map(({ bot }) => [
+      bot.id,
+      { message: merge(stored, following, bot.burst!.kind), took: following },
+    ]),
+  );
+}
+
+interface Asking extends Gathered {
+  candidate: Candidate | FilterFailure;
+  view: () => Message;
+}
+
+/** Bots that merge are asked about all of it, the others about the first message, in the usual order. */
+function* candidatesOf(
+  table: RouteTable,
+  stored: StoredMessage,
+  burst: Map<string, Gathered> | null,
+): Generator<Asking, void> {
+  const view = lazyView(stored.message);
+  if (burst === null) {
+    for (const candidate of table.candidates(stored.message, view))
+      yield { candidate, message: stored, took: [], view };
+    return;
+  }
+  const found = [...table.candidates(stored.message, view)]
+    .filter(({ bot }) => !burst.has(bot.id))
+    .map((candidate): Asking => ({ candidate, message: stored, took: [], view }));
+  for (const [botId, { message, took }] of burst) {
+    const merged = lazyView(message.message);
+    for (const candidate of table.candidates(message.message, merged))
+      if (candidate.bot.id === botId) found.push({ candidate, message, took, view: merged });
+  }
+  yield* found.toSorted((a, b) => a.candidate.rank - b.candidate.rank);
+}
+
+/** A dialogue that nobody has gone on with: it asks again, or ends. */
+function idleWork(table: RouteTable, { message }: StoredMessage, under: StoredDialogue | null): Work | null {
+  const { key, data } = message.timer!;
+  const known = under && dialogueOf(table, under);
+  if (!known || under.dialogue !== (data as { dialogue?: string } | null)?.dialogue) return null;
+  const { dialogue } = known;
+  return {
+    dialogue: dialogue.id,
+    async take(ctx): Promise<Turn> {
+      if (key === EXPIRE) await dialogue.expired?.(ctx, under.state);
+      else await dialogue.remind(ctx, under.state);
+      return key === EXPIRE ? { kind: "end", note: "expired" } : { kind: "continue", state: under.state };
+    },
+  };
+}
+
+function handlerOf(candidate: Candidate | FilterFailure): Work {
+  if (!("error" in candidate)) return { handler: candidate.route.handler as never };
+  return {
+    handler: () => {
+      throw candidate.error;
+    },
+  };
+}
+
+const workOf = (route: Candidate["route"] | undefined): Work | null =>
+  route === undefined ? null : { handler: route.handler as never };
+
+function labelOf({ route }: Candidate | FilterFailure): string {
+  return route.kind === "fallback" ? route.kind : `${route.kind}:${route.pattern}`;
+}
+
+function dialogueOf(
+  table: RouteTable,
+  { botId, dialogue }: StoredDialogue,
+): { active: ActiveBot; dialogue: Dialogue<never> } | null {
+  const active = table.bot(botId);
+  const known = active?.bot.dialogues.get(dialogue);
+  return active && known ? { active, dialogue: known } : null;
+}

@@ -1,0 +1,60 @@
+import { LRUCache } from "lru-cache";
+
+/** A bot that keeps failing on a number is left out for a while, so that its time limits do not slow every chat down. */
+export interface Breaker {
+  isOpen(deviceId: number, botId: string): boolean;
+  /** @returns true when this failure has opened it */
+  failed(deviceId: number, botId: string): boolean;
+  succeeded(deviceId: number, botId: string): void;
+}
+
+const MOST_FAILURES = 5;
+const WITHIN_MS = 60_000;
+export const BREAKER_PAUSE_MS = 60_000;
+
+interface Record {
+  failedAt: number[];
+  openUntil: number;
+}
+
+const keyOf = (deviceId: number, botId: string): string => `${deviceId}:${botId}`;
+
+/** @param now milliseconds */
+export function createBreaker(now: () => number): Breaker {
+  const records = new LRUCache<string, Record>({ max: 5_000 });
+
+  return {
+    isOpen: (deviceId, botId) => (records.get(keyOf(deviceId, botId))?.openUntil ?? 0) > now(),
+    failed(deviceId, botId) {
+      const key = keyOf(deviceId, botId);
+      const record = records.get(key) ?? { failedAt: [], openUntil: 0 };
+      record.failedAt = [...record.failedAt.filter((at) => at > now() - WITHIN_MS), now()];
+      records.set(key, record);
+      if (record.failedAt.length < MOST_FAILURES) return false;
+      record.openUntil = now() + BREAKER_PAUSE_MS;
+      record.failedAt = [];
+      return true;
+    },
+    succeeded: (deviceId, botId) => void records.delete(keyOf(deviceId, botId)),
+  };
+}
+
+/** Answered messages of one bot in one chat, for `limits.repliesPerChat`. Not stored: a restart begins to count anew. */
+export interface ReplyRates {
+  allows(key: string, rate: { count: number; ms: number }): boolean;
+  count(key: string): void;
+}
+
+export function createReplyRates(now: () => number): ReplyRates {
+  const answered = new LRUCache<string, number[]>({ max: 20_000 });
+  return {
+    allows(key, { count, ms }) {
+      const recent = (answered.get(key) ?? []).filter((at) => at > now() - ms);
+      answered.set(key, recent);
+      return recent.length < count;
+    },
+    count(key) {
+      answered.set(key, [...(answered.get(key) ?? []), now()]);
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import type { MediaRequest } from "../model/media.ts";
+import type { MediaDraft } from "../model/messages.ts";
+import type { ChatChange, Reply, StoredMessage } from "../pipeline/answer.ts";
+import type { Statement } from "../store/store.ts";
+import type { Effects } from "./context.ts";
+import { milliseconds } from "./duration.ts";
+import type { HandlerOutcome } from "./run.ts";
+import type { Scope } from "./scope.ts";
+import { validate } from "./standard-schema.ts";
+import type { BotState, StoredDialogue, StoredSession, TimerBody } from "./state.ts";
+import type { Bot, Idle } from "./types.ts";
+
+/** Makes files ready to be sent. */
+export interface BotMedia {
+  /** @throws {GatewayError} FILE_UNREACHABLE, FILE_NOT_USABLE, … */
+  prepare(request: MediaRequest): Promise<MediaDraft>;
+}
+
+export interface ConcludeDeps {
+  state: BotState;
+  media: BotMedia;
+  now: () => number;
+  config: { takeoverMinutes: number };
+}
+
+/** What of a bot's chat was there before the handler ran. */
+export interface Before {
+  scope: Scope;
+  session: StoredSession | null;
+  /** JSON of the session that the handler was given, to see whether it changed. */
+  given: string | null;
+  /** The dialogue that this turn belongs to or that is under way beside it. */
+  dialogue: StoredDialogue | null;
+}
+
+/** What the message's commit needs of a handler that answered. */
+export interface Conclusion {
+  replies: Reply[];
+  statements: Statement[];
+  chat: ChatChange;
+}
+
+type Answered = Extract<HandlerOutcome, { kind: "answered" }>;
+
+/** A session that its schema refuses: the handler has failed. */
+export class SessionRefused extends Error {
+  constructor(problems: string[]) {
+    super(`The session does not fit its schema: ${problems.join("; ")}`);
+    this.name = "SessionRefused";
+  }
+}
+
+const FILES_MS = 60_000;
+const DEFAULT_EXPIRY_MS = 24 * 3_600_000;
+/** Keys of timers that Parley sets for dialogues. */
+export const REMIND = "dialogue:remind";
+export const EXPIRE = "dialogue:expire";
+
+/** Turns what a handler asked for into rows. Nothing has happened yet when it throws. */
+export async function conclude(
+  deps: ConcludeDeps,
+  bot: Bot,
+  stored: StoredMessage,
+  before: Before,
+  { effects, session, turn }: Answered,
+): Promise<Conclusion> {
+  const { state, now } = deps;
+  const { deviceId, message } = stored;
+  const statements: Statement[] = [];
+  statements.push(...(await sessionRows(deps, bot, deviceId, before, effects, session)));
+  for (const [key, timer] of effects.timers) {
+    const body = bodyOf(stored, timer?.data);
+    statements.push(
+      ...(timer === null
+        ? state.cancelTimer(deviceId, bot.id, before.scope, key)
+        : state.setTimer(deviceId, bot.id, before.scope, { key, dueAt: now() + timer.dueInMs, body })),
+    );
+  }
+  if (turn !== null) statements.push(...dialogueRows(deps, bot, stored, before, turn));
+  else if (effects.dialogue === null)
+    statements.push(...endRows(state, deviceId, before.dialogue?.botId ?? bot.id, before.scope));
+  const replies = await repliesOf(deps, stored, effects);
+  const handoffMs = effects.handoffMs === null ? deps.config.takeoverMinutes * 60_000 : effects.handoffMs;
+  const chat: ChatChange =
+    handoffMs === undefined ? {} : { takeoverUntil: now() + Math.max(60_000, handoffMs) };
+  if (message.chatKind === "channel" && turn !== null)
+    throw new TypeError("Dialogues need a person; a channel has none.");
+  return { replies, statements, chat };
+}
+
+async function sessionRows(
+  { state, now }: ConcludeDeps,
+  bot: Bot,
+  deviceId: number,
+  { scope, session: old, given }: Before,
+  { locale }: Effects,
+  session: unknown,
+): Promise<Statement[]> {
+  const options = bot.session;
+  const changed = options !== null && JSON.stringify(session) !== given;
+  if (!changed && locale === undefined) return [];
+  let value: unknown = old?.value ?? null;
+  if (changed) {
+    const read = options.schema ? await validate(options.schema, session) : { value: session };
+    if ("problems" in read) throw new SessionRefused(read.problems);
+    value = read.value;
+  }
+  const ttl = options?.ttl ?? null;
+  return state.saveSession(deviceId, bot.id, scope, {
+    version: changed ? options.version : (old?.version ?? 1),
+    value,
+    locale: locale ?? old?.locale ?? null,
+    expiresAt: ttl === null ? null : now() + ttl,
+  });
+}
+
+function dialogueRows(
+  { state, now }: ConcludeDeps,
+  bot: Bot,
+  stored: StoredMessage,
+  { scope, dialogue: under }: Before,
+  { dialogue, botTurn, begun }: NonNullable<Answered["turn"]>,
+): Statement[] {
+  const { deviceId } = stored;
+  const ended = under === null ? [] : endRows(state, deviceId, under.botId, scope);
+  if (botTurn.kind !== "continue") return ended;
+  const idle: Idle = bot.dialogues.get(dialogue)?.idle ?? {};
+  const expiresAt =
+    now() + (idle.expire === undefined ? DEFAULT_EXPIRY_MS : milliseconds(idle.expire, "idle.expire"));
+  const body = bodyOf(stored, { dialogue, begun });
+  const timers = [{ key: EXPIRE, dueAt: expiresAt, body }];
+  const isReminder = stored.message.timer?.key === REMIND;
+  if (idle.remind !== undefined && !isReminder)
+    timers.push({ key: REMIND, dueAt: now() + milliseconds(idle.remind, "idle.remind"), body });
+  return [
+    ...ended,
+    ...state.saveDialogue(deviceId, scope, { botId: bot.id, dialogue, state: botTurn.state, expiresAt }),
+    ...timers.flatMap((timer) => state.setTimer(deviceId, bot.id, scope, timer)),
+  ];
+}
+
+/** The dialogue and its timers are gone. */
+export function endRows(state: BotState, deviceId: number, botId: string, scope: Scope): Statement[] {
+  return [
+    ...state.endDialogue(deviceId, scope),
+    ...[REMIND, EXPIRE].flatMap((key) => state.cancelTimer(deviceId, botId, scope, key)),
+  ];
+}
+
+function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
+  const { chat, chatKey, chatKind, sender, number, lid, pushName, participant } = message;
+  return { chat, chatKey, chatKind, sender, number, lid, pushName, participant, data: data ?? null };
+}
+
+async function repliesOf(
+  { media }: ConcludeDeps,
+  stored: StoredMessage,
+  { replies }: Effects,
+): Promise<Reply[]> {
+  if (replies.every(({ wanted }) => "draft" in wanted))
+    return replies.map(({ wanted, jid }) =>
+      addressed(stored, jid, (wanted as { draft: Reply["draft"] }).draft),
+    );
+  const abort = new AbortController();
+  const timer = setTimeout(
+    () => abort.abort(new Error(`The files of the reply were not there within ${FILES_MS / 1000} s.`)),
+    FILES_MS,
+  );
+  try {
+    return await Promise.all(
+      replies.map(async ({ wanted, jid }) => {
+        if ("draft" in wanted) return addressed(stored, jid, wanted.draft);
+        const { file, quote } = wanted;
+        const draft = await media.prepare(requestOf(stored.deviceId, file, abort.signal));
+        return addressed(stored, jid, quote ? { ...draft, quote } : draft);
+      }),
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function addressed({ message }: StoredMessage, jid: string | null, draft: Reply["draft"]): Reply {
+  return jid === null || jid === message.chat
+    ? { jid: message.chat, draft }
+    : { jid, draft, elsewhere: true };
+}
+
+function requestOf(
+  deviceId: number,
+  {
+    mediaType,
+    url = "",
+    bytes,
+    fileName,
+    caption,
+    text,
+    voice,
+  }: Extract<Effects["replies"][number]["wanted"], { file: unknown }>["file"],
+  signal: AbortSignal,
+): MediaRequest {
+  const name = mediaType === "document" ? (fileName ?? (bytes === undefined ? undefined : "file")) : caption;
+  return {
+    deviceId,
+    mediaType,
+    url,
+    signal,
+    ...(bytes !== undefined && { bytes }),
+    ...(name !== undefined && { caption: name }),
+    ...(text !== undefined && { text }),
+    ...(voice && { ptt: "vn" }),
+  };
+}

@@ -1,0 +1,12 @@
+import type { StoredMessage } from "../pipeline/answer.ts";
+
+/** Texts in a row as one message: all of them line by line, or only the last. The row that answers stays the first. */
+export function merge(
+  first: StoredMessage,
+  following: StoredMessage[],
+  kind: "merge" | "latest",
+): StoredMessage {
+  const last = following.at(-1)!.message;
+  const texts = [first, ...following].map(({ message }) => message.text);
+  return { ...first, message: { ...last, text: kind === "latest" ? last.text : texts.join("\n") } };
+}

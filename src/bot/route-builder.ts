@@ -1,0 +1,115 @@
+import { readFilter } from "./filters.ts";
+import { normalise } from "./normalise.ts";
+import type {
+  Bot,
+  Dialogue,
+  Handler,
+  InterruptOptions,
+  Middleware,
+  Route,
+  RouteKind,
+  Routes,
+} from "./types.ts";
+
+/** What the function of a bot adds. */
+export type Parts = Pick<Bot, "routes" | "middleware" | "taps"> & { dialogues: Map<string, Dialogue<never>> };
+
+const COMMAND = /^[\p{L}\p{N}_-]{1,64}$/u;
+const LONGEST_TIMER_KEY = 100;
+
+export function emptyParts(): Parts {
+  return { routes: [], middleware: [], taps: [], dialogues: new Map() };
+}
+
+/** What `defineBot`'s function is given. Every mistake is a TypeError that names the call. */
+export function routeBuilder(parts: Parts): Routes<never, never> {
+  const { routes } = parts;
+
+  /** One row for each word: the table shows each, and a decision names the one that was written. */
+  function add(kind: RouteKind, words: unknown, handler: unknown, more: Partial<Route> = {}): void {
+    const read = readHandler(kind, handler);
+    for (const [word, pattern] of readWords(kind, words))
+      routes.push({ kind, pattern, word, handler: read, ...more });
+  }
+
+  return {
+    keyword: (words: unknown, handler: unknown) => add("keyword", words, handler),
+    word: (words: unknown, handler: unknown) => add("word", words, handler),
+    prefix: (texts: unknown, handler: unknown) => add("prefix", texts, handler),
+    interrupt(words: unknown, handler: unknown, options?: InterruptOptions) {
+      add("interrupt", words, handler, { endsHandoff: options?.endsHandoff === true });
+    },
+    command(names: unknown, handler: unknown) {
+      const read = readHandler("command", handler);
+      for (const name of asList(names).map(readCommand))
+        routes.push({ kind: "command", pattern: `/${name}`, word: normalise(name)!, handler: read });
+    },
+    match(pattern: unknown, handler: unknown) {
+      if (!(pattern instanceof RegExp))
+        throw new TypeError("b.match needs a regular expression: b.match(/^order (\\d+)$/i, …).");
+      const regex = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
+      routes.push({ kind: "match", pattern: String(regex), regex, handler: readHandler("match", handler) });
+    },
+    on(filter: unknown, handler: unknown) {
+      routes.push({ kind: "on", ...readFilter(filter), handler: readHandler("on", handler) });
+    },
+    fallback(handler: unknown) {
+      routes.push({ kind: "fallback", pattern: "*", handler: readHandler("fallback", handler) });
+    },
+    timer(key: unknown, handler: unknown) {
+      if (typeof key !== "string" || key === "" || key.length > LONGEST_TIMER_KEY)
+        throw new TypeError('b.timer needs the key of the timer: b.timer("remind", (ctx) => { … }).');
+      if (routes.some((route) => route.kind === "timer" && route.word === key))
+        throw new TypeError(`b.timer(${JSON.stringify(key)}) is there twice.`);
+      routes.push({ kind: "timer", pattern: key, word: key, handler: readHandler("timer", handler) });
+    },
+    use(middleware: unknown) {
+      parts.middleware.push(readHandler("use", middleware) as unknown as Middleware<never, never>);
+    },
+    tap(observer: unknown) {
+      parts.taps.push(readHandler("tap", observer));
+    },
+    dialogue(...dialogues: Dialogue<never>[]) {
+      for (const dialogue of dialogues) addDialogue(parts, dialogue);
+    },
+  } as unknown as Routes<never, never>;
+}
+
+/** @throws {TypeError} when another dialogue of this bot has its id */
+export function addDialogue(parts: Parts, dialogue: Dialogue<never>): void {
+  if (typeof dialogue?.begin !== "function" || typeof dialogue.id !== "string" || dialogue.id === "")
+    throw new TypeError("b.dialogue needs dialogues, as menu(…) and form(…) make them.");
+  const other = parts.dialogues.get(dialogue.id);
+  if (other !== undefined && other !== dialogue)
+    throw new TypeError(`Two dialogues have the id ${JSON.stringify(dialogue.id)}. Rename one of them.`);
+  parts.dialogues.set(dialogue.id, dialogue);
+}
+
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+
+function readWords(kind: RouteKind, words: unknown): Map<string, string> {
+  const list = asList(words);
+  if (list.length === 0) throw new TypeError(`b.${kind} needs at least one word.`);
+  return new Map(list.map((word) => [readWord(kind, word), String(word)]));
+}
+
+function readWord(kind: RouteKind, word: unknown): string {
+  const normal = typeof word === "string" ? normalise(word) : null;
+  if (normal === null)
+    throw new TypeError(
+      `b.${kind}(${JSON.stringify(word)}): a ${kind} is a text with at least one visible character.`,
+    );
+  return normal;
+}
+
+function readCommand(name: unknown): string {
+  const bare = typeof name === "string" ? name.replace(/^\//, "") : "";
+  if (!COMMAND.test(bare))
+    throw new TypeError(`b.command(${JSON.stringify(name)}): a command is one word, like "order".`);
+  return bare;
+}
+
+function readHandler(route: string, handler: unknown): Handler<never, never, never, never> {
+  if (typeof handler !== "function") throw new TypeError(`b.${route} needs a handler: (ctx) => { … }.`);
+  return handler as Handler<never, never, never, never>;
+}

@@ -1,0 +1,16 @@
+import type { Incoming } from "../model/messages.ts";
+
+/** Whose state it is: a chat, and in groups one writer of it. */
+export interface Scope {
+  /** Canonical: the number's form when the pair is known. */
+  key: string;
+  /** The same under the LID, when the number became known later; null when there is no other form. */
+  alias: string | null;
+}
+
+export function scopeOf(message: Pick<Incoming, "chatKey" | "chatKind" | "sender" | "lid">): Scope {
+  const { chatKey, chatKind, sender, lid } = message;
+  const alias = lid !== null && lid !== sender ? lid : null;
+  if (chatKind === "dm") return { key: chatKey, alias };
+  return { key: `${chatKey}|${sender}`, alias: alias && `${chatKey}|${alias}` };
+}

@@ -1,0 +1,43 @@
+/**
+ * The part of Standard Schema (standardschema.dev, version 1) that Parley uses: zod, valibot, arktype and others implement
+ * it, so that a bot's author brings whichever is at hand.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export type SchemaOutput<S> = S extends StandardSchema<unknown, infer Output> ? Output : never;
+
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  const standard = (value as { "~standard"?: { validate?: unknown } } | null | undefined)?.["~standard"];
+  return typeof standard?.validate === "function";
+}
+
+/** @returns the value as the schema reads it, or what is wrong with it, one line for each fault */
+export async function validate<Output>(
+  schema: StandardSchema<unknown, Output>,
+  value: unknown,
+): Promise<{ value: Output } | { problems: string[] }> {
+  const result = await schema["~standard"].validate(value);
+  if (!result.issues) return { value: result.value };
+  return { problems: result.issues.map(describe) };
+}
+
+function describe({ message, path = [] }: SchemaIssue): string {
+  const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+  return place === "" ? message : `${place}: ${message}`;
+}

@@ -1,0 +1,47 @@
+import type { Logger } from "pino";
+import type { StoredMessage } from "../pipeline/answer.ts";
+import { lazyView } from "./context.ts";
+import { describeError } from "./run.ts";
+import type { ActiveBot } from "./table.ts";
+import type { Observation } from "./types.ts";
+
+export interface TapDeps {
+  config: { botTimeoutMs: number };
+  log: Logger;
+  now: () => number;
+}
+
+/** Shows a message to the observers of a number's bots. Nobody waits for them; what they throw is logged. */
+export function runTaps(deps: TapDeps, active: readonly ActiveBot[], stored: StoredMessage): void {
+  const { message, ownNumber, deviceId } = stored;
+  if (message.timer) return;
+  const view = lazyView(message);
+  for (const { bot, config } of active) {
+    if (bot.taps.length === 0 || !(bot.chats as readonly string[]).includes(message.chatKind)) continue;
+    const log = deps.log.child({ bot: bot.id, device: deviceId, message: message.id });
+    const observation: Observation = {
+      text: message.text,
+      from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
+      chat: { id: message.chatKey, kind: message.chatKind },
+      number: ownNumber,
+      message: view(),
+      config,
+      log,
+      signal: AbortSignal.timeout(deps.config.botTimeoutMs),
+      now: deps.now,
+    };
+    for (const tap of bot.taps) void observe(tap as (observation: Observation) => unknown, observation, log);
+  }
+}
+
+async function observe(
+  tap: (observation: Observation) => unknown,
+  observation: Observation,
+  log: Logger,
+): Promise<void> {
+  try {
+    await tap(observation);
+  } catch (error) {
+    log.error({ error: describeError(error, observation.text) }, "an observer (b.tap) threw");
+  }
+}

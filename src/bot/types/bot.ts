@@ -1,0 +1,123 @@
+import type { Duration } from "../duration.ts";
+import type { StandardSchema } from "../standard-schema.ts";
+import type { Dialogue } from "./dialogue.ts";
+import type { Handler, Middleware, Predicate, Routes } from "./routes.ts";
+
+/** Where a bot listens. */
+export type BotChat = "dm" | "group" | "channel";
+
+/** What a bot remembers of a chat. */
+export interface SessionOptions<Session> {
+  /** Rises when the shape changes; default 1. */
+  version?: number;
+  /** Any Standard Schema (zod, valibot, arktype, …). What it refuses is not stored, and the handler has failed. */
+  schema?: StandardSchema<unknown, Session>;
+  initial(): Session;
+  /** Forgotten after this time without a change. Default: never. */
+  ttl?: Duration;
+  /** Makes today's shape of what an older version wrote. Default: it begins anew. */
+  migrate?(old: unknown, version: number): Session;
+}
+
+/** What several messages in a row are to a bot. */
+export type Burst =
+  /** Each is handled by itself. */
+  | "each"
+  /** Texts that come within this time of one another are handled as one, joined by line breaks. */
+  | { merge: Duration }
+  /** Of such texts only the last is handled. */
+  | { latest: Duration };
+
+export interface BotLimits {
+  /** One handler's time. Default `BOT_TIMEOUT_MS`. */
+  timeout?: Duration;
+  /** Answered messages per chat, as `"20/min"` or `"5/10s"`; above it the bot is not asked. Default: no limit. */
+  repliesPerChat?: string;
+}
+
+/** What follows from a handler that threw or took too long. */
+export type OnError =
+  /** The next bot is asked, at last the webhook. */
+  | "next"
+  /** Nobody is asked, nothing is said. */
+  | "silent"
+  /** Nobody else is asked, and this is said. */
+  | { reply: string };
+
+export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session = undefined> {
+  /** 0 is asked first, 100 last. Default 50; equals are asked in the order of their ids. */
+  priority?: number;
+  /** Default `['dm']`. */
+  chats?: readonly BotChat[];
+  /** `all` (default): on for every number; `bound`: only where `PUT /devices/{number}/bots` turns it on. */
+  enable?: "all" | "bound";
+  /** Any Standard Schema for the settings that a number may give the bot. Checked when they are set. */
+  config?: StandardSchema<unknown, Config>;
+  session?: SessionOptions<Session>;
+  burst?: Burst;
+  limits?: BotLimits;
+  /** Default `next`. */
+  onError?: OnError;
+  /** Language of `ctx.t` when nobody has chosen one. Default `en`. */
+  locale?: string;
+}
+
+/** A bot as a file exports it; `defineBot` makes one, and a file without imports may export one as it is. */
+export interface BotDefinition<
+  Config = Readonly<Record<string, unknown>>,
+  Session = undefined,
+> extends BotOptions<Config, Session> {
+  routes(b: Routes<Config, Session>): void;
+}
+
+export type RouteKind =
+  | "keyword"
+  | "command"
+  | "word"
+  | "prefix"
+  | "match"
+  | "on"
+  | "fallback"
+  | "interrupt"
+  | "timer";
+
+/** One row of a bot's route table. */
+export interface Route {
+  kind: RouteKind;
+  /** The word as written, the expression, the filters, or `*`. Shown by `GET /bots`. */
+  pattern: string;
+  handler: Handler<never, never, never, never>;
+  /** Of `keyword`, `word`, `prefix`, `interrupt`: the word, normalised. Of `command` and `timer`: its name. */
+  word?: string;
+  regex?: RegExp;
+  filter?: Predicate;
+  endsHandoff?: boolean;
+}
+
+/** A bot whose definition was read and checked. */
+export interface Bot {
+  id: string;
+  priority: number;
+  chats: readonly BotChat[];
+  enable: "all" | "bound";
+  config: StandardSchema<unknown, unknown> | null;
+  session:
+    | (Required<Pick<SessionOptions<unknown>, "version" | "initial">> & {
+        schema: StandardSchema<unknown, unknown> | null;
+        /** Milliseconds. */
+        ttl: number | null;
+        migrate: ((old: unknown, version: number) => unknown) | null;
+      })
+    | null;
+  /** Milliseconds to wait for more; null: each message by itself. */
+  burst: { kind: "merge" | "latest"; ms: number } | null;
+  /** Milliseconds; null: the gateway's own. */
+  timeoutMs: number | null;
+  rate: { count: number; ms: number } | null;
+  onError: OnError;
+  locale: string;
+  routes: Route[];
+  middleware: Middleware<never, never>[];
+  taps: ((observation: never) => unknown)[];
+  dialogues: ReadonlyMap<string, Dialogue<never>>;
+}

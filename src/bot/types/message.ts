@@ -1,0 +1,73 @@
+import type { Incoming, IncomingMedia, MediaKind, MessageType } from "../../model/messages.ts";
+import type { PollView } from "../../model/polls.ts";
+
+/** A message as bots see it: a frozen view of what arrived. */
+export type Message = Readonly<
+  Pick<
+    Incoming,
+    | "id"
+    | "type"
+    | "text"
+    | "timestamp"
+    | "quoted"
+    | "mentions"
+    | "location"
+    | "contacts"
+    | "reaction"
+    | "targetId"
+  > & {
+    /** Its file: what it is, not the bytes (`ctx.file()` has those). */
+    media: Readonly<IncomingMedia> | null;
+    /** The poll that arrived, or that a vote is about, with every vote that is known. */
+    poll: PollView | null;
+  }
+>;
+
+type Known<Key extends keyof Message> = { [K in Key]: NonNullable<Message[K]> };
+type OfType<Type extends MessageType> = Omit<Message, "type"> & { readonly type: Type };
+
+/** A message of one type, with what that type always carries. */
+export type MessageOf<Type extends MessageType> = Type extends "location"
+  ? OfType<Type> & Known<"location">
+  : Type extends "contact"
+    ? OfType<Type> & Known<"contacts">
+    : Type extends "poll" | "poll_vote"
+      ? OfType<Type> & Known<"poll">
+      : Type extends "reaction"
+        ? OfType<Type> & Known<"reaction">
+        : Type extends "edit" | "revoke"
+          ? OfType<Type> & Known<"targetId">
+          : OfType<Type>;
+
+type MediaMessage<Kind extends MediaKind> = Omit<Message, "media"> & {
+  readonly media: Readonly<Omit<IncomingMedia, "kind"> & { kind: Kind }>;
+};
+
+/**
+ * What `b.on` takes: a message type (`location`, `reaction`, `edit`, …), `media` or `media:image` for files, `poll:new` and
+ * `poll:vote`, `quoted` for answers to an earlier message, `mention` for messages that mention somebody.
+ */
+export type Filter =
+  | Exclude<MessageType, "unknown">
+  | "unknown"
+  | "media"
+  | `media:${MediaKind}`
+  | "poll:new"
+  | "poll:vote"
+  | "quoted"
+  | "mention";
+
+/** The message as a filter has narrowed it. */
+export type Filtered<F extends Filter> = F extends "media"
+  ? MediaMessage<MediaKind>
+  : F extends `media:${infer Kind extends MediaKind}`
+    ? MediaMessage<Kind>
+    : F extends "poll:new"
+      ? MessageOf<"poll">
+      : F extends "poll:vote"
+        ? MessageOf<"poll_vote">
+        : F extends "quoted"
+          ? Message & Known<"quoted">
+          : F extends MessageType
+            ? MessageOf<F>
+            : Message;

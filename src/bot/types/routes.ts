@@ -1,0 +1,67 @@
+import type { Context, CommandMatch, Observation } from "./context.ts";
+import type { Dialogue } from "./dialogue.ts";
+import type { Filter, Filtered, Message } from "./message.ts";
+
+export type Handler<
+  M = Message,
+  Match = RegExpExecArray | null,
+  Config = Readonly<Record<string, unknown>>,
+  Session = undefined,
+> = (ctx: Context<M, Match, Config, Session>) => unknown;
+
+export type Predicate = (message: Message) => boolean;
+
+/** Runs around the routes of its bot, in the order of the calls. Not calling `next` keeps the route from running. */
+export type Middleware<Config = Readonly<Record<string, unknown>>, Session = undefined> = (
+  ctx: Context<Message, unknown, Config, Session>,
+  next: () => Promise<void>,
+) => unknown;
+
+export interface InterruptOptions {
+  /** Also heard while a person has the chat (`handoff`, or the owner wrote by hand), and ends that. Default false. */
+  endsHandoff?: boolean;
+}
+
+type Words = string | readonly string[];
+
+/**
+ * What `defineBot`'s function is given. Routes are asked in this order: keywords, commands; then `word`, `prefix`, `match`
+ * and `on` as written; at last `fallback`.
+ */
+export interface Routes<Config = Readonly<Record<string, unknown>>, Session = undefined> {
+  /**
+   * The whole message equals the word, or one of them. Case, accents, white space, and punctuation and emoji around the
+   * message do not count: `menu` takes "Menú!" and "*MENU* 👋", not "the menu".
+   */
+  keyword(words: Words, handler: Handler<Message, null, Config, Session>): void;
+  /** The message contains the word, or one of them, as a whole word; compared like keywords. */
+  word(words: Words, handler: Handler<Message, null, Config, Session>): void;
+  /** The message begins with the text, or one of them; `ctx.match` is the rest. Compared like keywords. */
+  prefix(texts: Words, handler: Handler<Message, string, Config, Session>): void;
+  /** `/name`, whatever follows: `b.command("order", …)` takes "/order 2 pizzas". */
+  command(names: Words, handler: Handler<Message, CommandMatch, Config, Session>): void;
+  /** The text matches. Flags `g` and `y` are dropped: the expression is asked afresh for each message. */
+  match(pattern: RegExp, handler: Handler<Message, RegExpExecArray, Config, Session>): void;
+  /** Messages that a filter accepts, one of several filters, or a function. */
+  on<F extends Filter>(filters: F | readonly F[], handler: Handler<Filtered<F>, null, Config, Session>): void;
+  on<M extends Message>(
+    filter: (message: Message) => message is M,
+    handler: Handler<M, null, Config, Session>,
+  ): void;
+  on(filter: Predicate, handler: Handler<Message, null, Config, Session>): void;
+  /**
+   * Whatever a person sent that no other route of this priority took. It also takes the message away from the webhook.
+   * Reactions, edits, deletions and votes never get here: ask for them with `on`.
+   */
+  fallback(handler: Handler<Message, null, Config, Session>): void;
+  /** Runs around every route, dialogue and timer of this bot. */
+  use(middleware: Middleware<Config, Session>): void;
+  /** Sees every message of the bot's chats that may be answered, whoever answers. It cannot reply, and nobody waits for its result. */
+  tap(observer: (observation: Observation<Config>) => unknown): void;
+  /** Words that are heard before any dialogue and before a webhook that holds the chat: "cancel", "stop", "help". */
+  interrupt(words: Words, handler: Handler<Message, null, Config, Session>, options?: InterruptOptions): void;
+  /** Runs when a timer of this key is due (`ctx.after`). */
+  timer(key: string, handler: Handler<Message, null, Config, Session>): void;
+  /** Makes dialogues known that were made outside of this function, so that they go on after a restart. */
+  dialogue(...dialogues: Dialogue<never>[]): void;
+}

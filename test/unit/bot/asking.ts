@@ -1,0 +1,59 @@
+import { createBotAnswerers } from "../../../src/bot/answerers.ts";
+import { readLocales } from "../../../src/bot/locales.ts";
+import { createBotState } from "../../../src/bot/state.ts";
+import type { RouteTable } from "../../../src/bot/table.ts";
+import type { Logger } from "../../../src/log.ts";
+import type { Answer, Asked, StoredMessage } from "../../../src/pipeline/answer.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { temporaryStore } from "../store/temporary.ts";
+
+export interface AskingOptions {
+  tableOf: (deviceId: number) => RouteTable;
+  log: Logger;
+  now?: () => number;
+  botTimeoutMs?: number;
+  stopping?: AbortSignal;
+  store?: Store;
+  locales?: Record<string, unknown>;
+}
+
+let shared: Promise<Store> | null = null;
+
+/** Asks bots as the pipeline does: taps, interrupts, dialogue, routes; the trails of all of them in one. */
+export function asking(options: AskingOptions) {
+  const { tableOf, log, now = Date.now, botTimeoutMs = 1000, stopping } = options;
+  const { locales } = readLocales(options.locales ?? {});
+  const unavailable = () => Promise.reject(new Error("no files here"));
+  const open = async () => {
+    const store = options.store ?? (await (shared ??= temporaryStore()));
+    return createBotAnswerers({
+      bindings: { tableOf },
+      state: createBotState({ ...store, now }),
+      media: { prepare: unavailable },
+      files: { read: unavailable },
+      locales: () => locales,
+      config: { botTimeoutMs, takeoverMinutes: 30 },
+      hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+      log,
+      now,
+      ...(stopping && { stopping }),
+    });
+  };
+  let opened: ReturnType<typeof open> | null = null;
+  return async (stored: StoredMessage, asked: Partial<Asked> = {}): Promise<Answer> => {
+    const bots = await (opened ??= open());
+    const trail: Answer["trail"] = [];
+    const full: Asked = { paused: false, following: async () => [], ...asked };
+    for (const answerer of [bots.taps, bots.interrupts, bots.conversations, bots.routes]) {
+      const answer = await answerer.answer(stored, full);
+      trail.push(...answer.trail);
+      if (answer.kind === "answer") return { ...answer, trail };
+    }
+    return { kind: "pass", trail };
+  };
+}
+
+export function textsOf(answer: Answer): string[] | null {
+  if (answer.kind === "pass") return null;
+  return answer.replies.map(({ draft }) => ("text" in draft ? draft.text : draft.kind));
+}
