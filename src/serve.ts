@@ -15,6 +15,9 @@ const MAX_HEADER_BYTES = 1_048_576;
 /** Nothing is lost when the end is forced: what was not done is done at the next start. */
 const STOP_WITHIN_MS = 24_000;
 
+/** Longer than proxies keep an idle connection (60 s): who closes first must be the side that sends the requests. */
+const KEEP_ALIVE_MS = 65_000;
+
 const nitro = useNitroApp();
 const server = serve({
   port: config.port,
@@ -28,6 +31,7 @@ const server = serve({
   node: { maxHeaderSize: MAX_HEADER_BYTES },
 });
 const http = server.node!.server as Server;
+http.keepAliveTimeout = KEEP_ALIVE_MS;
 http.on("request", (_request, response) => drain.track(response));
 http.on("clientError", refuseUnreadable);
 
