@@ -470,3 +470,77 @@ export const idempotency = sqliteTable(
     index("idempotency_created").on(t.createdAt),
   ],
 );
+/** What a bot remembers of one chat, or of one writer in a group (`scope`). */
+export const botSessions = sqliteTable(
+  "bot_sessions",
+  {
+    deviceId: integer("device_id").notNull(),
+    botId: text("bot_id").notNull(),
+    scope: text().notNull(),
+    /** Of the bot's `session` option when it was written. */
+    version: integer().notNull(),
+    /** Sealed JSON of the session; null when only the language is kept. */
+    value: blob({ mode: "buffer" }),
+    /** Language that the person chose, or null. */
+    locale: text(),
+    /** Null: kept until the number is erased. */
+    expiresAt: integer("expires_at"),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.botId, t.scope] }),
+    index("bot_sessions_expiry")
+      .on(t.expiresAt)
+      .where(sql`expires_at is not null`),
+  ],
+);
+
+/** The dialogue that is under way in a chat: at most one for each scope. */
+export const botDialogues = sqliteTable(
+  "bot_dialogues",
+  {
+    deviceId: integer("device_id").notNull(),
+    scope: text().notNull(),
+    botId: text("bot_id").notNull(),
+    dialogue: text().notNull(),
+    /** Sealed JSON: what was asked and answered so far. */
+    state: blob({ mode: "buffer" }).notNull(),
+    expiresAt: integer("expires_at"),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.scope] })],
+);
+
+/** Timers of bots. A due one becomes an inbox row in the commit that removes it here. */
+export const botTimers = sqliteTable(
+  "bot_timers",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    deviceId: integer("device_id").notNull(),
+    botId: text("bot_id").notNull(),
+    scope: text().notNull(),
+    /** One timer of a key in a scope: setting it again moves it. */
+    key: text().notNull(),
+    /** Sealed JSON: the chat, the writer, and the bot's own data. */
+    body: blob({ mode: "buffer" }).notNull(),
+    dueAt: integer("due_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("bot_timers_key").on(t.deviceId, t.botId, t.scope, t.key),
+    index("bot_timers_due").on(t.dueAt),
+  ],
+);
+
+/** Results of `ctx.step`, kept until their message is decided: an effect that has happened is not made again. */
+export const botSteps = sqliteTable(
+  "bot_steps",
+  {
+    inboxId: integer("inbox_id").notNull(),
+    deviceId: integer("device_id").notNull(),
+    botId: text("bot_id").notNull(),
+    key: text().notNull(),
+    /** Sealed JSON. */
+    value: blob({ mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.inboxId, t.botId, t.key] })],
+);
