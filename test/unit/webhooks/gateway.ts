@@ -178,9 +178,9 @@ export async function gateway(
     logged,
     stop,
     /** A message arrives; resolves when it is stored. */
-    receive: async (change: Partial<Incoming> = {}): Promise<Incoming> => {
+    receive: async (change: Partial<Incoming> = {}, device = DEVICE): Promise<Incoming> => {
       const message = incoming({ timestamp: Math.floor(store.now() / 1000), ...change });
-      await pipeline.receive(DEVICE, NUMBER, [message], []);
+      await pipeline.receive(device, NUMBER, [message], []);
       return message;
     },
     configure: (url: string, change: Partial<WebhookConfig> = {}) => webhooks.put(DEVICE, { url, ...change }),
