@@ -1,7 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { loadConfig } from "../../src/config.ts";
+import { createLogger } from "../../src/log.ts";
+import { openStore } from "../../src/store/open.ts";
 import { command } from "../_setup/command.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
@@ -100,3 +103,90 @@ it(
     expect(asked).toHaveLength(1);
   },
 );
+
+it(
+  "what waited in the copy and has left since goes out under the same id, and is read once",
+  { timeout: 300_000 },
+  async () => {
+    const shop = await openShop();
+    const { world } = shop;
+    await world.sim.faults.holdAcks({ number: SHOP });
+    const waiting = send(world, ANA, "your parcel is here");
+    await world.sim.waitForMessage(ANA, { text: "your parcel is here" }, WAIT_MS);
+    const file = join(shop.folder, "parley.tar");
+    await shop.parley("backup", file);
+    await world.sim.faults.releaseAcks({ number: SHOP });
+    const { id } = await waiting;
+
+    const said = await restore(shop, file);
+
+    expect(said).toContain("1 message waited then and will be sent again");
+    await until(async () => {
+      const { body } = await world.gateway.get(`/messages/${id}`, { key: world.key });
+      return body["data"].state !== "queued";
+    }, WAIT_MS);
+    await world.sim.settle(WAIT_MS);
+    expect(await times(shop, ANA, "your parcel is here")).toBe(1);
+  },
+);
+
+it(
+  "copies that are made while messages come in fast cost none of them, are whole, and open",
+  { timeout: 400_000 },
+  async () => {
+    const shop = await openShop();
+    const { world } = shop;
+    const people = await world.sim.addContacts(12, { prefix: "49152000" });
+    const texts = Array.from({ length: 12 }, (_, index) => `message ${index}`);
+    const files: string[] = [];
+    let done = false;
+    const copying = (async () => {
+      while (!done || files.length < 2) {
+        const file = join(shop.folder, `${files.length}.tar`);
+        await shop.parley("backup", file);
+        files.push(file);
+      }
+    })();
+
+    await Promise.all(
+      people.map(async (person) => {
+        for (const text of texts) await world.sim.sendText(person, SHOP, text);
+        await world.sim.waitForMessage(person, { text: `re: ${texts.at(-1)!}` }, 180_000);
+      }),
+    );
+    done = true;
+    await copying;
+    await world.sim.settle(WAIT_MS);
+
+    for (const person of people) {
+      const answers = await world.sim.messages(person, { from: SHOP });
+      expect(answers.map(({ text }) => text)).toEqual(texts.map((text) => `re: ${text}`));
+    }
+    const key = readFileSync(join(world.gateway.dataDir, "master-key"), "utf8").trim();
+    for (const [index, file] of files.entries()) await checkCopy(shop, file, `${index}`, key);
+    expect(readdirSync(join(world.gateway.dataDir, "backup"))).toEqual([]);
+  },
+);
+
+/** Restored elsewhere: every answer belongs to a message that is done, and everything opens. */
+async function checkCopy(shop: Shop, file: string, name: string, key: string): Promise<void> {
+  const env = { DATA_DIR: join(shop.folder, name), PARLEY_MASTER_KEY: key, LOG_LEVEL: "silent" };
+  await command({ env }, "restore", file);
+  const config = loadConfig(env);
+  const store = await openStore(config, createLogger(config));
+  try {
+    expect((await store.rows("PRAGMA integrity_check", []))[0]![0]).toBe("ok");
+    const torn = await store.rows(
+      `SELECT o.id FROM outbox o LEFT JOIN inbox i ON i.id = o.inbox_id
+      WHERE o.origin = 'webhook' AND (i.id IS NULL OR i.state <> 'done')`,
+      [],
+    );
+    expect(torn).toEqual([]);
+    for (const { device_id: device, wa_id: id, body } of await store.rows("SELECT * FROM inbox", []))
+      expect(
+        store.box.openJson(new Uint8Array(body as ArrayBuffer), `inbox:${Number(device)}:${String(id)}`),
+      ).toHaveProperty("text");
+  } finally {
+    await store.close();
+  }
+}
