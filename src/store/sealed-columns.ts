@@ -56,4 +56,23 @@ export const SEALED_COLUMNS: SealedColumn[] = [
     ["key_id", "route", "idem_key"],
     (key, route, idem) => `idempotency:${key}:${route}:${idem}`,
   ),
+  of(
+    "bot_sessions",
+    "value",
+    ["device_id", "bot_id", "scope"],
+    (device, bot, scope) => `bot_session:${device}:${bot}:${scope}`,
+  ),
+  of("bot_dialogues", "state", ["device_id", "scope"], (device, scope) => `bot_dialogue:${device}:${scope}`),
+  of(
+    "bot_timers",
+    "body",
+    ["device_id", "bot_id", "scope", "key"],
+    (device, bot, scope, key) => `bot_timer:${device}:${bot}:${scope}:${key}`,
+  ),
+  of(
+    "bot_steps",
+    "value",
+    ["inbox_id", "bot_id", "key"],
+    (inbox, bot, key) => `bot_step:${inbox}:${bot}:${key}`,
+  ),
 ];
