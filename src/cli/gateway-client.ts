@@ -31,6 +31,8 @@ export interface GatewayClient {
   readonly baseUrl: string;
   /** The same gateway asked with another token or key. */
   as(token: string): GatewayClient;
+  /** The same gateway, waited for longer. */
+  patient(timeoutMs: number): GatewayClient;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: object): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
@@ -85,6 +87,7 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     baseUrl,
     download,
     as: (other) => createGatewayClient(baseUrl, other, timeoutMs),
+    patient: (longer) => createGatewayClient(baseUrl, token, longer),
     get: (path) => ask("GET", path),
     post: (path, body = {}) => ask("POST", path, body),
     put: (path, body) => ask("PUT", path, body),

@@ -12,6 +12,7 @@ const parley = defineCommand({
     keys: () => import("./commands/keys.ts").then((module) => module.default),
     audit: () => import("./commands/audit.ts").then((module) => module.default),
     devices: () => import("./commands/devices.ts").then((module) => module.default),
+    replay: () => import("./commands/replay.ts").then((module) => module.default),
     bots: () => import("./commands/bots.ts").then((module) => module.default),
     backup: () => import("./commands/backup.ts").then((module) => module.default),
     restore: () => import("./commands/restore.ts").then((module) => module.default),
