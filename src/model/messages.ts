@@ -56,6 +56,8 @@ export interface Incoming {
   pushName: string;
   /** Unix seconds, WhatsApp's clock. */
   timestamp: number;
+  /** Seconds by which WhatsApp's clock was ahead of the host's when it came; absent: less than a minute. */
+  clockAhead?: number;
   /** It waited at WhatsApp while the number was offline. */
   waited?: true;
   type: MessageType;
@@ -77,6 +79,10 @@ export interface Incoming {
   /** Of a bot's timer that is due, which takes the path of a message; its `type` is `unknown`. */
   timer?: { botId: string; key: string; data: unknown };
 }
+
+/** When a message was written, by the host's clock: Unix milliseconds. What has an age limit is measured by it. */
+export const sentAt = ({ timestamp, clockAhead = 0 }: Pick<Incoming, "timestamp" | "clockAhead">): number =>
+  (timestamp - clockAhead) * 1000;
 
 /** What someone wants to have sent. */
 export type Draft = TextDraft | MediaDraft | PollDraft | ReactionDraft;

@@ -1,4 +1,4 @@
-import type { Incoming } from "../model/messages.ts";
+import { sentAt, type Incoming } from "../model/messages.ts";
 import type { TrailEntry } from "./answer.ts";
 import type { ChatChange, ChatFacts } from "./chats.ts";
 
@@ -47,7 +47,7 @@ export function judgeMessage(
   // Status broadcasts never leave the gateway, the owner's own included.
   if (message.chatKind === "status") return silence("status", false);
   if (message.fromMe) return silence("owner", true, takeover(message, limits, now));
-  const change = { lastIncomingAt: Math.min(now, message.timestamp * 1000) };
+  const change = { lastIncomingAt: Math.min(now, sentAt(message)) };
   const strict = silencingGuard(message, facts, limits, replyMaxAge, now);
   const paused = facts.takeoverUntil > now;
   if (strict === null)
@@ -74,7 +74,7 @@ function judgeTimer(facts: ChatFacts, limits: GuardLimits, now: number): Ruling 
 
 /** Whether the answer would come later than the number's owner wants any answer to come. */
 export function isTooOld(message: Incoming, replyMaxAge: number, now: number): boolean {
-  return now - message.timestamp * 1000 > replyMaxAge * 1000;
+  return now - sentAt(message) > replyMaxAge * 1000;
 }
 
 /** Whether the loop guard lets automatic replies into the chat now. */
@@ -112,7 +112,7 @@ function silencingGuard(
 /** Counted from when the owner wrote: a message that reaches us late must not silence bots for the time after. */
 function takeover(message: Incoming, { takeoverMinutes }: GuardLimits, now: number): ChatChange {
   if (takeoverMinutes === 0 || NOT_WRITTEN.has(message.type)) return {};
-  return { takeoverUntil: Math.min(now, message.timestamp * 1000) + takeoverMinutes * MINUTE_MS };
+  return { takeoverUntil: Math.min(now, sentAt(message)) + takeoverMinutes * MINUTE_MS };
 }
 
 function speech(): Ruling {

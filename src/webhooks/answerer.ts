@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Incoming } from "../model/messages.ts";
+import { sentAt, type Incoming } from "../model/messages.ts";
 import type { Answer, Answerer, Forward, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
@@ -197,7 +197,7 @@ function deliveryFor(
       jid: privately ? sender : chat,
       chat: privately ? sender : message.chatKey,
       quote: privately ? null : quote,
-      timestamp: message.timestamp,
+      timestamp: Math.floor(sentAt(message) / 1000),
     },
     reply: null,
   };

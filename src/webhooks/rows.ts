@@ -20,7 +20,7 @@ export interface ReplyTarget {
   /** Canonical key of that chat. */
   chat: string;
   quote: TextDraft["quote"] | null;
-  /** WhatsApp's time of the message, Unix seconds. */
+  /** When the message was written, by the host's clock: Unix seconds. */
   timestamp: number;
 }
 

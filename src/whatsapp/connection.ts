@@ -9,6 +9,7 @@ import type { OwnIds } from "./addresses.ts";
 import type { AuthState } from "./auth-state.ts";
 import { baileys } from "./baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
+import { watchClock, type WhatsAppClock } from "./clock.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { identityOf, ownIdsOf } from "./identity.ts";
 import { createComposer, type Composer } from "./compose.ts";
@@ -77,6 +78,7 @@ interface Context extends ConnectionDeps {
 /** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
 export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConnection> {
   let socket: WASocket | undefined;
+  let clock: WhatsAppClock | undefined;
   let reason: Closed | null = null;
   const end = (closed: Closed): void => {
     reason ??= closed;
@@ -109,6 +111,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     own,
     numbersOfLids,
     readPoll,
+    clockAhead: () => clock?.ahead() ?? 0,
     readResent: async (message) =>
       readResent(await messagesFromPhone(message, (id) => placeholderIn(deps.memory, id))),
     onSilent: (waId) => witness.read(deviceId, waId),
@@ -157,6 +160,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       return draft && id ? composer.again({ draft, waId: id, jid: remoteJid ?? "" }) : undefined;
     },
   });
+  clock = watchClock(socket, deps.store.now);
   keepPrivacyTokens(socket);
   closeQuickly(socket);
   listenToStanzas(socket, {

@@ -1,5 +1,5 @@
 import type { proto } from "@whiskeysockets/baileys";
-import { isArmed } from "../model/failpoint.ts";
+import { hasFailpoints, isArmed } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { OwnIds, StanzaAttributes } from "./addresses.ts";
@@ -23,6 +23,8 @@ export interface JournalDeps {
   /** Numbers of LID users, as far as they are stored. */
   numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
   readPoll: PollReader;
+  /** Seconds by which WhatsApp's clock is ahead of the host's, see `Incoming.clockAhead`. */
+  clockAhead(): number;
   /** Messages that the own phone has sent again, in a protocol message. */
   readResent(message: proto.IMessage): Promise<Incoming[]>;
   /** Resolves when the messages are stored and `spend` is committed with them. */
@@ -73,7 +75,7 @@ export function createJournal(deps: JournalDeps): Journal {
 
   async function pump(): Promise<void> {
     while (waiting.length > 0) {
-      if (isArmed("after-receipt")) return;
+      if (hasFailpoints && isArmed("after-receipt")) return;
       underWay = waiting;
       waiting = [];
       try {
@@ -95,6 +97,11 @@ export function createJournal(deps: JournalDeps): Journal {
     pumping ??= pump();
   }
 
+  function stamped(message: Incoming): Incoming {
+    const clockAhead = deps.clockAhead();
+    return clockAhead === 0 ? message : { ...message, clockAhead };
+  }
+
   async function prepareForPeople(
     attributes: StanzaAttributes,
     message: proto.IMessage,
@@ -104,7 +111,7 @@ export function createJournal(deps: JournalDeps): Journal {
     const lidUsers = lidUsersOf(attributes, content);
     const numbers = lidUsers.length > 0 ? await deps.numbersOfLids(lidUsers) : undefined;
     const numberOfLid = (lidUser: string): string | null => numbers?.get(lidUser) ?? null;
-    const read = toIncoming({ attributes, content, raw }, deps.own(), numberOfLid);
+    const read = stamped(toIncoming({ attributes, content, raw }, deps.own(), numberOfLid));
     if (read.type !== "poll_vote") return read;
     return deps.readPoll(read, message).catch((error: unknown) => {
       if (isStorageFailure(error)) throw error;
@@ -115,7 +122,7 @@ export function createJournal(deps: JournalDeps): Journal {
 
   async function preparePeer(attributes: StanzaAttributes, message: proto.IMessage, plain: Uint8Array) {
     const row = protocolRow(plain);
-    const resent = isOwn(attributes, deps.own()) ? await deps.readResent(message) : [];
+    const resent = isOwn(attributes, deps.own()) ? (await deps.readResent(message)).map(stamped) : [];
     if (resent.length === 0) return { row, incoming: [] };
     const content = { message: null, plain: row.content?.plain ?? null, resent };
     return { row: { stanzaId: attributes.id ?? "", content }, incoming: resent };

@@ -8,6 +8,8 @@ import type { MissingMessage, Witness } from "./port.ts";
 /** More than that waits for the next connection: each is a message to the phone. */
 const ASKED_AT_ONCE = 50;
 
+const { PLACEHOLDER_MESSAGE_RESEND } = baileys.proto.Message.PeerDataOperationRequestType;
+
 export interface RecoveryDeps {
   deviceId: number;
   log: Logger;
@@ -31,7 +33,7 @@ export interface Recovery {
 }
 
 export function startRecovery(
-  socket: Pick<WASocket, "ev" | "requestPlaceholderResend" | "authState">,
+  socket: Pick<WASocket, "ev" | "sendPeerDataOperationMessage" | "authState">,
   deps: RecoveryDeps,
 ): Recovery {
   const startedAt = deps.now();
@@ -41,8 +43,11 @@ export function startRecovery(
     });
 
   async function ask(message: MissingMessage): Promise<void> {
+    await socket.sendPeerDataOperationMessage({
+      placeholderMessageResendRequest: [{ messageKey: keyOf(message) }],
+      peerDataOperationRequestType: PLACEHOLDER_MESSAGE_RESEND,
+    });
     deps.memory.askedPhone.set(message.id, true);
-    await socket.requestPlaceholderResend(keyOf(message));
   }
 
   async function compare(messages: WAMessage[]): Promise<void> {

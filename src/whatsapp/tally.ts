@@ -7,7 +7,11 @@ export interface Tally {
   closed(code: number): void;
 }
 
-/** @param tell called once the connection is open, and then as often as something changes */
+/**
+ * Call it after every other listener that changes stanzas is in place: this one then hears them first, as they came.
+ *
+ * @param tell called once the connection is open, and then as often as something changes
+ */
 export function watchTally(
   { ws }: Pick<WASocket, "ws">,
   now: () => number,

@@ -103,6 +103,21 @@ describe("what is not answered", () => {
     expect(webhook.forwarded).toContainEqual({ text: "late", handledBy: null });
   });
 
+  it("is measured by the host's clock, however far WhatsApp's is ahead of it or behind", async () => {
+    const { run, line, at, decided } = await startGuarded({ replyMaxAge: 600 });
+    const hours = 3 * 3600;
+    const behind = text(4915001, "behind", { ...at(-hours), clockAhead: -hours });
+    const ahead = text(4915002, "ahead", { ...at(hours), clockAhead: hours });
+    const lateAhead = text(4915003, "late", { ...at(hours - 601), clockAhead: hours });
+
+    await run.receive(behind, ahead, lateAhead);
+
+    expect(await decided(behind.id)).toMatchObject({ by: "bot:echo", guard: null });
+    expect(await decided(ahead.id)).toMatchObject({ by: "bot:echo", guard: null });
+    expect(await decided(lateAhead.id)).toMatchObject({ by: null, guard: "too_old" });
+    await until(() => expect(line.texts().toSorted()).toEqual(["re: ahead", "re: behind"]));
+  });
+
   it("is too old once the answer is there, though it was not when it was asked for", async () => {
     const clock = manualClock();
     const ids: string[][] = [];

@@ -1,0 +1,26 @@
+import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+
+/** Less is the way of a stanza, and rounding. */
+const SAME_SECONDS = 60;
+
+/** Compares WhatsApp's clock with the host's. */
+export interface WhatsAppClock {
+  /** Seconds by which WhatsApp's clock is ahead of the host's; 0 when they agree within a minute, or when it did not say. */
+  ahead(): number;
+}
+
+/** WhatsApp tells the time when it lets a client in; from there on the host's steady clock counts, which nobody sets. */
+export function watchClock({ ws }: Pick<WASocket, "ws">, now: () => number): WhatsAppClock {
+  let startedAt: number | null = null;
+  ws.prependListener("CB:success", ({ attrs }: BinaryNode) => {
+    const told = Number(attrs.t);
+    startedAt = told > 0 ? told * 1000 - performance.now() : null;
+  });
+  return {
+    ahead() {
+      if (startedAt === null) return 0;
+      const seconds = Math.round((startedAt + performance.now() - now()) / 1000);
+      return Math.abs(seconds) < SAME_SECONDS ? 0 : seconds;
+    },
+  };
+}
