@@ -31,6 +31,7 @@ import { scheduleByTimer } from "./outbox/schedule.ts";
 import { createPipeline } from "./pipeline/pipeline.ts";
 import { createPolls } from "./polls/polls.ts";
 import { createRetention } from "./retention/retention.ts";
+import { watchClock } from "./store/clock.ts";
 import { checkStorage } from "./store/health.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
@@ -247,6 +248,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   });
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
 
+  const clock = watchClock(store, log);
   const retention = createRetention({ store, config, log, sentContent: outbox.sentContent });
 
   async function remove(deviceId: number): Promise<void> {
@@ -302,6 +304,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     files: outgoing,
     health: { check: () => checkStorage(store, config.dataDir), longestStallMs: stalls.longestMs },
     async start() {
+      await clock.start();
       await outbox.start();
       await pipeline.start();
       await numbers.start();
@@ -327,6 +330,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       // An attempt whose connection is gone has its outcome: not known.
       await within(STOP_OUTCOMES_MS, sent);
       await audit.stop();
+      await clock.stop();
       outgoing.stop();
       whatsapp.stop();
       stalls.stop();

@@ -17,6 +17,8 @@ export interface World {
 }
 
 export interface WorldOptions {
+  /** Default: a folder of the gateway's own, removed at the end. */
+  dataDir?: string;
   env?: Record<string, string>;
   simulator?: SimulatorOptions;
 }
@@ -65,6 +67,7 @@ async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<
   const started: Started = { sim };
   worlds.add(started);
   const gateway = await startGateway({
+    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     env: {
       WHATSAPP_WS_URL: sim.wsUrl,
       WHATSAPP_NOISE_ROOT: sim.noiseRoot,
