@@ -34,9 +34,13 @@ interface Pause {
 export function createBrake(store: Pick<Store, "rows" | "writer" | "now">, log: Logger): Brake {
   const pauses = new Map<number, Pause>();
 
-  const waitMs = (deviceId: number): number =>
+  function waitMs(deviceId: number): number {
+    const pause = pauses.get(deviceId);
+    if (pause === undefined) return 0;
     // A clock that was set back must not make a pause longer than any is.
-    Math.min(LONGEST_MS, Math.max(0, (pauses.get(deviceId)?.until ?? 0) - store.now()));
+    pause.until = Math.min(pause.until, store.now() + LONGEST_MS);
+    return Math.max(0, pause.until - store.now());
+  }
 
   return {
     async load() {
