@@ -30,7 +30,7 @@ export default defineCommand({
 function report({ manifest, linked, waiting, expired, aside }: Restored): void {
   say(`Restored the backup of ${manifest.created_at}.`);
   if (aside !== null) say(`What was there before is in ${aside}.`);
-  say(`${plural(linked, "number")} stay linked; people's phones make new sessions by themselves.`);
+  say(`Numbers that stay linked: ${linked}. People's phones make new sessions by themselves.`);
   if (waiting > 0)
     say(`${plural(waiting, "message")} waited then and will be sent again; phones drop repetitions.`);
   if (expired > 0)
