@@ -27,6 +27,9 @@ import type { Statement, Store } from "./store.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { createWriter } from "./writer.ts";
 
+/** How long a start waits for somebody else's lock on the database file. */
+const START_PATIENCE_MS = 10_000;
+
 /**
  * Takes the lock on `DATA_DIR`, makes sure that the database is ours, whole, not newer than this program and sealed with
  * this master key, and brings it up to date. Until all of that is known nothing existing is changed.
@@ -66,6 +69,8 @@ async function openLocked(
     ...(file === null ? {} : { concurrency: 1 }),
   });
   try {
+    // Somebody may just be looking at the file, or has closed it after a crash and is tidying up its log.
+    if (file !== null) await client.execute(`PRAGMA busy_timeout = ${START_PATIENCE_MS}`);
     const masterKey = await prepareDatabase(config, client, file, name, now());
     const derivationKey = await readDerivationKey(client, masterKey);
     hideSecret(log, masterKey);
@@ -78,6 +83,8 @@ async function openLocked(
         : createFileEngine(file);
     // Every write that does not go through the writer fails at once, instead of in somebody's night.
     if (file !== null) await client.execute("PRAGMA query_only = ON");
+    // A wait would hold up the event loop from here on.
+    if (file !== null) await client.execute("PRAGMA busy_timeout = 0");
     const reader = file === null ? null : createFileReader(file);
     const condition = reader && watchFile(file!, name, log, engine, reader);
     const writer = createWriter(engine, condition ?? undefined);
