@@ -1,0 +1,111 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { startReceiver } from "../_setup/receiver.ts";
+import { until, type World } from "../_setup/world.ts";
+import { ANA, BEN, botsFolder, idsPerText, openShop, send, SHOP, temporaryFolder } from "./shop.ts";
+
+const LIBRARIES = ["x86_64", "aarch64"].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`);
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+const ECHO = `export default (b) => b.match(/^echo/, (ctx) => ctx.reply("bot: " + ctx.text));`;
+
+/** A gateway whose wall clock can be set while it runs; its timers go by the real, monotonic one. */
+async function openShopWithClock(): Promise<{ world: World; set(seconds: number): void }> {
+  const library = LIBRARIES.find((path) => existsSync(path));
+  if (library === undefined)
+    throw new Error("libfaketime is needed to set the clock: apt-get install faketime");
+  const file = join(temporaryFolder(), "offset");
+  const set = (seconds: number): void => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`);
+  set(0);
+  const world = await openShop({
+    env: {
+      BOTS_DIR: botsFolder({ echo: ECHO }),
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    },
+  });
+  return { world, set };
+}
+
+async function gatewayTime({ gateway }: World): Promise<number> {
+  return Date.parse((await gateway.get("/health/live")).headers.get("date") ?? "");
+}
+
+it(
+  "±1 hour and ±1 day while it runs: every message comes and goes once, and signatures carry the present",
+  { timeout: 240_000 },
+  async () => {
+    const { world, set } = await openShopWithClock();
+    const { gateway, sim, key } = world;
+    const receiver = await startReceiver("");
+    await gateway.put(
+      `/devices/${SHOP}/webhook`,
+      { url: receiver.url, mode: "always", reply_max_age: 86_400 },
+      { key },
+    );
+
+    const jumps = [0, HOUR_S, -HOUR_S, DAY_S - HOUR_S, -DAY_S, 0];
+    for (const [n, seconds] of jumps.entries()) {
+      set(seconds);
+      await until(async () => Math.abs((await gatewayTime(world)) - Date.now() - seconds * 1_000) < 60_000);
+      await sim.sendText(ANA, SHOP, `echo ${n}`);
+      await until(() => receiver.events.some(({ body }) => body["message"] === `echo ${n}`));
+      await sim.waitForMessage(ANA, { from: SHOP, text: `bot: echo ${n}` }, 30_000);
+      const options = { key, headers: { "idempotency-key": `key-${n}` } };
+      const request = { sender: SHOP, number: BEN, message: `sent ${n}` };
+      const first = await gateway.post("/send-message", request, options);
+      const again = await gateway.post("/send-message", request, options);
+      expect(first.body).toMatchObject({ status: true });
+      expect(again.body["results"]).toEqual(first.body["results"]);
+      const { headers } = receiver.events.findLast(({ body }) => body["message"] === `echo ${n}`)!;
+      const signedAt = Number(headers["webhook-timestamp"]);
+      expect(Math.abs(signedAt - Date.now() / 1_000 - seconds)).toBeLessThan(120);
+    }
+    await sim.settle();
+
+    const each = (prefix: string) => Object.fromEntries(jumps.map((_, n) => [`${prefix} ${n}`, 1]));
+    expect(await idsPerText(world, ANA)).toEqual(each("bot: echo"));
+    expect(await idsPerText(world, BEN)).toEqual(each("sent"));
+    expect(receiver.events).toHaveLength(jumps.length);
+    expect(gateway.output()).toContain("the clock was set back");
+    expect(gateway.output()).toContain("the clock was set forward");
+    expect((await gateway.get(`/devices/${SHOP}`, { key })).body["data"].state).toBe("connected");
+  },
+);
+
+it.each(["while it runs", "between two starts"])(
+  "set back by a day %s: a delivery that is due in seconds does not wait for a day, and is not stormed",
+  { timeout: 240_000 },
+  async (when) => {
+    const { world, set } = await openShopWithClock();
+    const { gateway, sim, key } = world;
+    const receiver = await startReceiver("");
+    receiver.status = 500;
+    await gateway.put(`/devices/${SHOP}/webhook`, { url: receiver.url }, { key });
+    await sim.sendText(ANA, SHOP, "hook");
+    await until(async () => {
+      const { body } = await gateway.get("/deliveries", { key });
+      return body["data"][0]?.state === "retrying" && body["data"][0].attempts.length === 2;
+    }, 60_000);
+
+    receiver.status = 200;
+    if (when === "while it runs") set(-DAY_S);
+    else {
+      await gateway.stop();
+      set(-DAY_S);
+      await gateway.restart();
+      await world.online(SHOP);
+    }
+    await until(() => gateway.output().includes("the clock was set back"));
+
+    const { body } = await gateway.get("/deliveries", { key });
+    const waits = Date.parse(body["data"][0].next_at) - (await gatewayTime(world));
+    expect(waits).toBeLessThan(10 * 60_000);
+    expect(receiver.events).toHaveLength(2);
+    await send(world, BEN, "still sending");
+    await sim.waitForMessage(BEN, { from: SHOP, text: "still sending" }, 30_000);
+  },
+);
