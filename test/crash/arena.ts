@@ -1,7 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import Database from "libsql";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FailpointName } from "../../src/model/failpoint.ts";
+import { testBuild } from "../_setup/build.ts";
 import { ok, startApart, until, type Apart } from "./apart.ts";
 import { startHook, type Hook } from "./hook.ts";
 import { judge, type Mark, type Script, type Verdict, type Written } from "./judge.ts";
@@ -14,6 +16,8 @@ export const BEN = "4915100000002";
 export interface Arena {
   world: Apart;
   hook: Hook;
+  /** `index.mjs` of the build that runs. */
+  entry: string;
   /** `…@g.us` of a group with everybody in it. */
   group: string;
   /** `…@newsletter` that the shop follows. */
@@ -22,6 +26,8 @@ export interface Arena {
   send(path: string, body: Record<string, string | string[]>): void;
   /** The failpoint at which the process is going to end, and at which pass of it. */
   arm(name: FailpointName, pass?: number): void;
+  /** One column, `id`, of the database that the dead process has left; the files themselves are not opened. */
+  left(sql: string): string[];
   /** Starts it again after {@link expectDeath}. */
   revive(): Promise<void>;
   /** Provokes, again and again, until the process has died by SIGKILL at the armed place. @throws when it does not */
@@ -49,13 +55,16 @@ export function repliesDue({ text = "", chat, to }: Written): number {
   return text.startsWith("ask") && to !== "" ? 1 : 0;
 }
 
-export async function openArena(seed: string): Promise<Arena> {
+/** @param entry `index.mjs` of a test build; default: one of the present sources */
+export async function openArena(seed: string, entry?: string): Promise<Arena> {
+  const build = entry ?? (await testBuild());
   const folder = mkdtempSync(join(tmpdir(), "parley-crash-"));
   const crashFile = join(folder, "crash");
   writeFileSync(join(folder, "order.mjs"), BOT);
   writeFileSync(crashFile, "");
   const world = await startApart({
     seed,
+    entry: build,
     env: { CRASH_FILE: crashFile, BOTS_DIR: folder, LOOP_GUARD_PER_MINUTE: "0", PACE_PER_MINUTE: "0" },
   });
   const hook = await startHook();
@@ -112,6 +121,7 @@ export async function openArena(seed: string): Promise<Arena> {
   return {
     world,
     hook,
+    entry: build,
     group,
     channel,
     send,
@@ -130,6 +140,18 @@ export async function openArena(seed: string): Promise<Arena> {
       const left = readFileSync(crashFile, "utf8");
       if (state.exit.signal !== "SIGKILL" || left !== `died at ${name}`)
         throw new Error(`It ended by ${JSON.stringify(state.exit)} (${left}), not at "${name}".`);
+    },
+    left(sql) {
+      const copy = join(folder, "left");
+      cpSync(world.gateway.dataDir, copy, {
+        recursive: true,
+        filter: (path) => !path.includes("lock") && !path.endsWith("-shm"),
+      });
+      const database = new Database(join(copy, "parley.db"));
+      const rows = database.prepare(sql).all([]) as { id: string }[];
+      database.close();
+      rmSync(copy, { recursive: true, force: true });
+      return rows.map(({ id }) => id);
     },
     async revive() {
       writeFileSync(crashFile, "");

@@ -8,7 +8,6 @@ import { startSimulator } from "../../src/simulator/index.ts";
 import { adoptCompanion } from "../../src/simulator/server/adopt.ts";
 import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
 import type { UpgradeFacts } from "../fixtures/upgrade/facts.ts";
-import { testBuild } from "../_setup/build.ts";
 import { runGateway, startGateway } from "../_setup/gateway.ts";
 import { until } from "./apart.ts";
 import { judge, type Judged, type Verdict } from "./judge.ts";
@@ -22,17 +21,16 @@ const MIGRATIONS = fileURLToPath(new URL("../../drizzle/migrations/", import.met
  * the old schema, whole; the next start brings it up to date, and the number answers.
  */
 export function crashWhileMigrating(failpoint: FailpointName, where: string): CrashPoint {
-  return { name: failpoint, failpoint, where, run: (_, random) => drill(failpoint, random) };
+  return { name: failpoint, failpoint, where, run: ({ entry }, random) => drill(entry, failpoint, random) };
 }
 
-async function drill(failpoint: FailpointName, random: Random): Promise<Verdict> {
+async function drill(entry: string, failpoint: FailpointName, random: Random): Promise<Verdict> {
   const facts = JSON.parse(readFileSync(join(FIXTURE, "facts.json"), "utf8")) as UpgradeFacts;
   const dataDir = mkdtempSync(join(tmpdir(), "parley-crash-upgrade-"));
   cpSync(FIXTURE, dataDir, { recursive: true });
   const sim = (await startSimulator({ seed: facts.seed, controlPort: false })) as LibrarySimulator;
   await sim.addNumber(facts.number);
   adoptCompanion(sim.server, facts.number, facts.companion);
-  const entry = await testBuild();
   const env = {
     PARLEY_MASTER_KEY: facts.masterKey,
     PARLEY_ADMIN_TOKEN: facts.adminToken,

@@ -15,6 +15,7 @@ const { values } = parseArgs({
     point: { type: "string" },
     seed: { type: "string", default: "crash" },
     worlds: { type: "string", default: "2" },
+    entry: { type: "string" },
     json: { type: "string" },
     markdown: { type: "boolean", default: false },
   },
@@ -58,7 +59,7 @@ const EMPTY = { runs: 0, messages: 0, lost: 0, duplicated: 0, outOfOrder: 0, rep
 
 /** Takes points until there is none left. */
 async function work(index: number, waiting: CrashPoint[], done: Map<string, Row>): Promise<void> {
-  const arena = await openArena(`${values.seed} ${index}`);
+  const arena = await openArena(`${values.seed} ${index}`, values.entry);
   try {
     for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
       const row = await crashAt(arena, point);

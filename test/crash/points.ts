@@ -22,12 +22,20 @@ export interface CrashPoint {
 
 type Provoke = (arena: Arena, random: Random) => Promise<void>;
 
+/** Whether the dead process was where it should have been, from what it left behind. */
+type Proof = (arena: Arena) => Promise<boolean>;
+
 /** A row whose crash happens while messages go in and out. */
 function during(
   provoke: Provoke,
   failpoint: FailpointName,
   where: string,
-  { name = failpoint as string, passes = 2, prepare = undefined as Provoke | undefined } = {},
+  {
+    name = failpoint as string,
+    passes = 2,
+    prepare = undefined as Provoke | undefined,
+    proof = undefined as Proof | undefined,
+  } = {},
 ): CrashPoint {
   return {
     name,
@@ -37,11 +45,32 @@ function during(
       await prepare?.(arena, random);
       arena.arm(failpoint, 1 + Math.floor(random() * passes));
       await arena.expectDeath(failpoint, () => provoke(arena, random));
+      if (proof) await until(`what proves the place "${name}"`, () => proof(arena), 10_000);
       await arena.revive();
       return arena.settle();
     },
   };
 }
+
+/** WhatsApp has the receipt of a message that no inbox row holds. */
+const acknowledgedOnly: Proof = async ({ world: { sim }, left }) => {
+  const stored = new Set(left("SELECT wa_id AS id FROM inbox"));
+  const entries = await sim.transcript({ number: SHOP, direction: "to_companion" });
+  return entries.some(({ decrypted, id }) => decrypted && !stored.has(id));
+};
+
+/** The webhook has the event of a message that is not handled. */
+const askedOnly: Proof = async ({ hook, left }) => {
+  const pending = new Set(left("SELECT wa_id AS id FROM inbox WHERE state = 'pending'"));
+  return hook.events.some(({ id }) => pending.has(id));
+};
+
+/** A message is at WhatsApp that the outbox has not sent. */
+const writtenOnly: Proof = async ({ world: { sim }, left }) => {
+  const queued = new Set(left("SELECT wa_id AS id FROM outbox WHERE state = 'queued'"));
+  const entries = await sim.transcript({ number: SHOP, direction: "to_contact" });
+  return entries.some(({ id }) => queued.has(id));
+};
 
 /** Two chats and a group, a bot and the webhook, a picture, a send by REST: in an order that the seed decides. */
 const conversation: Provoke = async ({ world: { sim }, group, send }, random) => {
@@ -100,7 +129,9 @@ const rotating: Provoke = async ({ world: { gateway, key } }) => {
 
 /** Rotated, killed, then asked: whatever secret the customer knows must still fit. */
 const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => ({
-  ...during(rotating, failpoint, where),
+  name: failpoint,
+  failpoint,
+  where,
   async run(arena, random) {
     arena.arm(failpoint);
     await arena.expectDeath(failpoint, () => rotating(arena, random));
@@ -113,19 +144,23 @@ const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => 
 export const POINTS: CrashPoint[] = [
   during(conversation, "before-journal-commit", "decrypted; neither ratchet nor text stored"),
   during(conversation, "after-journal-commit", "ratchet and text stored; no receipt yet"),
-  during(conversation, "after-receipt", "receipt sent; no inbox row yet"),
+  during(conversation, "after-receipt", "receipt sent; no inbox row yet", {
+    proof: acknowledgedOnly,
+  }),
   during(conversation, "after-inbox-commit", "inbox row stored; not handled"),
   during(conversation, "in-handler", "inside a bot's handler", { passes: 1 }),
   during(conversation, "before-reply-commit", "answered; nothing of it stored"),
   during(conversation, "after-reply-commit", "replies stored; not sent"),
-  during(conversation, "after-webhook-request", "webhook asked; no answer yet"),
-  during(conversation, "after-webhook-answer", "webhook has answered; nothing of it stored"),
+  during(conversation, "after-webhook-request", "webhook asked; no answer yet", { proof: askedOnly }),
+  during(conversation, "after-webhook-answer", "webhook has answered; nothing of it stored", {
+    proof: askedOnly,
+  }),
   during(sending, "after-accept", "send stored; its caller not told"),
   during(conversation, "before-encrypt", "taken from the outbox; not encrypted"),
   during(conversation, "after-encrypt-commit", "encrypted, ratchet stored; not written"),
   during(sendingFiles, "after-upload", "file uploaded; not noted", { passes: 1 }),
-  during(conversation, "before-ack", "written to WhatsApp; no ack"),
-  during(conversation, "after-ack", "ack seen; not stored"),
+  during(conversation, "before-ack", "written to WhatsApp; no ack", { proof: writtenOnly }),
+  during(conversation, "after-ack", "ack seen; not stored", { proof: writtenOnly }),
   during(conversation, "after-delivery-receipt", "delivery receipt seen; not stored"),
   during(posting, "after-journal-commit", "a channel's post stored; not acknowledged", {
     name: "post-journaled",

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { seededRandom } from "../../src/simulator/random.ts";
+import { openArena, type Arena } from "./arena.ts";
+import { POINTS } from "./points.ts";
+
+let arena: Arena;
+beforeAll(async () => {
+  arena = await openArena("one of each", inject("serverEntry"));
+});
+afterAll(() => arena?.close());
+
+/** One run of each row; `npm run crash` makes twenty. */
+describe("killed, and started again: nothing lost, nothing twice, in order", () => {
+  const rows = POINTS.map((point) => [point.name, point.where, point] as const);
+  it.each(rows)("%s: %s", { timeout: 240_000 }, async (_name, _where, point) => {
+    const random = seededRandom(point.name);
+    const verdict = await point.run(arena, () => random.integer(2 ** 32) / 2 ** 32);
+    expect(verdict.messages).toBeGreaterThan(1);
+    expect(verdict.problems).toEqual([]);
+    expect(verdict).toMatchObject({ lost: 0, duplicated: 0, outOfOrder: 0 });
+  });
+});
