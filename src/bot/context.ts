@@ -43,7 +43,7 @@ export interface ContextServices {
 }
 
 export interface ContextInput {
-  bot: Pick<Bot, "id" | "locale" | "session">;
+  bot: Pick<Bot, "id" | "locale" | "session" | "dialogues">;
   stored: StoredMessage;
   match: unknown;
   config: Readonly<Record<string, unknown>>;
@@ -189,6 +189,10 @@ export function openContext(input: ContextInput): OpenContext {
       open("start");
       if (typeof dialogue?.begin !== "function")
         throw new TypeError("ctx.start() takes a dialogue, as menu(…) and form(…) make them.");
+      if (bot.dialogues.get(dialogue.id) !== (dialogue as unknown))
+        throw new TypeError(
+          `ctx.start(): the bot does not know the dialogue "${dialogue.id}". Make it with b.menu or b.form, or hand it to b.dialogue, so that it goes on after a restart.`,
+        );
       effects.dialogue = { dialogue: dialogue as Dialogue<unknown>, input: value };
     },
     leave(text) {

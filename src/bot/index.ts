@@ -7,16 +7,55 @@
  */
 export { defineBot } from "./define.ts";
 export { ContextClosedError } from "./context.ts";
+export { fields, form, menu } from "./dialogues/index.ts";
 export type {
+  DialogueOptions,
+  DialogueTexts,
+  Field,
+  FieldOptions,
+  Fields,
+  FileAnswer,
+  Form,
+  Menu,
+  MenuDefinition,
+  MenuOption,
+  Question,
+  Values,
+} from "./dialogues/index.ts";
+export type { Duration } from "./duration.ts";
+export type { StandardSchema } from "./standard-schema.ts";
+export type {
+  AnyContext,
   BotChat,
   BotDefinition,
+  BotLimits,
   BotLog,
   BotOptions,
+  Burst,
+  CommandMatch,
+  Content,
   Context,
+  Dialogue,
+  DialogueState,
+  FileOptions,
+  FileSource,
+  Filter,
+  Filtered,
+  HandoffOptions,
   Handler,
+  Idle,
+  InterruptOptions,
   Message,
   MessageOf,
+  Middleware,
+  Observation,
+  OnError,
+  PollOptions,
+  ReceivedFile,
   ReplyOptions,
   Routes,
+  SessionOptions,
+  TextOptions,
+  Turn,
 } from "./types.ts";
 export type { ChatKind, MessageType } from "../model/messages.ts";

@@ -1,3 +1,12 @@
+import {
+  fields,
+  form,
+  menu,
+  type DialogueOptions,
+  type Fields,
+  type Menu,
+  type MenuDefinition,
+} from "./dialogues/index.ts";
 import { readFilter } from "./filters.ts";
 import { normalise } from "./normalise.ts";
 import type {
@@ -69,6 +78,17 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     tap(observer: unknown) {
       parts.taps.push(readHandler("tap", observer));
     },
+    fields,
+    menu(id: string, definition: MenuDefinition) {
+      const made = menu(readId("menu", id), definition);
+      addDialogue(parts, made as Dialogue<never>);
+      return made;
+    },
+    form(id: string, questions: Fields, done: () => unknown, options?: DialogueOptions) {
+      const made = form(readId("form", id), questions, done, options);
+      addDialogue(parts, made as Dialogue<never>);
+      return made;
+    },
     dialogue(...dialogues: Dialogue<never>[]) {
       for (const dialogue of dialogues) addDialogue(parts, dialogue);
     },
@@ -82,7 +102,16 @@ export function addDialogue(parts: Parts, dialogue: Dialogue<never>): void {
   const other = parts.dialogues.get(dialogue.id);
   if (other !== undefined && other !== dialogue)
     throw new TypeError(`Two dialogues have the id ${JSON.stringify(dialogue.id)}. Rename one of them.`);
+  if (other !== undefined) return;
   parts.dialogues.set(dialogue.id, dialogue);
+  for (const next of (dialogue as Partial<Menu>).leadsTo ?? []) addDialogue(parts, next as Dialogue<never>);
+}
+
+function readId(kind: string, id: unknown): string {
+  if (typeof id === "string" && /^[\w./:-]{1,64}$/.test(id)) return id;
+  throw new TypeError(
+    `b.${kind}(${JSON.stringify(id)}): the first argument is its id, for instance "signup"; it is stored.`,
+  );
 }
 
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);

@@ -1,3 +1,4 @@
+import type { DialogueOptions, Fields, Form, Menu, MenuDefinition, Values } from "../dialogues/index.ts";
 import type { Context, CommandMatch, Observation } from "./context.ts";
 import type { Dialogue } from "./dialogue.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
@@ -62,6 +63,17 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   interrupt(words: Words, handler: Handler<Message, null, Config, Session>, options?: InterruptOptions): void;
   /** Runs when a timer of this key is due (`ctx.after`). */
   timer(key: string, handler: Handler<Message, null, Config, Session>): void;
+  /** A question with options, known to this bot: `ctx.start(…)` begins it. See {@link MenuDefinition}. */
+  menu(id: string, definition: MenuDefinition<Context<Message, null, Config, Session>>): Menu;
+  /** Questions one after the other, known to this bot: `ctx.start(…)` begins it, `done` gets the answers. */
+  form<F extends Fields>(
+    id: string,
+    fields: F,
+    done: (ctx: Context<Message, null, Config, Session>, values: Values<F>) => unknown,
+    options?: DialogueOptions,
+  ): Form<F>;
+  /** Kinds of questions for `form`, for files that import nothing. */
+  readonly fields: typeof import("../dialogues/fields.ts");
   /** Makes dialogues known that were made outside of this function, so that they go on after a restart. */
   dialogue(...dialogues: Dialogue<never>[]): void;
 }

@@ -1,0 +1,224 @@
+import type { MediaKind } from "../../model/messages.ts";
+import { normalise } from "../normalise.ts";
+import type { AnyContext } from "../types.ts";
+import { chosen, showChoices, type Choice, type Rendering } from "./choices.ts";
+
+/** The question of a field: a text (or key of `locales/*.json`), or a function of what was answered before. */
+export type Question =
+  | string
+  | ((ctx: AnyContext, answers: Readonly<Record<string, never>>) => string | Promise<string>);
+
+/** What an answer was understood as. `problem` takes the place of the form's own retry text. */
+export type Reading<Value> = { value: Value } | { problem: string | null };
+
+/** One question of a form and what its answer must be. Values must be JSON: they are stored. */
+export interface Field<Value> {
+  readonly question: Question;
+  /** Shows the question. */
+  ask(ctx: AnyContext, question: string): void;
+  read(ctx: AnyContext, question: string): Reading<Value> | Promise<Reading<Value>>;
+  /** The words that leave it out; its value is then null. */
+  readonly skip: readonly string[];
+  readonly tries: number | null;
+  /** What an answer means for the whole form; default `go_on`. */
+  readonly outcome?: (value: Value) => "go_on" | "cancel" | "restart";
+}
+
+export type ValueOf<F> = F extends Field<infer Value> ? Value : never;
+
+export interface FieldOptions {
+  /** Said when the answer cannot be used, instead of the form's own text. */
+  retry?: string;
+  /** Instead of the form's own number. */
+  tries?: number;
+  /** Words that leave the question unanswered (null), for instance "skip". Default: it must be answered. */
+  skip?: string | readonly string[];
+}
+
+type Skipped<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
+
+function field<Value, O extends FieldOptions>(
+  question: Question,
+  { retry, tries, skip }: O,
+  read: (ctx: AnyContext, question: string) => Value | undefined | Promise<Value | undefined>,
+  ask: (ctx: AnyContext, question: string) => void = (ctx, text) => ctx.reply(text),
+): Field<Skipped<O, Value>> {
+  const words = (skip === undefined ? [] : [skip].flat()).map((word) => normalise(word) ?? "");
+  return {
+    question,
+    ask,
+    skip: words,
+    tries: tries ?? null,
+    async read(ctx, asked) {
+      const text = ctx.message.type === "text" ? normalise(ctx.text) : null;
+      if (text !== null && words.includes(text)) return { value: null as Skipped<O, Value> };
+      const value = await read(ctx, asked);
+      return value === undefined ? { problem: retry ?? null } : { value: value as Skipped<O, Value> };
+    },
+  };
+}
+
+const written = (ctx: AnyContext): string | undefined => {
+  const text = ctx.message.type === "text" ? ctx.text.trim() : "";
+  return text === "" ? undefined : text;
+};
+
+export interface TextOptions extends FieldOptions {
+  /** Characters; default 1 and 4,000. */
+  min?: number;
+  max?: number;
+  pattern?: RegExp;
+  /** A check of your own: true, or what is wrong. May ask elsewhere; use `ctx.step` for what must happen once. */
+  check?: (value: string, ctx: AnyContext) => boolean | string | Promise<boolean | string>;
+}
+
+/** A text. */
+export function text<O extends TextOptions = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, string>> {
+  const { min = 1, max = 4_000, pattern, check } = options;
+  const plain = field<string, O>(question, options, (ctx) => {
+    const value = written(ctx);
+    if (value === undefined || value.length < min || value.length > max) return undefined;
+    return pattern && !new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")).test(value)
+      ? undefined
+      : value;
+  });
+  if (check === undefined) return plain;
+  return {
+    ...plain,
+    async read(ctx, asked) {
+      const reading = await plain.read(ctx, asked);
+      if (!("value" in reading) || reading.value === null) return reading;
+      const verdict = await check(reading.value as string, ctx);
+      if (verdict === true) return reading;
+      return { problem: typeof verdict === "string" ? verdict : (options.retry ?? null) };
+    },
+  };
+}
+
+const EMAIL = /^[^\s@<>()",;:]+@[^\s@<>()",;:]+\.[\p{L}\p{N}-]{2,}$/u;
+
+/** An e-mail address, in lower case. */
+export function email<O extends FieldOptions = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, string>> {
+  return field<string, O>(question, options, (ctx) => {
+    const value = written(ctx)?.toLowerCase();
+    return value !== undefined && value.length <= 254 && EMAIL.test(value) ? value : undefined;
+  });
+}
+
+/** A telephone number with its country: 7 to 15 digits. `"mine"` means the number that writes. */
+export function phone<O extends FieldOptions & { mine?: string | readonly string[] } = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, string>> {
+  const mine = [options.mine ?? "mine"].flat().map((word) => normalise(word));
+  return field<string, O>(question, options, (ctx) => {
+    const value = written(ctx) ?? "";
+    if (ctx.from.number !== null && mine.includes(normalise(value))) return ctx.from.number;
+    const digits = value.replace(/[\s+().-]/g, "").replace(/^00/, "");
+    return /^[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
+  });
+}
+
+export interface NumberOptions extends FieldOptions {
+  min?: number;
+  max?: number;
+  /** Whole numbers only. Default false. */
+  integer?: boolean;
+}
+
+/** A number; a comma is read as a decimal point. */
+export function number<O extends NumberOptions = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, number>> {
+  const { min = -Infinity, max = Infinity, integer = false } = options;
+  return field<number, O>(question, options, (ctx) => {
+    const value = written(ctx) ?? "";
+    if (!/^[+-]?\d{1,15}([.,]\d{1,10})?$/.test(value)) return undefined;
+    const read = Number(value.replace(",", "."));
+    return read >= min && read <= max && (!integer || Number.isInteger(read)) ? read : undefined;
+  });
+}
+
+export interface ChoiceOptions extends FieldOptions {
+  /** Default `text`. */
+  render?: Rendering;
+}
+
+/** One of several: by number, label, key, or vote. The value is the key. */
+export function choice<const Key extends string, O extends ChoiceOptions = Record<never, never>>(
+  question: Question,
+  choices: Readonly<Record<Key, string>> | readonly Key[],
+  options: O = {} as O,
+): Field<Skipped<O, Key>> {
+  const list: Choice[] = Array.isArray(choices)
+    ? (choices as readonly string[]).map((key) => ({ key, label: key }))
+    : Object.entries(choices as Record<string, string>).map(([key, label]) => ({ key, label }));
+  if (list.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
+  return field<Key, O>(
+    question,
+    options,
+    (ctx, asked) => chosen(ctx, asked, list)?.key as Key | undefined,
+    (ctx, asked) => showChoices(ctx, asked, list, options.render ?? "text"),
+  );
+}
+
+export interface ConfirmOptions extends FieldOptions {
+  yes?: readonly string[];
+  no?: readonly string[];
+  /** What a "no" does: ends the form (default), begins it anew, or is an answer like others. */
+  onNo?: "cancel" | "restart" | "go_on";
+}
+
+const YES = ["yes", "y", "ok", "okay", "yep", "sure", "👍", "1"];
+const NO = ["no", "n", "nope", "👎", "2"];
+
+/** Yes or no; a thumbs-up is a yes. */
+export function confirm<O extends ConfirmOptions = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, boolean>> {
+  const { yes = YES, no = NO, onNo = "cancel" } = options;
+  const [yesWords, noWords] = [yes, no].map((words) => new Set(words.map((word) => normalise(word))));
+  const plain = field<boolean, O>(question, options, (ctx) => {
+    const value = normalise(ctx.text);
+    if (value === null || ctx.message.type !== "text") return undefined;
+    if (yesWords!.has(value)) return true;
+    return noWords!.has(value) ? false : undefined;
+  });
+  return { ...plain, outcome: (value) => (value === false ? onNo : "go_on") };
+}
+
+/** A file that came: what it is, and the id of its message. `ctx.file()` has its bytes in the turn in which it comes. */
+export interface FileAnswer {
+  messageId: string;
+  kind: MediaKind;
+  mimetype: string;
+  fileName: string;
+}
+
+/** A picture, a document, a voice note, …: the kinds that are wanted, all of them by default. */
+export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, FileAnswer>> {
+  return field<FileAnswer, O>(question, options, (ctx) => {
+    const { media, id } = ctx.message;
+    if (media === null || (options.kinds && !options.kinds.includes(media.kind))) return undefined;
+    return { messageId: id, kind: media.kind, mimetype: media.mimetype, fileName: media.fileName };
+  });
+}
+
+/** A place that the person shares. */
+export function location<O extends FieldOptions = Record<never, never>>(
+  question: Question,
+  options: O = {} as O,
+): Field<Skipped<O, { latitude: number; longitude: number; name: string; address: string }>> {
+  return field(question, options, (ctx) => ctx.message.location ?? undefined);
+}

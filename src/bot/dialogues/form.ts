@@ -1,0 +1,130 @@
+import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
+import type { Field, ValueOf } from "./fields.ts";
+import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- fields of whatever value
+export type Fields = Readonly<Record<string, Field<any>>>;
+/** What a form has collected. */
+export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> };
+
+export type Form<F extends Fields> = Dialogue<Partial<Values<F>> | undefined>;
+
+/** Kept between two messages. By key, so that a question that is added, removed or moved disturbs no form under way. */
+interface FormState extends DialogueState {
+  answers: Record<string, unknown>;
+  /** Key of the question that waits for its answer. */
+  asked: string;
+  tries: number;
+}
+
+/**
+ * Questions one after the other; then `done` gets the answers. What was answered is kept by key: after a restart with other
+ * code a new question is asked, a removed one is left out.
+ *
+ * @param id   unique within the bot
+ * @param done runs once, in the turn of the last answer; its replies and what it stores are committed with that answer
+ */
+export function form<F extends Fields, Ctx = AnyContext>(
+  id: string,
+  fields: F,
+  done: (ctx: Ctx, values: Values<F>) => unknown,
+  options: DialogueOptions = {},
+): Form<F> {
+  const name = `form(${JSON.stringify(id)})`;
+  const keys = Object.keys(fields);
+  if (keys.length === 0) throw new TypeError(`${name} needs at least one question.`);
+  if (typeof done !== "function") throw new TypeError(`${name} needs a function that gets the answers.`);
+  const manners = readManners(name, options);
+  const { texts } = manners;
+  const fieldOf = (key: string): Field<unknown> => fields[key]!;
+
+  async function questionOf(ctx: AnyContext, key: string, answers: FormState["answers"]): Promise<string> {
+    const { question } = fieldOf(key);
+    return typeof question === "string"
+      ? ctx.t(question)
+      : question(ctx, answers as Readonly<Record<string, never>>);
+  }
+
+  async function ask(ctx: AnyContext, state: FormState): Promise<void> {
+    fieldOf(state.asked).ask(ctx, await questionOf(ctx, state.asked, state.answers));
+  }
+
+  const firstOpen = (answers: FormState["answers"]): string | undefined =>
+    keys.find((key) => !Object.hasOwn(answers, key));
+
+  /** Asks what is still open; without anything open it is done. */
+  async function goOn(ctx: AnyContext, answers: FormState["answers"], note: string): Promise<Turn> {
+    const asked = firstOpen(answers);
+    if (asked !== undefined) {
+      const state = { answers, asked, tries: 0 };
+      await ask(ctx, state);
+      return { kind: "continue", state, note };
+    }
+    const values = Object.fromEntries(keys.map((key) => [key, answers[key]])) as Values<F>;
+    await done(ctx as Ctx, values);
+    return { kind: "end", note: `${note}; complete` };
+  }
+
+  async function misunderstood(ctx: AnyContext, state: FormState, problem: string | null): Promise<Turn> {
+    const tries = state.tries + 1;
+    if (tries >= (fieldOf(state.asked).tries ?? manners.tries)) {
+      ctx.reply(ctx.t(texts.givenUp ?? DEFAULT_TEXTS.givenUp));
+      return { kind: "end", note: `${state.asked} given up` };
+    }
+    ctx.reply(ctx.t(problem ?? texts.retry ?? DEFAULT_TEXTS.retry));
+    await ask(ctx, { ...state, tries });
+    return { kind: "continue", state: { ...state, tries }, note: `${state.asked} not understood` };
+  }
+
+  /** Answers of today's questions; the question that was asked may be gone. */
+  function current(stored: DialogueState): FormState | null {
+    const { answers = {}, asked = "", tries = 0 } = stored as Partial<FormState>;
+    const kept = Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
+    return keys.includes(asked) ? { answers: kept, asked, tries } : null;
+  }
+
+  async function answer(ctx: AnyContext, state: FormState, value: unknown): Promise<Turn> {
+    const answers = { ...state.answers, [state.asked]: value };
+    const next = fieldOf(state.asked).outcome?.(value) ?? "go_on";
+    if (next === "cancel") return cancel(ctx);
+    if (next === "restart") return goOn(ctx, {}, "begun anew");
+    return goOn(ctx, answers, `${state.asked} answered`);
+  }
+
+  function cancel(ctx: AnyContext): Turn {
+    ctx.reply(ctx.t(texts.cancelled ?? DEFAULT_TEXTS.cancelled));
+    return { kind: "end", note: "cancelled" };
+  }
+
+  return {
+    kind: "form",
+    id,
+    idle: manners.idle,
+    begin(ctx, input) {
+      const known = Object.entries(input ?? {}).filter(
+        ([key, value]) => keys.includes(key) && value !== undefined,
+      );
+      return goOn(ctx, Object.fromEntries(known), "begun");
+    },
+    async take(ctx, stored) {
+      if (!manners.isAnswer(ctx)) return { kind: "pass" };
+      if (manners.isCancel(ctx)) return cancel(ctx);
+      const state = current(stored);
+      if (state === null)
+        return goOn(ctx, (stored.answers as FormState["answers"]) ?? {}, "the question is gone");
+      const question = await questionOf(ctx, state.asked, state.answers);
+      const reading = await fieldOf(state.asked).read(ctx, question);
+      if ("value" in reading) return answer(ctx, state, reading.value);
+      if (ctx.message.type === "poll_vote" || manners.routesMayAnswer) return { kind: "pass" };
+      return misunderstood(ctx, state, reading.problem);
+    },
+    async remind(ctx, stored) {
+      const state = current(stored);
+      if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
+      if (state !== null) await ask(ctx, state);
+    },
+    expired(ctx) {
+      if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
+import { chosen, showChoices, type Choice, type Rendering } from "./choices.ts";
+import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
+
+type Text<Ctx> = string | ((ctx: Ctx) => string | Promise<string>);
+
+/** One line of a menu: does something, says something, or begins another dialogue. */
+export interface MenuOption<Ctx = AnyContext> {
+  label: string;
+  run?: (ctx: Ctx) => unknown;
+  reply?: string;
+  start?: Dialogue<undefined>;
+  /** The menu stays open after it. Default false. */
+  again?: boolean;
+}
+
+export interface MenuDefinition<Ctx = AnyContext> extends DialogueOptions {
+  /** The question above the options. */
+  text: Text<Ctx>;
+  /** By key: the key is an answer too, and stands in decisions. */
+  options: Readonly<Record<string, MenuOption<Ctx>>>;
+  /** Default `text`. */
+  render?: Rendering;
+}
+
+/** A dialogue that begins others, which must be known with it. */
+export interface Menu extends Dialogue<undefined> {
+  readonly kind: "menu";
+  readonly leadsTo: readonly Dialogue<undefined>[];
+}
+
+/**
+ * A question with options. An answer is a number, a keycap emoji, a label, a key, or a vote when it is shown as a poll.
+ *
+ * @param id unique within the bot
+ * @throws {TypeError} without options, or with two that cannot be told apart
+ */
+export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ctx>): Menu {
+  const { options, render = "text" } = definition as MenuDefinition;
+  const text = definition.text as Text<AnyContext>;
+  const choices: Choice[] = Object.entries(options).map(([key, { label }]) => ({ key, label }));
+  const name = `menu(${JSON.stringify(id)})`;
+  if (choices.length === 0) throw new TypeError(`${name} needs at least one option.`);
+  const nameless = choices.find(({ label }) => typeof label !== "string" || label.trim() === "");
+  if (nameless) throw new TypeError(`${name}: option ${JSON.stringify(nameless.key)} has no label.`);
+  const manners = readManners(name, definition);
+  const { texts } = manners;
+
+  const question = async (ctx: AnyContext): Promise<string> =>
+    typeof text === "string" ? ctx.t(text) : text(ctx);
+
+  async function ask(ctx: AnyContext): Promise<void> {
+    showChoices(ctx, await question(ctx), choices, render);
+  }
+
+  async function choose(ctx: AnyContext, state: DialogueState, { key }: Choice): Promise<Turn> {
+    const option = options[key]!;
+    await option.run?.(ctx);
+    if (option.reply !== undefined) ctx.reply(ctx.t(option.reply));
+    if (option.start) ctx.start(option.start);
+    const note = `chose ${key}`;
+    return option.again && !option.start
+      ? { kind: "continue", state: { ...state, tries: 0 }, note }
+      : { kind: "end", note };
+  }
+
+  async function misunderstood(ctx: AnyContext, state: DialogueState): Promise<Turn> {
+    const tries = Number(state.tries ?? 0) + 1;
+    if (tries >= manners.tries) {
+      ctx.reply(ctx.t(texts.givenUp ?? DEFAULT_TEXTS.givenUp));
+      return { kind: "end", note: "given up" };
+    }
+    ctx.reply(ctx.t(texts.retry ?? DEFAULT_TEXTS.retry));
+    await ask(ctx);
+    return { kind: "continue", state: { ...state, tries }, note: "not understood" };
+  }
+
+  return {
+    kind: "menu",
+    id,
+    idle: manners.idle,
+    leadsTo: Object.values(options).flatMap(({ start }) => (start ? [start] : [])),
+    async begin(ctx) {
+      await ask(ctx);
+      return { kind: "continue", state: { tries: 0 } };
+    },
+    async take(ctx, state) {
+      if (!manners.isAnswer(ctx)) return { kind: "pass" };
+      const choice = chosen(ctx, await question(ctx), choices);
+      if (choice !== null) return choose(ctx, state, choice);
+      // A vote in another poll answers another question.
+      if (ctx.message.type === "poll_vote") return { kind: "pass" };
+      if (manners.isCancel(ctx)) {
+        ctx.reply(ctx.t(texts.cancelled ?? DEFAULT_TEXTS.cancelled));
+        return { kind: "end", note: "cancelled" };
+      }
+      return manners.routesMayAnswer ? { kind: "pass" } : misunderstood(ctx, state);
+    },
+    async remind(ctx) {
+      if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
+      await ask(ctx);
+    },
+    expired(ctx) {
+      if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
+    },
+  };
+}
