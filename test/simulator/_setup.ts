@@ -1,17 +1,8 @@
 import { randomBytes } from "node:crypto";
-import {
-  BufferJSON,
-  DisconnectReason,
-  initAuthCreds,
-  makeWASocket,
-  proto,
-  WA_CERT_DETAILS,
-} from "@whiskeysockets/baileys";
+import { DisconnectReason, makeWASocket, proto, WA_CERT_DETAILS } from "@whiskeysockets/baileys";
 import type {
-  AuthenticationState,
   BaileysEventMap,
   BinaryNode,
-  SignalDataTypeMap,
   UserFacingSocketConfig,
   WAMessage,
   WASocket,
@@ -21,7 +12,10 @@ import { afterEach, expect, vi } from "vitest";
 import { startSimulator } from "../../src/simulator/index.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/index.ts";
 
-export { DisconnectReason, proto };
+import { MemoryAuth } from "./_memory-auth.ts";
+import { until } from "./_until.ts";
+
+export { DisconnectReason, MemoryAuth, proto, until };
 
 // libsignal prints whole sessions, private keys included, past every logger.
 for (const method of ["info", "warn", "error"] as const) {
@@ -56,84 +50,6 @@ afterEach(async () => {
   // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test here
   expect(violations).toEqual([]);
 });
-
-/** Waits until a condition holds. @throws with `what` when it does not within the time (milliseconds) */
-export async function until<T>(
-  what: string,
-  condition: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 30_000,
-): Promise<T> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    const value = await condition();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-type Store = Map<string, string>;
-
-/** Credentials and keys in memory, serialized as a real store would, so that nothing is shared by reference. */
-export class MemoryAuth {
-  creds = initAuthCreds();
-  readonly #keys: Store = new Map();
-
-  get state(): AuthenticationState {
-    return {
-      creds: this.creds,
-      keys: {
-        get: async (type, ids) => this.#get(type, ids),
-        set: async (data) => {
-          for (const [type, values] of Object.entries(data)) {
-            for (const [id, value] of Object.entries(values ?? {})) {
-              if (value === null || value === undefined) this.#keys.delete(`${type} ${id}`);
-              else this.#keys.set(`${type} ${id}`, JSON.stringify(value, BufferJSON.replacer));
-            }
-          }
-        },
-      },
-    };
-  }
-
-  /** Drops all keys of one type. */
-  forget(type: keyof SignalDataTypeMap): void {
-    for (const key of this.#keys.keys()) if (key.startsWith(`${type} `)) this.#keys.delete(key);
-  }
-
-  /** Puts a wrong chain key into every sending chain, as a store does that went back in time. */
-  damageSessions(): void {
-    for (const [key, value] of this.#keys) {
-      if (!key.startsWith("session ")) continue;
-      const damaged = value.replaceAll(
-        /"chainKey":\{("counter":-?\d+),"key":"[^"]+"\},"chainType":1/g,
-        (_match, counter) =>
-          `"chainKey":{${counter},"key":"${randomBytes(32).toString("base64")}"},"chainType":1`,
-      );
-      this.#keys.set(key, damaged);
-    }
-  }
-
-  /** The same credentials with a copy of all keys. */
-  clone(): MemoryAuth {
-    const copy = new MemoryAuth();
-    copy.creds = JSON.parse(JSON.stringify(this.creds, BufferJSON.replacer), BufferJSON.reviver);
-    for (const [key, value] of this.#keys) copy.#keys.set(key, value);
-    return copy;
-  }
-
-  #get<T extends keyof SignalDataTypeMap>(type: T, ids: string[]): Record<string, SignalDataTypeMap[T]> {
-    const found: Record<string, SignalDataTypeMap[T]> = {};
-    for (const id of ids) {
-      const value = this.#keys.get(`${type} ${id}`);
-      if (value === undefined) continue;
-      const parsed = JSON.parse(value, BufferJSON.reviver);
-      found[id] =
-        type === "app-state-sync-key" ? proto.Message.AppStateSyncKeyData.fromObject(parsed) : parsed;
-    }
-    return found;
-  }
-}
 
 export interface Received {
   message: WAMessage;

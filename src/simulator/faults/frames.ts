@@ -40,8 +40,8 @@ export function frames(
       async splitFrames({ bytes, ...target }) {
         always("split", target, bytes > 0 ? { pieceBytes: bytes } : undefined);
       },
-      async truncateFrame({ then = "close", ...target }) {
-        once(target, { truncate: then });
+      async truncateFrame({ how = "close", ...target }) {
+        once(target, { truncate: how });
       },
       async corruptFrame(target) {
         once(target, { corrupt: true });

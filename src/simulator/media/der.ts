@@ -19,8 +19,11 @@ export const yes = (): Buffer => tagged(0x01, Buffer.from([0xff]));
 
 /** A positive whole number, given by its bytes, the most significant first. */
 export const integer = (content: Uint8Array): Buffer => {
-  const isNegative = (content[0] ?? 0) >= 0x80;
-  return tagged(0x02, isNegative ? Buffer.concat([Buffer.from([0]), content]) : content);
+  // The shortest form is the only one: no zeros in front but the one that keeps the sign.
+  const first = content.findIndex((byte) => byte !== 0);
+  const digits = first < 0 ? Buffer.from([0]) : content.subarray(first);
+  const isNegative = digits[0]! >= 0x80;
+  return tagged(0x02, isNegative ? Buffer.concat([Buffer.from([0]), digits]) : digits);
 };
 
 /** A bit string; `unused` bits at its end count for nothing. */

@@ -17,7 +17,7 @@ import { Outbox } from "./outbox.ts";
 import { type PhoneState, label } from "./phone-state.ts";
 
 /** One-time pre-keys that a phone uploads at first, and again when the server says that few are left. */
-const PRE_KEYS = 15;
+const PRE_KEYS = 10;
 
 export interface PhoneOptions {
   /** This device's own stream. */

@@ -4,7 +4,7 @@ import { FrameReader, frame } from "../wire/frames.ts";
 import { decodeNode, element, encodeNode } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { NoiseHandshake } from "../wire/noise.ts";
-import type { NoiseTransport } from "../wire/noise.ts";
+import type { NoiseTransport } from "../wire/noise-state.ts";
 import type { Connection } from "./connection.ts";
 import { OpenQueries } from "./connection.ts";
 import type { Device } from "./device.ts";

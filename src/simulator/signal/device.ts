@@ -49,6 +49,7 @@ export class SignalDevice {
   readonly #usedPreKeys = new Set<number>();
   readonly #senderKeys: SenderKeys;
   #ratchets: Random;
+  #signedPreKey: KeyPair | undefined;
   #nextPreKeyId = 1;
 
   private constructor(random: Random) {
@@ -223,7 +224,8 @@ export class SignalDevice {
   }
 
   #signedPreKeyPair(): KeyPair {
-    return keyPairFrom(this.#random.fork("signed pre-key").bytes(32));
+    this.#signedPreKey ??= keyPairFrom(this.#random.fork("signed pre-key").bytes(32));
+    return this.#signedPreKey;
   }
 
   #freshPair(): KeyPair {

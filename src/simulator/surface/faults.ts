@@ -96,7 +96,7 @@ export interface SimulatorFaults {
    * The next frame (with a `tag`: of such a stanza) ends in its middle, and with it the connection: in an orderly way
    * (`close`, the default), or as if the line were cut.
    */
-  truncateFrame(target: FaultTarget & { tag?: string; then?: "close" | "cut" }): Promise<void>;
+  truncateFrame(target: FaultTarget & { tag?: string; how?: "close" | "cut" }): Promise<void>;
   /** One byte of the next frame (with a `tag`: of such a stanza) is wrong, so that it does not decrypt. */
   corruptFrame(target: FaultTarget & { tag?: string }): Promise<void>;
   /** `<ib><offline>` is not sent at the next logins until `restoreOffline`. */
