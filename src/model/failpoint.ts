@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 /**
  * Named places at which a crash test ends the process. In a production build `__FAILPOINTS__` is the constant false and
  * the calls are removed; a test build kills the process with SIGKILL when `CRASH_AT` names the place (`name` or
  * `name:3` for the third time it is passed). `CRASH_FILE` names a file with the same words, which may be written while
- * the gateway runs: passes count from then.
+ * the gateway runs: passes count from then; the process leaves `died at <name>` in it.
  */
 // oxlint-disable-next-line no-underscore-dangle -- what a build replaces should look like nothing else
 declare const __FAILPOINTS__: boolean;
@@ -56,7 +56,9 @@ export function failpoint(name: FailpointName | CommandFailpointName): void {
   if (typeof __FAILPOINTS__ === "undefined" || !__FAILPOINTS__) return;
   if (!isArmed(name)) return;
   const nth = Number(armed.split(":")[1] ?? 1);
-  if (++passed === nth) process.kill(process.pid, "SIGKILL");
+  if (++passed !== nth) return;
+  if (process.env["CRASH_FILE"]) writeFileSync(process.env["CRASH_FILE"], `died at ${name}`);
+  process.kill(process.pid, "SIGKILL");
 }
 
 /**
