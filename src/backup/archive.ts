@@ -1,13 +1,29 @@
 import { createHash } from "node:crypto";
-import { create, extract, list, replace } from "tar";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { extract, Header, list, replace } from "tar";
 import { MASTER_KEY_FILE } from "../store/secrets.ts";
 import { MANIFEST, parseManifest, type Manifest } from "./manifest.ts";
 
 const NAMES = /^(manifest\.json|parley\.db|master-key|media|media\/mf_[0-9a-f]{24})\/?$/;
 
-/** A tar archive of files in a folder, the manifest first, as it is read: nothing is held in memory. */
-export function pack(folder: string, paths: string[]): AsyncIterable<Uint8Array> {
-  return create({ cwd: folder, portable: true, strict: true }, [MANIFEST, ...paths]);
+const BLOCK_BYTES = 512;
+
+/**
+ * A tar archive of files in a folder, the manifest first, as it is read: nothing is held in memory, and whoever stops reading
+ * leaves no file open.
+ */
+export async function* pack(folder: string, paths: string[]): AsyncGenerator<Uint8Array> {
+  for (const path of [MANIFEST, ...paths]) {
+    const { size, mtime } = await stat(join(folder, path));
+    const block = Buffer.alloc(BLOCK_BYTES);
+    new Header({ path, type: "File", mode: 0o600, size, mtime }).encode(block);
+    yield block;
+    for await (const chunk of createReadStream(join(folder, path))) yield chunk as Buffer;
+    yield Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES);
 }
 
 /** Adds the master key to an archive that is complete. @param folder where the key's file lies */

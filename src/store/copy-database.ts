@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 
 /** What the copying thread says when it is done: null, or what went wrong. */
 type Outcome = string | null;
+const BROKEN_OFF = "it was broken off";
 
 // The driver blocks its thread until the copy is written. `VACUUM INTO` reads one snapshot, whatever is committed
 // meanwhile, and holds up no writer. As text, because a bundle has no file for the thread to start from.
@@ -47,6 +48,7 @@ parentPort.postMessage(outcome);
  * @throws Error with what the driver said, for instance that the disk is full
  */
 export async function copyDatabase(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) throw notCopied(BROKEN_OFF);
   const driver = createRequire(import.meta.url).resolve("libsql");
   const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { driver, from, to } });
   const stop = (): void => void worker.terminate();
@@ -55,11 +57,13 @@ export async function copyDatabase(from: string, to: string, signal?: AbortSigna
     const outcome = await new Promise<Outcome>((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);
-      worker.once("exit", () => resolve("it was broken off"));
+      worker.once("exit", () => resolve(BROKEN_OFF));
     });
-    if (outcome !== null) throw new Error(`The database could not be copied: ${outcome}`);
+    if (outcome !== null) throw notCopied(outcome);
   } finally {
     signal?.removeEventListener("abort", stop);
     await worker.terminate();
   }
 }
+
+const notCopied = (reason: string): Error => new Error(`The database could not be copied: ${reason}`);
