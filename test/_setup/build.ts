@@ -13,8 +13,17 @@ declare module "vitest" {
   }
 }
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const SOURCES = ["src", "routes", "bots", "drizzle", "nitro.config.ts", "package.json", "package-lock.json"];
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Everything that a build is made of. */
+export const SOURCES = [
+  "src",
+  "routes",
+  "bots",
+  "drizzle",
+  "nitro.config.ts",
+  "package.json",
+  "package-lock.json",
+];
 /** Parts of `src` that no build contains. */
 const NOT_BUILT = /^src\/(simulator|cli|demo)\//;
 const BUILDS_KEPT = 3;
@@ -40,21 +49,30 @@ export async function testBuild(): Promise<string> {
 
 async function buildInto(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
+  await buildGateway(root, unfinished);
+  // In one step, so that nobody ever runs half a build.
+  await rename(unfinished, folder);
+}
+
+/**
+ * Builds the sources in `rootDir` with failpoints.
+ *
+ * @param into folder that gets `server/index.mjs`
+ */
+export async function buildGateway(rootDir: string, into: string): Promise<void> {
   const nitro = await createNitro({
-    rootDir: root,
+    rootDir,
     dev: false,
     preset: "node-server",
     logLevel: 1,
     replace: { __FAILPOINTS__: "true" },
-    buildDir: `${unfinished}.tmp`,
-    output: { dir: unfinished },
+    buildDir: `${into}.tmp`,
+    output: { dir: into },
   });
   await prepare(nitro);
   await build(nitro);
   await nitro.close();
-  rmSync(`${unfinished}.tmp`, { recursive: true, force: true });
-  // In one step, so that nobody ever runs half a build.
-  await rename(unfinished, folder);
+  rmSync(`${into}.tmp`, { recursive: true, force: true });
 }
 
 function sourcesHash(): string {

@@ -1,0 +1,95 @@
+import Database from "libsql";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ok, startApart, until, type Apart } from "./apart.ts";
+import { startHook, type Hook } from "./hook.ts";
+import { judge, type Mark, type Verdict } from "./judge.ts";
+import { buildMutants, MUTATIONS, type Mutants, type Mutation } from "./mutations.ts";
+
+/**
+ * The drills of this folder have teeth: each promise is taken out of the gateway in turn, and the judge must notice.
+ * The same drills on the same build without a mutation must find nothing.
+ */
+const SHOP = "31600000001";
+const folder = mkdtempSync(join(tmpdir(), "parley-mutants-"));
+const crashFile = join(folder, "crash");
+let mutants: Mutants;
+let world: Apart;
+let hook: Hook;
+let mark: Mark | undefined;
+let contacts = 0;
+/** Messages that the gateway sends. */
+const REPLIES = { number: SHOP, device: 1, tag: "message", direction: "in" } as const;
+
+beforeAll(async () => {
+  writeFileSync(crashFile, "");
+  mutants = await buildMutants();
+  hook = await startHook();
+  const env = { CRASH_FILE: crashFile, MUTANT: "", LOOP_GUARD_PER_MINUTE: "0" };
+  world = await startApart({ seed: "mutants", entry: mutants.entry, env });
+  await world.link(SHOP);
+  ok(await world.gateway.put(`/devices/${SHOP}/webhook`, { url: hook.url }, { key: world.key }));
+}, 400_000);
+
+afterAll(async () => {
+  await world?.close();
+  hook?.close();
+  mutants?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function restart(mutant: string): Promise<void> {
+  await world.gateway.restart({ MUTANT: mutant });
+  await world.online(SHOP);
+}
+
+/** A new contact asks something; the process dies over it, or the message comes twice; then the contact asks again. */
+async function drill({ killedAt }: Mutation, mutant: string): Promise<Verdict> {
+  const contact = `49151${String(++contacts).padStart(8, "0")}`;
+  const { sim, gateway } = world;
+  await sim.addContact(contact);
+  if (killedAt === null) await sim.faults.reencryptStanzas({ number: SHOP, n: 1 });
+  else writeFileSync(crashFile, killedAt);
+  // Without a receipt the gateway cannot know that its stanza was taken: it sends it again.
+  const isHeld = killedAt === "before-ack";
+  if (isHeld) await sim.faults.holdDeliveries({ number: contact });
+  await sim.sendText(contact, SHOP, "ask one");
+  if (killedAt !== null) {
+    expect(await gateway.exited()).toMatchObject({ signal: "SIGKILL" });
+    writeFileSync(crashFile, "");
+    const sent = await sim.countStanzas(REPLIES);
+    await restart(mutant);
+    if (isHeld) await until("it is sent again", async () => (await sim.countStanzas(REPLIES)) > sent);
+  }
+  if (isHeld) await sim.faults.releaseDeliveries({ number: contact });
+  await sim.sendText(contact, SHOP, "ask two");
+  const isAnswered = ({ text }: { text?: string }): boolean => text?.endsWith("ask two") === true;
+  await until("the second question is answered", async () =>
+    (await sim.messages(contact, { from: SHOP })).some(isAnswered),
+  );
+  await sim.settle(30_000);
+  await gateway.stop();
+  const script = { numbers: [SHOP], replies: () => 1, since: mark };
+  const verdict = await judge({ sim, dataDir: gateway.dataDir }, script);
+  mark = verdict.mark;
+  return verdict;
+}
+
+describe.each(MUTATIONS)("$name: $what", (mutation) => {
+  it("is found by the drill", async () => {
+    await restart("");
+    const before = await drill(mutation, "");
+    expect(before.problems).toEqual([]);
+
+    if (mutation.sql) {
+      const database = new Database(join(world.gateway.dataDir, "parley.db"));
+      database.exec(mutation.sql);
+      database.close();
+    }
+    await restart(mutation.name);
+    const after = await drill(mutation, mutation.name);
+    expect(after[mutation.found]).toBeGreaterThan(0);
+  }, 400_000);
+});

@@ -1,0 +1,152 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root, SOURCES, buildGateway } from "../_setup/build.ts";
+import type { FailpointName } from "../../src/model/failpoint.ts";
+
+/** A promise taken out of the sources, and the drill that must notice. */
+export interface Mutation {
+  name: string;
+  what: string;
+  file: string;
+  /** Pairs of text and what stands in its place; each text must stand in the file exactly once. */
+  edits: [from: string, to: string][];
+  /** What the database itself would still prevent. */
+  sql?: string;
+  /** Where the drill kills the process; null: a message comes twice, encrypted anew. */
+  killedAt: FailpointName | null;
+  /** What the judge must find. */
+  found: "lost" | "duplicated";
+}
+
+const on = (name: string): string => `process.env["MUTANT"] === "${name}"`;
+
+/** Every edit asks for the mutation's name when it runs, so that one build holds them all, and the gateway as it is. */
+export const MUTATIONS: Mutation[] = [
+  {
+    name: "no-journal",
+    what: "the plaintext is not kept with the ratchet",
+    file: "src/whatsapp/repository.ts",
+    edits: [
+      [
+        "await keys.set({ journal: { [hash]: row } } as SignalDataSet);",
+        `if (!(${on("no-journal")})) await keys.set({ journal: { [hash]: row } } as SignalDataSet);`,
+      ],
+    ],
+    killedAt: "after-receipt",
+    found: "lost",
+  },
+  {
+    name: "receipt-first",
+    what: "the receipt leaves before the commit",
+    file: "src/whatsapp/repository.ts",
+    edits: [
+      [
+        "return await keys\n        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)",
+        `if (${on("receipt-first")})
+        return await new Promise<Uint8Array>((resolve, reject) => {
+          const early = async (): Promise<Uint8Array> => {
+            const padded = await decrypt();
+            resolve(padded);
+            await new Promise((later) => setTimeout(later, 2_000));
+            return padded;
+          };
+          keys
+            .transaction(() => decryptAndJournal(origin, hash, early), address)
+            .then(({ incoming }) => journal.deliver(hash, incoming), reject);
+        });
+      return await keys
+        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)`,
+      ],
+    ],
+    killedAt: "before-journal-commit",
+    found: "lost",
+  },
+  {
+    name: "split-commit",
+    what: "a message is done before its reply is stored",
+    file: "src/pipeline/handle.ts",
+    edits: [
+      [
+        "return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);",
+        `if (${on("split-commit")}) {
+        await store.writer.commit(conclusion(stored, verdict, chat));
+        failpoint("after-reply-commit");
+        return await store.writer.commit([...replies, ...wanted]);
+      }
+      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);`,
+      ],
+    ],
+    killedAt: "after-reply-commit",
+    found: "lost",
+  },
+  {
+    name: "fresh-id",
+    what: "a message gets another id when it is sent again",
+    file: "src/outbox/judge.ts",
+    edits: [
+      [
+        "entry.draft = rows.openDraft(entry.deviceId, entry.waId, row.body);",
+        `entry.draft = rows.openDraft(entry.deviceId, entry.waId, row.body);
+        if (${on("fresh-id")})
+          entry.waId = \`3EB0\${crypto.randomUUID().replaceAll("-", "").slice(0, 18).toUpperCase()}\`;`,
+      ],
+    ],
+    killedAt: "before-ack",
+    found: "duplicated",
+  },
+  {
+    name: "no-key",
+    what: "the inbox takes a message that it has",
+    file: "src/inbox/inbox.ts",
+    edits: [
+      [
+        "WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4",
+        `WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE \${${on("no-key")} ? "0 AND" : ""} device_id = ?1 AND wa_id = ?4`,
+      ],
+      [
+        'LID_OF("?13")}))\nON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id',
+        `LID_OF("?13")}))\n\${${on("no-key")} ? "" : "ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING"} RETURNING id`,
+      ],
+    ],
+    sql: "DROP INDEX inbox_message",
+    killedAt: null,
+    found: "duplicated",
+  },
+];
+
+/** A build of the sources with every mutation in it, each of which waits for its name in `MUTANT`. */
+export interface Mutants {
+  entry: string;
+  remove(): void;
+}
+
+/** @throws naming the mutation whose text does not stand in its file exactly once: it has to follow the sources */
+export async function buildMutants(): Promise<Mutants> {
+  // Inside the checkout, whose packages are found from here.
+  const folder = mkdtempSync(join(root, ".test", "mutants-"));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    for (const path of [...SOURCES, "tsconfig.json"])
+      cpSync(join(root, path), join(folder, path), { recursive: true });
+    for (const mutation of MUTATIONS) apply(folder, mutation);
+    await buildGateway(folder, join(folder, ".output"));
+    return { entry: join(folder, ".output/server/index.mjs"), remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function apply(folder: string, { name, file, edits }: Mutation): void {
+  const path = join(folder, file);
+  let text = readFileSync(path, "utf8");
+  for (const [from, to] of edits) {
+    const found = text.split(from).length - 1;
+    if (found !== 1)
+      throw new Error(
+        `The mutation "${name}" has to follow ${file}: it stands there ${found} times: ${from}`,
+      );
+    text = text.replace(from, () => to);
+  }
+  writeFileSync(path, text);
+}
