@@ -212,7 +212,7 @@ function toEntry(row: NewRow, result: ResultSet | undefined, held: boolean, crea
     ...UNKNOWN,
     uncertain: false,
     // Sends by REST were asked about before they were stored.
-    allowed: row.answers === null,
+    allowed: row.origin === "api",
   };
 }
 

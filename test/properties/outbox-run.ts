@@ -113,6 +113,28 @@ export class OutboxRun {
     await this.#outbox.wake(DEVICE);
   }
 
+  /** What waited comes while the outbox still looks what there is to send. */
+  async connectAndHear(turns: number): Promise<void> {
+    const awake = this.connect();
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    this.service.handOver();
+    await awake;
+  }
+
+  /** A message arrives, and its ack never does; the line comes back before the receipt does. */
+  async loseAck(chat: number, state: "delivered" | "read" | "played"): Promise<void> {
+    await this.connect();
+    this.service.handOver();
+    await this.settle();
+    const before = this.service.takenIds.length;
+    this.service.fates.unshift("held");
+    await this.reply(chat, 1, "release");
+    await this.settle();
+    this.service.disconnect();
+    for (const waId of this.service.takenIds.slice(before)) this.service.receipt(waId, state, jid(chat));
+    await this.connect();
+  }
+
   async abandon(): Promise<void> {
     this.service.disconnect();
     await this.#outbox.abandon(DEVICE);

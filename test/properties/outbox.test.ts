@@ -71,6 +71,14 @@ const steps = [
       leaves: { connected: false },
     }),
   ),
+  fc.integer({ min: 0, max: 60 }).map((turns) => {
+    const connectAndHear = (world: OutboxRun): Promise<void> => world.connectAndHear(turns);
+    return step(`connect, hand over meanwhile (${turns})`, connectAndHear, { leaves: { connected: true } });
+  }),
+  fc.tuple(chat, receiptState).map(([to, state]) => {
+    const loseAck = (world: OutboxRun): Promise<void> => world.loseAck(to, state);
+    return step(`ack lost, ${state} waits (${to})`, loseAck, { leaves: { connected: true } });
+  }),
   fc.constant(step("release acks", (world) => world.service.releaseAcks(), { when: connected })),
   fc.tuple(fc.nat(), receiptState).map(([which, state]) => {
     return step(`${state} (${which})`, ({ service }) => {

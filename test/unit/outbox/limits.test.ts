@@ -185,7 +185,8 @@ describe("what waits too long", () => {
       deps: { onChange: (_deviceId, waId) => void changed.push(waId) },
     });
     await run.outbox.start();
-    const [{ id }] = (await submitTo(run.outbox, [4915001], "late")) as [{ id: string }];
+    const [late] = await submitTo(run.outbox, [4915001], "late");
+    const id = late!.id!;
     await clock.advance(3 * DAY);
     expect(await run.outbox.find(ACCOUNT, id)).toMatchObject({ state: "queued" });
     changed.length = 0;
