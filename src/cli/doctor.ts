@@ -7,20 +7,11 @@ import { promisify } from "node:util";
 import type { Config } from "../config.ts";
 import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/secrets.ts";
 import { isStale } from "./build.ts";
+import { bad, good, note, type Finding } from "./finding.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 import { addressesOf } from "./operator.ts";
 
-/** `good`: as it should be. `note`: works, and should be known. `bad`: something will not work until it is cured. */
-export interface Finding {
-  name: string;
-  state: "good" | "note" | "bad";
-  text: string;
-}
-
 const LOW_DISK_BYTES = 500 * 1024 * 1024;
-const good = (name: string, text: string): Finding => ({ name, state: "good", text });
-const note = (name: string, text: string): Finding => ({ name, state: "note", text });
-const bad = (name: string, text: string): Finding => ({ name, state: "bad", text });
 
 /**
  * Is this Node one that `package.json` allows (`^20.19.0 || >=22.12.0`)?

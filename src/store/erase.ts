@@ -24,6 +24,11 @@ export function eraseDevice(deviceId: number): Statement[] {
   ];
 }
 
+/** Tables whose rows belong to a number, and those that belong to such a row. */
+export function tablesOfNumbers(): { tables: string[]; children: typeof CHILDREN } {
+  return { tables: deviceTables(), children: CHILDREN };
+}
+
 function deviceTables(): string[] {
   return Object.values(schema)
     .filter((table) => is(table, SQLiteTable))

@@ -9,8 +9,9 @@ import {
   checkNode,
   checkPublicUrl,
   checkWhatsApp,
-  type Finding,
 } from "../doctor.ts";
+import { examineDatabase } from "../database-doctor.ts";
+import type { Finding } from "../finding.ts";
 import { paint, plainly, say } from "../plainly.ts";
 
 const MARKS = { good: paint.green("✓"), note: paint.yellow("·"), bad: paint.red("✗") };
@@ -21,7 +22,15 @@ function show({ name, state, text }: Finding): void {
 
 export default defineCommand({
   meta: { name: "doctor", description: "Looks for what would keep the gateway from working" },
-  run: plainly(async () => {
+  args: {
+    repair: {
+      type: "boolean",
+      description:
+        "Repairs the database where that loses nothing; makes a copy first, the gateway must be stopped",
+      default: false,
+    },
+  },
+  run: plainly(async ({ args }: { args: { repair: boolean } }) => {
     show(checkNode(process.versions.node));
     show(await checkBuild(repositoryRoot()));
     // A wrong setting throws here: it is named, and nothing below would be true.
@@ -29,6 +38,7 @@ export default defineCommand({
     const findings = [
       ...(await checkDataFolder(config)),
       await checkDatabase(config),
+      ...(await examineDatabase(config, { repair: args.repair })),
       await checkGateway(config),
       checkWhatsApp(config),
       checkPublicUrl(config),
