@@ -24,6 +24,35 @@ export class Observer {
     return this.#arrived(contact, filter);
   }
 
+  async accepted(filter: Types.AcceptedFilter = {}): Promise<Types.AcceptedMessage[]> {
+    const { world, accepted, transcript } = this.server;
+    return accepted
+      .all()
+      .map((taken) => ({ ...taken, ...(transcript.bodyOf(taken.from, taken.id) ?? { kind: "unknown" }) }))
+      .filter(
+        (message) =>
+          (filter.from === undefined || message.from === filter.from) &&
+          (filter.by === undefined || world.accounts.get(message.from)?.kind === filter.by) &&
+          (filter.chat === undefined || message.chat === filter.chat) &&
+          (filter.id === undefined || message.id === filter.id) &&
+          (filter.kind === undefined || message.kind === filter.kind),
+      );
+  }
+
+  async arrivals(filter: Types.ArrivalFilter = {}): Promise<Types.Arrival[]> {
+    const contacts = [...this.server.world.accounts.values()].filter(({ kind }) => kind === "contact");
+    return contacts
+      .filter(({ number }) => filter.contact === undefined || number === filter.contact)
+      .flatMap(({ number }) => arrivalsAt(number, this.server.transcript.arrivedAt(number)))
+      .filter(
+        (arrival) =>
+          (filter.from === undefined || arrival.from === filter.from) &&
+          (filter.chat === undefined || arrival.chat === filter.chat) &&
+          (filter.kind === undefined || arrival.kind === filter.kind),
+      )
+      .toSorted((one, other) => one.seq - other.seq);
+  }
+
   async waitForMessage(
     contact: string,
     filter: Types.WaitFilter = {},
@@ -103,6 +132,7 @@ export class Observer {
       .arrivedAt(number)
       .filter(
         (message) =>
+          (filter.repeated === true || !message.repeated) &&
           (from === undefined || message.from === from) &&
           (filter.chat === undefined || message.chat === filter.chat) &&
           (filter.id === undefined || message.id === filter.id) &&
@@ -128,6 +158,24 @@ export class Observer {
     if (!found) throw new Error(`${number} has no companion ${device}`);
     return companionInfo(found);
   }
+}
+
+/** One row for each message, with how often it came and its place in its chat. */
+function arrivalsAt(contact: string, rows: readonly Types.ArrivedMessage[]): Types.Arrival[] {
+  const found = new Map<string, Types.Arrival>();
+  const places = new Map<string, number>();
+  for (const row of rows) {
+    const name = `${row.from} ${row.id}`;
+    const known = found.get(name);
+    if (known) {
+      known.times += 1;
+      continue;
+    }
+    const place = (places.get(row.chat) ?? 0) + 1;
+    places.set(row.chat, place);
+    found.set(name, { ...row, contact, times: 1, place });
+  }
+  return [...found.values()];
 }
 
 function companionInfo(device: Device): Types.CompanionInfo {

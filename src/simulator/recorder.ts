@@ -7,9 +7,9 @@ export function makeRecorder(server: () => SimulatorServer): PhoneRecorder {
   const numberOf = (jid: string): string => server().world.find(jid)?.number ?? jid;
   return {
     onDecrypted(event) {
-      const { device, id, at, encType, tries, from, chat } = event;
+      const { device, id, at, encType, tries, from, chat, repeated } = event;
       const where = { number: device.user, device: device.device, from: numberOf(from), id };
-      const arrival = { at, encType, tries, chat: numberOf(chat) };
+      const arrival = { at, encType, tries, chat: numberOf(chat), repeated };
       server().transcript.decrypted(where, arrival, bodyOf(event));
       server().changed();
     },

@@ -12,6 +12,8 @@ export class Transcript {
   #entries: TranscriptEntry[] = [];
   readonly #byMessage = new Map<string, TranscriptEntry[]>();
   readonly #summaries = new Map<string, MessageBody>();
+  /** What phones have read of messages, for those whose sender does not tell. */
+  readonly #read = new Map<string, MessageBody>();
   readonly #arrived = new Map<string, ArrivedMessage[]>();
   readonly #listeners = new Set<(entry: TranscriptEntry) => void>();
   readonly #clock: () => number;
@@ -57,8 +59,7 @@ export class Transcript {
 
   /** The sender's own word for what it has sent. */
   summarize(senderNumber: string, id: string, summary: MessageBody): void {
-    this.#summaries.set(`${senderNumber} ${id}`, summary);
-    if (this.#summaries.size > KEPT) this.#summaries.delete(this.#summaries.keys().next().value!);
+    remember(this.#summaries, `${senderNumber} ${id}`, summary);
     for (const entry of this.#entries.slice(-200)) {
       if (entry.from === senderNumber && entry.id === id && entry.kind === "unknown")
         Object.assign(entry, summary);
@@ -68,7 +69,13 @@ export class Transcript {
   /** A simulated device has read a message. */
   decrypted(
     where: { number: string; device: number; from: string; id: string },
-    message: { at: number; chat: string; encType: TranscriptEntry["encType"]; tries: number },
+    message: {
+      at: number;
+      chat: string;
+      encType: TranscriptEntry["encType"];
+      tries: number;
+      repeated: boolean;
+    },
     body: MessageBody,
   ): void {
     const entries = this.#byMessage.get(messageKey(where.number, where.device, where.from, where.id));
@@ -78,6 +85,7 @@ export class Transcript {
       entry.tries = Math.max(entry.tries, message.tries - 1);
       this.#tell(entry);
     }
+    remember(this.#read, `${where.from} ${where.id}`, body);
     if (where.device === 0) this.#arrive(where, message, body, entry?.ordinal ?? 1);
   }
 
@@ -130,16 +138,22 @@ export class Transcript {
     return this.#arrived.get(number) ?? [];
   }
 
+  /** What an account's message said, as some phone has read it; undefined when none has. */
+  bodyOf(senderNumber: string, id: string): MessageBody | undefined {
+    return this.#summaries.get(`${senderNumber} ${id}`) ?? this.#read.get(`${senderNumber} ${id}`);
+  }
+
   #arrive(
     where: { number: string; from: string; id: string },
-    message: { at: number; chat: string; encType: TranscriptEntry["encType"] },
+    message: { at: number; chat: string; encType: TranscriptEntry["encType"]; repeated: boolean },
     body: MessageBody,
     ordinal: number,
   ): void {
     const list = this.#arrived.get(where.number) ?? [];
     this.#arrived.set(where.number, list);
-    const { at, chat, encType } = message;
-    list.push({ seq: ++this.#seq, at, id: where.id, from: where.from, chat, ...body, encType, ordinal });
+    const { at, chat, encType, repeated } = message;
+    const row = { at, id: where.id, from: where.from, chat, ...body, encType, ordinal, repeated };
+    list.push({ seq: ++this.#seq, ...row });
   }
 
   #forgetOldest(): void {
@@ -152,6 +166,11 @@ export class Transcript {
   #tell(entry: TranscriptEntry): void {
     for (const listener of this.#listeners) listener(entry);
   }
+}
+
+function remember<T>(kept: Map<string, T>, name: string, value: T): void {
+  kept.set(name, value);
+  if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
 }
 
 const messageKey = (number: string, device: number, from: string, id: string): string =>

@@ -221,7 +221,7 @@ export interface TranscriptFilter {
   since?: number;
 }
 
-/** A decrypted message at a contact's phone. The same id twice gives two rows. */
+/** A decrypted message at a contact's phone. */
 export interface ArrivedMessage extends MessageBody {
   seq: number;
   at: number;
@@ -230,12 +230,56 @@ export interface ArrivedMessage extends MessageBody {
   chat: string;
   encType: "msg" | "pkmsg" | "skmsg";
   ordinal: number;
+  /** The phone had a message with this id from this sender, and dropped this one. */
+  repeated: boolean;
 }
 
 export interface MessageFilter {
   from?: PhoneNumber;
   chat?: string;
   id?: string;
+  /** Those that the phone dropped because it had them as well. Default: only what it shows. */
+  repeated?: boolean;
+}
+
+/** A message that the service took from somebody, contact or companion; what is about an account alone is not among them. */
+export interface AcceptedMessage extends MessageBody {
+  seq: number;
+  /** When it was taken first, in milliseconds of the simulator's clock. */
+  at: number;
+  id: string;
+  from: PhoneNumber;
+  /** The device that wrote it; 0 is the phone. */
+  fromDevice: number;
+  /** Digits of the partner's number, or the group's, channel's or status address. */
+  chat: string;
+  /** How often it was sent to the whole chat with this id. */
+  times: number;
+}
+
+export interface AcceptedFilter {
+  from?: PhoneNumber;
+  /** `contact`: only what contacts wrote; `owner`: what owners wrote on the phone, and their companions. */
+  by?: "contact" | "owner";
+  chat?: string;
+  id?: string;
+  kind?: string;
+}
+
+/** A message at a contact's phone, once however often it came. */
+export interface Arrival extends ArrivedMessage {
+  contact: PhoneNumber;
+  /** How often it came and could be read. */
+  times: number;
+  /** Its place, from 1, among the messages of its chat at this contact. */
+  place: number;
+}
+
+export interface ArrivalFilter {
+  contact?: PhoneNumber;
+  from?: PhoneNumber;
+  chat?: string;
+  kind?: string;
 }
 
 export interface WaitFilter extends MessageFilter {
@@ -389,6 +433,10 @@ export interface Simulator {
 
   transcript(filter?: TranscriptFilter): Promise<TranscriptEntry[]>;
   messages(contact: PhoneNumber, filter?: MessageFilter): Promise<ArrivedMessage[]>;
+  /** Every message that the service has taken, in the order of taking (posts by nobody here: {@link Simulator.channelPosts}). */
+  accepted(filter?: AcceptedFilter): Promise<AcceptedMessage[]>;
+  /** What all contacts have got, in the order of arrival. */
+  arrivals(filter?: ArrivalFilter): Promise<Arrival[]>;
   /** Resolves as soon as a matching message has arrived, also when it was there before. Default timeout 10 s. */
   waitForMessage(contact: PhoneNumber, filter?: WaitFilter, timeoutMs?: number): Promise<ArrivedMessage>;
   /** The newest stanzas that match (a ring buffer of 20,000). */

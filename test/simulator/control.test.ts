@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { WA_CERT_DETAILS } from "@whiskeysockets/baileys";
 import { afterEach, expect, it } from "vitest";
 import { connectSimulator } from "../../src/simulator/client.ts";
+import { FAULT_METHODS } from "../../src/simulator/control/methods.ts";
 import type { ReadyLine, TranscriptEntry } from "../../src/simulator/client.ts";
 import { Client, link, simulate, until } from "./_setup.ts";
 
@@ -67,6 +68,11 @@ it("says what is wrong with a call", async () => {
   expect(answer.status).toBe(400);
   expect(await answer.json()).toEqual({ error: "no method constructor" });
   expect((await fetch(`${sim.controlUrl}/other`)).status).toBe(404);
+});
+
+it("has every fault of the library over HTTP as well", async () => {
+  const sim = await simulate();
+  expect([...FAULT_METHODS].toSorted()).toEqual(Object.keys(sim.faults).toSorted());
 });
 
 it("streams the transcript as it grows", async () => {

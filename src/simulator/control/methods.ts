@@ -32,6 +32,8 @@ export const PLAIN_METHODS = [
   "mediaRequests",
   "transcript",
   "messages",
+  "accepted",
+  "arrivals",
   "waitForMessage",
   "stanzas",
   "countStanzas",

@@ -197,7 +197,10 @@ export class Inbox {
       );
     const timestamp = Number(attrs.t);
     const pushName = attrs.notify;
-    this.#state.memory.add({ id, chat, author, fromMe: ownCopy, timestamp, pushName, message });
+    const repeated = this.#seen.has(name);
+    // A phone drops a message that it has: nothing is shown, nothing is replaced.
+    if (!repeated)
+      this.#state.memory.add({ id, chat, author, fromMe: ownCopy, timestamp, pushName, message });
     world.recorder.onDecrypted({
       at: world.clock.now(),
       device: address,
@@ -209,7 +212,7 @@ export class Inbox {
       encType,
       tries: 1 + (this.#retries.get(name) ?? 0),
       ownCopy,
-      repeated: this.#seen.has(name),
+      repeated,
       message,
       attrs,
       ...body,

@@ -44,7 +44,10 @@ export function handleMessage(server: SimulatorServer, connection: Connection, n
   }
   checkDeviceIdentity(server, sender, node);
   checkCiphertexts(server, sender, node);
-  acknowledge(server, connection, node, passOn(server, sender, node));
+  const verdict = passOn(server, sender, node);
+  if (verdict.error === undefined)
+    server.accepted.add(sender, node, server.world.find(to)?.number ?? to, server.clock());
+  acknowledge(server, connection, node, verdict);
 }
 
 /** A user has two addresses for one chat. */

@@ -9,6 +9,7 @@ import type { BinaryNode } from "../wire/nodes.ts";
 import { makeServerIdentity } from "../wire/noise.ts";
 import type { ServerIdentity } from "../wire/noise.ts";
 import type { Account, World } from "../world.ts";
+import { AcceptedMessages } from "./accepted-messages.ts";
 import type { Channel } from "./channels.ts";
 import type { Connection } from "./connection.ts";
 import { DeliveredStanzas } from "./delivered-stanzas.ts";
@@ -54,6 +55,7 @@ export class SimulatorServer {
   readonly reachout = new Reachout();
   readonly stanzas: StanzaLog;
   readonly book = new MessageBook();
+  readonly accepted = new AcceptedMessages();
   readonly delivered = new DeliveredStanzas();
   readonly pairing: PairingDesk;
   /** Timestamps and names that a caller gave for single messages, by sender and id. */

@@ -1,0 +1,33 @@
+import type { AcceptedMessage } from "../types.ts";
+import type { MessageBody } from "../surface/content.ts";
+import type { BinaryNode } from "../wire/nodes.ts";
+import type { Device } from "./device.ts";
+
+const REMEMBERED = 200_000;
+
+type Taken = Omit<AcceptedMessage, keyof MessageBody>;
+
+/** Every message that the service has acknowledged without an error, by sender and id. */
+export class AcceptedMessages {
+  readonly #messages = new Map<string, Taken>();
+  #seq = 0;
+
+  /** Takes a message up; resends for one device and messages between own devices are none. */
+  add(sender: Device, { attrs }: BinaryNode, chat: string, at: number): void {
+    const { id, participant, category } = attrs;
+    if (!id || participant || category === "peer" || attrs.device_fanout === "false") return;
+    const from = sender.account.number;
+    const known = this.#messages.get(`${from} ${id}`);
+    if (known) {
+      known.times += 1;
+      return;
+    }
+    const seq = ++this.#seq;
+    this.#messages.set(`${from} ${id}`, { seq, at, id, from, fromDevice: sender.id, chat, times: 1 });
+    if (this.#messages.size > REMEMBERED) this.#messages.delete(this.#messages.keys().next().value!);
+  }
+
+  all(): Taken[] {
+    return [...this.#messages.values()];
+  }
+}
