@@ -79,6 +79,7 @@ export function createAudit(deps: {
         throw invalid(`Must be within the last ${config.retentionDays} days: so long messages are kept.`);
       if (from > now) throw invalid("Must not be in the future.");
       await elsewhere.flush();
+      await store.writer.drain();
       return reportOn(store, deviceId, from, now);
     },
     forget(deviceId) {

@@ -1,0 +1,279 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createAudit, type Audit } from "../../../src/audit/audit.ts";
+import { createInbox, type Inbox } from "../../../src/inbox/inbox.ts";
+import { createRetention } from "../../../src/retention/retention.ts";
+import { eraseDevice } from "../../../src/store/erase.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { ConnectionFacts, MissingMessage } from "../../../src/whatsapp/port.ts";
+import { jid, OWN_NUMBER, DEVICE } from "../outbox/bench.ts";
+import { text } from "../pipeline/bench.ts";
+import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const CHAT = jid(4915001);
+
+let now: number;
+let store: Store;
+let inbox: Inbox;
+let audit: Audit;
+
+async function startAudit(): Promise<Audit> {
+  const started = createAudit({
+    store,
+    config: { retentionDays: 30 },
+    log: silentLog(configFor("/nowhere")),
+  });
+  await started.load();
+  return started;
+}
+
+beforeEach(async () => {
+  now = Date.parse("2026-11-20T12:00:00Z");
+  store = await temporaryStore({}, () => now);
+  await store.writer.commit([
+    {
+      sql: `INSERT INTO devices (id, account_id, number, state, since, created_at) VALUES (?, 'a', ?, 'connected', 0, 0)`,
+      args: [DEVICE, OWN_NUMBER],
+    },
+  ]);
+  inbox = createInbox(store);
+  audit = await startAudit();
+});
+
+const unread = (id: string, more: Partial<MissingMessage> = {}): MissingMessage => ({
+  id,
+  chat: CHAT,
+  sender: CHAT,
+  fromMe: false,
+  jid: CHAT,
+  participant: null,
+  timestamp: Math.floor(now / 1000),
+  reason: "undecryptable",
+  ...more,
+});
+
+async function receive(...messages: ReturnType<typeof text>[]): Promise<void> {
+  const found = audit.found(DEVICE, messages);
+  await inbox.record(DEVICE, messages, found.statements);
+  found.stored();
+}
+
+const connection = (more: Partial<ConnectionFacts> = {}): ConnectionFacts => ({
+  openedAt: now,
+  closedAt: null,
+  code: null,
+  announced: null,
+  arrived: 0,
+  ...more,
+});
+
+describe("a message that could not be read", () => {
+  it("is asked for at first, then lost, and neither once it came", async () => {
+    await audit.witness.missing(DEVICE, unread("A"));
+    await audit.witness.missing(DEVICE, unread("B"));
+    expect(await audit.report(DEVICE)).toMatchObject({ lost: 0, awaited: 2, recovered: 0 });
+
+    now += 11 * MINUTE;
+    const later = await audit.report(DEVICE);
+    expect(later).toMatchObject({ lost: 2, awaited: 0, recovered: 0 });
+    expect(later.missing.map(({ id, state }) => [id, state]).toSorted()).toEqual([
+      ["A", "lost"],
+      ["B", "lost"],
+    ]);
+
+    // After a restart it is known as well.
+    audit = await startAudit();
+    await receive(text(4915001, "here", { id: "A" }));
+    const report = await audit.report(DEVICE);
+    expect(report).toMatchObject({ lost: 1, recovered: 1, received: 1, pending: 1 });
+    expect(report.missing.find(({ id }) => id === "A")).toMatchObject({ state: "arrived", resolvedAt: now });
+  });
+
+  it("is not noted when the inbox has it, under either id of its writer, or the journal", async () => {
+    const lid = "70000000000001@lid";
+    await receive(text(4915001, "one", { id: "A" }));
+    await receive(text(4915001, "two", { id: "B", chat: lid, chatKey: lid, sender: lid, number: null, lid }));
+    await store.writer.commit([
+      {
+        sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, '70000000000001', '4915001', 0)",
+        args: [DEVICE],
+      },
+      {
+        sql: "INSERT INTO journal (device_id, hash, stanza_id, content, created_at) VALUES (?, 'h', 'C', x'00', 0)",
+        args: [DEVICE],
+      },
+    ]);
+
+    for (const id of ["A", "B", "C"]) await audit.witness.missing(DEVICE, unread(id));
+    await audit.witness.missing(DEVICE, unread("A", { jid: lid }));
+
+    expect((await audit.report(DEVICE)).missing).toEqual([]);
+  });
+
+  it("that holds nothing for people is not missing once it was read", async () => {
+    await audit.witness.missing(DEVICE, unread("A"));
+    audit.witness.read(DEVICE, "A");
+    audit.witness.read(DEVICE, "B");
+    await store.writer.drain();
+    expect(await audit.report(DEVICE)).toMatchObject({ lost: 0, awaited: 0, recovered: 1 });
+  });
+
+  it("is never counted as lost when WhatsApp shows it on the phone alone", async () => {
+    await audit.witness.missing(DEVICE, unread("A", { reason: "phone_only" }));
+    now += DAY;
+    const report = await audit.report(DEVICE);
+    expect(report).toMatchObject({ lost: 0, awaited: 0 });
+    expect(report.missing).toMatchObject([{ id: "A", state: "phone_only" }]);
+  });
+
+  it("can be asked of the phone for two weeks, but not while somebody else is being asked", async () => {
+    await audit.witness.missing(DEVICE, unread("A"));
+    await audit.witness.missing(DEVICE, unread("B", { reason: "phone_only" }));
+    await audit.witness.missing(DEVICE, unread("C", { timestamp: Math.floor((now - 15 * DAY) / 1000) }));
+    expect(await audit.witness.askable(DEVICE, now)).toEqual([]);
+    expect((await audit.witness.askable(DEVICE, now + 1)).map(({ id }) => id)).toEqual(["A"]);
+  });
+});
+
+describe("what others know", () => {
+  it("of the phone's history only what neither inbox nor outbox has is missing", async () => {
+    await receive(text(4915001, "known", { id: "A" }));
+    await store.writer.commit([
+      {
+        sql: `INSERT INTO outbox (device_id, wa_id, chat, jid, number, kind, origin, is_reply, body, created_at)
+          VALUES (?, 'B', ?, ?, '4915001', 'text', 'api', 0, x'00', 0)`,
+        args: [DEVICE, CHAT, CHAT],
+      },
+    ]);
+    const named = ["A", "B", "C"].map((id) => text(4915001, id, { id, fromMe: id === "B" }));
+
+    const unknown = await audit.witness.unknownOf(DEVICE, named);
+
+    expect(unknown.map(({ id }) => id)).toEqual(["C"]);
+    await receive(...unknown);
+    expect((await audit.report(DEVICE)).missing).toMatchObject([
+      { id: "C", reason: "history", state: "arrived" },
+    ]);
+  });
+
+  it("a receipt of what nobody here has sent is told; of the outbox's and the phone's own it is not", async () => {
+    await store.writer.commit([
+      {
+        sql: `INSERT INTO outbox (device_id, wa_id, chat, jid, number, kind, origin, is_reply, body, created_at)
+          VALUES (?, 'SENT', ?, ?, '4915001', 'text', 'api', 0, x'00', 0)`,
+        args: [DEVICE, CHAT, CHAT],
+      },
+    ]);
+    await receive(text(4915001, "by hand", { id: "TYPED", fromMe: true, sender: jid(OWN_NUMBER) }));
+    const delivered = ["SENT", "TYPED", "FOREIGN"].map((waId) => ({
+      waId,
+      jid: CHAT,
+      state: "delivered" as const,
+      at: now,
+    }));
+
+    audit.receipts(DEVICE, [...delivered, { waId: "READ", jid: CHAT, state: "read", at: now }]);
+    audit.witness.sentElsewhere(DEVICE, { waId: "ASKED", jid: CHAT });
+
+    const report = await audit.report(DEVICE);
+    expect(report.missing.map(({ id, state }) => [id, state]).toSorted()).toEqual([
+      ["ASKED", "unknown_send"],
+      ["FOREIGN", "unknown_send"],
+    ]);
+    expect(report.lost).toBe(0);
+  });
+});
+
+describe("the counts of connections", () => {
+  it("are lost messages once the next connection is not told of them", async () => {
+    audit.witness.connection(DEVICE, connection());
+    audit.witness.connection(DEVICE, connection({ announced: 3, arrived: 1 }));
+    expect(await audit.report(DEVICE)).toMatchObject({ lost: 0, awaited: 2 });
+    audit.witness.connection(DEVICE, connection({ announced: 3, arrived: 1, closedAt: now + 1, code: 428 }));
+    now += MINUTE;
+    audit.witness.connection(DEVICE, connection());
+
+    const report = await audit.report(DEVICE);
+
+    expect(report).toMatchObject({ lost: 2, awaited: 0 });
+    expect(report.connections).toEqual([
+      connection(),
+      connection({ openedAt: now - MINUTE, closedAt: now - MINUTE + 1, code: 428, announced: 3, arrived: 1 }),
+    ]);
+  });
+
+  it("are lost messages on a connection that is open for a while and never brought them", async () => {
+    audit.witness.connection(DEVICE, connection({ announced: 3, arrived: 1 }));
+    now += 11 * MINUTE;
+    expect(await audit.report(DEVICE)).toMatchObject({ lost: 2, awaited: 0 });
+  });
+});
+
+describe("the report", () => {
+  it("counts the messages of the time that was asked for, over many pages", async () => {
+    const old = Array.from({ length: 30 }, (_, n) => text(4915001, `old ${n}`));
+    await inbox.record(DEVICE, old, []);
+    now += 8 * DAY;
+    const many = Array.from({ length: 5_200 }, (_, n) => text(4915001, `new ${n}`));
+    const recorded = await inbox.record(DEVICE, many, []);
+    await inbox.record(DEVICE + 1, [text(4915001, "another number's")], []);
+    await inbox.record(DEVICE, [text(4915001, "by hand", { fromMe: true, sender: jid(OWN_NUMBER) })], []);
+    const decide = (index: number, by: string | null, trail: object[]) => [
+      {
+        sql: `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, "by", trail, at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        args: [recorded[index]!.inboxId, DEVICE, CHAT, String(index), by, JSON.stringify(trail), now],
+      },
+      inbox.done(recorded[index]!.inboxId),
+    ];
+    await store.writer.commit([
+      ...decide(0, "bot:ping", []),
+      ...decide(1, null, [{ by: "webhook", outcome: "passed" }]),
+      ...decide(2, null, [{ by: "guard:too_old", outcome: "held" }]),
+    ]);
+
+    expect(await audit.report(DEVICE)).toMatchObject({
+      since: now - 7 * DAY,
+      received: 5_200,
+      answeredOrForwarded: 2,
+      pending: 5_197,
+    });
+    expect(await audit.report(DEVICE, now - 9 * DAY)).toMatchObject({ received: 5_230 });
+  });
+
+  it("refuses times of which nothing is kept, and the future", async () => {
+    const refused = { code: "INVALID_PARAMETERS" };
+    await expect(audit.report(DEVICE, now - 31 * DAY)).rejects.toMatchObject(refused);
+    await expect(audit.report(DEVICE, now + 1)).rejects.toMatchObject(refused);
+    await expect(audit.report(DEVICE, now - 30 * DAY)).resolves.toMatchObject({ lost: 0 });
+  });
+
+  it("forgets with retention, but not the connection that is open, and with the number", async () => {
+    audit.witness.connection(DEVICE, connection({ closedAt: now, code: 428 }));
+    await audit.witness.missing(DEVICE, unread("A"));
+    now += 1;
+    audit.witness.connection(DEVICE, connection());
+    now += 40 * DAY;
+    const counts = async (): Promise<number[]> =>
+      (
+        await store.rows(
+          "SELECT (SELECT count(*) FROM connections) AS c, (SELECT count(*) FROM missing_messages) AS m",
+          [],
+        )
+      ).flatMap((row) => [Number(row.c), Number(row.m)]);
+    await store.writer.drain();
+    expect(await counts()).toEqual([2, 1]);
+
+    const dataDir = temporaryFolder();
+    await createRetention({
+      store,
+      config: { retentionDays: 30, dataDir },
+      log: silentLog(configFor(dataDir)),
+      sentContent: async () => null,
+    }).run();
+    expect(await counts()).toEqual([1, 0]);
+
+    await store.writer.commit(eraseDevice(DEVICE));
+    expect(await counts()).toEqual([0, 0]);
+  });
+});
