@@ -1,7 +1,5 @@
-import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
-import type { Incoming } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Answerer } from "../pipeline/answer.ts";
@@ -17,10 +15,10 @@ import { configOf, createEndpoints } from "./endpoints.ts";
 import type { EventFiles } from "./files.ts";
 import { createHolds } from "./holds.ts";
 import { createLateReplies, type LoopGuard, type ReplyOutbox } from "./late-replies.ts";
-import { toEvent } from "./payload.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
 import { createReplays, type Replays } from "./replays.ts";
 import { shownAnswer } from "./rows.ts";
+import { randomHex, sampleEvent } from "./sample-event.ts";
 import { createUnderWay } from "./under-way.ts";
 import { createRetryWorker, type RetryWorker } from "./worker.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
@@ -228,35 +226,4 @@ async function checkUrl(http: Pick<SafeFetch, "check">, url: string): Promise<vo
     if (!(error instanceof OutboundError)) throw error;
     throw new GatewayError("URL_NOT_ALLOWED", error.message, { fields: { url: [error.message] } });
   }
-}
-
-/** A text from the number to itself: it looks like any event and can be taken for no customer's. */
-function sampleEvent(device: string, now: number): ReturnType<typeof toEvent> {
-  const sample: Incoming = {
-    id: `TEST${randomHex().toUpperCase()}`,
-    chat: `${device}@s.whatsapp.net`,
-    chatKey: `${device}@s.whatsapp.net`,
-    chatKind: "dm",
-    sender: `${device}@s.whatsapp.net`,
-    number: device,
-    lid: null,
-    participant: null,
-    fromMe: false,
-    pushName: "Parley",
-    timestamp: Math.floor(now / 1000),
-    type: "text",
-    text: "This is a test of your webhook.",
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
-    raw: "",
-  };
-  return toEvent(sample, device, null);
-}
-
-function randomHex(): string {
-  return randomBytes(8).toString("hex");
 }

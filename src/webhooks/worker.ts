@@ -1,3 +1,4 @@
+import type { Row } from "@libsql/client";
 import type { Logger } from "pino";
 import type { Store } from "../store/store.ts";
 import { postedBody, type EventFiles } from "./files.ts";
@@ -61,6 +62,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   let timer: NodeJS.Timeout | null = null;
   /** By the clock that nobody sets. */
   let wakesAt = Number.POSITIVE_INFINITY;
+  let troubleUntil = Number.NEGATIVE_INFINITY;
   let running = false;
   let scan = Promise.resolve();
 
@@ -71,7 +73,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
 
   function wakeIn(pauseMs: number): void {
     if (timer) clearTimeout(timer);
-    const pause = Math.min(Math.max(0, pauseMs), SWEEP_MS);
+    const pause = Math.min(Math.max(0, pauseMs, troubleUntil - performance.now()), SWEEP_MS);
     wakesAt = performance.now() + pause;
     timer = setTimeout(() => {
       timer = null;
@@ -83,7 +85,9 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
 
   function pauseAfter(error: unknown): void {
     log.error({ error }, "webhook retries pause: the database could not be read or written");
-    if (running) wakeIn(PAUSE_AFTER_TROUBLE_MS);
+    // Whatever else wakes the worker: nothing is posted again and again whose outcome cannot be kept.
+    troubleUntil = performance.now() + PAUSE_AFTER_TROUBLE_MS;
+    if (running) wakeIn(0);
   }
 
   async function beginDue(): Promise<void> {
@@ -93,8 +97,8 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     // Whatever ends wakes the worker again.
     if (free <= 0) return;
     for (const row of await due.due(busy(), free)) {
-      const delivery = deliveryOf(row, store.box);
-      if (mayBegin(delivery)) void run(delivery);
+      const delivery = await opened(row);
+      if (delivery && mayBegin(delivery)) void run(delivery);
     }
     await endCatchingUp();
     const now = busy();
@@ -109,13 +113,27 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     for (const deviceId of breakers.open().toProbe) {
       const row = await due.firstOf(deviceId);
       if (row === null) idle = true;
-      else if (running && !underWay.has(String(row.id))) {
-        const { ended } = breakers.probe(deviceId);
-        const ahead = Number(row.next_at) > store.now();
-        void run(deliveryOf(row, store.box), { ahead }).finally(ended);
-      }
+      const delivery = row && (await opened(row));
+      if (!row || !delivery || !running || underWay.has(delivery.id)) continue;
+      const { ended } = breakers.probe(deviceId);
+      void run(delivery, { ahead: Number(row.next_at) > store.now() }).finally(ended);
     }
     return idle;
+  }
+
+  /** A row that is damaged must not keep all others from going out. */
+  async function opened(row: Row): Promise<Delivery | null> {
+    try {
+      return deliveryOf(row, store.box);
+    } catch {
+      const id = String(row.id);
+      log.error({ delivery: id }, "a delivery cannot be read from the database and is given up");
+      await store.writer.commit([
+        { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] },
+      ]);
+      deps.onDead?.();
+      return null;
+    }
   }
 
   async function endCatchingUp(): Promise<void> {

@@ -108,6 +108,47 @@ async function multiplyOne(store: Store, id: string): Promise<void> {
   ]);
 }
 
+describe("the database", () => {
+  it("holds a delivery that is damaged: it is given up, and the others go out", async () => {
+    const { store, shop, parley } = await scene();
+    await parley.receive({ text: "one" });
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1), PATIENT);
+    await parley.stop();
+    await multiply(store, 3, { state: "retrying", attempts: 1 });
+    await store.writer.commit([
+      { sql: "update deliveries set body = x'00' where id = 'msg_many0'", args: [] },
+    ]);
+    const again = await gateway(store);
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
+    expect(shop.posts.slice(1).map(({ event }) => event.place)).toEqual([1, 2]);
+    const [row] = await store.rows("select state from deliveries where id = 'msg_many0'", []);
+    expect(row!["state"]).toBe("dead");
+    expect(again.logged()).toMatch(/cannot be read from the database/);
+  });
+
+  it("that takes nothing does not make the same event be posted again and again", async () => {
+    const { store, shop, parley, time } = await scene();
+    shop.answer(status(503), status(200, { message: "kept" }));
+    await parley.receive({ text: "question" });
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(1), PATIENT);
+    await parley.stop();
+    const again = await gateway(store);
+    const { commit } = store.writer;
+    let until = Infinity;
+    store.writer.commit = async (statements) => {
+      const keeps = statements.some(({ sql }) => /into delivery_attempts/.test(sql));
+      if (keeps && until === Infinity) until = performance.now() + 2000;
+      if (keeps && performance.now() < until) throw new Error("disk full");
+      return commit.call(store.writer, statements);
+    };
+    time.forward(10_000);
+    await again.webhooks.deliveries.replayMany({ deviceIds: [DEVICE] });
+    await vi.waitFor(async () => expect((await again.sent())[0]?.text).toBe("kept"), PATIENT);
+    // The first, the one whose outcome was not kept, and the one that counts.
+    expect(shop.posts).toHaveLength(3);
+  }, 60_000);
+});
+
 describe("replay of many", () => {
   async function given(count: number, change: Record<string, unknown>) {
     const made = await scene();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { nextPause, readRetryAfter, verdictOf } from "../../../src/webhooks/schedule.ts";
+import { breakerPause, nextPause, readRetryAfter, verdictOf } from "../../../src/webhooks/schedule.ts";
 import { createSecret, signedHeaders } from "../../../src/webhooks/sign.ts";
 
 const SECOND = 1000;
@@ -47,6 +47,22 @@ describe("when the next attempt is made", () => {
     [null, null],
   ])("Retry-After: %s", (header, expected) => {
     expect(readRetryAfter(header, Date.UTC(2026, 0, 1))).toBe(expected);
+  });
+});
+
+describe("how long a breaker is open", () => {
+  it("a tenth of the outage, from 10 s to 5 min, and a fifth more or less", () => {
+    const outages = [0, 100 * SECOND, 10 * MINUTE, 50 * MINUTE, 1000 * HOUR];
+    const pauses = outages.map((outage) => breakerPause(outage, null, () => 0.5));
+    expect(pauses).toEqual([10 * SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, 5 * MINUTE]);
+    expect(breakerPause(0, null, () => 0)).toBe(8 * SECOND);
+    expect(breakerPause(0, null, () => 1)).toBe(12 * SECOND);
+  });
+
+  it("as long as Retry-After says when that is longer, up to an hour", () => {
+    expect(breakerPause(0, 90 * SECOND, () => 0.5)).toBe(90 * SECOND);
+    expect(breakerPause(HOUR, 90 * SECOND, () => 0.5)).toBe(5 * MINUTE);
+    expect(breakerPause(0, 24 * HOUR, () => 0.5)).toBe(HOUR);
   });
 });
 
