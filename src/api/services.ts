@@ -480,7 +480,7 @@ export interface HealthService {
 export interface BackupService {
   /**
    * A copy of all data at one instant. What was made for it is removed when its body ends or is given up.
-   * @throws UNAVAILABLE
+   * @throws RATE_LIMITED, UNAVAILABLE
    */
   make(): Promise<{ fileName: string; body: AsyncIterable<Uint8Array> }>;
 }

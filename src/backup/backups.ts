@@ -6,6 +6,8 @@ import { GatewayError, StartError } from "../model/errors.ts";
 import { requireDatabaseFile } from "../store/offline.ts";
 import { archiveName, createBackup, WORK_FOLDER, type Backup } from "./create.ts";
 
+const RETRY_AFTER_SECONDS = 60;
+
 /** A backup on its way out. */
 export interface OutgoingBackup {
   fileName: string;
@@ -14,7 +16,7 @@ export interface OutgoingBackup {
 }
 
 export interface Backups {
-  /** @throws UNAVAILABLE when another is being made, the disk lacks room, or the database is a server's */
+  /** @throws RATE_LIMITED while another is being made; UNAVAILABLE when the disk lacks room, or the database is a server's */
   make(): Promise<OutgoingBackup>;
   /** Breaks off what is being made. */
   stop(): void;
@@ -68,7 +70,10 @@ export function createBackups({ config, log, now }: BackupsDeps): Backups {
 
   return {
     async make() {
-      if (busy) throw unavailable("Another backup is being made; try again when it has ended.");
+      if (busy)
+        throw new GatewayError("RATE_LIMITED", "Another backup is being made; try again when it has ended.", {
+          retryAfter: RETRY_AFTER_SECONDS,
+        });
       busy = true;
       try {
         const source = { dataDir, database: requireDatabaseFile(config), now };
@@ -85,4 +90,4 @@ export function createBackups({ config, log, now }: BackupsDeps): Backups {
 }
 
 const unavailable = (message: string): GatewayError =>
-  new GatewayError("UNAVAILABLE", message, { retryAfter: 60 });
+  new GatewayError("UNAVAILABLE", message, { retryAfter: RETRY_AFTER_SECONDS });

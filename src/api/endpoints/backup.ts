@@ -8,7 +8,7 @@ export const createBackup = endpoint({
   summary:
     "A consistent copy of all data as one archive, made while the gateway runs; the master key is not in it",
   message: "Backup.",
-  errors: ["UNAVAILABLE"],
+  errors: ["RATE_LIMITED", "UNAVAILABLE"],
   input: z.object({}),
   output: z.string(),
   produces: "application/x-tar",

@@ -33,7 +33,7 @@ describe("backups of a running gateway", () => {
     expect(existsSync(work)).toBe(false);
 
     const first = await backups.make();
-    await expect(backups.make()).rejects.toMatchObject({ code: "UNAVAILABLE", status: 503 });
+    await expect(backups.make()).rejects.toMatchObject({ code: "RATE_LIMITED", status: 429 });
     expect(await bytesOf(first.body)).toBeGreaterThan(6_000_000);
 
     expect(readdirSync(work)).toEqual([]);
