@@ -2,12 +2,15 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { seededRandom } from "../../src/simulator/random.ts";
 import { openArena, type Arena } from "./arena.ts";
+import { runOverload, runSoak } from "./long-forms.ts";
 import { POINTS, type CrashPoint } from "./points.ts";
 import { heading, markdown, sum, terminalLine, type Row } from "./table.ts";
 
 /**
  * `npm run crash`: kills the gateway at every named place, many times, and judges by the simulator's transcript what
  * that did to the messages. Ends with 1 when anything was lost, repeated as another message, or out of order.
+ * With `--soak [--kills 500] [--minutes m]` it is killed at random moments instead, while everything is written that can be
+ * written; with `--overload` it gets more than its webhook can take.
  */
 const { values } = parseArgs({
   options: {
@@ -18,15 +21,26 @@ const { values } = parseArgs({
     entry: { type: "string" },
     json: { type: "string" },
     markdown: { type: "boolean", default: false },
+    soak: { type: "boolean", default: false },
+    kills: { type: "string", default: "500" },
+    minutes: { type: "string" },
+    overload: { type: "boolean", default: false },
   },
 });
 
 /** @throws when it is none */
-function whole(name: "runs" | "worlds"): number {
+function whole(name: "runs" | "worlds" | "kills" | "minutes"): number {
   const value = Number(values[name]);
   if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1 up.`);
   return value;
 }
+
+if (values.soak) {
+  const minutes = values.minutes === undefined ? undefined : whole("minutes");
+  const { seed, entry } = values;
+  process.exit((await runSoak({ seed, entry, minutes, kills: whole("kills") })) ? 0 : 1);
+}
+if (values.overload) process.exit((await runOverload(values.entry)) ? 0 : 1);
 
 const runs = whole("runs");
 const points = POINTS.filter(({ name }) => values.point === undefined || name === values.point);

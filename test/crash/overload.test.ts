@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { mostOvertaken, overload, type OverloadOptions } from "./overload.ts";
+
+/**
+ * Short forms of `npm run crash -- --overload`. They run in a heap of 192 MB, so that a backlog that is held in memory
+ * ends the process instead of being hidden by a machine with room.
+ */
+const SHORT: OverloadOptions = {
+  messages: 600,
+  contacts: 60,
+  webhookMs: 200,
+  withinMs: 300_000,
+};
+
+it("more messages than the webhook can take: all answered once, in order, in turns, in bounded memory", async () => {
+  const report = await overload(SHORT);
+
+  expect(report.problems).toEqual([]);
+  expect(report).toMatchObject({ messages: 1_200, lost: 0, duplicated: 0, outOfOrder: 0 });
+  expect(report.overtaken).toBeLessThanOrEqual(3);
+}, 420_000);
+
+it.each(["refused", "503"] as const)(
+  "the webhook away for the first half (%s): all answered once afterwards",
+  async (away) => {
+    const report = await overload({ ...SHORT, messages: 300, away });
+
+    expect(report.problems).toEqual([]);
+    expect(report).toMatchObject({ messages: 600, lost: 0, duplicated: 0 });
+  },
+  420_000,
+);
+
+it("a chat that gets calls while another waits is seen", () => {
+  const call = (chat: string, at: number, endedAt: number) => ({ chat, id: `${chat}${at}`, at, endedAt });
+  const storedAt = new Map([["b9", 1]]);
+  const calls = [call("a", 2, 3), call("a", 4, 5), call("a", 6, 7), call("b", 9, 10)];
+  expect(mostOvertaken(calls, storedAt)).toBe(3);
+});
