@@ -21,6 +21,8 @@ it("tells every message that the service took, whatever its kind, with its chat 
   const post = await sim.postStatus(ANA, "out for lunch");
   await sim.faults.errorAck({ number: NUMBER, code: 479 });
   await client.say(ana.jid, "refused");
+  await sim.faults.reachoutTimelock({ number: NUMBER, seconds: 600 });
+  expect((await client.say(`${BEN}@s.whatsapp.net`, "to a stranger")).ack!.attrs.error).toBe("463");
   const { id } = await client.say(ana.jid, "answer");
   await ana.waitForMessage({ id });
   await sim.faults.redeliver({ number: NUMBER, id: text.id, as: "send" });
