@@ -113,6 +113,14 @@ export class OutboxRun {
     await this.#outbox.wake(DEVICE);
   }
 
+  /** In the order given, each about one of the messages that WhatsApp took last. */
+  receipts(list: [fromLast: number, state: "delivered" | "read" | "played"][]): void {
+    for (const [fromLast, state] of list) {
+      const waId = this.service.takenIds.at(-fromLast);
+      if (waId !== undefined) this.service.receipt(waId, state, jid(4915001));
+    }
+  }
+
   /** What waited comes while the outbox still looks what there is to send. */
   async connectAndHear(turns: number): Promise<void> {
     const awake = this.connect();

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { jid } from "../unit/outbox/bench.ts";
 import { OutboxRun } from "./outbox-run.ts";
 import { commandRuns, runs, TIME_LIMIT_MS } from "./runs.ts";
 import type { Fate } from "./service.ts";
@@ -80,12 +79,9 @@ const steps = [
     return step(`ack lost, ${state} waits (${to})`, loseAck, { leaves: { connected: true } });
   }),
   fc.constant(step("release acks", (world) => world.service.releaseAcks(), { when: connected })),
-  fc.tuple(fc.nat(), receiptState).map(([which, state]) => {
-    return step(`${state} (${which})`, ({ service }) => {
-      const ids = service.takenIds;
-      if (ids.length > 0) service.receipt(ids[which % ids.length]!, state, jid(4915001));
-    });
-  }),
+  fc
+    .array(fc.tuple(fc.integer({ min: 1, max: 4 }), receiptState), { minLength: 1, maxLength: 6 })
+    .map((receipts) => step(`receipts(${receipts.join("; ")})`, (world) => world.receipts(receipts))),
   receiptState.map((state) =>
     step(`${state} of nothing known`, ({ service }) => service.receipt("3EB0UNKNOWN", state, "1@lid")),
   ),
