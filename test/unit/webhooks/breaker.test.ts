@@ -208,10 +208,30 @@ describe("when the pause is over", () => {
     await say(made, "ana", "4");
     await say(made, "bob", "other chat");
     await vi.waitFor(() => expect(textsOf(made.shop)).toContain("other chat"), PATIENT);
+    // One after the other, although there is place for more.
+    expect(textsOf(made.shop)).toEqual(["0", "1", "other chat"]);
     made.shop.answer((response) => response.end());
     for (const end of held.slice(1)) end();
     await vi.waitFor(() => expect(made.shop.posts).toHaveLength(6), PATIENT);
     expect(textsOf(made.shop).filter((text) => text !== "other chat")).toEqual(["0", "1", "2", "3", "4"]);
+  }, 60_000);
+
+  it("what is worked off is no loop: every message of a chat is answered", async () => {
+    const made = await paused({ loopGuardPerMinute: 2 });
+    for (let turn = 0; turn < 5; turn++) await say(made, "ana", `${turn}`);
+    await decided(made, 15);
+    made.shop.answer((response, { event }) =>
+      response.end(event.text === "what came last" ? "" : JSON.stringify({ message: `re ${event.text}` })),
+    );
+    await afterThePause(made);
+    await vi.waitFor(async () => expect(await made.parley.sent()).toHaveLength(5), PATIENT);
+    expect((await made.parley.sent()).map(({ text }) => text)).toEqual([
+      "re 0",
+      "re 1",
+      "re 2",
+      "re 3",
+      "re 4",
+    ]);
   }, 60_000);
 
   it("and the endpoint still fails: one post, and a longer pause as the outage grows longer", async () => {
