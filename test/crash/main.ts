@@ -1,10 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { seededRandom } from "../../src/simulator/random.ts";
-import { openArena, type Arena } from "./arena.ts";
 import { runOverload, runSoak } from "./long-forms.ts";
-import { POINTS, type CrashPoint } from "./points.ts";
-import { heading, markdown, sum, terminalLine, type Row } from "./table.ts";
+import { POINTS } from "./points.ts";
+import { runTable } from "./run-table.ts";
+import { heading, markdown, sum, terminalLine } from "./table.ts";
 
 /**
  * `npm run crash`: kills the gateway at every named place, many times, and judges by the simulator's transcript what
@@ -50,55 +49,26 @@ if (points.length === 0) {
   process.exit(1);
 }
 
-async function crashAt(arena: Arena, point: CrashPoint): Promise<Row> {
-  const { name, where } = point;
-  const row: Row = { ...EMPTY, point: name, where, problems: [] };
-  const random = seededRandom(`${values.seed} ${name}`);
-  const started = Date.now();
-  for (let run = 0; run < runs; run++) {
-    const verdict = await point.run(arena, () => random.integer(2 ** 32) / 2 ** 32);
-    row.runs++;
-    row.messages += verdict.messages;
-    row.lost += verdict.lost;
-    row.duplicated += verdict.duplicated;
-    row.outOfOrder += verdict.outOfOrder;
-    row.repeated += verdict.repeated;
-    row.problems.push(...verdict.problems.map((what) => `${name}, run ${run + 1}: ${what}`));
-  }
-  row.seconds = (Date.now() - started) / 1000;
-  return row;
-}
-
-const EMPTY = { runs: 0, messages: 0, lost: 0, duplicated: 0, outOfOrder: 0, repeated: 0, seconds: 0 };
-
-/** Takes points until there is none left. */
-async function work(index: number, waiting: CrashPoint[], done: Map<string, Row>): Promise<void> {
-  const arena = await openArena(`${values.seed} ${index}`, values.entry);
-  try {
-    for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
-      const row = await crashAt(arena, point);
-      done.set(point.name, row);
-      process.stdout.write(`${terminalLine(row)}\n`);
-      for (const problem of row.problems) process.stdout.write(`    ${problem}\n`);
-    }
-  } finally {
-    await arena.close();
-  }
-}
+// Whatever was started ends with this process, however it is ended.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 const started = Date.now();
 process.stdout.write(`${heading()}\n`);
-const waiting = [...points];
-const done = new Map<string, Row>();
-const worlds = Math.min(whole("worlds"), points.length);
-await Promise.all(Array.from({ length: worlds }, (_, index) => work(index, waiting, done)));
-
-const rows = points.map(({ name }) => done.get(name)!);
+const rows = await runTable({
+  points,
+  runs,
+  seed: values.seed,
+  worlds: whole("worlds"),
+  entry: values.entry,
+  onRow(row) {
+    process.stdout.write(`${terminalLine(row)}\n`);
+    for (const problem of row.problems) process.stdout.write(`    ${problem}\n`);
+  },
+});
 const all = sum(rows);
 const seconds = Math.round((Date.now() - started) / 1000);
-process.stdout.write(
-  `${terminalLine({ ...all, where: `${Math.floor(seconds / 60)} min ${seconds % 60} s` })}\n`,
-);
+const took = `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+process.stdout.write(`${terminalLine({ ...all, where: took })}\n`);
 if (values.markdown) process.stdout.write(`\n${markdown(rows)}\n`);
 if (values.json)
   writeFileSync(values.json, `${JSON.stringify({ seed: values.seed, seconds, rows }, null, 2)}\n`);
