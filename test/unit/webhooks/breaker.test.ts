@@ -59,9 +59,9 @@ async function fail(made: Scene, count: number, behaviour = status(503)): Promis
 }
 
 /** Ten failures long ago: their second attempts are over, so that nothing else moves. */
-async function paused(options: Parameters<typeof gateway>[1] = {}): Promise<Scene> {
+async function paused(options: Parameters<typeof gateway>[1] = {}, behaviour = status(503)): Promise<Scene> {
   const made = await scene(options);
-  await fail(made, 10);
+  await fail(made, 10, behaviour);
   await made.store.writer.commit([{ sql: "update deliveries set state = 'dead', next_at = null", args: [] }]);
   made.shop.posts.length = 0;
   return made;
@@ -314,7 +314,8 @@ describe("who repaired the endpoint", () => {
       async (made: Scene) => void (await made.parley.webhooks.deliveries.replayMany({ deviceIds: [DEVICE] })),
     ],
   ])("and %s need not wait", async (_, act) => {
-    const made = await paused();
+    // Nobody would try by himself for an hour.
+    const made = await paused({}, status(503, "", { "retry-after": "3600" }));
     await say(made, "ana", "question");
     await decided(made, 11);
     made.shop.answer(status(200, { message: "here again" }));
