@@ -62,9 +62,9 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
         .join("");
       if (text !== "") return text;
       if (events.length > 0) continue;
-      const since = Date.now();
+      const since = performance.now();
       await reader.wait(heartbeatMs);
-      if (!closed.signal.aborted && Date.now() - since >= heartbeatMs - 1) return ":\n\n";
+      if (!closed.signal.aborted && performance.now() - since >= heartbeatMs - 1) return ":\n\n";
     }
     return null;
   }

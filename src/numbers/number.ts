@@ -212,10 +212,10 @@ export function createNumber(deps: NumberDeps): NumberLife {
   }
 
   async function showFor(method: "qr" | "code"): Promise<LinkAnswer> {
-    const deadline = Date.now() + SHOW_WITHIN_MS;
+    const deadline = performance.now() + SHOW_WITHIN_MS;
     for (;;) {
       const shown = answer(method);
-      const left = deadline - Date.now();
+      const left = deadline - performance.now();
       if (shown.state !== "processing" || left <= 0 || device.wrongNumber !== null) return shown;
       const connection = current;
       if (method === "code" && session.qr !== null && connection !== null)
@@ -232,9 +232,9 @@ export function createNumber(deps: NumberDeps): NumberLife {
   }
 
   async function waitUntilOpen(ms: number): Promise<void> {
-    const deadline = Date.now() + ms;
+    const deadline = performance.now() + ms;
     for (;;) {
-      const left = deadline - Date.now();
+      const left = deadline - performance.now();
       if (usable !== null || device.state !== "connecting" || left <= 0) return;
       await changes.next(left);
     }

@@ -24,9 +24,9 @@ const PAUSE_MS = 50;
 export async function takeLock(file: string, owned: string): Promise<Lock> {
   const holder = `${file}.pid`;
   const client = createClient({ url: `file:${file}`, concurrency: 1 });
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   let held = await tryToHold(client);
-  while (held === null && Date.now() < deadline) {
+  while (held === null && performance.now() < deadline) {
     await sleep(PAUSE_MS);
     held = await tryToHold(client);
   }
