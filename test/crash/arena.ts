@@ -68,6 +68,10 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
     env: { CRASH_FILE: crashFile, BOTS_DIR: folder, LOOP_GUARD_PER_MINUTE: "0", PACE_PER_MINUTE: "0" },
   });
   const hook = await startHook();
+  // When the drill itself is ended early, nobody comes to close the arena.
+  const tidy = (): void =>
+    [folder, world.gateway.dataDir].forEach((path) => rmSync(path, { recursive: true, force: true }));
+  process.once("exit", tidy);
   const { group, channel } = await furnish(world, hook);
 
   let unheard: (() => Promise<boolean>)[] = [];
@@ -162,7 +166,8 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
     async close() {
       hook.close();
       await world.close();
-      rmSync(folder, { recursive: true, force: true });
+      tidy();
+      process.off("exit", tidy);
     },
   };
 }
