@@ -11,6 +11,7 @@ import type { Answerer, StoredMessage } from "./answer.ts";
 import { createChats } from "./chats.ts";
 import { countReplies, mayReply } from "./guards.ts";
 import { createHandler, type LaneView, type Verdict } from "./handle.ts";
+import { mayHold } from "./held.ts";
 import { createLanes } from "./lanes.ts";
 
 export interface PipelineDeps {
@@ -63,7 +64,6 @@ interface Pending {
 
 /** High, because a chat whose webhook hangs must not take the place of others; a waiting chat costs little. */
 const MAX_PARALLEL_CHATS = 256;
-const HELD_MESSAGES = 5_000;
 /** However fast somebody goes on writing, an answer comes after this time. */
 const LONGEST_BURST_MS = 30_000;
 /** Attempts at a message that fails for another reason than the database: 15 seconds. */
@@ -195,7 +195,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       const upTo = await startedWith;
       for (const { inboxId, message } of recorded) {
         if (inboxId <= upTo) continue;
-        const held = lanes.size < HELD_MESSAGES ? message : null;
+        const held = mayHold(message, lanes.size) ? message : null;
         add({ inboxId, deviceId, ownNumber, message: held }, message.chatKey);
       }
     },
