@@ -18,6 +18,8 @@ export interface OverloadOptions {
   webhookMs: number;
   /** The webhook is away until every message is stored: it refuses connections, or answers 503. Default: never. */
   away?: "refused" | "503";
+  /** Its owner configures it anew when it is back; otherwise the gateway finds out by itself, within a minute. */
+  configuredAnew?: boolean;
   /** Characters of each message. Default 40. */
   characters?: number;
   /** The gateway's build. Default: the test build of the present sources. */
@@ -70,7 +72,8 @@ async function drill(world: Apart, hook: Hook, options: OverloadOptions): Promis
   const { sim, gateway, key } = world;
   const { away, withinMs } = options;
   await world.link(SHOP);
-  ok(await gateway.put(`/devices/${SHOP}/webhook`, { url: hook.url }, { key }));
+  const configure = async () => ok(await gateway.put(`/devices/${SHOP}/webhook`, { url: hook.url }, { key }));
+  await configure();
   const people = await sim.addContacts(options.contacts, { prefix: "49155" });
   const each = Math.ceil(options.messages / people.length);
   const first = away ? Math.ceil(each / 2) : each;
@@ -83,6 +86,7 @@ async function drill(world: Apart, hook: Hook, options: OverloadOptions): Promis
     const stored = () => count(database, DECIDED) >= people.length * first;
     await until("the first half is stored and decided", stored, withinMs);
     await hook.comeBack();
+    if (options.configuredAnew) await configure();
     await writeAll(world, people, each - first, options);
   }
   await until("everything is answered", () => count(database, SENT) >= people.length * each, withinMs);

@@ -128,8 +128,14 @@ export function createMischief(world: SoakWorld, random: Random): Actor {
       const { number, ordered } = world.numbers[random.integer(world.numbers.length)]!;
       const choice = ordered ? always : [...always, ...disordering];
       const [name, strike] = choice[random.integer(choice.length)]!(number);
-      await strike();
-      return name;
+      try {
+        await strike();
+        return name;
+      } catch (error) {
+        // The last one of its kind is not over yet.
+        if ((error as Error).message.includes("already")) return null;
+        throw error;
+      }
     },
   };
 }
