@@ -16,7 +16,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "20" },
     point: { type: "string" },
     seed: { type: "string", default: "crash" },
-    worlds: { type: "string", default: "2" },
+    worlds: { type: "string", default: "3" },
     entry: { type: "string" },
     json: { type: "string" },
     markdown: { type: "boolean", default: false },
