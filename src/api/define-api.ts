@@ -9,7 +9,6 @@ import { oncePerKey } from "./idempotency.ts";
 import { readInput, validate, type RawInput } from "./input.ts";
 import type { Claim } from "../outbox/idempotency.ts";
 import { requestId, respond } from "./respond.ts";
-import { StorageUnavailable } from "../store/errors.ts";
 import type { App, Caller } from "./services.ts";
 
 /** What a route is handed once everything about the request is known to be right. */
@@ -94,7 +93,6 @@ const restarting = (): GatewayError =>
 
 /** What a caller is told of an error: everything of a refusal, nothing of a fault. */
 export function failure(event: H3Event, error: unknown): Answer {
-  if (isDiskFull(error)) return failed(new StorageUnavailable("the disk is full"));
   if (error instanceof GatewayError) {
     if (error.status === 401) event.context.app.metrics.authFailed(error.code.toLowerCase());
     return failed(error);
@@ -102,10 +100,4 @@ export function failure(event: H3Event, error: unknown): Answer {
   const id = requestId(event);
   event.context.app.log.error({ err: error, requestId: id, path: event.url.pathname }, "request crashed");
   return crashed(id);
-}
-
-/** Of a file that was being written; what the database says is one already. */
-function isDiskFull(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return code === "ENOSPC" || code === "EDQUOT";
 }
