@@ -87,7 +87,7 @@ export class NumberRun {
 
   async pass(ms: number): Promise<void> {
     await rest();
-    const step = Math.max(500, ms / 40);
+    const step = Math.max(500, ms / 8);
     for (let left = ms; left > 0; left -= step) {
       await vi.advanceTimersByTimeAsync(Math.min(step, left));
       await rest();

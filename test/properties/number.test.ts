@@ -9,7 +9,9 @@ type Step = fc.AsyncCommand<object, NumberRun>;
 const FINAL = new Set([401, 403, 411, 419, 440]);
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
+  vi.useFakeTimers({
+    toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date", "performance"],
+  });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -43,6 +45,24 @@ const steps = [
   fc.constant(step("QR, scan by a foreign number", ({ phone }) => (phone.showQr(), phone.scan(FOREIGN)))),
   fc.constant(step("log in", ({ phone }) => phone.logIn())),
   fc.constant(step("link, QR, scan, log in", linkWholly)),
+  fc.constantFrom(...FINAL).map((code) =>
+    step(`linked, close(${code}), wait`, async (world) => {
+      await linkWholly(world);
+      await world.pass(0);
+      close(world, code);
+      await world.pass(2_000);
+    }),
+  ),
+  fc.constant(
+    step("link, QR, scan by a foreign number, kill, log in", async (world) => {
+      await world.link(true);
+      world.phone.showQr();
+      world.phone.scan(FOREIGN);
+      await world.restart(false);
+      await world.pass(100);
+      world.phone.logIn();
+    }),
+  ),
   fc
     .constantFrom(0, 401, 403, 405, 408, 411, 419, 428, 440, 500, 503, 515)
     .map((code) => step(`close(${code})`, (world) => close(world, code))),

@@ -129,8 +129,12 @@ export class OutboxRun {
     await awake;
   }
 
-  /** A message arrives, and its ack never does; the line comes back before the receipt does. */
-  async loseAck(chat: number, state: "delivered" | "read" | "played"): Promise<void> {
+  /**
+   * A message arrives, and its ack never does; the line comes back before the receipt does.
+   *
+   * @param turns of the event loop until the receipt comes too; null: not yet
+   */
+  async loseAck(chat: number, state: "delivered" | "read" | "played", turns: number | null): Promise<void> {
     await this.connect();
     this.service.handOver();
     await this.settle();
@@ -140,7 +144,7 @@ export class OutboxRun {
     await this.settle();
     this.service.disconnect();
     for (const waId of this.service.takenIds.slice(before)) this.service.receipt(waId, state, jid(chat));
-    await this.connect();
+    await (turns === null ? this.connect() : this.connectAndHear(turns));
   }
 
   async abandon(): Promise<void> {

@@ -74,9 +74,11 @@ const steps = [
     const connectAndHear = (world: OutboxRun): Promise<void> => world.connectAndHear(turns);
     return step(`connect, hand over meanwhile (${turns})`, connectAndHear, { leaves: { connected: true } });
   }),
-  fc.tuple(chat, receiptState).map(([to, state]) => {
-    const loseAck = (world: OutboxRun): Promise<void> => world.loseAck(to, state);
-    return step(`ack lost, ${state} waits (${to})`, loseAck, { leaves: { connected: true } });
+  fc.tuple(chat, receiptState, fc.option(fc.integer({ min: 0, max: 12 }))).map(([to, state, turns]) => {
+    const loseAck = (world: OutboxRun): Promise<void> => world.loseAck(to, state, turns);
+    return step(`ack lost, ${state} waits (${to}, heard after ${turns ?? "long"})`, loseAck, {
+      leaves: { connected: true },
+    });
   }),
   fc.constant(step("release acks", (world) => world.service.releaseAcks(), { when: connected })),
   fc
