@@ -1,4 +1,4 @@
-import { overload, type OverloadOptions } from "./overload.ts";
+import { LARGEST_GROWTH_MB, overload, type OverloadOptions } from "./overload.ts";
 import { soak, soakLine } from "./soak.ts";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -40,6 +40,8 @@ export async function runOverload(entry?: string): Promise<boolean> {
       `${what}: ${lost} lost, ${duplicated} duplicated, ${outOfOrder} out of order; a chat that waited saw at most ` +
         `${overtaken} calls of another; memory ${idleMb.toFixed(0)} → ${peakMb.toFixed(0)} MB; ${seconds.toFixed(0)} s`,
     );
+    if (peakMb - idleMb >= LARGEST_GROWTH_MB)
+      problems.push(`the memory grew by more than ${LARGEST_GROWTH_MB} MB`);
     for (const problem of problems.slice(0, 20)) say(`    ${problem}`);
     clean &&= problems.length === 0;
   }

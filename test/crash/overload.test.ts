@@ -1,5 +1,5 @@
 import { expect, inject, it } from "vitest";
-import { mostOvertaken, overload, type OverloadOptions } from "./overload.ts";
+import { LARGEST_GROWTH_MB, mostOvertaken, overload, type OverloadOptions } from "./overload.ts";
 
 /** Short forms of `npm run crash -- --overload`. */
 const SHORT: OverloadOptions = {
@@ -16,6 +16,7 @@ it("more messages than the webhook can take: all answered once, in order, in tur
   expect(report.problems).toEqual([]);
   expect(report).toMatchObject({ messages: 800, lost: 0, duplicated: 0, outOfOrder: 0 });
   expect(report.overtaken).toBeLessThanOrEqual(3);
+  expect(report.peakMb - report.idleMb).toBeLessThan(LARGEST_GROWTH_MB);
 }, 420_000);
 
 it.each(["refused", "503"] as const)(

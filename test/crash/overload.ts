@@ -8,6 +8,12 @@ import { groupBy } from "./group-by.ts";
 import { judge, type Verdict } from "./judge.ts";
 
 const SHOP = "31600000001";
+/**
+ * What the gateway may grow by under any backlog, MB. Of what waits it holds 5,000 short messages at most (some 60 MB with
+ * their bookkeeping), 256 requests to the webhook and their answers; the rest is the garbage of a busy process, which Node.js
+ * lets grow to a multiple of what is alive before it collects.
+ */
+export const LARGEST_GROWTH_MB = 512;
 /** Requests to the simulator at the same time. */
 const WRITERS = 32;
 

@@ -1,5 +1,4 @@
 import { seededRandom, type Random } from "../../src/simulator/random.ts";
-import { until } from "./apart.ts";
 import { judge, type Mark, type Verdict } from "./judge.ts";
 import {
   createContact,
@@ -129,11 +128,21 @@ async function calm(world: SoakWorld): Promise<void> {
   await world.sim.faults.clear();
   for (const { number } of world.numbers) await world.online(number, QUIET_WITHIN_MS);
   await world.allSent();
-  const waiting = async (): Promise<number> => {
-    const counts = await Promise.all(world.numbers.map(({ number }) => world.sim.pending(number)));
-    return Math.max(...counts);
-  };
-  await until("everything is acknowledged", async () => (await waiting()) === 0, QUIET_WITHIN_MS);
+  let least = Infinity;
+  let since = Date.now();
+  for (;;) {
+    const { numbers, sim, gateway } = world;
+    const counts = await Promise.all(numbers.map(({ number }) => sim.pending(number)));
+    const waiting = counts.reduce((sum, count) => sum + count, 0);
+    if (waiting === 0) return;
+    if (waiting < least) [least, since] = [waiting, Date.now()];
+    // A slow machine may take its time, as long as it gets on.
+    if (Date.now() - since > QUIET_WITHIN_MS)
+      throw new Error(
+        `Stanzas are not acknowledged (${counts.join(", ")}). The gateway wrote:\n${gateway.output().slice(-4000)}`,
+      );
+    await pause(200);
+  }
 }
 
 /** Again and again until nothing is wrong, or no longer: what is under way looks like something lost. */
