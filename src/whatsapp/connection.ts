@@ -10,6 +10,7 @@ import type { AuthState } from "./auth-state.ts";
 import { baileys } from "./baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
+import { watchDeafness } from "./deafness.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { identityOf, ownIdsOf } from "./identity.ts";
 import { createComposer, type Composer } from "./compose.ts";
@@ -185,9 +186,13 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     read: readResent,
     store: (messages) => deps.events.messages(messages, []),
   });
+  const stopListening = watchDeafness(socket, { waiting: stanzas.waiting, end });
   const tally = watchTally(socket, deps.store.now, (facts) => witness.connection(deviceId, facts));
   const context = { ...deps, socket, auth, journal, end, endedBy: () => reason, caughtUp, recovery, tally };
-  const life = live(context, () => acks.fail());
+  const life = live(context, () => {
+    acks.fail();
+    stopListening();
+  });
   return surface(deps, socket, {
     caughtUp,
     acks,

@@ -52,7 +52,11 @@ export function startRecovery(
 
   async function compare(messages: WAMessage[]): Promise<void> {
     const linked = linkedAt(socket);
-    const since = messages.filter(({ messageTimestamp }) => baileys.toNumber(messageTimestamp) > linked);
+    // Phones begin with the newest.
+    const since = messages
+      .filter((message) => writtenAt(message) > linked)
+      .toReversed()
+      .toSorted((one, other) => writtenAt(one) - writtenAt(other));
     if (since.length === 0) return;
     await deps.settled();
     const unknown = await deps.witness.unknownOf(deps.deviceId, await deps.read(since));
@@ -73,13 +77,18 @@ export function startRecovery(
   };
 }
 
+/** Unix seconds. */
+const writtenAt = ({ messageTimestamp }: WAMessage): number => baileys.toNumber(messageTimestamp);
+
 function keyOf({ jid, participant, fromMe, id }: MissingMessage): WAMessage["key"] {
   return { remoteJid: jid, fromMe, id, participant: participant ?? undefined };
 }
 
 /** When the phone has accepted these credentials, Unix seconds: what was written before is history in the true sense. */
 function linkedAt({ authState }: Pick<WASocket, "authState">): number {
-  const { details } = authState.creds.account ?? {};
+  // A protobuf that was stored as JSON comes back with its bytes as base64.
+  const details: Uint8Array | string | null | undefined = authState.creds.account?.details;
   if (!details?.length) return Number.POSITIVE_INFINITY;
-  return baileys.toNumber(baileys.proto.ADVDeviceIdentity.decode(details).timestamp);
+  const bytes = typeof details === "string" ? Buffer.from(details, "base64") : details;
+  return baileys.toNumber(baileys.proto.ADVDeviceIdentity.decode(bytes).timestamp);
 }

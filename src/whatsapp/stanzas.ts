@@ -1,4 +1,5 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
+import { LRUCache } from "lru-cache";
 import type { StanzaAttributes } from "./addresses.ts";
 
 /** What a ciphertext belongs to. */
@@ -15,6 +16,8 @@ export interface Stanzas {
   /** Called with every message stanza before Baileys handles it. */
   note(node: BinaryNode): void;
   originOf(ciphertext: Uint8Array): Origin | undefined;
+  /** Messages whose content nobody has asked for yet, and when one last was (or came first), by `performance.now`. */
+  waiting(): { messages: number; lastLookedAt: number };
 }
 
 /**
@@ -26,6 +29,9 @@ export interface Stanzas {
  */
 export function createStanzas(): Stanzas {
   const origins = new WeakMap<Uint8Array, Origin>();
+  // By name, because a stanza has several ciphertexts, and because of one that is refused before its content is looked at.
+  const waiting = new LRUCache<string, true>({ max: 10_000 });
+  let lastLookedAt = 0;
 
   function noteContent(node: BinaryNode, children: BinaryNode[]): boolean {
     let found = false;
@@ -42,6 +48,8 @@ export function createStanzas(): Stanzas {
 
   return {
     note(node) {
+      if (waiting.size === 0) lastLookedAt = performance.now();
+      if (isHandled(node)) waiting.set(nameOf(node.attrs), true);
       const children = Array.isArray(node.content) ? node.content : [];
       if (noteContent(node, children)) return;
       const unavailable = children.find(({ tag }) => tag === "unavailable")?.attrs.type ?? "";
@@ -49,6 +57,21 @@ export function createStanzas(): Stanzas {
       origins.set(content, { attributes: node.attrs, plain: false, unavailable });
       node.content = [...children, { tag: "enc", attrs: { v: "2", type: "msg" }, content }];
     },
-    originOf: (ciphertext) => origins.get(ciphertext),
+    originOf(ciphertext) {
+      const origin = origins.get(ciphertext);
+      if (origin === undefined) return undefined;
+      waiting.delete(nameOf(origin.attributes));
+      lastLookedAt = performance.now();
+      return origin;
+    },
+    waiting: () => ({ messages: waiting.size, lastLookedAt }),
   };
+}
+
+const nameOf = ({ from, participant, id }: StanzaAttributes): string => `${from} ${participant ?? ""} ${id}`;
+
+/** Status broadcasts and the answers of WhatsApp's own bots are acknowledged without a look at their content. */
+function isHandled({ attrs, content }: BinaryNode): boolean {
+  if (attrs.from === "status@broadcast") return false;
+  return !(Array.isArray(content) && content.some((child) => child.attrs.type === "msmsg"));
 }

@@ -260,6 +260,43 @@ describe("a message that cannot be read at first", () => {
   });
 });
 
+describe("what the phone's history names", () => {
+  it("and never came comes from there when it was written since the linking, once; what is older stays history", async () => {
+    const simulator = await simulate();
+    const now = Math.floor(Date.now() / 1000);
+    const guest = await simulator.addContact(GUEST, { name: "Ana" });
+    await simulator.addNumber(OWN, {
+      history: {
+        chats: [
+          {
+            with: GUEST,
+            messages: [
+              { text: "before the linking", timestamp: now - 3_600 },
+              { text: "since the linking", timestamp: now + 600, id: "3A00000000000000000001" },
+              { text: "by hand, since then", timestamp: now + 601, fromMe: true },
+            ],
+          },
+        ],
+      },
+    });
+    const store = await testStore(simulator);
+    const number = (await whatsappOn(simulator, store)).number(1);
+    await link(simulator, number);
+
+    await receivedText(number, "since the linking");
+    await guest.sendText(OWN, "after it");
+    await receivedText(number, "after it");
+
+    expect(texts(number)).toEqual(["since the linking", "by hand, since then", "after it"]);
+    expect(number.received[0]).toMatchObject({ number: GUEST, fromMe: false, id: "3A00000000000000000001" });
+    expect(number.received[1]).toMatchObject({ number: OWN, fromMe: true });
+    expect((await missing(store)).map(({ reason, resolved }) => [reason, resolved])).toEqual([
+      ["history", true],
+      ["history", true],
+    ]);
+  });
+});
+
 describe("a message that came without content", () => {
   it("comes from the owner's phone as its writer's, once, also when it is delivered after all", async () => {
     const { simulator, guest, number, store } = await setup();
