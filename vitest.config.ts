@@ -12,7 +12,12 @@ const GATEWAY_TESTS = [
 
 export default defineConfig({
   resolve: {
-    alias: { parley: inRoot("./src/bot/index.ts"), "#routes": inRoot("./test/_setup/routes.ts") },
+    alias: {
+      "parley/testing/matchers": inRoot("./src/testing/matchers.ts"),
+      "parley/testing": inRoot("./src/testing/index.ts"),
+      parley: inRoot("./src/bot/index.ts"),
+      "#routes": inRoot("./test/_setup/routes.ts"),
+    },
   },
   define: { __FAILPOINTS__: "true" },
   test: {

@@ -37,6 +37,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   api: [...BASE, ...DOMAIN, "pipeline", "app"],
   start: [...BASE, "app", "api", "banner", "bot", "crashes"],
   simulator: ["model"],
+  // Joins the parts for tests of bots, as the app does for the gateway.
+  testing: [...BASE, ...DOMAIN, "pipeline", "whatsapp/port"],
 };
 
 function sources(folder: string): string[] {
@@ -88,6 +90,13 @@ describe("imports go one way", () => {
     const importers = [...files, ...sources("routes"), ...sources("bots")]
       .filter((file) => !/^src\/(simulator|demo|cli)\//.test(file))
       .filter((file) => imports(file).some((name) => name.includes("simulator")));
+    expect(importers).toEqual([]);
+  });
+
+  it("nothing of the gateway imports the testing kit", () => {
+    const importers = [...files, ...sources("routes")]
+      .filter((file) => !file.startsWith("src/testing/"))
+      .filter((file) => imports(file).some((name) => /\/testing\/|^parley\/testing/.test(name)));
     expect(importers).toEqual([]);
   });
 

@@ -1,0 +1,277 @@
+import { scopeOf } from "../bot/scope.ts";
+import type { Incoming, MediaKind } from "../model/messages.ts";
+import { DEVICE } from "./run.ts";
+import { describeIncoming, messageFrom, MIMETYPES, type Place } from "./incoming.ts";
+import { describeExpected, describeReply, fits, type Expected, type Reply } from "./replies.ts";
+import type { Room } from "./room.ts";
+import type { Clock } from "./clock.ts";
+import type { Wire } from "./wire.ts";
+import type { World } from "./world.ts";
+
+/** Who was asked about a message, and what came of it. */
+export interface Decision {
+  /** Id of the message. */
+  message: string;
+  /** `bot:<id>`, `webhook`, or null when nobody answered. */
+  by: string | null;
+  /** `keyword:menu`, `form:lead`, `timer:…`, … */
+  route: string | null;
+  /** What kept the bots from being asked. */
+  guard: string | null;
+  trail: { by: string; outcome: string; detail?: string }[];
+}
+
+/** A message with more than a text. */
+export interface UserMessage {
+  text?: string;
+  /** Id of a message that it quotes, as `Reply.id`. */
+  quote?: string;
+  /** Digits of people whom it mentions. */
+  mentions?: string[];
+  /** Seconds by which it comes late. */
+  late?: number;
+}
+
+export interface SentFile {
+  caption?: string;
+  bytes?: Uint8Array;
+  fileName?: string;
+  mimetype?: string;
+}
+
+/** One person in one chat with the bot. */
+export interface Conversation {
+  /** Writes, and resolves when the bot has answered, or has decided not to. */
+  user(message: string | UserMessage): Promise<void>;
+  /** Several texts in a row, without waiting for an answer in between. */
+  burst(texts: readonly string[]): Promise<void>;
+  /** Answers the last poll with these options; none takes the vote back. */
+  vote(...labels: string[]): Promise<void>;
+  media(kind: MediaKind, file?: SentFile): Promise<void>;
+  /** An emoji on the bot's last message; "" takes it back. */
+  react(emoji: string): Promise<void>;
+  location(place: { latitude: number; longitude: number; name?: string; address?: string }): Promise<void>;
+  /** Sends a contact card. */
+  card(name: string, ...numbers: string[]): Promise<void>;
+  /** Changes the last message. */
+  edit(text: string): Promise<void>;
+  /** The bot's owner writes here by hand, on the phone. */
+  ownerTypes(text: string): Promise<void>;
+  /** The next reply that was not looked at yet. Rejects when there is none, or another one. */
+  expect(expected: Expected): Promise<Reply>;
+  /** The next reply, which nobody asked for: the last thing that happened here was a timer. */
+  expectReminder(expected?: Expected): Promise<Reply>;
+  /** Rejects when there is a reply that was not looked at. */
+  expectNothing(): Promise<void>;
+  /**
+   * No reply to the last message. @param reason what its decision must name: a guard (`takeover`), an outcome
+   * (`timed_out`), a detail (`rate_limited`), or `nobody`
+   */
+  expectSilence(reason?: string): Promise<void>;
+  /** All replies so far, seen or not. */
+  replies(): readonly Reply[];
+  /** `user: …` and `bot: …`, in order. */
+  transcript(): string[];
+  /** Replies that no `expect` has looked at. */
+  unseen(): readonly Reply[];
+  decisions(): Promise<Decision[]>;
+  /** What a bot remembers of this person; null when it is nothing. @param botId may be left out when there is one bot */
+  session(botId?: string): Promise<unknown>;
+}
+
+export interface ConversationDeps {
+  world: World;
+  wire: Wire;
+  clock: Clock;
+  room: Room;
+  place: Place;
+  ownNumber: string;
+  botIds: readonly string[];
+  /** What bots have logged as wrong. */
+  complaints(): readonly string[];
+}
+
+export function createConversation(deps: ConversationDeps): Conversation {
+  const { world, wire, clock, room, place } = deps;
+  const { chat, contact } = place;
+  const who = place.kind === "group" ? contact.name : "user";
+  const settle = () => world.settle(chat);
+
+  function compose(change: Partial<Incoming>): Incoming {
+    const message = messageFrom(place, wire.newId(), clock.now(), change);
+    room.said(message.fromMe ? "owner" : who, describeIncoming(message));
+    if (message.type === "text" && !message.fromMe) room.lastFrom.set(contact.number, message.id);
+    return message;
+  }
+
+  async function send(change: Partial<Incoming>): Promise<void> {
+    world.receive([compose(change)]);
+    await settle();
+  }
+
+  function last(kind: string, fitting: (reply: Reply) => boolean): Reply {
+    const found = room.replies.findLast(fitting);
+    if (found === undefined) throw new Error(`The bot has sent no ${kind} in this chat.`);
+    return found;
+  }
+
+  async function decisions(): Promise<Decision[]> {
+    await settle();
+    const { store } = await world.run();
+    const rows = await store.rows(
+      'SELECT wa_id, "by", route, guard, trail FROM decisions WHERE device_id = ? AND chat = ? ORDER BY inbox_id',
+      [DEVICE, chat],
+    );
+    return rows.map(({ wa_id, by, route, guard, trail }) => ({
+      message: String(wa_id),
+      by: by as string | null,
+      route: route as string | null,
+      guard: guard as string | null,
+      trail: JSON.parse(String(trail)) as Decision["trail"],
+    }));
+  }
+
+  /** What people need to see why. */
+  async function failure(what: string, caller: (...args: never[]) => unknown): Promise<Error> {
+    const decided = (await decisions()).at(-1);
+    const error = new Error(
+      [
+        what,
+        "",
+        ...room.lines,
+        "",
+        decided === undefined ? "Nothing was decided yet." : `Decided: ${describeDecision(decided)}`,
+        ...deps.complaints().map((line) => `Logged: ${line}`),
+      ].join("\n"),
+    );
+    error.name = "AssertionError";
+    Error.captureStackTrace(error, caller);
+    return error;
+  }
+
+  async function next(expected: Expected | undefined, caller: (...args: never[]) => unknown): Promise<Reply> {
+    await settle();
+    const reply = room.replies[room.seen];
+    const wanted = expected === undefined ? "anything" : describeExpected(expected);
+    if (reply === undefined)
+      throw await failure(`The bot was to say ${wanted}, and has said nothing more.`, caller);
+    if (expected !== undefined && !fits(reply, expected))
+      throw await failure(
+        `The bot was to say ${wanted}, and has said ${JSON.stringify(describeReply(reply))}.`,
+        caller,
+      );
+    room.seen++;
+    return reply;
+  }
+
+  const self: Conversation = {
+    user(message) {
+      const {
+        text = "",
+        quote,
+        mentions = [],
+        late = 0,
+      } = typeof message === "string" ? { text: message } : message;
+      const quoted = quote === undefined ? null : { id: quote, from: chat, text: textOf(quote) };
+      const timestamp = Math.floor(clock.now() / 1000) - late;
+      return send({ text, mentions, quoted, timestamp });
+    },
+    async burst(texts) {
+      world.receive(texts.map((text) => compose({ text })));
+      await settle();
+    },
+    vote(...labels) {
+      const { id, poll } = last("poll", (reply) => reply.poll !== null);
+      const { question, options } = poll!;
+      const wrong = labels.find((label) => !options.includes(label));
+      if (wrong !== undefined)
+        throw new Error(`The poll has no option ${JSON.stringify(wrong)}; it has ${options.join(", ")}.`);
+      const selected = options.filter((option) => labels.includes(option));
+      const vote = { selected, at: clock.now() };
+      return send({ type: "poll_vote", targetId: id, poll: { id, name: question, options, vote } });
+    },
+    media(
+      kind,
+      { caption = "", bytes = Buffer.from(`a ${kind}`), fileName = "", mimetype = MIMETYPES[kind] } = {},
+    ) {
+      const message = compose({
+        type: kind,
+        text: caption,
+        media: { kind, mimetype, fileName, size: bytes.length },
+      });
+      wire.files.set(message.id, { bytes: Buffer.from(bytes), mimetype, fileName });
+      world.receive([message]);
+      return settle();
+    },
+    react(emoji) {
+      const { id } = last("message", () => true);
+      return send({ type: "reaction", text: emoji, reaction: { id, emoji }, targetId: id });
+    },
+    location: ({ latitude, longitude, name = "", address = "" }) =>
+      send({ type: "location", text: name, location: { latitude, longitude, name, address } }),
+    card: (name, ...numbers) => send({ type: "contact", text: name, contacts: [{ name, numbers }] }),
+    edit(text) {
+      const targetId = room.lastFrom.get(contact.number);
+      if (targetId === undefined) throw new Error(`${contact.name} has written nothing to change.`);
+      return send({ type: "edit", text, targetId });
+    },
+    ownerTypes: (text) =>
+      send({
+        text,
+        fromMe: true,
+        sender: `${deps.ownNumber}@s.whatsapp.net`,
+        number: deps.ownNumber,
+        lid: null,
+      }),
+    expect: (expected) => next(expected, self.expect),
+    async expectReminder(expected) {
+      await settle();
+      const decided = (await decisions()).at(-1);
+      if (!decided?.route?.startsWith("timer:"))
+        throw await failure("The bot was to remind by itself, and has not.", self.expectReminder);
+      return next(expected, self.expectReminder);
+    },
+    async expectNothing() {
+      await settle();
+      const [reply] = self.unseen();
+      if (reply !== undefined)
+        throw await failure(
+          `The bot was to say nothing, and has said ${JSON.stringify(describeReply(reply))}.`,
+          self.expectNothing,
+        );
+    },
+    async expectSilence(reason) {
+      await self.expectNothing();
+      const decided = (await decisions()).at(-1);
+      if (reason === undefined) return;
+      if (decided === undefined || !reasonsOf(decided).includes(reason))
+        throw await failure(`The bot was to be silent because of ${reason}.`, self.expectSilence);
+    },
+    replies: () => room.replies,
+    transcript: () => [...room.lines],
+    unseen: () => room.replies.slice(room.seen),
+    decisions,
+    async session(botId) {
+      await settle();
+      const id = botId ?? deps.botIds[0]!;
+      if (botId === undefined && deps.botIds.length > 1)
+        throw new Error(`session() needs the id of a bot: ${deps.botIds.join(", ")}.`);
+      const scope = scopeOf(messageFrom(place, "", 0, {}));
+      return (await (await world.run()).state.session(DEVICE, id, scope))?.value ?? null;
+    },
+  };
+
+  const textOf = (id: string): string => room.replies.find((reply) => reply.id === id)?.text ?? "";
+  return self;
+}
+
+function reasonsOf({ by, guard, trail }: Decision): (string | null | undefined)[] {
+  const steps = trail.flatMap((step) => [step.by.replace(/^guard:/, ""), step.outcome, step.detail]);
+  return [guard, by, by === null && guard === null ? "nobody" : null, ...steps];
+}
+
+export function describeDecision({ by, route, guard, trail }: Decision): string {
+  const steps = trail.map(({ by, outcome, detail }) => `${by} ${outcome}${detail ? ` (${detail})` : ""}`);
+  const head = by === null ? "nobody" : `${by}${route === null ? "" : ` by ${route}`}`;
+  return `${head}${guard === null ? "" : `, guard ${guard}`}${steps.length > 0 ? `: ${steps.join(", ")}` : ""}`;
+}

@@ -1,0 +1,147 @@
+import type { Statement } from "../store/store.ts";
+import { createTestChat, type TestChat } from "./chat.ts";
+import type { Side } from "./life.ts";
+import type { Call } from "./network.ts";
+import type { TestBots, TestChatOptions } from "./options.ts";
+
+export interface CrashOptions extends TestChatOptions {
+  /** Prepares each chat before the script: stubs, for instance. Nothing is killed here. */
+  prepare?: (chat: TestChat) => unknown;
+}
+
+export interface CrashReport {
+  /** Commits of the undisturbed run; each was a point to be killed at, before and after it. */
+  commits: number;
+  runs: number;
+}
+
+/** Thrown when a kill could be noticed. */
+export class CrashDifferenceError extends Error {
+  constructor(point: string, difference: string, cause?: unknown) {
+    super(`Killed ${point}, the chat went on differently:\n\n${difference}`, { cause });
+    this.name = "CrashDifferenceError";
+  }
+}
+
+interface Point {
+  commit: number;
+  side: Side;
+}
+
+interface Outcome {
+  transcripts: Record<string, string[]>;
+  calls: readonly Call[];
+  /** What each commit was about. */
+  commits: string[];
+  error: unknown;
+}
+
+/**
+ * Runs the script once undisturbed, then once for every commit and both sides of it: the process is killed there, started
+ * again on the same database, and the script goes on. What people see must be the same each time, and so must be what
+ * was asked of the network to change something (all but GET and HEAD).
+ *
+ * @throws {CrashDifferenceError} with the point and a diff; what the script throws in the undisturbed run
+ */
+export async function crashEverywhere(
+  bots: TestBots,
+  script: (chat: TestChat) => Promise<unknown>,
+  options: CrashOptions = {},
+): Promise<CrashReport> {
+  const calm = await play(bots, script, options, null);
+  if (calm.error !== null) throw calm.error;
+  let runs = 1;
+  for (const commit of calm.commits.keys()) {
+    for (const side of ["before", "after"] as const) {
+      const point = { commit, side };
+      compare(calm, await play(bots, script, options, point), point);
+      runs++;
+    }
+  }
+  return { commits: calm.commits.length, runs };
+}
+
+async function play(
+  bots: TestBots,
+  script: (chat: TestChat) => Promise<unknown>,
+  { prepare, ...options }: CrashOptions,
+  point: Point | null,
+): Promise<Outcome> {
+  const commits: string[] = [];
+  let counting = false;
+  const plan = (statements: Statement[]): Side | null => {
+    if (!counting) return null;
+    commits.push(subjectOf(statements));
+    return point !== null && commits.length - 1 === point.commit ? point.side : null;
+  };
+  const chat = await createTestChat(bots, options, { plan });
+  let error: unknown = null;
+  try {
+    await prepare?.(chat);
+    counting = true;
+    await script(chat);
+    await chat.settle();
+  } catch (thrown) {
+    error = thrown;
+  }
+  const outcome = { transcripts: chat.transcripts(), calls: chat.calls(), commits, error };
+  await chat.close();
+  return outcome;
+}
+
+const SUBJECTS: [RegExp, string][] = [
+  [/INSERT INTO bot_steps/, "a step was kept"],
+  [/INSERT INTO decisions/, "the decision was made"],
+  [/INSERT INTO inbox/, "the message was stored"],
+  [/UPDATE outbox/, "the reply was marked as sent"],
+];
+
+function subjectOf(statements: Statement[]): string {
+  const text = statements.map(({ sql }) => sql).join("\n");
+  return SUBJECTS.find(([sql]) => sql.test(text))?.[1] ?? "something was stored";
+}
+
+function compare(calm: Outcome, crashed: Outcome, { commit, side }: Point): void {
+  const point = `${side} commit ${commit + 1} of ${calm.commits.length} (${calm.commits[commit]})`;
+  const difference =
+    differenceOf(talk(calm.transcripts), talk(crashed.transcripts)) ??
+    differenceOf(changes(calm), changes(crashed, isStep(calm, commit, side)));
+  const { error } = crashed;
+  if (error !== null)
+    throw new CrashDifferenceError(point, [difference, String(error)].filter(Boolean).join("\n\n"), error);
+  if (difference !== null) throw new CrashDifferenceError(point, difference);
+}
+
+const isStep = ({ commits }: Outcome, commit: number, side: Side): boolean =>
+  side === "before" && commits[commit] === SUBJECTS[0]![1];
+
+/** What is asked again may be the same again where nothing can tell that it was asked: before a step is kept. */
+function changes({ calls }: Outcome, onceEach = false): string[] {
+  const lines = calls
+    .filter(({ method }) => method !== "GET" && method !== "HEAD")
+    .map(({ method, url, body }) => `${method} ${url} ${body}`.trim());
+  return onceEach ? lines.filter((line, index) => line !== lines[index - 1]) : lines;
+}
+
+function talk(transcripts: Record<string, string[]>): string[] {
+  const chats = Object.entries(transcripts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return chats.flatMap(([chat, lines]) => (chats.length === 1 ? lines : [`--- ${chat}`, ...lines]));
+}
+
+const marked = (lines: readonly string[], mark: string): string[] => lines.map((line) => `${mark} ${line}`);
+
+/** Lines that were expected (-) and that came instead (+); null when they are the same. */
+export function differenceOf(expected: readonly string[], actual: readonly string[]): string | null {
+  let same = 0;
+  while (same < Math.max(expected.length, actual.length) && expected[same] === actual[same]) same++;
+  if (same === expected.length && same === actual.length) return null;
+  let tail = 0;
+  const rest = Math.min(expected.length, actual.length) - same;
+  while (tail < rest && expected.at(-1 - tail) === actual.at(-1 - tail)) tail++;
+  return [
+    ...marked(expected.slice(0, same), " "),
+    ...marked(expected.slice(same, expected.length - tail), "-"),
+    ...marked(actual.slice(same, actual.length - tail), "+"),
+    ...marked(tail === 0 ? [] : expected.slice(-tail), " "),
+  ].join("\n");
+}

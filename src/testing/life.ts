@@ -1,0 +1,64 @@
+import type { Statement, Store } from "../store/store.ts";
+
+/** Where a run is ended, relative to a commit. */
+export type Side = "before" | "after";
+
+/** Asked before each commit of a run; an answer ends the run there. */
+export type CrashPlan = (statements: Statement[]) => Side | null;
+
+/** Whether a run still lives, and what it is doing. */
+export interface Life {
+  readonly over: boolean;
+  /** Things that are under way and end by themselves. */
+  underWay: number;
+  /** From now on nothing of this run reaches the database or the line, whatever its code still does. */
+  end(): void;
+}
+
+/** @param onEnd called once, when the run is ended from within */
+export function createLife(onEnd: () => void): Life {
+  let over = false;
+  return {
+    underWay: 0,
+    get over() {
+      return over;
+    },
+    end() {
+      if (over) return;
+      over = true;
+      onEnd();
+    },
+  };
+}
+
+/** What somebody waits for who is not there any more. */
+export const never = (): Promise<never> => new Promise(() => undefined);
+
+/** The store as one run sees it: with the end of the run it falls silent, as for a process that was killed. */
+export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
+  return {
+    ...store,
+    get state() {
+      return store.state;
+    },
+    rows: (sql, args) => (life.over ? never() : store.rows(sql, args)),
+    writer: {
+      drain: () => (life.over ? never() : store.writer.drain()),
+      async commit(statements) {
+        if (life.over) return never();
+        const side = statements.length === 0 ? null : plan(statements);
+        if (side === "before") return (life.end(), never());
+        life.underWay++;
+        try {
+          const results = await store.writer.commit(statements);
+          if (side === "after") life.end();
+          return life.over ? never() : results;
+        } catch (error) {
+          return life.over ? never() : Promise.reject(error);
+        } finally {
+          life.underWay--;
+        }
+      },
+    },
+  };
+}
