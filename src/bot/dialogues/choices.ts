@@ -7,16 +7,23 @@ export interface Choice {
   label: string;
 }
 
+/** Labels may be keys of `locales/*.json`, like the texts of a dialogue. */
+export const inLanguage = (ctx: AnyContext, choices: readonly Choice[]): Choice[] =>
+  choices.map(({ key, label }) => ({ key, label: ctx.t(label) }));
+
 /** How choices are shown: numbered lines, or a poll. */
 export type Rendering = "text" | "poll";
 
-/** WhatsApp's own limit for polls. */
+/** WhatsApp's own limits for polls. */
 const MOST_IN_A_POLL = 12;
+const LONGEST_LABEL = 100;
+const LONGEST_QUESTION = 255;
 
 /**
  * Shows what can be chosen.
  *
- * @param render `poll` falls back to text when a poll cannot show it: one choice, more than 12, two labels alike
+ * @param render `poll` falls back to text when a poll cannot show it: one choice, more than 12, two labels alike, a text
+ *               that is too long
  */
 export function showChoices(
   ctx: AnyContext,
@@ -24,12 +31,17 @@ export function showChoices(
   choices: readonly Choice[],
   render: Rendering,
 ): void {
-  const labels = choices.map(({ label }) => label);
-  const fits =
-    labels.length >= 2 && labels.length <= MOST_IN_A_POLL && new Set(labels).size === labels.length;
-  if (render === "poll" && fits) return ctx.poll(question, labels);
+  const labels = choices.map(({ label }) => label.trim());
+  if (render === "poll" && fitsPoll(question, labels)) return ctx.poll(question, labels);
   const lines = labels.map((label, index) => `${index + 1}. ${label}`);
   ctx.reply(`${question}\n\n${lines.join("\n")}`);
+}
+
+function fitsPoll(question: string, labels: string[]): boolean {
+  const count = labels.length >= 2 && labels.length <= MOST_IN_A_POLL;
+  const length =
+    question.length <= LONGEST_QUESTION && labels.every((label) => label.length <= LONGEST_LABEL);
+  return count && length && new Set(labels).size === labels.length;
 }
 
 /**
@@ -40,8 +52,8 @@ export function showChoices(
 export function chosen(ctx: AnyContext, question: string, choices: readonly Choice[]): Choice | null {
   const { poll, type } = ctx.message;
   if (type === "poll_vote") {
-    const [selected, ...more] = poll?.name === question ? (poll.selected ?? []) : [];
-    return more.length > 0 ? null : (choices.find(({ label }) => label === selected) ?? null);
+    const [selected, ...more] = poll?.name === question.trim() ? (poll.selected ?? []) : [];
+    return more.length > 0 ? null : (choices.find(({ label }) => label.trim() === selected) ?? null);
   }
   const text = normalise(ctx.text);
   if (text === null) return null;

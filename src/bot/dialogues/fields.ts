@@ -1,7 +1,7 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
 import type { AnyContext } from "../types.ts";
-import { chosen, showChoices, type Choice, type Rendering } from "./choices.ts";
+import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
 
 /** The question of a field: a text (or key of `locales/*.json`), or a function of what was answered before. */
 export type Question =
@@ -132,7 +132,7 @@ export interface NumberOptions extends FieldOptions {
   integer?: boolean;
 }
 
-/** A number; a comma is read as a decimal point. */
+/** A number; a comma is read as a decimal point. What may be meant as thousands ("1,000") is asked for again. */
 export function number<O extends NumberOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
@@ -140,6 +140,8 @@ export function number<O extends NumberOptions = Record<never, never>>(
   const { min = -Infinity, max = Infinity, integer = false } = options;
   return field<number, O>(question, options, (ctx) => {
     const value = written(ctx) ?? "";
+    // "1,000" is a thousand to some and one to others: asked again.
+    if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(value)) return undefined;
     if (!/^[+-]?\d{1,15}([.,]\d{1,10})?$/.test(value)) return undefined;
     const read = Number(value.replace(",", "."));
     return read >= min && read <= max && (!integer || Number.isInteger(read)) ? read : undefined;
@@ -151,7 +153,7 @@ export interface ChoiceOptions extends FieldOptions {
   render?: Rendering;
 }
 
-/** One of several: by number, label, key, or vote. The value is the key. */
+/** One of several: by number, label (a text, or a key of `locales/*.json`), key, or vote. The value is the key. */
 export function choice<const Key extends string, O extends ChoiceOptions = Record<never, never>>(
   question: Question,
   choices: Readonly<Record<Key, string>> | readonly Key[],
@@ -164,8 +166,8 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   return field<Key, O>(
     question,
     options,
-    (ctx, asked) => chosen(ctx, asked, list)?.key as Key | undefined,
-    (ctx, asked) => showChoices(ctx, asked, list, options.render ?? "text"),
+    (ctx, asked) => chosen(ctx, asked, inLanguage(ctx, list))?.key as Key | undefined,
+    (ctx, asked) => showChoices(ctx, asked, inLanguage(ctx, list), options.render ?? "text"),
   );
 }
 

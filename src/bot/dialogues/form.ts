@@ -15,6 +15,8 @@ interface FormState extends DialogueState {
   /** Key of the question that waits for its answer. */
   asked: string;
   tries: number;
+  /** What was known at the beginning: kept when the form is begun anew. */
+  given?: Record<string, unknown>;
 }
 
 /**
@@ -53,10 +55,15 @@ export function form<F extends Fields, Ctx = AnyContext>(
     keys.find((key) => !Object.hasOwn(answers, key));
 
   /** Asks what is still open; without anything open it is done. */
-  async function goOn(ctx: AnyContext, answers: FormState["answers"], note: string): Promise<Turn> {
+  async function goOn(
+    ctx: AnyContext,
+    answers: FormState["answers"],
+    note: string,
+    given: FormState["given"] = {},
+  ): Promise<Turn> {
     const asked = firstOpen(answers);
     if (asked !== undefined) {
-      const state = { answers, asked, tries: 0 };
+      const state = { answers, asked, tries: 0, given };
       await ask(ctx, state);
       return { kind: "continue", state, note };
     }
@@ -78,17 +85,17 @@ export function form<F extends Fields, Ctx = AnyContext>(
 
   /** Answers of today's questions; the question that was asked may be gone. */
   function current(stored: DialogueState): FormState | null {
-    const { answers = {}, asked = "", tries = 0 } = stored as Partial<FormState>;
+    const { answers = {}, asked = "", tries = 0, given = {} } = stored as Partial<FormState>;
     const kept = Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
-    return keys.includes(asked) ? { answers: kept, asked, tries } : null;
+    return keys.includes(asked) ? { answers: kept, asked, tries, given } : null;
   }
 
   async function answer(ctx: AnyContext, state: FormState, value: unknown): Promise<Turn> {
     const answers = { ...state.answers, [state.asked]: value };
     const next = fieldOf(state.asked).outcome?.(value) ?? "go_on";
     if (next === "cancel") return cancel(ctx);
-    if (next === "restart") return goOn(ctx, {}, "begun anew");
-    return goOn(ctx, answers, `${state.asked} answered`);
+    if (next === "restart") return goOn(ctx, { ...state.given }, "begun anew", state.given);
+    return goOn(ctx, answers, `${state.asked} answered`, state.given);
   }
 
   function cancel(ctx: AnyContext): Turn {
@@ -104,14 +111,20 @@ export function form<F extends Fields, Ctx = AnyContext>(
       const known = Object.entries(input ?? {}).filter(
         ([key, value]) => keys.includes(key) && value !== undefined,
       );
-      return goOn(ctx, Object.fromEntries(known), "begun");
+      const given = Object.fromEntries(known);
+      return goOn(ctx, given, "begun", given);
     },
     async take(ctx, stored) {
       if (!manners.isAnswer(ctx)) return { kind: "pass" };
       if (manners.isCancel(ctx)) return cancel(ctx);
       const state = current(stored);
       if (state === null)
-        return goOn(ctx, (stored.answers as FormState["answers"]) ?? {}, "the question is gone");
+        return goOn(
+          ctx,
+          (stored.answers as FormState["answers"]) ?? {},
+          "the question is gone",
+          stored.given as FormState["given"],
+        );
       const question = await questionOf(ctx, state.asked, state.answers);
       const reading = await fieldOf(state.asked).read(ctx, question);
       if ("value" in reading) return answer(ctx, state, reading.value);

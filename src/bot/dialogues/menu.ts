@@ -1,11 +1,12 @@
 import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
-import { chosen, showChoices, type Choice, type Rendering } from "./choices.ts";
+import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
 import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
 
 type Text<Ctx> = string | ((ctx: Ctx) => string | Promise<string>);
 
 /** One line of a menu: does something, says something, or begins another dialogue. */
 export interface MenuOption<Ctx = AnyContext> {
+  /** A text, or a key of `locales/*.json`. */
   label: string;
   run?: (ctx: Ctx) => unknown;
   reply?: string;
@@ -50,7 +51,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     typeof text === "string" ? ctx.t(text) : text(ctx);
 
   async function ask(ctx: AnyContext): Promise<void> {
-    showChoices(ctx, await question(ctx), choices, render);
+    showChoices(ctx, await question(ctx), inLanguage(ctx, choices), render);
   }
 
   async function choose(ctx: AnyContext, state: DialogueState, { key }: Choice): Promise<Turn> {
@@ -86,7 +87,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     },
     async take(ctx, state) {
       if (!manners.isAnswer(ctx)) return { kind: "pass" };
-      const choice = chosen(ctx, await question(ctx), choices);
+      const choice = chosen(ctx, await question(ctx), inLanguage(ctx, choices));
       if (choice !== null) return choose(ctx, state, choice);
       // A vote in another poll answers another question.
       if (ctx.message.type === "poll_vote") return { kind: "pass" };
