@@ -1,17 +1,50 @@
 import { defineBot } from "parley";
 
-/** Greets, and shows what else can be written. */
-const MENU = ["What can we do for you? Write one of these words:", "• hours", "• contact", "• ping"].join(
-  "\n",
-);
+/** First words of a conversation, and the language that they are in. */
+const GREETINGS = {
+  en: ["hi", "hello", "hey", "good morning"],
+  es: ["hola", "buenos días"],
+  pt: ["olá", "oi", "bom dia"],
+};
 
+/** Greets, and shows what can be chosen. Its texts are in `locales/<language>.json`: `ctx.t` and menus look there. */
 export default defineBot({ enable: "bound", chats: ["dm"] }, (b) => {
-  b.keyword(["hi", "hello", "hey", "good morning"], (ctx) => {
-    const name = ctx.from.name || "there";
-    // Two replies arrive as two messages, in this order.
-    ctx.reply(`Hello ${name}!`);
-    ctx.reply(MENU);
+  const language = b.menu("language", {
+    text: "menu.which_language",
+    options: {
+      en: { label: "English", run: (ctx) => ctx.setLocale("en") },
+      es: { label: "Español", run: (ctx) => ctx.setLocale("es") },
+      pt: { label: "Português", run: (ctx) => ctx.setLocale("pt") },
+    },
+    texts: { retry: "menu.retry", cancelled: "menu.cancelled" },
   });
 
-  b.keyword(["menu", "help"], (ctx) => ctx.reply(MENU));
+  // Its state is a row in the database: the answer may come after a restart. The number, the label and the key are answers.
+  const main = b.menu("main", {
+    text: "menu.question",
+    options: {
+      delivery: { label: "menu.delivery.label", reply: "menu.delivery.text", again: true },
+      visit: { label: "menu.visit.label", reply: "menu.visit.text", again: true },
+      language: { label: "menu.language.label", start: language },
+      person: {
+        label: "menu.person.label",
+        // Bots are silent in this chat for two hours, as when the owner writes by hand.
+        run: (ctx) => ctx.handoff({ for: "2h", say: ctx.t("menu.person.text") }),
+      },
+    },
+    texts: { cancelled: "menu.cancelled" },
+    // What is no answer goes to other routes, other bots and the webhook; the menu stays open meanwhile.
+    otherwise: "route",
+    expire: "1h",
+  });
+
+  for (const [locale, words] of Object.entries(GREETINGS))
+    b.keyword(words, (ctx) => {
+      ctx.setLocale(locale);
+      ctx.reply(ctx.t("menu.hello", { name: ctx.from.name || ctx.t("menu.friend") }));
+      // The menu's question leaves as a message of its own, after the greeting.
+      ctx.start(main);
+    });
+
+  b.keyword(["menu", "menú", "help", "ayuda", "ajuda"], (ctx) => ctx.start(main));
 });

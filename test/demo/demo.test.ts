@@ -108,9 +108,9 @@ describe("npm run demo", () => {
     expect(conversation.map(([, speaker, words]) => [speaker, words])).toEqual([
       ["Ana", "hi"],
       ["bot menu", "Hello Ana!"],
-      ["bot menu", "What can we do for you? Write one of these words:"],
+      ["bot menu", "What can we do for you?"],
       ["Ana", "menu"],
-      ["bot menu", "What can we do for you? Write one of these words:"],
+      ["bot menu", "What can we do for you?"],
       ["Ana", "Do you deliver on Sundays?"],
       ["webhook", "We read “Do you deliver on Sundays?” and will write back today."],
       ["REST", "Your order is on its way."],
