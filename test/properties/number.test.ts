@@ -128,7 +128,7 @@ it(
           await world.close();
         }
       }),
-      runs(25),
+      runs(15),
     );
   },
   TIME_LIMIT_MS,

@@ -99,7 +99,8 @@ describe("10,000 bad requests", () => {
       const memory: number[] = [];
       const one = badRequest(credentials);
       const several = fc.array(one, { minLength: AT_ONCE, maxLength: AT_ONCE });
-      const seed = Number(process.env["PARLEY_TEST_SEED"] ?? Date.now() % 2 ** 31);
+      // The same requests every time: whoever changes something must not get another's find. Others by the setting.
+      const seed = Number(process.env["PARLEY_TEST_SEED"] ?? 20_261_121);
 
       // Not made smaller: what fails says its request, and a smaller one would need the same state of the gateway again.
       const outcome = await fc.check(
