@@ -1,15 +1,16 @@
 import type { Logger } from "pino";
 import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
 import type { Bindings } from "./bindings.ts";
+import type { Statement } from "../store/store.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
-import { endRows, EXPIRE, REMIND, type BotMedia } from "./conclude.ts";
+import { bodyOf, endRows, type BotMedia } from "./conclude.ts";
 import { lazyView } from "./context.ts";
 import type { Locales } from "./locales.ts";
 import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
 import type { RunningBots } from "./running.ts";
 import { scopeOf } from "./scope.ts";
-import type { BotState, StoredDialogue } from "./state.ts";
+import { EXPIRE, OWN_TIMERS, REMIND, type BotState, type StoredDialogue } from "./state.ts";
 import type { ActiveBot, Candidate, FilterFailure, RouteTable } from "./table.ts";
 import { runTaps } from "./taps.ts";
 import { createTurns, type BotFiles, type TurnResult } from "./turns.ts";
@@ -58,6 +59,12 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   const breaker = createBreaker(now);
   const rates = createReplyRates(now);
   const turns = createTurns(deps);
+  /** Bots that failed at a message are not asked about it again: what they would say now is anybody's guess. */
+  const outOf = new WeakMap<StoredMessage, Set<string>>();
+
+  const isOut = (stored: StoredMessage, botId: string): boolean => outOf.get(stored)?.has(botId) ?? false;
+  const leaveOut = (stored: StoredMessage, botId: string): void =>
+    void outOf.set(stored, (outOf.get(stored) ?? new Set()).add(botId));
 
   /** Asks one bot, unless it has failed too often or answers this chat too often. */
   async function ask(
@@ -74,16 +81,19 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     const by = `bot:${bot.id}`;
     const notAsked = (detail: string): TurnResult => ({
       kind: "skipped",
-      trail: [{ by, outcome: "not_asked", detail }],
+      trail: [{ by, outcome: "not_asked", route: label, detail }],
+      statements: [],
     });
     if (breaker.isOpen(deviceId, bot.id)) return notAsked("circuit_open");
     const chat = `${deviceId}:${bot.id}:${message.chatKey}`;
     if (bot.rate !== null && !rates.allows(chat, bot.rate)) return notAsked("rate_limited");
     const result = await turns.run(active, stored, { label, work, match, view, dialogue });
-    if (result.kind === "failed") {
+    if (result.kind === "failed" || result.kind === "ended") {
       if (breaker.failed(deviceId, bot.id))
         log.error({ bot: bot.id, device: deviceId }, "a bot keeps failing; it is not asked for a minute");
-    } else breaker.succeeded(deviceId, bot.id);
+    }
+    // Passing a message on proves nothing: a bot may do so in one route and fail in the next.
+    if (result.kind === "answered") breaker.succeeded(deviceId, bot.id);
     if (result.kind === "answered" && bot.rate !== null) rates.count(chat);
     return result;
   }
@@ -96,23 +106,31 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   async function interrupt(stored: StoredMessage, { paused }: Asked): Promise<Answer> {
     const view = lazyView(stored.message);
     const trail: TrailEntry[] = [];
+    const statements: Statement[] = [];
     for (const candidate of bindings.tableOf(stored.deviceId).interrupts(stored.message)) {
       const { endsHandoff, pattern } = candidate.route;
-      if (paused && !endsHandoff) continue;
+      if ((paused && !endsHandoff) || isOut(stored, candidate.bot.id)) continue;
       const under = await state.dialogue(stored.deviceId, scopeOf(stored.message));
       const work = handlerOf(candidate);
       const result = await ask(candidate, stored, `interrupt:${pattern}`, work, null, view, under);
       trail.push(...result.trail);
-      if (result.kind !== "answered" && result.kind !== "ended") continue;
-      const chat = paused ? { takeoverEnded: true as const } : {};
-      return { ...result.answer, trail, chat: { ...result.answer.chat, ...chat } };
+      if (result.kind !== "answered" && result.kind !== "ended") {
+        statements.push(...result.statements);
+        if (result.kind !== "passed") leaveOut(stored, candidate.bot.id);
+        continue;
+      }
+      const chat = result.answer.chat ?? {};
+      // Who hands over again has not ended it.
+      if (paused && chat.takeoverUntil === undefined) chat.takeoverEnded = true;
+      return { ...result.answer, trail, chat, statements: [...statements, ...result.statements] };
     }
-    return { kind: "pass", trail };
+    return { kind: "pass", trail, statements };
   }
 
-  async function converse(stored: StoredMessage): Promise<Answer> {
+  async function converse(stored: StoredMessage, { heldUntil }: Asked): Promise<Answer> {
     const { deviceId, message } = stored;
     const table = bindings.tableOf(deviceId);
+    if (message.timer && heldUntil !== undefined) return postpone(stored, heldUntil);
     if (message.timer) return runTimer(table, stored);
     if (!table.active.some(({ bot }) => bot.dialogues.size > 0)) return EMPTY;
     const scope = scopeOf(message);
@@ -122,13 +140,29 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     if (known === null || (under.expiresAt !== null && under.expiresAt <= now()))
       return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
     const { active, dialogue } = known;
+    if (isOut(stored, active.bot.id)) return EMPTY;
     const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state);
     const label = `${dialogue.kind}:${dialogue.id}`;
     const work: Work = { dialogue: dialogue.id, take };
     const result = await ask(active, stored, label, work, null, lazyView(message), under);
-    return result.kind === "answered" || result.kind === "ended"
-      ? result.answer
-      : { kind: "pass", trail: result.trail };
+    if (result.kind === "answered" || result.kind === "ended") return result.answer;
+    if (result.kind === "failed") leaveOut(stored, active.bot.id);
+    return { kind: "pass", trail: result.trail, statements: result.statements };
+  }
+
+  /** A person has the chat, or it got too much already: the timer runs afterwards. */
+  function postpone(stored: StoredMessage, dueAt: number): Answer {
+    const { deviceId, message } = stored;
+    const { botId, key, data } = message.timer!;
+    // A dialogue that expires meanwhile does so in silence, and nobody is reminded of it after a talk with a person.
+    if (key.startsWith(OWN_TIMERS)) return EMPTY;
+    const timer = { key, dueAt, body: bodyOf(stored, data) };
+    const trail = [{ by: `bot:${botId}`, outcome: "not_asked", route: `timer:${key}`, detail: "postponed" }];
+    return {
+      kind: "pass",
+      trail,
+      statements: state.postponeTimer(deviceId, botId, scopeOf(message), timer),
+    };
   }
 
   async function runTimer(table: RouteTable, stored: StoredMessage): Promise<Answer> {
@@ -147,29 +181,31 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     if (work === null)
       return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: `no timer ${key}` }] };
     const result = await ask(active, stored, `timer:${key}`, work, null, lazyView(message), under);
-    return result.kind === "answered" || result.kind === "ended"
-      ? result.answer
-      : { kind: "pass", trail: result.trail };
+    if (result.kind === "answered" || result.kind === "ended") return result.answer;
+    return { kind: "pass", trail: result.trail, statements: result.statements };
   }
 
   async function route(stored: StoredMessage, asked: Asked): Promise<Answer> {
     const table = bindings.tableOf(stored.deviceId);
     const burst = await gather(table, stored, asked);
     const trail: TrailEntry[] = [];
-    const out = new Set<string>();
+    const statements: Statement[] = [];
     for (const { candidate, message, view, took } of candidatesOf(table, stored, burst)) {
       const { bot } = candidate;
-      // A bot that failed is not asked for its other routes: what it would say now is anybody's guess.
-      if (out.has(bot.id)) continue;
+      if (isOut(stored, bot.id)) continue;
       const work = handlerOf(candidate);
       const match = "match" in candidate ? candidate.match : null;
       const result = await ask(candidate, message, labelOf(candidate), work, match, view, null);
       trail.push(...result.trail);
-      if (result.kind === "failed" || result.kind === "skipped") out.add(bot.id);
-      if (result.kind !== "answered" && result.kind !== "ended") continue;
-      return { ...result.answer, trail, ...(took.length > 0 && { took }) };
+      if (result.kind === "failed" || result.kind === "skipped") leaveOut(stored, bot.id);
+      if (result.kind !== "answered" && result.kind !== "ended") {
+        statements.push(...result.statements);
+        continue;
+      }
+      const all = [...statements, ...result.statements];
+      return { ...result.answer, trail, statements: all, ...(took.length > 0 && { took }) };
     }
-    return { kind: "pass", trail };
+    return { kind: "pass", trail, statements };
   }
 
   return {
@@ -196,7 +232,10 @@ async function gather(
     ({ bot }) => bot.burst !== null && (bot.chats as readonly string[]).includes(chatKind),
   );
   if (bursty.length === 0 || type !== "text") return null;
-  const following = await asked.following(Math.max(...bursty.map(({ bot }) => bot.burst!.ms)));
+  const behind = await asked.following(Math.max(...bursty.map(({ bot }) => bot.burst!.ms)));
+  // "cancel" is heard for itself, however fast it comes after something else.
+  const interrupting = behind.findIndex(({ message }) => table.interrupts(message).length > 0);
+  const following = interrupting === -1 ? behind : behind.slice(0, interrupting);
   if (following.length === 0) return null;
   return new Map(
     bursty.map(({ bot }) => [
@@ -236,8 +275,9 @@ function* candidatesOf(
 
 /** A dialogue that nobody has gone on with: it asks again, or ends. */
 function idleWork(table: RouteTable, { message }: StoredMessage, under: StoredDialogue | null): Work | null {
-  const { key, data } = message.timer!;
-  const known = under && dialogueOf(table, under);
+  const { botId, key, data } = message.timer!;
+  if (under === null || under.botId !== botId) return null;
+  const known = dialogueOf(table, under);
   if (!known || under.dialogue !== (data as { dialogue?: string } | null)?.dialogue) return null;
   const { dialogue } = known;
   return {

@@ -7,7 +7,14 @@ import { milliseconds } from "./duration.ts";
 import type { HandlerOutcome } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { validate } from "./standard-schema.ts";
-import type { BotState, StoredDialogue, StoredSession, TimerBody } from "./state.ts";
+import {
+  EXPIRE,
+  REMIND,
+  type BotState,
+  type StoredDialogue,
+  type StoredSession,
+  type TimerBody,
+} from "./state.ts";
 import type { Bot, Idle } from "./types.ts";
 
 /** Makes files ready to be sent. */
@@ -21,6 +28,8 @@ export interface ConcludeDeps {
   media: BotMedia;
   now: () => number;
   config: { takeoverMinutes: number };
+  /** Aborts when the gateway waits no longer. */
+  stopping?: AbortSignal;
 }
 
 /** What of a bot's chat was there before the handler ran. */
@@ -52,9 +61,6 @@ export class SessionRefused extends Error {
 
 const FILES_MS = 60_000;
 const DEFAULT_EXPIRY_MS = 24 * 3_600_000;
-/** Keys of timers that Parley sets for dialogues. */
-export const REMIND = "dialogue:remind";
-export const EXPIRE = "dialogue:expire";
 
 /** Turns what a handler asked for into rows. Nothing has happened yet when it throws. */
 export async function conclude(
@@ -76,9 +82,15 @@ export async function conclude(
         : state.setTimer(deviceId, bot.id, before.scope, { key, dueAt: now() + timer.dueInMs, body })),
     );
   }
-  if (turn !== null) statements.push(...dialogueRows(deps, bot, stored, before, turn));
-  else if (effects.dialogue === null)
-    statements.push(...endRows(state, deviceId, before.dialogue?.botId ?? bot.id, before.scope));
+  if (turn !== null || effects.dialogue === null) {
+    // A route was not told which dialogue is under way: only who begins or ends one must know.
+    const dialogue = before.dialogue ?? (await state.dialogue(deviceId, before.scope));
+    statements.push(
+      ...(turn === null
+        ? endRows(state, deviceId, dialogue?.botId ?? bot.id, before.scope)
+        : dialogueRows(deps, bot, stored, { ...before, dialogue }, turn)),
+    );
+  }
   const replies = await repliesOf(deps, stored, effects);
   const handoffMs = effects.handoffMs === null ? deps.config.takeoverMinutes * 60_000 : effects.handoffMs;
   const chat: ChatChange =
@@ -147,13 +159,14 @@ export function endRows(state: BotState, deviceId: number, botId: string, scope:
   ];
 }
 
-function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
+/** What a timer needs to run in the message's chat. */
+export function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
   const { chat, chatKey, chatKind, sender, number, lid, pushName, participant } = message;
   return { chat, chatKey, chatKind, sender, number, lid, pushName, participant, data: data ?? null };
 }
 
 async function repliesOf(
-  { media }: ConcludeDeps,
+  { media, stopping }: ConcludeDeps,
   stored: StoredMessage,
   { replies }: Effects,
 ): Promise<Reply[]> {
@@ -166,6 +179,9 @@ async function repliesOf(
     () => abort.abort(new Error(`The files of the reply were not there within ${FILES_MS / 1000} s.`)),
     FILES_MS,
   );
+  const stop = (): void => abort.abort(stopping?.reason);
+  if (stopping?.aborted) stop();
+  stopping?.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.all(
       replies.map(async ({ wanted, jid }) => {
@@ -177,6 +193,7 @@ async function repliesOf(
     );
   } finally {
     clearTimeout(timer);
+    stopping?.removeEventListener("abort", stop);
   }
 }
 

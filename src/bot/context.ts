@@ -43,7 +43,7 @@ export interface ContextServices {
 }
 
 export interface ContextInput {
-  bot: Pick<Bot, "id" | "locale" | "session" | "dialogues">;
+  bot: Pick<Bot, "id" | "locale" | "session" | "dialogues" | "routes">;
   stored: StoredMessage;
   match: unknown;
   config: Readonly<Record<string, unknown>>;
@@ -222,8 +222,10 @@ export function openContext(input: ContextInput): OpenContext {
     idempotencyKey: services.idempotencyKey,
     after(delay, key, data = null) {
       open("after");
-      if (typeof key !== "string" || key === "")
-        throw new TypeError("ctx.after() needs the key of a timer route.");
+      if (!bot.routes.some((route) => route.kind === "timer" && route.word === key))
+        throw new TypeError(
+          `ctx.after(): the bot has no timer ${JSON.stringify(key)}. Add b.timer(${JSON.stringify(key)}, (ctx) => { … }).`,
+        );
       effects.timers.set(key, { dueInMs: milliseconds(delay, "ctx.after()"), data });
     },
     cancelTimer(key) {

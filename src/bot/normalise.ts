@@ -19,7 +19,8 @@ export function normalise(text: string): string | null {
   const folded = foldCase(text);
   const inner = stripAround(folded);
   if (inner !== "") return inner.replace(/[\p{Z}\s]+/gu, " ");
-  const signs = folded.replace(/[\p{Z}\p{C}\s\ufe0e\ufe0f]+/gu, "");
+  // Whatever colour a hand has, it means the same.
+  const signs = folded.replace(/[\p{Z}\p{C}\s\p{Emoji_Modifier}\ufe0e\ufe0f]+/gu, "");
   return signs === "" ? null : signs;
 }
 

@@ -9,6 +9,7 @@ import {
 } from "./dialogues/index.ts";
 import { readFilter } from "./filters.ts";
 import { normalise } from "./normalise.ts";
+import { OWN_TIMERS } from "./state.ts";
 import type {
   Bot,
   Dialogue,
@@ -68,6 +69,10 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     timer(key: unknown, handler: unknown) {
       if (typeof key !== "string" || key === "" || key.length > LONGEST_TIMER_KEY)
         throw new TypeError('b.timer needs the key of the timer: b.timer("remind", (ctx) => { … }).');
+      if (key.startsWith(OWN_TIMERS))
+        throw new TypeError(
+          `b.timer(${JSON.stringify(key)}): keys that begin with "${OWN_TIMERS}" are Parley's own.`,
+        );
       if (routes.some((route) => route.kind === "timer" && route.word === key))
         throw new TypeError(`b.timer(${JSON.stringify(key)}) is there twice.`);
       routes.push({ kind: "timer", pattern: key, word: key, handler: readHandler("timer", handler) });

@@ -122,14 +122,18 @@ async function begun(ctx: AnyContext, effects: Effects, turn: Done["turn"]): Pro
     effects.dialogue = undefined;
     const botTurn = await dialogue.begin(ctx, input);
     // A dialogue that passes at its beginning has nothing to ask.
-    last = {
-      dialogue: dialogue.id,
-      botTurn: botTurn.kind === "pass" ? { kind: "end" } : botTurn,
-      begun: true,
-    };
+    const asked: Turn = botTurn.kind === "pass" ? { kind: "end" } : botTurn;
+    const note = notes(last, `${dialogue.id} begun`);
+    last = { dialogue: dialogue.id, botTurn: { ...asked, note }, begun: true };
   }
   if (effects.dialogue === null) last = last === null ? null : { ...last, botTurn: { kind: "end" } };
   return { turn: last };
+}
+
+/** What was understood before comes first: "chose order; checkout begun". */
+function notes(before: Done["turn"], note: string): string {
+  const earlier = before === null || before.botTurn.kind === "pass" ? undefined : before.botTurn.note;
+  return earlier === undefined ? note : `${earlier}; ${note}`;
 }
 
 type Ended<T> = { cut: "timed_out" | "aborted" } | { value: T };

@@ -2,6 +2,12 @@ import type { Row } from "@libsql/client";
 import type { Statement, Store } from "../store/store.ts";
 import type { Scope } from "./scope.ts";
 
+/** What keys of Parley's own timers begin with. */
+export const OWN_TIMERS = "dialogue:";
+/** Keys of timers that Parley sets for dialogues. */
+export const REMIND = `${OWN_TIMERS}remind`;
+export const EXPIRE = `${OWN_TIMERS}expire`;
+
 /** A session as it was stored. */
 export interface StoredSession {
   version: number;
@@ -38,7 +44,8 @@ export interface DueTimer {
   botId: string;
   key: string;
   dueAt: number;
-  body: TimerBody;
+  /** Null: the row does not open, and never will. */
+  body: TimerBody | null;
 }
 
 /** Rows of bots. Everything that changes is a statement for the message's own commit, but `keepStep`. */
@@ -54,6 +61,13 @@ export interface BotState {
   saveDialogue(deviceId: number, scope: Scope, dialogue: StoredDialogue): Statement[];
   endDialogue(deviceId: number, scope: Scope): Statement[];
   setTimer(
+    deviceId: number,
+    botId: string,
+    scope: Scope,
+    timer: { key: string; dueAt: number; body: TimerBody },
+  ): Statement[];
+  /** As `setTimer`, unless the bot has set it anew meanwhile. */
+  postponeTimer(
     deviceId: number,
     botId: string,
     scope: Scope,
@@ -91,6 +105,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, scope) DO UPDATE SET bot_id
 dialogue = excluded.dialogue, state = excluded.state, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
 const PUT_TIMER = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (device_id, bot_id, scope, key) DO UPDATE SET body = excluded.body, due_at = excluded.due_at`;
+const POSTPONE = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+WHERE NOT EXISTS (SELECT 1 FROM bot_timers WHERE device_id = ?1 AND bot_id = ?2 AND scope IN (?3, ?7) AND key = ?4)`;
 const DUE =
   "SELECT id, device_id, bot_id, scope, key, body, due_at FROM bot_timers WHERE due_at <= ? ORDER BY due_at, id LIMIT ?";
 const DAY_MS = 24 * 3_600_000;
@@ -166,9 +182,16 @@ export function createBotState(
       { sql: `DELETE FROM bot_dialogues WHERE ${SCOPES}`, args: [deviceId, ...both(scope)] },
     ],
 
+    postponeTimer(deviceId, botId, scope, { key, dueAt, body }) {
+      onTimer?.(dueAt);
+      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
+      const args = [deviceId, botId, scope.key, key, sealed, dueAt, scope.alias ?? scope.key];
+      return [{ sql: POSTPONE, args }];
+    },
+
     setTimer(deviceId, botId, scope, { key, dueAt, body }) {
       onTimer?.(dueAt);
-      const sealed = box.sealJson(body, `bot_timer:${deviceId}:${botId}:${scope.key}:${key}`);
+      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
       return [
         ...cancelRow(deviceId, botId, scope, key),
         { sql: PUT_TIMER, args: [deviceId, botId, scope.key, key, sealed, dueAt] },
@@ -181,12 +204,13 @@ export function createBotState(
       const due = await rows(DUE, [at, limit]);
       return due.map((row) => {
         const [deviceId, botId, key] = [Number(row.device_id), String(row.bot_id), String(row.key)];
-        const body = opened<TimerBody>(
-          row,
-          "body",
-          `bot_timer:${deviceId}:${botId}:${String(row.scope)}:${key}`,
-        );
-        return { id: Number(row.id), deviceId, botId, key, dueAt: Number(row.due_at), body };
+        const context = timerContext(deviceId, botId, String(row.scope), key);
+        const timer = { id: Number(row.id), deviceId, botId, key, dueAt: Number(row.due_at) };
+        try {
+          return { ...timer, body: opened<TimerBody>(row, "body", context) };
+        } catch {
+          return { ...timer, body: null };
+        }
       });
     },
 
@@ -223,6 +247,9 @@ export function createBotState(
     ],
   };
 }
+
+const timerContext = (deviceId: number, botId: string, scope: string, key: string): string =>
+  `bot_timer:${deviceId}:${botId}:${scope}:${key}`;
 
 const stepContext = (inboxId: number, botId: string, key: string): string =>
   `bot_step:${inboxId}:${botId}:${key}`;

@@ -1,7 +1,7 @@
 import type { Incoming } from "../model/messages.ts";
 import type { StoredMessage } from "../pipeline/answer.ts";
 import type { Statement } from "../store/store.ts";
-import type { BotState, DueTimer } from "./state.ts";
+import type { BotState, DueTimer, TimerBody } from "./state.ts";
 
 export interface TimersDeps {
   state: Pick<BotState, "dueTimers" | "nextTimer" | "expired">;
@@ -11,6 +11,8 @@ export interface TimersDeps {
   deliver(stored: StoredMessage): Promise<void>;
   /** Digits of a number, or null when it is gone. */
   numberOf(deviceId: number): string | null;
+  /** The chat's key now: its number's form, when that became known after the timer was set. Default: as it was. */
+  canonicalChat?(deviceId: number, jid: string): Promise<string>;
   now: () => number;
   /** Calls once after `ms`; the result cancels it. */
   schedule: (ms: number, run: () => void) => () => void;
@@ -68,9 +70,15 @@ export function createTimers(deps: TimersDeps): Timers {
   }
 
   async function fire(timer: DueTimer): Promise<void> {
-    const { deviceId } = timer;
+    const { deviceId, id, body } = timer;
+    if (body === null) {
+      await deps.commit([{ sql: "DELETE FROM bot_timers WHERE id = ?", args: [id] }]);
+      deps.onError(new Error(`A timer of the bot "${timer.botId}" does not open; it is dropped.`));
+      return;
+    }
     const ownNumber = deps.numberOf(deviceId);
-    const message = messageOf(timer, now());
+    const sender = (await deps.canonicalChat?.(deviceId, body.sender)) ?? body.sender;
+    const message = messageOf(timer, withNumber(body, sender), now());
     const inboxId = await deps.record(timer.id, deviceId, message);
     if (inboxId === null || ownNumber === null) return;
     await deps.deliver({ inboxId, deviceId, ownNumber, message });
@@ -90,7 +98,14 @@ export function createTimers(deps: TimersDeps): Timers {
   };
 }
 
-function messageOf({ id, botId, key, body }: DueTimer, now: number): Incoming {
+/** The writer as known now. */
+function withNumber(body: TimerBody, sender: string): TimerBody {
+  if (sender === body.sender) return body;
+  const chatKey = body.chatKey === body.sender ? sender : body.chatKey;
+  return { ...body, sender, chatKey, lid: body.lid ?? body.sender, number: sender.replace(/@.*$/, "") };
+}
+
+function messageOf({ id, botId, key }: DueTimer, body: TimerBody, now: number): Incoming {
   const { chat, chatKey, chatKind, sender, number, lid, pushName, participant, data } = body;
   return {
     id: `timer:${id}`,

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Answer, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
 import type { Incoming } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
+import type { Statement } from "../store/store.ts";
 import { conclude, type Before, type BotMedia } from "./conclude.ts";
 import type { ContextServices } from "./context.ts";
 import { translate, type Locales } from "./locales.ts";
@@ -48,11 +49,12 @@ export interface Question {
 
 type Won = Extract<Answer, { kind: "answer" }>;
 
+/** `statements` belong into the message's commit, whoever answers it; those of an answer stand in the answer as well. */
 export type TurnResult =
-  | { kind: "answered"; answer: Won; trail: TrailEntry[] }
+  | { kind: "answered"; answer: Won; trail: TrailEntry[]; statements: Statement[] }
   /** The handler failed, and the bot does not want anybody else to be asked. */
-  | { kind: "ended"; answer: Won; trail: TrailEntry[] }
-  | { kind: "passed" | "failed" | "skipped"; trail: TrailEntry[] };
+  | { kind: "ended"; answer: Won; trail: TrailEntry[]; statements: Statement[] }
+  | { kind: "passed" | "failed" | "skipped"; trail: TrailEntry[]; statements: Statement[] };
 
 export interface Turns {
   /** Rejects only when `stopping` aborts, or when the database is away. */
@@ -126,21 +128,24 @@ export function createTurns(deps: TurnsDeps): Turns {
         outcome = await watched(bot, botLog, () => runHandler(work, bot.middleware, input, limits));
         if (outcome.kind === "answered") {
           const { replies, statements, chat } = await conclude(deps, bot, stored, found, outcome);
-          if (steps.used) statements.push(state.forgetSteps(stored.inboxId));
+          statements.push(...steps.forget());
           const note = outcome.turn?.botTurn.kind === "pass" ? undefined : outcome.turn?.botTurn.note;
-          const trail = [{ by, outcome: "answered", ...(note !== undefined && { detail: note }) }];
+          const trail = [
+            { by, outcome: "answered", route: label, ...(note !== undefined && { detail: note }) },
+          ];
           const answer: Won = { kind: "answer", by, route: label, replies, trail, statements, chat };
-          return { kind: "answered", answer, trail };
+          return { kind: "answered", answer, trail, statements };
         }
       } catch (error) {
         // Nobody's answer could be kept: the message is decided anew later.
-        if (error instanceof StorageUnavailable) throw error;
+        if (error instanceof StorageUnavailable || stopping?.aborted) throw error;
         outcome = { kind: "failed", error, dropped: 0 };
       }
       if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
-      const trail = [report(outcome, by, message, botLog, limits.timeoutMs)];
-      if (outcome.kind === "passed") return { kind: "passed", trail };
-      return failed(bot.onError, by, label, stored, trail);
+      const trail = [{ ...report(outcome, by, message, botLog, limits.timeoutMs), route: label }];
+      const statements = steps?.forget() ?? [];
+      if (outcome.kind === "passed") return { kind: "passed", trail, statements };
+      return failed(bot.onError, by, label, stored, trail, statements);
     },
   };
 }
@@ -151,44 +156,56 @@ function failed(
   label: string,
   stored: StoredMessage,
   trail: TrailEntry[],
+  statements: Statement[],
 ): TurnResult {
-  if (onError === "next") return { kind: "failed", trail };
+  if (onError === "next") return { kind: "failed", trail, statements };
   const replies =
     onError === "silent"
       ? []
       : [{ jid: stored.message.chat, draft: { kind: "text" as const, text: onError.reply } }];
-  return { kind: "ended", trail, answer: { kind: "answer", by, route: label, replies, trail } };
+  const answer: Won = { kind: "answer", by, route: label, replies, trail, statements };
+  return { kind: "ended", trail, answer, statements };
 }
 
 function sessionFor(options: NonNullable<Bot["session"]>, stored: StoredSession | null): unknown {
-  if (stored === null || stored.value === null) return options.initial();
+  // A copy: an `initial` that always gives the same object must not carry one chat's session into another.
+  const initial = (): unknown => structuredClone(options.initial());
+  if (stored === null || stored.value === null) return initial();
   if (stored.version === options.version) return stored.value;
-  return options.migrate ? options.migrate(stored.value, stored.version) : options.initial();
+  return options.migrate ? options.migrate(stored.value, stored.version) : initial();
 }
 
 /** Results of `ctx.step` of one message and bot, read when the first is asked for. */
 interface Steps {
-  used: boolean;
+  /** For the message's commit: whoever answers it, nobody asks for them again. */
+  forget(): Statement[];
   run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
 }
 
 function openSteps({ state }: TurnsDeps, bot: Bot, { inboxId, deviceId }: StoredMessage): Steps {
   let known: Promise<Map<string, unknown>> | null = null;
-  const steps: Steps = {
-    used: false,
-    async run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal) {
-      steps.used = true;
-      const made = await (known ??= state.steps(inboxId, bot.id));
-      if (made.has(key)) return made.get(key) as T;
-      const value = await work(signal);
-      // As it will be read after a crash: what JSON does not keep must not differ then.
-      const kept = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
-      await state.keepStep({ inboxId, deviceId, botId: bot.id, key, value: kept });
-      made.set(key, kept);
-      return kept as T;
+  const underWay = new Map<string, Promise<unknown>>();
+
+  async function make(key: string, work: (signal: AbortSignal) => unknown, signal: AbortSignal) {
+    const made = await (known ??= state.steps(inboxId, bot.id));
+    if (made.has(key)) return made.get(key);
+    const value = await work(signal);
+    // As it will be read after a crash: what JSON does not keep must not differ then.
+    const kept = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+    await state.keepStep({ inboxId, deviceId, botId: bot.id, key, value: kept });
+    made.set(key, kept);
+    return kept;
+  }
+
+  return {
+    forget: () => (known === null ? [] : [state.forgetSteps(inboxId)]),
+    run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal) {
+      // Two at the same time under one key are one.
+      const running = underWay.get(key) ?? make(key, work, signal).finally(() => underWay.delete(key));
+      underWay.set(key, running);
+      return running as Promise<T>;
     },
   };
-  return steps;
 }
 
 function servicesFor(

@@ -57,7 +57,10 @@ const INSERT_TIMER = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me
 SELECT ?, ?, ?, ?, 0, 'timer', ?, ?, ? WHERE EXISTS (SELECT 1 FROM bot_timers WHERE id = ?)
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
-const PENDING = `SELECT i.id, i.device_id, i.chat, d.number FROM inbox i JOIN devices d ON d.id = i.device_id
+// A chat whose number became known since is one with what comes now.
+const PENDING = `SELECT i.id, i.device_id, coalesce((SELECT pn_user || '@s.whatsapp.net' FROM lid_map m
+WHERE m.device_id = i.device_id AND m.lid_user = replace(i.chat, '@lid', '') AND i.chat LIKE '%@lid'), i.chat) AS chat, d.number
+FROM inbox i JOIN devices d ON d.id = i.device_id
 WHERE i.state = 'pending' AND i.id <= ? ORDER BY i.id`;
 const LOAD = "SELECT device_id, wa_id, body FROM inbox WHERE id = ?";
 const FIND =

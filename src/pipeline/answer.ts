@@ -26,6 +26,8 @@ export interface Reply {
 export interface Asked {
   /** The owner writes in this chat by hand: only those who are tireless are asked. */
   paused: boolean;
+  /** Of a timer that may not run now: Unix milliseconds from which it may. */
+  heldUntil?: number;
   /**
    * Texts of the same writer that wait behind this message, once none has come for `ms`; at most for 30 seconds. They stay
    * where they are unless the answer takes them (`took`).
@@ -39,6 +41,8 @@ export interface TrailEntry {
   by: string;
   /** `answered`, `passed`, `failed`, `timed_out`, `not_asked`, … */
   outcome: string;
+  /** Of the bot: what was asked (`keyword:menu`, `form:order`). */
+  route?: string;
   detail?: string;
 }
 

@@ -20,9 +20,10 @@ export type ChatChange = Partial<Pick<ChatFacts, "takeoverUntil" | "mutedUntil" 
 
 /** The table `chat_state`, in memory for chats that are talked in: a chat is asked for once, not for every message. */
 export interface Chats {
-  load(deviceId: number, chat: string): Promise<ChatFacts>;
+  /** @param alias the chat's other form, under which it was known before */
+  load(deviceId: number, chat: string, alias?: string | null): Promise<ChatFacts>;
   /** For the message's commit. */
-  save(deviceId: number, chat: string, change: ChatChange): Statement[];
+  save(deviceId: number, chat: string, change: ChatChange, alias?: string | null): Statement[];
   /** After that commit. */
   saved(facts: ChatFacts, change: ChatChange): void;
   forget(deviceId: number): void;
@@ -30,7 +31,8 @@ export interface Chats {
 
 const REMEMBERED_CHATS = 20_000;
 
-const LOAD = `SELECT takeover_until, muted_until, last_incoming_at FROM chat_state WHERE device_id = ? AND chat = ?`;
+const LOAD = `SELECT max(takeover_until) AS takeover_until, max(muted_until) AS muted_until,
+max(last_incoming_at) AS last_incoming_at FROM chat_state WHERE device_id = ? AND chat IN (?, ?)`;
 // Times only move forwards here, and columns of others (a webhook that holds the chat) are left alone.
 const SAVE = `INSERT INTO chat_state (device_id, chat, takeover_until, muted_until, last_incoming_at)
 VALUES (?, ?, ?, ?, ?) ON CONFLICT (device_id, chat) DO UPDATE SET
@@ -38,17 +40,17 @@ takeover_until = coalesce(max(excluded.takeover_until, coalesce(takeover_until, 
 muted_until = coalesce(max(excluded.muted_until, coalesce(muted_until, 0)), muted_until),
 last_incoming_at = coalesce(max(excluded.last_incoming_at, coalesce(last_incoming_at, 0)), last_incoming_at)`;
 
-const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat = ?";
+const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat IN (?, ?)";
 
 export function createChats(store: Store): Chats {
   const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
 
   return {
-    async load(deviceId, chat) {
+    async load(deviceId, chat, alias = null) {
       const key = `${deviceId}:${chat}`;
       const remembered = known.get(key);
       if (remembered !== undefined) return remembered;
-      const [row] = await store.rows(LOAD, [deviceId, chat]);
+      const [row] = await store.rows(LOAD, [deviceId, chat, alias ?? chat]);
       const facts: ChatFacts = {
         takeoverUntil: Number(row?.takeover_until ?? 0),
         mutedUntil: Number(row?.muted_until ?? 0),
@@ -59,10 +61,12 @@ export function createChats(store: Store): Chats {
       return facts;
     },
 
-    save(deviceId, chat, change) {
+    save(deviceId, chat, change, alias = null) {
       const { mutedUntil = null, lastIncomingAt = null, takeoverEnded = false } = change;
       const takeoverUntil = takeoverEnded ? null : (change.takeoverUntil ?? null);
-      const statements: Statement[] = takeoverEnded ? [{ sql: END_TAKEOVER, args: [deviceId, chat] }] : [];
+      const statements: Statement[] = takeoverEnded
+        ? [{ sql: END_TAKEOVER, args: [deviceId, chat, alias ?? chat] }]
+        : [];
       if (takeoverUntil !== null || mutedUntil !== null || lastIncomingAt !== null)
         statements.push({ sql: SAVE, args: [deviceId, chat, takeoverUntil, mutedUntil, lastIncomingAt] });
       return statements;

@@ -39,7 +39,12 @@ export async function decide(
     if (ruling.forward) forwardTo(answerers, stored, null, decision, log);
     return decision;
   }
-  const asked: Asked = { paused: ruling.ask === "tireless", following };
+  const { heldUntil } = ruling;
+  const asked: Asked = {
+    paused: ruling.ask === "tireless",
+    following,
+    ...(heldUntil !== undefined && { heldUntil }),
+  };
   for (const [position, answerer] of answerers.entries()) {
     if (ruling.ask === "timers" && !answerer.runsTimers) continue;
     if (asked.paused && answerer.pausesForOwner) {

@@ -13,6 +13,8 @@ export interface Ruling {
   ask: "all" | "tireless" | "timers" | "nobody";
   /** Whether a message that is not answered is told to those who only want to know (the webhook). */
   forward: boolean;
+  /** Of a timer that may not run now: Unix milliseconds from which it may. */
+  heldUntil?: number;
   change: ChatChange;
   trail: TrailEntry[];
 }
@@ -65,11 +67,18 @@ export function judgeMessage(
   return ruling;
 }
 
-/** A timer is no message: nobody is told of it, and it changes nothing in the chat. */
+/** A timer is no message: nobody is told of it, and it changes nothing in the chat. One that may not run now waits. */
 function judgeTimer(facts: ChatFacts, limits: GuardLimits, now: number): Ruling {
-  if (facts.takeoverUntil > now) return silence("takeover", false);
-  if (facts.mutedUntil > now) return silence("muted", false);
-  return mayReply(facts, limits, now) ? { ...speech(), ask: "timers" } : silence("loop_guard", false);
+  const asked: Ruling = { ...speech(), ask: "timers" };
+  const later = (guard: Guard, heldUntil: number): Ruling => ({
+    ...asked,
+    guard,
+    heldUntil,
+    trail: [held(guard)],
+  });
+  if (facts.takeoverUntil > now) return later("takeover", facts.takeoverUntil);
+  if (facts.mutedUntil > now) return later("muted", facts.mutedUntil);
+  return mayReply(facts, limits, now) ? asked : later("loop_guard", now + MINUTE_MS);
 }
 
 /** Whether the answer would come later than the number's owner wants any answer to come. */

@@ -73,12 +73,6 @@ export function createHandler(
     ];
   }
 
-  /** Messages that were answered together with another one. */
-  function merged(took: StoredMessage[], into: StoredMessage, by: string): Statement[] {
-    const trail = [{ by, outcome: "merged", detail: into.message.id }];
-    return took.flatMap((message) => conclusion(message, { by, route: null, guard: null, trail }, []));
-  }
-
   /**
    * A statement of an answerer that breaks a rule of the database would do so for ever: the message then gets its
    * decision without what the answerers wanted.
@@ -108,16 +102,18 @@ export function createHandler(
 
   return async (stored, lane) => {
     const { deviceId, message } = stored;
-    const facts = await chats.load(deviceId, message.chatKey);
+    const alias = aliasOf(message);
+    const facts = await chats.load(deviceId, message.chatKey, alias);
     const ruling = await rule(stored, facts);
     const decision = await decide(stored, answerers, ruling, log, stopping, lane.following);
     const { rows, late } = replyRows(stored, decision);
     const { answer } = decision;
     const took = answer?.took ?? [];
+    const merged = mergedInto(stored, answer?.by ?? "");
     const wanted = [
       ...decision.statements,
       ...(answer?.onReplies?.(rows.waIds) ?? []),
-      ...(answer === null ? [] : merged(took, stored, answer.by)),
+      ...took.flatMap((message) => conclusion(message, merged, [])),
     ];
     const verdict: Verdict = {
       by: answer?.by ?? null,
@@ -126,7 +122,7 @@ export function createHandler(
       trail: decision.trail,
     };
     const change = { ...ruling.change, ...answer?.chat };
-    const chat = chats.save(deviceId, message.chatKey, change);
+    const chat = chats.save(deviceId, message.chatKey, change, alias);
     failpoint("before-reply-commit");
     const results = await commit(rows.statements, wanted, stored, verdict, chat);
     failpoint("after-reply-commit");
@@ -134,11 +130,17 @@ export function createHandler(
     if (results !== null) lane.took(took);
     deps.onDecided?.(stored, results === null ? { ...verdict, by: null, route: null } : verdict);
     if (results === null) return;
+    for (const message of took) deps.onDecided?.(message, merged);
     // A queue that is worked off is no loop, however long it is.
     if (rows.waIds.length > 0 && !message.waited) countReplies(facts, rows.waIds.length, store.now());
     rows.release(results.slice(0, rows.statements.length));
     for (const forward of decision.forwards) await forward.afterCommit();
   };
+}
+
+/** The LID under which the chat was known before its number was. */
+export function aliasOf({ chatKind, chatKey, lid }: Incoming): string | null {
+  return chatKind === "dm" && lid !== chatKey ? lid : null;
 }
 
 /** A reply goes into the message's chat, or to its writer alone. */
@@ -147,4 +149,9 @@ function addressed({ jid, draft, elsewhere }: Reply, message: Incoming): Outgoin
   if (jid === message.chat) return { jid, chat: message.chatKey, draft };
   const toWriter = jid === message.lid || jid === message.participant;
   return { jid, chat: toWriter ? message.sender : jid, draft };
+}
+
+/** Of messages that were answered together with another one. */
+function mergedInto(into: StoredMessage, by: string): Verdict {
+  return { by, route: null, guard: null, trail: [{ by, outcome: "merged", detail: into.message.id }] };
 }

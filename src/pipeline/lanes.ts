@@ -19,6 +19,8 @@ export interface Lanes<T> {
    * @param key   what must stay in order: a chat of that number
    */
   add(group: number, key: string, waiting: Waiting<T>): void;
+  /** Whether something of that key waits or is handled. */
+  has(group: number, key: string): boolean;
   /** What waits behind the item that is being handled, oldest first. */
   following(group: number, key: string): T[];
   /** Items that wait or are handled. */
@@ -93,6 +95,8 @@ export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> 
       size++;
       pump(id, group);
     },
+
+    has: (id, key) => groups.get(id)?.lanes.has(key) ?? false,
 
     following: (id, key) =>
       groups

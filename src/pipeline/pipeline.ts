@@ -10,7 +10,7 @@ import type { Statement, Store } from "../store/store.ts";
 import type { Answerer, StoredMessage } from "./answer.ts";
 import { createChats } from "./chats.ts";
 import { countReplies, mayReply } from "./guards.ts";
-import { createHandler, type LaneView, type Verdict } from "./handle.ts";
+import { aliasOf, createHandler, type LaneView, type Verdict } from "./handle.ts";
 import { mayHold } from "./held.ts";
 import { createLanes } from "./lanes.ts";
 
@@ -59,6 +59,8 @@ interface Pending {
   inboxId: number;
   deviceId: number;
   ownNumber: string;
+  /** Key of the lane. */
+  lane: string;
   message: Incoming | null;
 }
 
@@ -90,7 +92,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       try {
         if (taken.delete(pending.inboxId)) return true;
         const stored = await load(pending);
-        if (stored !== null) await handleMessage(stored, laneOf(pending, stored));
+        if (stored !== null) await handleMessage(stored, viewOf(pending, stored));
         return true;
       } catch (error) {
         if (stopping || (await hasGivenUp(pending, error, failures))) return !stopping;
@@ -119,17 +121,16 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     );
   }
 
-  function laneOf({ deviceId }: Pending, { message }: StoredMessage): LaneView {
-    const { chatKey } = message;
+  function viewOf({ deviceId, lane }: Pending, { message }: StoredMessage): LaneView {
     return {
       async following(ms) {
         const until = deps.store.now() + LONGEST_BURST_MS;
-        for (let count = -1; count < waitingBehind(deviceId, chatKey);) {
-          count = waitingBehind(deviceId, chatKey);
+        for (let count = -1; count < waitingBehind(deviceId, lane);) {
+          count = waitingBehind(deviceId, lane);
           if (stopping || deps.store.now() >= until) break;
           await pause(ms);
         }
-        return textsBehind(deviceId, message);
+        return textsBehind(deviceId, lane, message);
       },
       took(messages) {
         for (const { inboxId } of messages) taken.add(inboxId);
@@ -137,17 +138,18 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     };
   }
 
-  const waitingBehind = (deviceId: number, chatKey: string): number =>
-    lanes.following(deviceId, chatKey).length;
+  const waitingBehind = (deviceId: number, lane: string): number => lanes.following(deviceId, lane).length;
 
   /** Up to the first that is no text of the same writer. */
-  async function textsBehind(deviceId: number, { chatKey, sender }: Incoming): Promise<StoredMessage[]> {
+  async function textsBehind(deviceId: number, lane: string, first: Incoming): Promise<StoredMessage[]> {
+    const writers = [first.sender, first.lid];
     const texts: StoredMessage[] = [];
-    for (const pending of lanes.following(deviceId, chatKey)) {
+    for (const pending of lanes.following(deviceId, lane)) {
       const stored = await load(pending);
       if (stored === null) continue;
-      const { type, fromMe, sender: writer, timer } = stored.message;
-      if (type !== "text" || fromMe || timer || writer !== sender) break;
+      const { type, fromMe, sender, lid, timer } = stored.message;
+      const same = writers.includes(sender) || lid === first.sender;
+      if (type !== "text" || fromMe || timer || !same) break;
       texts.push(stored);
     }
     return texts;
@@ -172,14 +174,20 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     });
   }
 
-  function add(pending: Pending, chatKey: string): void {
-    lanes.add(pending.deviceId, chatKey, { id: pending.inboxId, item: pending });
+  function add(pending: Pending): void {
+    lanes.add(pending.deviceId, pending.lane, { id: pending.inboxId, item: pending });
+  }
+
+  /** A chat that turns out to have a number goes on in the lane of its LID while that has something to do. */
+  function laneOf(deviceId: number, message: Incoming): string {
+    const alias = aliasOf(message);
+    return alias !== null && lanes.has(deviceId, alias) ? alias : message.chatKey;
   }
 
   async function rebuild(): Promise<number> {
     const { messages, upTo } = await inbox.pending();
     for (const { inboxId, deviceId, ownNumber, chatKey } of messages)
-      add({ inboxId, deviceId, ownNumber, message: null }, chatKey);
+      add({ inboxId, deviceId, ownNumber, lane: chatKey, message: null });
     if (messages.length > 0)
       log.info({ messages: messages.length }, "going on with messages of the last run");
     return upTo;
@@ -196,13 +204,13 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       for (const { inboxId, message } of recorded) {
         if (inboxId <= upTo) continue;
         const held = mayHold(message, lanes.size) ? message : null;
-        add({ inboxId, deviceId, ownNumber, message: held }, message.chatKey);
+        add({ inboxId, deviceId, ownNumber, lane: laneOf(deviceId, message), message: held });
       }
     },
 
     async due({ inboxId, deviceId, ownNumber, message }) {
       if (startedWith === null || inboxId <= (await startedWith)) return;
-      add({ inboxId, deviceId, ownNumber, message }, message.chatKey);
+      add({ inboxId, deviceId, ownNumber, lane: laneOf(deviceId, message), message });
     },
 
     async start() {

@@ -277,7 +277,12 @@ describe("what a handler says", () => {
 
     const answer = await ask("hi");
     expect(texts(answer)).toEqual(["b"]);
-    expect(answer.trail[0]).toEqual({ by: "bot:a", outcome: "timed_out", detail: "no return within 20 ms" });
+    expect(answer.trail[0]).toEqual({
+      by: "bot:a",
+      route: "keyword:hi",
+      outcome: "timed_out",
+      detail: "no return within 20 ms",
+    });
     expect(reason).toBeInstanceOf(ContextClosedError);
     late.resolve(undefined);
     await vi.waitFor(() => expect(error).toBeInstanceOf(ContextClosedError));
