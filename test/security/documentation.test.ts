@@ -3,8 +3,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = new URL("../../", import.meta.url);
-const text = readFileSync(new URL("docs/security.md", root), "utf8");
-const lines = text.split("\n").filter((line) => line.startsWith("| **"));
+const linesOf = (file: string): string[] =>
+  readFileSync(new URL(file, root), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| **"));
+const lines = linesOf("docs/security.md");
 
 /** `test/x.test.ts` "title", "title"; … */
 function testsOf(line: string): { file: string; titles: string[] }[] {
@@ -21,23 +24,33 @@ describe("docs/security.md", () => {
     expect(numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it.each(lines.map((line) => [/\*\*(.+?)\*\*/.exec(line)![1]!, line] as const))(
-    "names tests that exist for %s",
-    (_, line) => {
-      const tests = testsOf(line);
-      expect(tests.length).toBeGreaterThan(0);
-      // As many files are named as were understood: a slip in the writing must not pass for a test.
-      expect(tests.length).toBe(line.split("`test/").length - 1);
-      const missing = tests.flatMap(({ file, titles }) => {
-        const path = fileURLToPath(new URL(file, root));
-        if (!existsSync(path)) return [file];
-        const source = readFileSync(path, "utf8");
-        return titles.filter((title) => !isTitle(source, title)).map((title) => `${file} "${title}"`);
-      });
-      expect(missing).toEqual([]);
-    },
+  it.each(named(lines))("names tests that exist for %s", (_, line) => expectTests(line));
+});
+
+describe("docs/guarantees.md", () => {
+  it.each(named(linesOf("docs/guarantees.md")))("names tests that exist for: %s", (_, line) =>
+    expectTests(line),
   );
 });
+
+/** Each line with what it is about. */
+function named(of: string[]): [string, string][] {
+  return of.map((line) => [/\*\*(.+?)\*\*/.exec(line)![1]!, line]);
+}
+
+function expectTests(line: string): void {
+  const tests = testsOf(line);
+  expect(tests.length).toBeGreaterThan(0);
+  // As many files are named as were understood: a slip in the writing must not pass for a test.
+  expect(tests.length).toBe(line.split("`test/").length - 1);
+  const missing = tests.flatMap(({ file, titles }) => {
+    const path = fileURLToPath(new URL(file, root));
+    if (!existsSync(path)) return [file];
+    const source = readFileSync(path, "utf8");
+    return titles.filter((title) => !isTitle(source, title)).map((title) => `${file} "${title}"`);
+  });
+  expect(missing).toEqual([]);
+}
 
 /** The first argument of `describe` or `it`, or its beginning when the rest is made while the test runs. */
 function isTitle(source: string, title: string): boolean {
