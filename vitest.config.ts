@@ -5,8 +5,8 @@ const inRoot = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 /** Tests that start the built gateway; the others run against the sources alone and need no build. */
 const GATEWAY_TESTS = [
-  "test/{api,app,compat,crash,browser,e2e,faults,gateway,security}/**/*.test.ts",
-  "test/cli/parley.test.ts",
+  "test/{api,app,compat,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
+  "test/cli/{parley,bots}.test.ts",
   "test/readme.test.ts",
 ];
 

@@ -6,7 +6,7 @@ import type { App } from "./api/services.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createBotAnswerers } from "./bot/answerers.ts";
 import { createBindings } from "./bot/bindings.ts";
-import { loadBots } from "./bot/load.ts";
+import { openBots } from "./bot/reload.ts";
 import { createRunningBots } from "./bot/running.ts";
 import { createBotState } from "./bot/state.ts";
 import { createTimers, type Timers } from "./bot/timers.ts";
@@ -120,7 +120,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     onChange: tell.messageChanged,
     onOutcome: metrics.sent,
   });
-  let bots = await loadBots({
+  const bots = await openBots({
     buildTime: bundledBots,
     buildTimeLocales: bundledLocales,
     botsDir: config.botsDir,
@@ -215,6 +215,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     record: inbox.recordTimer,
     deliver: pipeline.due,
     numberOf: (deviceId) => numbers.get(deviceId)?.number ?? null,
+    canonicalChat: lids.canonicalChat,
     now: store.now,
     schedule: scheduleByTimer,
     onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
@@ -298,7 +299,12 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     },
     events,
     metrics,
-    bots: { list: () => bots.registry.list(), bindings: bindings.list, bind: bindings.put },
+    bots: {
+      list: () => bots.registry.list(),
+      bindings: bindings.list,
+      bind: bindings.put,
+      reload: () => bots.reload(bindings.use),
+    },
     backups,
     media: receivedMedia,
     files: outgoing,

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { useNitroApp } from "nitro/app";
@@ -36,6 +37,7 @@ http.on("request", (_request, response) => drain.track(response));
 http.on("clientError", refuseUnreadable);
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
+process.on("SIGHUP", () => void (isTerminalGone() ? end() : reloadBots()));
 
 await orExit(listen);
 await announce(app);
@@ -69,6 +71,24 @@ async function end(): Promise<void> {
   http.closeAllConnections();
   http.close();
   exit(0);
+}
+
+/** `kill -HUP` of an operator. What went wrong is in the log already. */
+async function reloadBots(): Promise<void> {
+  await app.bots.reload().catch((err: unknown) => {
+    if (!(err instanceof GatewayError)) log.error({ err }, "loading the bots again failed");
+  });
+}
+
+/** A terminal that is closed sends SIGHUP as well, and nobody is there any more to end the gateway. */
+function isTerminalGone(): boolean {
+  if (!process.stdout.isTTY) return false;
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** What Node cannot parse never becomes a request, but is answered in JSON all the same. */

@@ -381,6 +381,8 @@ export interface BotRecord {
   routes: { kind: string; pattern: string }[];
   /** Why the bot is off, when its file could not be loaded. */
   error?: string;
+  /** The file could be loaded once and cannot be now: what it was then goes on. */
+  kept?: boolean;
 }
 
 export interface BotBinding {
@@ -402,6 +404,11 @@ export interface BotService {
   bindings(deviceId: number): Soon<BoundBot[]>;
   /** Replaces what is bound; the ids are known to exist. */
   bind(deviceId: number, bindings: BotBinding[]): Promise<BoundBot[]>;
+  /**
+   * Reads the files of bots again, while the connections stay.
+   * @throws UNAVAILABLE when the folder cannot be read: all bots stay as they are
+   */
+  reload(): Promise<BotRecord[]>;
 }
 
 export type AuditRecord = AuditReport;

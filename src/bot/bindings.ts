@@ -55,6 +55,14 @@ export function createBindings(
   const none = new Map<string, Binding>();
   let registry = first;
   let defaults = buildTable([]);
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One change after the other: tables that are built while bindings change would show what held before. */
+  function inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const turn = last.then(change);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
 
   async function load(): Promise<void> {
     const rows = await store.db.query.botBindings.findMany();
@@ -90,14 +98,14 @@ export function createBindings(
       const binding = bindings.get(bot.id);
       return {
         ...bot,
-        enabled: bot.error === undefined && (binding?.enabled ?? bot.enable === "all"),
+        enabled: (bot.error === undefined || bot.kept === true) && (binding?.enabled ?? bot.enable === "all"),
         priority: binding?.priority ?? bot.priority,
         config: binding?.config ?? null,
       };
     });
   }
 
-  async function put(deviceId: number, input: unknown): Promise<BoundBot[]> {
+  async function replace(deviceId: number, input: unknown): Promise<BoundBot[]> {
     const bindings = readBindings(input, registry);
     await refuseConfigs(bindings, registry);
     await store.writer.commit([
@@ -110,10 +118,14 @@ export function createBindings(
     return list(deviceId);
   }
 
-  async function use(next: BotRegistry): Promise<void> {
-    registry = next;
-    await rebuild();
-  }
+  const put = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
+    inTurn(() => replace(deviceId, input));
+
+  const use = (next: BotRegistry): Promise<void> =>
+    inTurn(async () => {
+      registry = next;
+      await rebuild();
+    });
 
   function forget(deviceId: number): void {
     bound.delete(deviceId);

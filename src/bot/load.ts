@@ -3,6 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Logger } from "pino";
 import { StartError } from "../model/errors.ts";
+import { forgetModules, READING } from "./fresh-modules.ts";
 import { readLocales, type LocaleFiles, type Locales } from "./locales.ts";
 import { createRegistry, messageOf, type BotRegistry, type BotSource } from "./registry.ts";
 import { compareIds } from "./table.ts";
@@ -17,6 +18,8 @@ export interface LoadBotsInput {
   buildTimeLocales?: LocaleFiles;
   /** `BOTS_DIR`, absolute; null when it is not set. */
   botsDir: string | null | undefined;
+  /** What was loaded before. Files are then read anew, and one that cannot be loaded now keeps its last good version. */
+  previous?: LoadedBots;
   log: Logger;
 }
 
@@ -24,6 +27,9 @@ export interface LoadedBots {
   registry: BotRegistry;
   locales: Locales;
 }
+
+/** Which reading this is: every later one of a file, and of what it imports, is a module of its own. */
+let readings = 0;
 
 /** Texts of `ctx.t`, beside the bots; no folder of bots. */
 const LOCALES = "locales";
@@ -35,24 +41,34 @@ const LOCALES = "locales";
  * @throws {StartError} when BOTS_DIR is not a folder that can be read
  */
 export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
-  const { buildTime, buildTimeLocales = {}, botsDir, log } = input;
-  const ids = Object.keys(buildTime).sort(compareIds);
-  const built = ids.map((id) =>
+  const { buildTime, buildTimeLocales = {}, botsDir, previous, log } = input;
+  const keys = Object.keys(buildTime).sort(compareIds);
+  const built = keys.map((id) =>
     readModule(withoutIndex(id), `bots/${id}`, async () => openModule(buildTime[id])),
   );
   const found = botsDir ? await findBotFiles(botsDir) : [];
+  const reading = previous && found.length > 0 ? await beginReading(botsDir!, found) : "";
   const mounted = found.map(async ({ id, file }) => {
-    const source = await readModule(id, file, () => import(/* @vite-ignore */ pathToFileURL(file).href));
+    const address = pathToFileURL(file).href + reading;
+    const source = await readModule(id, file, () => import(/* @vite-ignore */ address));
     return withoutFolder(source, resolve(botsDir!));
   });
-  const registry = createRegistry(await Promise.all([...built, ...mounted]), log);
-  log.info({ bots: registry.bots.map((bot) => bot.id).join(", ") }, "bots loaded");
+  const registry = createRegistry(await Promise.all([...built, ...mounted]), log, previous?.registry);
+  const ids = registry.bots.map((bot) => bot.id).join(", ");
+  log.info({ bots: ids }, previous ? "bots loaded again" : "bots loaded");
   const { locales, problems } = readLocales({
     ...buildTimeLocales,
     ...(botsDir ? await readLocaleFolder(join(resolve(botsDir), LOCALES)) : {}),
   });
   for (const problem of problems) log.warn(problem);
   return { registry, locales };
+}
+
+/** @returns what is added to the addresses of the files, so that Node does not hand out what it has read before */
+async function beginReading(botsDir: string, found: readonly { file: string }[]): Promise<string> {
+  readings += 1;
+  await forgetModules(botsDir, found);
+  return `?${READING}=${readings}`;
 }
 
 /** `<language>.json` of a folder that need not be there. One that is no JSON is reported as a text that is none. */

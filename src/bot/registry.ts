@@ -9,8 +9,10 @@ export interface BotRecord {
   priority: number;
   enable: "all" | "bound";
   routes: { kind: RouteKind; pattern: string }[];
-  /** Why the file is no bot; it is then off everywhere. */
+  /** Why the file is no bot; it is then off everywhere, unless `kept`. */
   error?: string;
+  /** The file could be loaded once and cannot be now: what it was then goes on. */
+  kept?: true;
 }
 
 /** One bot file: its id, where it is, and what it exports or why it could not be read. */
@@ -31,8 +33,16 @@ export interface BotRegistry {
   list(): BotRecord[];
 }
 
-/** Checks what was found. A file that is no bot, or whose id is taken, is reported in log and list and disables itself only. */
-export function createRegistry(sources: readonly BotSource[], log: Logger): BotRegistry {
+/**
+ * Checks what was found. A file that is no bot, or whose id is taken, is reported in log and list and disables itself only.
+ *
+ * @param previous what was loaded before: a bot that worked then and cannot be loaded now goes on as it was
+ */
+export function createRegistry(
+  sources: readonly BotSource[],
+  log: Logger,
+  previous?: BotRegistry,
+): BotRegistry {
   const bots = new Map<string, Bot>();
   const taken = new Map<string, string>();
   const records: BotRecord[] = [];
@@ -46,23 +56,32 @@ export function createRegistry(sources: readonly BotSource[], log: Logger): BotR
       taken.set(source.id, source.file);
       records.push(register(source));
     }
-    const { error } = records.at(-1)!;
-    if (error) log.error({ bot: source.id, file: source.file, error }, "a bot file is not loaded");
+    const { error, kept } = records.at(-1)!;
+    const text = kept
+      ? "a bot file cannot be loaded: its last good version goes on"
+      : "a bot file is not loaded";
+    if (error) log.error({ bot: source.id, file: source.file, error }, text);
   }
   // Stable: of two files with one id the loaded one stands first.
   records.sort((a, b) => compareIds(a.id, b.id));
 
   function register({ id, file, exported, failure }: BotSource): BotRecord {
-    if (failure !== undefined) return broken(id, failure);
+    if (failure !== undefined) return keep(id, failure);
     try {
       const { bot, warnings } = readBot(id, exported);
       for (const warning of warnings) log.warn({ bot: id, file }, warning);
       bots.set(id, bot);
-      const routes = bot.routes.map(({ kind, pattern }) => ({ kind, pattern }));
-      return { id, priority: bot.priority, enable: bot.enable, routes };
+      return recordOf(bot);
     } catch (error) {
-      return broken(id, messageOf(error));
+      return keep(id, messageOf(error));
     }
+  }
+
+  function keep(id: string, error: string): BotRecord {
+    const last = previous?.bots.find((bot) => bot.id === id);
+    if (last === undefined) return broken(id, error);
+    bots.set(id, last);
+    return { ...recordOf(last), error, kept: true };
   }
 
   return {
@@ -70,6 +89,10 @@ export function createRegistry(sources: readonly BotSource[], log: Logger): BotR
     has: (id) => taken.has(id),
     list: () => records.map((record) => ({ ...record, routes: [...record.routes] })),
   };
+}
+
+function recordOf({ id, priority, enable, routes }: Bot): BotRecord {
+  return { id, priority, enable, routes: routes.map(({ kind, pattern }) => ({ kind, pattern })) };
 }
 
 function broken(id: string, error: string): BotRecord {

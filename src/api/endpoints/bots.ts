@@ -11,6 +11,8 @@ const bot = z.strictObject({
   enable: z.string(),
   routes: z.array(z.strictObject({ kind: z.string(), pattern: z.string() })),
   error: z.string().optional(),
+  /** The file cannot be loaded now: its last good version goes on. */
+  kept: z.boolean().optional(),
 });
 
 /** With what holds on one number; `priority` is the one in force. */
@@ -58,4 +60,16 @@ export const putDeviceBots = endpoint({
       .max(1000),
   }),
   output: listOf(boundBot),
+});
+
+export const reloadBots = endpoint({
+  method: "POST",
+  path: "/admin/bots/reload",
+  access: { by: "operator" },
+  summary:
+    "Read the bots of BOTS_DIR again; connections stay, and a file that is broken now keeps its last good version",
+  message: "Bots loaded again.",
+  errors: ["UNAVAILABLE"],
+  input: z.object({}),
+  output: listOf(bot),
 });

@@ -309,6 +309,14 @@ export const EXAMPLES: Record<string, Example> = {
     output: one("Device registered.", { ...device, state: "unlinked" }),
   },
   "POST /admin/backup": {},
+  "POST /admin/bots/reload": {
+    output: many("Bots loaded again.", {
+      id: "menu",
+      priority: 10,
+      enable: "bound",
+      routes: [{ kind: "keyword", pattern: "menu" }],
+    }),
+  },
   "GET /health/live": { output: says("Alive.") },
   "GET /health/ready": {
     output: says("Ready.", {
