@@ -165,7 +165,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   const self: Conversation = {
-    user(message) {
+    async user(message) {
       const {
         text = "",
         quote,
@@ -180,7 +180,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       world.receive(texts.map((text) => compose({ text })));
       await settle();
     },
-    vote(...labels) {
+    async vote(...labels) {
       const { id, poll } = last("poll", (reply) => reply.poll !== null);
       const { question, options } = poll!;
       const wrong = labels.find((label) => !options.includes(label));
@@ -203,14 +203,14 @@ export function createConversation(deps: ConversationDeps): Conversation {
       world.receive([message]);
       return settle();
     },
-    react(emoji) {
+    async react(emoji) {
       const { id } = last("message", () => true);
       return send({ type: "reaction", text: emoji, reaction: { id, emoji }, targetId: id });
     },
     location: ({ latitude, longitude, name = "", address = "" }) =>
       send({ type: "location", text: name, location: { latitude, longitude, name, address } }),
     card: (name, ...numbers) => send({ type: "contact", text: name, contacts: [{ name, numbers }] }),
-    edit(text) {
+    async edit(text) {
       const targetId = room.lastFrom.get(contact.number);
       if (targetId === undefined) throw new Error(`${contact.name} has written nothing to change.`);
       return send({ type: "edit", text, targetId });

@@ -11,6 +11,8 @@ export interface Life {
   readonly over: boolean;
   /** Things that are under way and end by themselves. */
   underWay: number;
+  /** Commits that have ended: as long as it stays the same, so does the database. */
+  commits: number;
   /** From now on nothing of this run reaches the database or the line, whatever its code still does. */
   end(): void;
 }
@@ -20,6 +22,7 @@ export function createLife(onEnd: () => void): Life {
   let over = false;
   return {
     underWay: 0,
+    commits: 0,
     get over() {
       return over;
     },
@@ -57,6 +60,7 @@ export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
           return life.over ? never() : Promise.reject(error);
         } finally {
           life.underWay--;
+          life.commits++;
         }
       },
     },

@@ -58,6 +58,9 @@ export interface Run {
   end(): Promise<void>;
 }
 
+/** Contacts are known by their numbers here. */
+const canonicalChat = async (_deviceId: number, jid: string): Promise<string> => jid;
+
 /** Joins the parts as `src/app.ts` does; the clock and the connection are the test's. */
 export async function openRun(options: RunOptions): Promise<Run> {
   const { config, log, clock, wire, ownNumber } = options;
@@ -82,7 +85,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
     config,
     log,
     connections: { connection, isLinked: () => true },
-    canonicalChat: async (_deviceId, jid) => jid,
+    canonicalChat,
     findQuote: inbox.findQuote,
     schedule: waits.schedule,
   });
@@ -155,6 +158,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
     record: inbox.recordTimer,
     deliver: pipeline.due,
     numberOf: () => ownNumber,
+    canonicalChat,
     now: clock.now,
     // When they are due is asked of the database each time the clock moves.
     schedule(_ms, run) {

@@ -70,30 +70,40 @@ export function createWorld(deps: WorldDeps): World {
     );
   }
 
-  /** @returns what keeps the chat from being quiet; null when it is */
-  async function unrest(run: Run, chat: string | null): Promise<string | null> {
+  /** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
+  async function unrest({ store, state, sweep }: Run, chat: string | null): Promise<string | null> {
     const only = chat === null ? "" : " AND chat = ?";
     const args = chat === null ? [] : [chat];
-    const waiting = wire.waiting.flat().some(({ chatKey }) => chat === null || chatKey === chat);
-    if (waiting) return "a message is not stored";
-    const pending = await run.store.rows(`SELECT 1 FROM inbox WHERE state = 'pending'${only} LIMIT 1`, args);
+    const pending = await store.rows(`SELECT 1 FROM inbox WHERE state = 'pending'${only} LIMIT 1`, args);
     if (pending.length > 0) return "a message has no decision: its handler has not returned";
-    const queued = await run.store.rows(`SELECT 1 FROM outbox WHERE state = 'queued'${only} LIMIT 1`, args);
+    const queued = await store.rows(`SELECT 1 FROM outbox WHERE state = 'queued'${only} LIMIT 1`, args);
     if (queued.length > 0) return "a reply has not left";
-    if ((await run.state.dueTimers(clock.now(), 1)).length > 0) {
-      run.sweep();
-      return "a timer is due";
-    }
-    return chat === null && run.life.underWay > 0 ? "something is under way" : null;
+    if ((await state.dueTimers(clock.now(), 1)).length === 0) return null;
+    sweep();
+    return "a timer is due";
+  }
+
+  /** @returns asks the database again only when there may be something new */
+  function look(chat: string | null): (run: Run) => Promise<string | null> {
+    let known: { run: Run; commits: number; reason: string | null } | null = null;
+    return async (run) => {
+      const isWaiting = wire.waiting.flat().some(({ chatKey }) => chat === null || chatKey === chat);
+      if (isWaiting) return "a message is not stored";
+      const { commits } = run.life;
+      if (known?.run !== run || known.commits !== commits)
+        known = { run, commits, reason: await withEnd(run, unrest(run, chat)) };
+      return known.reason ?? (chat === null && run.life.underWay > 0 ? "something is under way" : null);
+    };
   }
 
   async function settle(chat: string | null): Promise<void> {
     const deadline = performance.now() + deps.patienceMs;
+    const reasonOf = look(chat);
     let still = 0;
     for (let rounds = 0; ; rounds++) {
       await pause(rounds);
       const run = await current;
-      const reason = await withEnd(run, unrest(run, chat));
+      const reason = await reasonOf(run);
       const problem = failure ?? deps.problem();
       if (problem !== null) throw problem;
       if (reason === null) return;

@@ -1,9 +1,16 @@
-import { afterEach, describe, expect, it } from "vitest";
-import { defineBot } from "parley";
-import { createTestChat, type TestBots, type TestChat, type TestChatOptions } from "parley/testing";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { defineBot, fields } from "parley";
+import {
+  createTestChat,
+  type AnyBot,
+  type TestBots,
+  type TestChat,
+  type TestChatOptions,
+} from "parley/testing";
 
 let open: TestChat[] = [];
 afterEach(async () => {
+  vi.unstubAllGlobals();
   for (const chat of open) await chat.close();
   open = [];
 });
@@ -15,12 +22,345 @@ async function chatWith(bots: TestBots, options?: TestChatOptions): Promise<Test
 }
 
 const ping = defineBot((b) => b.keyword("ping", (ctx) => ctx.reply("pong")));
+const lead = defineBot((b) => {
+  const form = b.form(
+    "lead",
+    { name: fields.text("Your name?"), email: fields.email("Your e-mail?") },
+    (ctx, { name, email }) => ctx.reply(`Thanks, ${name} (${email})`),
+    { remind: "10m", expire: "1h", texts: { reminder: "Still there?", expired: "Another time." } },
+  );
+  b.keyword("lead", (ctx) => ctx.start(form));
+});
 
-describe("a test chat", () => {
-  it("answers as the gateway does", async () => {
+describe("what people write and read", () => {
+  it("is answered, in order", async () => {
+    const chat = await chatWith([ping]);
+
+    await chat.user("ping");
+
+    expect(await chat.expect("pong")).toMatchObject({ kind: "text", text: "pong" });
+    await chat.expectNothing();
+    expect(chat.transcript()).toEqual(["user: ping", "bot: pong"]);
+  });
+
+  it("rejects what was not said, with the transcript and the decision", async () => {
     const chat = await chatWith([ping]);
     await chat.user("ping");
+
+    await expect(chat.expect("pang")).rejects.toThrow(
+      'The bot was to say "pang", and has said "pong".\n\nuser: ping\nbot: pong\n\nDecided: bot:bot by keyword:ping: bot:bot answered',
+    );
+    await expect(chat.expect(/nothing like it/)).rejects.toThrow("/nothing like it/");
     await chat.expect("pong");
-    expect(chat.transcript().slice(0, 2)).toEqual(["user: ping", "bot: pong"]);
+    await expect(chat.expect("pong")).rejects.toThrow("has said nothing more");
+    await chat.user("ping");
+    await expect(chat.expectNothing()).rejects.toThrow('The bot was to say nothing, and has said "pong".');
+    await expect(chat.expectSilence()).rejects.toThrow("was to say nothing");
+  });
+
+  it("says why a handler has said nothing", async () => {
+    const chat = await chatWith([
+      defineBot((b) => {
+        b.fallback(() => {
+          throw new RangeError("no such order");
+        });
+      }),
+    ]);
+    await chat.user("x");
+
+    await expect(chat.expect("y")).rejects.toThrow(/Logged: the handler threw.*no such order/);
+    await chat.expectSilence("failed");
+    await expect(chat.expectSilence("takeover")).rejects.toThrow("silent because of takeover");
+  });
+
+  it("is votes, files, places, cards, reactions and edits too", async () => {
+    const chat = await chatWith([
+      defineBot((b) => {
+        b.on("poll:vote", (ctx) => ctx.reply(`voted ${ctx.message.poll.selected?.join("+")}`));
+        b.on("media:image", async (ctx) => {
+          const { bytes, mimetype } = await ctx.file();
+          ctx.reply(`${mimetype} ${bytes.toString()} ${ctx.text}`);
+        });
+        b.on("location", (ctx) => ctx.reply(`at ${ctx.message.location.latitude}`));
+        b.on("contact", (ctx) => ctx.reply(`card of ${ctx.message.contacts[0]?.name}`));
+        b.on("reaction", (ctx) => ctx.reply(`felt ${ctx.message.reaction.emoji}`));
+        b.on("edit", (ctx) => ctx.reply(`now ${ctx.text}`));
+        b.on("quoted", (ctx) => ctx.reply(`about ${ctx.message.quoted?.text}`));
+        b.keyword("poll", (ctx) => ctx.poll("Which?", ["a", "b", "c"], { multiple: true }));
+        b.fallback((ctx) => ctx.react("👍"));
+      }),
+    ]);
+
+    await chat.user("poll");
+    const poll = await chat.expect({ kind: "poll", text: "Which?", options: ["a", "b", "c"] });
+    await expect(chat.vote("d")).rejects.toThrow('no option "d"; it has a, b, c');
+    await chat.vote("c", "a");
+    await chat.expect("voted a+c");
+    await chat.media("image", { caption: "look", bytes: Buffer.from("pixels") });
+    await chat.expect("image/jpeg pixels look");
+    await chat.location({ latitude: 52.5, longitude: 13.4 });
+    await chat.expect("at 52.5");
+    await chat.card("Ben", "49301234");
+    await chat.expect("card of Ben");
+    await chat.react("❤");
+    await chat.expect("felt ❤");
+    await chat.user("hm");
+    await chat.expect({ kind: "reaction", text: "👍" });
+    await chat.edit("hmm");
+    await chat.expect("now hmm");
+    await chat.user({ text: "this", quote: poll.id });
+    await chat.expect("about Which?");
+    expect(chat.transcript()).toContain("user: [vote] a / c");
+  });
+
+  it("comes from other people and in groups", async () => {
+    const chat = await chatWith([
+      defineBot({ chats: ["dm", "group"] }, (b) => {
+        b.keyword("hi", (ctx) => ctx.reply(`Hello ${ctx.from.name} in a ${ctx.chat.kind}`));
+        b.keyword("tell", (ctx) => ctx.sendTo(ctx.from.number!, `psst ${ctx.from.name}`));
+      }),
+    ]);
+    const ben = chat.as("Ben");
+    const group = chat.group("Friends", ["Ana", "Ben"]);
+
+    await ben.user("hi");
+    await ben.expect("Hello Ben in a dm");
+    await group.user("hi");
+    await group.expect("Hello Ana in a group");
+    await group.as("Ben").user("hi");
+    await group.expect("Hello Ben in a group");
+    await group.as("Ben").user("tell");
+    await ben.expect("psst Ben");
+    await group.expectNothing();
+    await chat.expectNothing();
+    expect(() => group.as("Cem")).toThrow('Cem is not in the group "Friends".');
+    expect(group.transcript()).toEqual([
+      "Ana: hi",
+      "bot: Hello Ana in a group",
+      "Ben: hi",
+      "bot: Hello Ben in a group",
+      "Ben: tell",
+    ]);
+  });
+
+  it("comes in bursts, which a bot may take as one", async () => {
+    const merging = defineBot({ burst: { merge: "3s" } }, (b) =>
+      b.fallback((ctx) => ctx.reply(ctx.text.replaceAll("\n", "+"))),
+    );
+    const chat = await chatWith([merging]);
+    await chat.burst(["a", "b", "c"]);
+    await chat.expect("a+b+c");
+
+    const each = await chatWith([ping]);
+    await each.burst(["ping", "ping"]);
+    await each.expect("pong");
+    await each.expect("pong");
+    await each.expectNothing();
+  });
+
+  it("comes from many at once, each in an order of its own", async () => {
+    const chat = await chatWith([lead]);
+
+    const people = await chat.parallel(20, async (person, index) => {
+      await person.user("lead");
+      await person.expect("Your name?");
+      await person.user(`N${index}`);
+      await person.expect("Your e-mail?");
+      await person.user(`n${index}@example.com`);
+      await person.expect(`Thanks, N${index} (n${index}@example.com)`);
+    });
+
+    expect(people).toHaveLength(20);
+    expect(Object.keys(chat.transcripts())).toHaveLength(21);
+  });
+});
+
+describe("the number's owner", () => {
+  it("silences the bots of a chat by writing there", async () => {
+    const chat = await chatWith([ping]);
+
+    await chat.ownerTypes("I am here");
+    await chat.user("ping");
+    await chat.expectSilence("takeover");
+    await chat.advance("31m");
+    await chat.user("ping");
+
+    await chat.expect("pong");
+    expect((await chat.decisions()).map(({ by, guard }) => by ?? guard)).toEqual([
+      "owner",
+      "takeover",
+      "bot:bot",
+    ]);
+  });
+});
+
+describe("a kill", () => {
+  it("loses what is in memory and nothing else", async () => {
+    let starts = 0;
+    const counting: AnyBot = (b) => {
+      starts++;
+      let heard = 0;
+      b.keyword("count", (ctx) => ctx.reply(`${++heard}`));
+    };
+    const chat = await chatWith({ counting, lead });
+    await chat.user("count");
+    await chat.user("count");
+    await chat.user("lead");
+    await chat.kill();
+    await chat.user("Ana");
+    await chat.user("count@example.com");
+    await chat.user("count");
+
+    expect(chat.replies().map(({ text }) => text)).toEqual([
+      "1",
+      "2",
+      "Your name?",
+      "Your e-mail?",
+      "Thanks, Ana (count@example.com)",
+      "1",
+    ]);
+    expect(starts).toBe(2);
+  });
+
+  it("in the middle of a handler: the message is handled again, and what came late says nothing", async () => {
+    let begun = 0;
+    const go: (() => void)[] = [];
+    const chat = await chatWith([
+      defineBot((b) => {
+        b.keyword("slow", async (ctx) => {
+          begun++;
+          await new Promise<void>((resolve) => void go.push(resolve));
+          ctx.reply("done");
+        });
+      }),
+    ]);
+    const asked = chat.user("slow");
+    await vi.waitFor(() => expect(begun).toBe(1), { timeout: 20_000 });
+
+    await chat.kill();
+    await vi.waitFor(() => expect(begun).toBe(2), { timeout: 20_000 });
+    for (const end of go) end();
+    await asked;
+
+    await chat.expect("done");
+    await chat.expectNothing();
+  });
+
+  it("starts with other bots when the test hands in a function", async () => {
+    let version = 1;
+    const chat = await chatWith(() => {
+      const text = `version ${version}`;
+      return [defineBot((b) => b.keyword("v", (ctx) => ctx.reply(text)))];
+    });
+    await chat.user("v");
+    version = 2;
+    await chat.kill();
+    await chat.user("v");
+
+    await chat.expect("version 1");
+    await chat.expect("version 2");
+  });
+});
+
+describe("the clock", () => {
+  it("stands still until it is moved; what is due on the way happens", async () => {
+    const chat = await chatWith([lead], { now: "2026-03-01T08:00:00Z" });
+    expect(chat.now().toISOString()).toBe("2026-03-01T08:00:00.000Z");
+    await chat.user("lead");
+    await chat.expect("Your name?");
+    await expect(chat.expectReminder()).rejects.toThrow("was to remind by itself");
+
+    await chat.advance("9m");
+    await chat.expectNothing();
+    await chat.advance("2m");
+    await chat.expectReminder("Still there?");
+    await chat.expect("Your name?");
+    await chat.kill();
+    await chat.advance("1h");
+
+    await chat.expect("Another time.");
+    expect(chat.now().toISOString()).toBe("2026-03-01T09:11:00.000Z");
+  });
+
+  it("is the bot's too", async () => {
+    const chat = await chatWith([
+      defineBot((b) => {
+        b.keyword("later", (ctx) => ctx.after("3d", "wake", { at: ctx.now() }));
+        b.timer("wake", (ctx) => ctx.reply(`${ctx.now() - (ctx.timer!.data as { at: number }).at}`));
+      }),
+    ]);
+    await chat.user("later");
+    await chat.advance("30d");
+
+    await chat.expectReminder(String(3 * 86_400_000));
+  });
+});
+
+describe("settings", () => {
+  const shop = defineBot<{ name?: string }, { visits: number }>(
+    { session: { initial: () => ({ visits: 0 }) } },
+    (b) => {
+      b.keyword("hi", (ctx) => {
+        ctx.session.visits++;
+        ctx.reply(ctx.t("welcome", { name: ctx.config.name, count: ctx.session.visits }));
+      });
+    },
+  );
+
+  it("reach the bot: config, texts, number, contact", async () => {
+    const locales = { en: { welcome: "Welcome to {name}, {count}" } };
+    const chat = await chatWith([shop], { config: { name: "Luigi" }, locales });
+    expect(await chat.session()).toBeNull();
+    await chat.user("hi");
+    await chat.expect("Welcome to Luigi, 1");
+    await chat.user("hi");
+
+    expect(await chat.session()).toEqual({ visits: 2 });
+    const many = await chatWith({ shop, ping }, { config: { shop: { name: "Mario" } }, locales });
+    await many.user("hi");
+    await many.expect("Welcome to Mario, 1");
+    expect(await many.session("shop")).toEqual({ visits: 1 });
+    await expect(many.session()).rejects.toThrow("session() needs the id of a bot: ping, shop.");
+  });
+
+  it("of a bot that cannot work are refused at once", async () => {
+    await expect(createTestChat([{ routes: 3 } as never])).rejects.toThrow(
+      'The bot "bot" cannot be used: TypeError: The default export is no bot.',
+    );
+    await expect(createTestChat([])).rejects.toThrow("createTestChat needs a bot");
+  });
+});
+
+describe("a webhook", () => {
+  it("stands behind the bots, and its answers are read as the gateway reads them", async () => {
+    const events: unknown[] = [];
+    const chat = await chatWith([ping], {
+      webhook(event) {
+        events.push(event.text);
+        return event.text === "two" ? { replies: [{ text: "one" }, { text: "two" }] } : undefined;
+      },
+    });
+    await chat.user("ping");
+    await chat.expect("pong");
+    await chat.user("two");
+    await chat.expect("one");
+    await chat.expect("two");
+    await chat.user("else");
+
+    await chat.expectSilence("webhook");
+    expect(events).toEqual(["two", "else"]);
+    const brief = await chatWith([ping], { webhook: (event) => `wh:${String(event.text)}` });
+    await brief.user("x");
+    await brief.expect("wh:x");
+  });
+
+  it("that fails in the test fails the test", async () => {
+    const chat = await chatWith([ping], {
+      webhook() {
+        throw new Error("wrong in the test");
+      },
+    });
+
+    await expect(chat.user("x")).rejects.toThrow("wrong in the test");
   });
 });
