@@ -57,6 +57,8 @@ export interface BotState {
     scope: Scope,
     session: StoredSession & { expiresAt: number | null },
   ): Statement[];
+  /** Whether a chat may have chosen its language for this bot: then there are rows even when it keeps no session. */
+  keepsLocales(deviceId: number, botId: string): Promise<boolean>;
   dialogue(deviceId: number, scope: Scope): Promise<StoredDialogue | null>;
   saveDialogue(deviceId: number, scope: Scope, dialogue: StoredDialogue): Statement[];
   endDialogue(deviceId: number, scope: Scope): Statement[];
@@ -113,6 +115,8 @@ const DAY_MS = 24 * 3_600_000;
 const PUT_STEP = `INSERT INTO bot_steps (inbox_id, device_id, bot_id, key, value) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (inbox_id, bot_id, key) DO NOTHING`;
 
+const LOCALES = "SELECT DISTINCT device_id, bot_id FROM bot_sessions WHERE locale IS NOT NULL";
+
 const both = ({ key, alias }: Scope): [string, string] => [key, alias ?? key];
 
 /** A chat that was known by its LID only goes on under its number: what stood there is replaced. */
@@ -139,7 +143,26 @@ export function createBotState(
   const opened = <T>(row: Row, column: string, context: string): T =>
     box.openJson<T>(new Uint8Array(row[column] as ArrayBuffer), context);
 
+  let chosen: Promise<Set<string>> | null = null;
+  const withLocales = (): Promise<Set<string>> =>
+    (chosen ??= rows(LOCALES, []).then(
+      (found) => new Set(found.map((row) => `${Number(row.device_id)}:${String(row.bot_id)}`)),
+      (error: unknown) => {
+        chosen = null;
+        throw error;
+      },
+    ));
+  const rememberLocale = (bot: string): Promise<unknown> =>
+    withLocales().then(
+      (known) => known.add(bot),
+      () => undefined,
+    );
+
   return {
+    async keepsLocales(deviceId, botId) {
+      return (await withLocales()).has(`${deviceId}:${botId}`);
+    },
+
     async session(deviceId, botId, scope) {
       const [row] = await rows(SESSION, [deviceId, ...both(scope), botId, now()]);
       if (row === undefined) return null;
@@ -151,6 +174,8 @@ export function createBotState(
     },
 
     saveSession(deviceId, botId, scope, { version, value, locale, expiresAt }) {
+      // Too many is harmless: a row that was not committed after all is looked for in vain.
+      if (locale !== null) void rememberLocale(`${deviceId}:${botId}`);
       const sealed =
         value === null ? null : box.sealJson(value, `bot_session:${deviceId}:${botId}:${scope.key}`);
       return [

@@ -90,7 +90,8 @@ export function createTurns(deps: TurnsDeps): Turns {
     dialogue: StoredDialogue | null,
   ): Promise<Before & { value: unknown }> {
     const scope = scopeOf(stored.message);
-    const session = bot.session === null ? null : await state.session(stored.deviceId, bot.id, scope);
+    const reads = bot.session !== null || (await state.keepsLocales(stored.deviceId, bot.id));
+    const session = reads ? await state.session(stored.deviceId, bot.id, scope) : null;
     const value = bot.session === null ? undefined : sessionFor(bot.session, session);
     return { scope, session, given: JSON.stringify(value) ?? null, dialogue, value };
   }
