@@ -1,3 +1,4 @@
+// oxlint-disable vitest/expect-expect -- the chat expects
 import { afterEach, describe, expect, it } from "vitest";
 import contactCard from "../../bots/contact-card.ts";
 import groupHelper from "../../bots/group-helper.ts";

@@ -1,0 +1,109 @@
+// oxlint-disable vitest/expect-expect -- the chat expects
+import { describe, expect, it } from "vitest";
+import contactCard from "../../bots/contact-card.ts";
+import groupHelper from "../../bots/group-helper.ts";
+import leadForm from "../../bots/lead-form.ts";
+import menu from "../../bots/menu.ts";
+import openingHours from "../../bots/opening-hours.ts";
+import orderStatus from "../../bots/order-status.ts";
+import ping from "../../bots/ping.ts";
+import satisfaction from "../../bots/satisfaction.ts";
+import shop from "../../bots/shop/index.ts";
+import { crashEverywhere, type CrashOptions, type TestBots, type TestChat } from "../../src/testing/index.ts";
+import { locales, shipped } from "./shipped.ts";
+
+interface Story {
+  bots: TestBots;
+  options?: CrashOptions;
+  script(chat: TestChat): Promise<unknown>;
+}
+
+const write =
+  (...texts: string[]) =>
+  async (chat: TestChat): Promise<void> => {
+    for (const text of texts) await chat.user(text);
+  };
+
+const CRM = "https://crm.example/leads";
+const ORDERS = "https://shop.example/orders";
+
+/** One for each bot of `bots/`. */
+const STORIES: Record<string, Story> = {
+  ping: { bots: [ping], script: write("ping", "pang", "ping") },
+  "contact-card": {
+    bots: [contactCard],
+    async script(chat) {
+      await chat.user("contact");
+      await chat.card("Ben", "15550002");
+    },
+  },
+  "opening-hours": { bots: [openingHours], script: write("hours", "open?", "are you open on sunday") },
+  menu: { bots: [menu], options: { locales }, script: write("hola", "1", "otro idioma", "3", "menu", "4") },
+  "lead-form": {
+    bots: [leadForm],
+    options: { config: { crmUrl: CRM }, prepare: (chat) => chat.stub(CRM, { saved: true }) },
+    script: write("quote", "Ana", "ana", "ana@sol.example", "1", "no"),
+  },
+  "order-status": {
+    bots: [orderStatus],
+    options: {
+      config: { lookupUrl: "https://shop.example/{order}" },
+      prepare: (chat) => chat.stub("https://shop.example/", { status: "packed" }),
+    },
+    script: write("order status", "order 1042"),
+  },
+  satisfaction: {
+    bots: [satisfaction],
+    options: { config: { reportTo: "491700000099" } },
+    async script(chat) {
+      await chat.user("thanks");
+      await chat.advance("11m");
+      await chat.vote("Not good 🙁");
+      await chat.user("thanks");
+    },
+  },
+  "group-helper": {
+    bots: [groupHelper],
+    options: { config: { enough: 2 } },
+    async script(chat) {
+      const group = chat.group("Neighbours", ["Ana", "Ben"]);
+      await group.user("/who football");
+      await group.vote("I am in");
+      await group.as("Ben").vote("I am in");
+      await group.user("/rules");
+    },
+  },
+  shop: {
+    bots: [shop],
+    options: {
+      config: { ordersUrl: ORDERS, staff: "491700000099" },
+      prepare: (chat) => chat.stub(ORDERS, { number: "P-1", status: "packed" }),
+    },
+    async script(chat) {
+      await write("add 2 mug", "add espresso", "remove 1 mug")(chat);
+      await chat.advance("3h");
+      await write("checkout", "Ana Sol", "12 Harbour Street", "evening", "person", "hello?", "bot")(chat);
+      await write("no", "yes", "my order")(chat);
+    },
+  },
+};
+
+describe("killed at every commit, people notice nothing:", () => {
+  it("there is a story for every bot", () => {
+    expect(Object.keys(STORIES).toSorted()).toEqual(
+      Object.keys(shipped)
+        .map((id) => id.replace(/\/index$/, ""))
+        .toSorted(),
+    );
+  });
+
+  it.each(Object.entries(STORIES))(
+    "%s",
+    async (_, { bots, script, options = {} }) => {
+      const { runs, commits } = await crashEverywhere(bots, script, options);
+      expect(commits).toBeGreaterThan(3);
+      expect(runs).toBe(2 * commits + 1);
+    },
+    300_000,
+  );
+});
