@@ -48,6 +48,7 @@ export function createSender(deps: SenderDeps): Sender {
   const timers = new Map<"pace" | "brake", () => void>();
   /** The line that is listened to, and whether it has told what waited for the number. */
   let line: { connection: WhatsAppConnection; heard: boolean } | null = null;
+  let pumpsSoon = false;
   let stopped = false;
   let whenQuiet: (() => void) | null = null;
 
@@ -101,6 +102,16 @@ export function createSender(deps: SenderDeps): Sender {
     if (wait > 0) pumpIn("brake", wait);
     if (wait > 0 || (deps.brake.isProbing() && places.underWay > 0)) return false;
     return places.hasRoom();
+  }
+
+  /** Who stored something in one commit hears of it in any order: all of it comes in before the first leaves. */
+  function pumpSoon(): void {
+    if (pumpsSoon) return;
+    pumpsSoon = true;
+    setImmediate(() => {
+      pumpsSoon = false;
+      pump();
+    });
   }
 
   function pump(): void {
@@ -170,7 +181,7 @@ export function createSender(deps: SenderDeps): Sender {
   return {
     add(entries) {
       for (const entry of entries) chats.add(entry);
-      pump();
+      pumpSoon();
     },
     remove(fits) {
       const removed: Entry[] = [];

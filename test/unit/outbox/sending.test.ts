@@ -44,6 +44,24 @@ describe("order", () => {
     for (let chat = 0; chat < 50; chat++) expect(line.texts(jid(4915000 + chat))).toEqual(wanted);
   });
 
+  it("is that of the rows, also when who stored them in one commit hears of it the other way round", async () => {
+    const run = await startRun();
+    const line = scriptedLine();
+    await run.connect(line);
+    const [first, second] = [
+      replyRows(run, 1, jid(4915000), ["one"]),
+      replyRows(run, 2, jid(4915000), ["two"]),
+    ];
+
+    const results = await Promise.all(
+      [first, second].map((rows) => run.store.writer.commit(rows.statements)),
+    );
+    second.release(results[1]!);
+    first.release(results[0]!);
+
+    await until(() => expect(line.texts()).toEqual(["one", "two"]));
+  });
+
   it("lets the next message wait until the outcome of the one before is known", async () => {
     const run = await startRun();
     const acks: (() => void)[] = [];
