@@ -315,7 +315,7 @@ export const webhooks = sqliteTable("webhooks", {
   enabled: integer({ mode: "boolean" }).notNull(),
   /** Sealed `whsec_…`. */
   secret: blob({ mode: "buffer" }).notNull(),
-  /** Sealed; signs as well until `oldSecretUntil`. */
+  /** Sealed; one or more with a space between, the newest first: they sign as well until `oldSecretUntil`. */
   oldSecret: blob("old_secret", { mode: "buffer" }),
   oldSecretUntil: integer("old_secret_until"),
   /** Failed attempts since the last accepted one, over all deliveries. */

@@ -27,7 +27,7 @@ const UPSERT = `insert into webhooks (${COLUMNS.join(", ")}) values (${COLUMNS.m
 
 /** Replaces everything but how it has been doing. */
 export function upsert(endpoint: Endpoint, { box, now }: Store): Statement {
-  const { deviceId, secret, oldSecret } = endpoint;
+  const { deviceId, secret, oldSecrets } = endpoint;
   return {
     sql: UPSERT,
     args: [
@@ -44,7 +44,7 @@ export function upsert(endpoint: Endpoint, { box, now }: Store): Statement {
       endpoint.enabled ? 1 : 0,
       endpoint.disabledReason,
       box.seal(secret, `webhook-secret:${deviceId}`),
-      oldSecret === null ? null : box.seal(oldSecret, `webhook-secret:${deviceId}`),
+      oldSecrets.length === 0 ? null : box.seal(oldSecrets.join(" "), `webhook-secret:${deviceId}`),
       endpoint.oldSecretUntil,
       now(),
     ],
@@ -69,7 +69,7 @@ export function fromRow(row: Row, { box }: Store): Endpoint {
     enabled: Boolean(row.enabled),
     disabledReason: row.disabled_reason as Endpoint["disabledReason"],
     secret: openSecret(row.secret),
-    oldSecret: row.old_secret === null ? null : openSecret(row.old_secret),
+    oldSecrets: row.old_secret === null ? [] : openSecret(row.old_secret).split(" "),
     oldSecretUntil: row.old_secret_until === null ? null : Number(row.old_secret_until),
   };
 }

@@ -41,7 +41,8 @@ export interface Endpoint extends WebhookConfig {
   deviceId: number;
   disabledReason: DisabledReason | null;
   secret: string;
-  oldSecret: string | null;
+  /** Earlier ones that still sign, the newest first. */
+  oldSecrets: string[];
   /** Unix milliseconds. */
   oldSecretUntil: number | null;
 }

@@ -7,6 +7,8 @@ import { endWaiting } from "./rows.ts";
 import { createSecret } from "./sign.ts";
 
 const BOTH_SECRETS_SIGN_MS = 24 * 3600 * 1000;
+/** Each costs a signature per event. */
+const MOST_OLD_SECRETS = 3;
 
 export interface EndpointsDeps {
   store: Store;
@@ -68,8 +70,8 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       await checkUrl(checked.url);
       const before = known.get(deviceId);
       const secret = before?.secret ?? createSecret();
-      const { oldSecret = null, oldSecretUntil = null } = before ?? {};
-      await save({ ...checked, deviceId, disabledReason: null, secret, oldSecret, oldSecretUntil });
+      const { oldSecrets = [], oldSecretUntil = null } = before ?? {};
+      await save({ ...checked, deviceId, disabledReason: null, secret, oldSecrets, oldSecretUntil });
       return { secret: before ? null : secret };
     },
 
@@ -87,8 +89,10 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       const before = known.get(deviceId);
       if (!before) return null;
       const secret = createSecret();
+      // Who did not hear the answer rotates again: the receiver still knows only what was before that.
+      const oldSecrets = signingSecrets(before, store.now()).slice(0, MOST_OLD_SECRETS);
       const oldSecretUntil = store.now() + BOTH_SECRETS_SIGN_MS;
-      await save({ ...before, secret, oldSecret: before.secret, oldSecretUntil });
+      await save({ ...before, secret, oldSecrets, oldSecretUntil });
       return { secret };
     },
 
@@ -115,10 +119,8 @@ export function isActive(endpoint: WebhookConfig): boolean {
 
 /** Secrets that sign now, the newest first. */
 export function signingSecrets(endpoint: Endpoint, now: number): string[] {
-  const { secret, oldSecret, oldSecretUntil } = endpoint;
-  return oldSecret !== null && oldSecretUntil !== null && now < oldSecretUntil
-    ? [secret, oldSecret]
-    : [secret];
+  const { secret, oldSecrets, oldSecretUntil } = endpoint;
+  return oldSecretUntil !== null && now < oldSecretUntil ? [secret, ...oldSecrets] : [secret];
 }
 
 /** Without what only Parley sees. */
@@ -127,7 +129,7 @@ export function configOf(endpoint: Endpoint): WebhookConfig {
     deviceId: _device,
     disabledReason: _reason,
     secret: _secret,
-    oldSecret: _old,
+    oldSecrets: _old,
     oldSecretUntil: _until,
     ...config
   } = endpoint;

@@ -123,11 +123,16 @@ const ending: Provoke = async (arena, random) => {
   arena.world.gateway.signal("SIGTERM");
 };
 
-const rotating: Provoke = async ({ world: { gateway, key } }) => {
-  ok(await gateway.post(`/devices/${SHOP}/webhook/rotate`, {}, { key }));
-};
+async function rotate({ world: { gateway, key } }: Arena): Promise<string> {
+  return ok(await gateway.post(`/devices/${SHOP}/webhook/rotate`, {}, { key })).body["secret"];
+}
 
-/** Rotated, killed, then asked: whatever secret the customer knows must still fit. */
+const rotating: Provoke = async (arena) => void (await rotate(arena));
+
+/**
+ * Rotated, killed, rotated again by the caller who heard no answer: what is told meanwhile must fit the secret that the
+ * customer's server has, until it is given the new one.
+ */
 const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => ({
   name: failpoint,
   failpoint,
@@ -136,8 +141,11 @@ const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => 
     arena.arm(failpoint);
     await arena.expectDeath(failpoint, () => rotating(arena, random));
     await arena.revive();
+    const secret = await rotate(arena);
     await conversation(arena, random);
-    return arena.settle();
+    const verdict = await arena.settle();
+    arena.hook.secret = secret;
+    return verdict;
   },
 });
 

@@ -467,5 +467,17 @@ describe("the secret", () => {
     expect([await verifies(first), await verifies(second)]).toEqual([true, true]);
     time.forward(2 * HOUR);
     expect([await verifies(first), await verifies(second)]).toEqual([false, true]);
+
+    // Whoever did not hear the answer rotates again; the receiver still checks with what it had before.
+    const third = (await made.parley.webhooks.rotate(DEVICE))!.secret;
+    const fourth = (await made.parley.webhooks.rotate(DEVICE))!.secret;
+    await made.restart();
+    for (const secret of [second, third, fourth]) expect(await verifies(secret)).toBe(true);
+    time.forward(25 * HOUR);
+    expect([await verifies(second), await verifies(third), await verifies(fourth)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 });
