@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { milliseconds, type Duration } from "../bot/duration.ts";
 import { readLocales } from "../bot/locales.ts";
 import { loadConfig } from "../config.ts";
@@ -8,6 +5,7 @@ import { createLogger } from "../log.ts";
 import { createClock } from "./clock.ts";
 import { createConversation, type Conversation } from "./conversation.ts";
 import { downloadFromStubs } from "./download.ts";
+import { createFolder, removeFolder } from "./folder.ts";
 import { jidOf, type Contact, type Place } from "./incoming.ts";
 import { guardNetwork, type Call, type Stub } from "./network.ts";
 import { bindingsFor, readBots, type Harness, type TestBots, type TestChatOptions } from "./options.ts";
@@ -63,10 +61,13 @@ export async function createTestChat(
   harness: Harness = { plan: () => null },
 ): Promise<TestChat> {
   const { number: ownNumber = "491700000001" } = options;
-  const folder = mkdtempSync(join(tmpdir(), "parley-chat-"));
-  const config = settingsOf(folder, options);
   const complaints: string[] = [];
-  const log = createLogger(config, { write: (line) => void complaints.push(readComplaint(line)) });
+  // The folder is not known yet, and the log does not write there.
+  const log = createLogger(settingsOf("", options), {
+    write: (line) => void complaints.push(readComplaint(line)),
+  });
+  const folder = await createFolder(log);
+  const config = settingsOf(folder, options);
   const clock = createClock(new Date(options.now ?? START).getTime());
   const rooms = createRooms();
   const wire = createWire(rooms.sent);
@@ -118,7 +119,7 @@ export async function createTestChat(
     await world.close();
     await receiver?.close();
     unguard();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 
   const people = new Map<string, Contact>();
@@ -180,6 +181,7 @@ export async function createTestChat(
   } catch (error) {
     await receiver?.close();
     unguard();
+    removeFolder(folder);
     throw error;
   }
   isSetUp = true;

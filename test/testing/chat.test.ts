@@ -149,7 +149,7 @@ describe("what people write and read", () => {
     );
     const chat = await chatWith([merging]);
     await chat.burst(["a", "b", "c"]);
-    await chat.expect("a+b+c");
+    expect(await chat.expect("a+b+c")).toMatchObject({ kind: "text" });
 
     const each = await chatWith([ping]);
     await each.burst(["ping", "ping"]);
@@ -257,8 +257,7 @@ describe("a kill", () => {
     await chat.kill();
     await chat.user("v");
 
-    await chat.expect("version 1");
-    await chat.expect("version 2");
+    expect(chat.replies().map(({ text }) => text)).toEqual(["version 1", "version 2"]);
   });
 });
 
@@ -292,7 +291,7 @@ describe("the clock", () => {
     await chat.user("later");
     await chat.advance("30d");
 
-    await chat.expectReminder(String(3 * 86_400_000));
+    expect(await chat.expectReminder()).toMatchObject({ text: String(3 * 86_400_000) });
   });
 });
 
