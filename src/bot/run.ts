@@ -177,8 +177,23 @@ export function describeError(
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   const stack = frames.slice(0, 6).join("\n");
   if (error instanceof ContextClosedError) return { type, message: error.message, stack };
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
-  const lower = error.message.toLowerCase();
-  const quotes = text !== "" && (words.length > 2000 || words.some((word) => lower.includes(word)));
-  return { type, message: quotes ? QUOTES_NOTHING : error.message, stack };
+  return { type, message: quotes(error.message, text) ? QUOTES_NOTHING : error.message, stack };
 }
+
+const SHORT = 3;
+
+/** Short words count whole ("hi" stands in "this"), longer ones anywhere, also cut off as `JSON.parse` does. */
+function quotes(message: string, text: string): boolean {
+  const words = wordsOf(text);
+  if (words.length > 2000) return true;
+  const said = wordsOf(message);
+  const lower = message.toLowerCase();
+  const cut = said.filter((word) => word.length > SHORT + 1);
+  return words.some((word) =>
+    word.length <= SHORT
+      ? said.includes(word)
+      : lower.includes(word) || cut.some((part) => word.startsWith(part)),
+  );
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];

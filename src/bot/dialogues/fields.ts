@@ -75,7 +75,8 @@ export interface TextOptions extends FieldOptions {
 /** A text. */
 export function text<O extends TextOptions = Record<never, never>>(
   question: Question,
-  options: O = {} as O,
+  // Both: the constraint alone does not tell a `check` its types within a form.
+  options: O & TextOptions = {} as O,
 ): Field<Skipped<O, string>> {
   const { min = 1, max = 4_000, pattern, check } = options;
   const plain = field<string, O>(question, options, (ctx) => {

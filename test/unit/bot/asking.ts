@@ -17,15 +17,13 @@ export interface AskingOptions {
   locales?: Record<string, unknown>;
 }
 
-let shared: Promise<Store> | null = null;
-
 /** Asks bots as the pipeline does: taps, interrupts, dialogue, routes; the trails of all of them in one. */
 export function asking(options: AskingOptions) {
   const { tableOf, log, now = Date.now, botTimeoutMs = 1000, stopping } = options;
   const { locales } = readLocales(options.locales ?? {});
   const unavailable = () => Promise.reject(new Error("no files here"));
   const open = async () => {
-    const store = options.store ?? (await (shared ??= temporaryStore()));
+    const store = options.store ?? (await temporaryStore());
     return createBotAnswerers({
       bindings: { tableOf },
       state: createBotState({ ...store, now }),
