@@ -6,7 +6,7 @@ const ANSWERS = { good: "Great 😀", fair: "Okay 😐", bad: "Not good 🙁" };
 
 const config = z.object({
   /** Minutes after the end of a conversation. */
-  askAfterMinutes: z.number().min(1).max(10_080).default(10),
+  askAfterMinutes: z.number().positive().max(10_080).default(10),
   /** Digits of a number that is told each vote; none is told without it. */
   reportTo: z
     .string()

@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repositoryRoot } from "../../src/config.ts";
+import type { AnyBot } from "../../src/testing/index.ts";
+import { filesOf, have, plain, writeFiles } from "./pages.ts";
+
+const ROOT = repositoryRoot();
+const PAGES = ["bots.md", "tutorial.md", "coming-from.md"];
+let folder: string;
+
+/** Inside the repository: there `parley` is this one. */
+beforeAll(() => {
+  mkdirSync(join(ROOT, ".test"), { recursive: true });
+  folder = mkdtempSync(join(ROOT, ".test/pages-"));
+  for (const page of PAGES) writeFiles(join(folder, page), filesOf(page));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(...command: string[]): Promise<string> {
+  const [program = "", ...args] = command;
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, program), ...args], {
+      cwd: folder,
+    });
+    return stdout;
+  } catch (error) {
+    return `failed\n${(error as { stdout?: string }).stdout ?? ""}${(error as { stderr?: string }).stderr ?? ""}`;
+  }
+}
+
+describe.each(PAGES)("docs/%s", (page) => {
+  const talks = filesOf(page).filter(({ talk }) => talk !== null);
+
+  it("has conversations", () => {
+    expect(talks.length).toBeGreaterThan(0);
+  });
+
+  it.each(talks)("$path says what stands below it", async ({ path, talk }) => {
+    const { default: bot } = (await import(/* @vite-ignore */ join(folder, page, path))) as {
+      default: AnyBot;
+    };
+    expect(await have(bot, talk!)).toBe(plain(talk!));
+  });
+
+  it("points at files that exist", () => {
+    const text = readFileSync(join(ROOT, "docs", page), "utf8");
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? "");
+    expect(links.filter((link) => !existsSync(join(ROOT, "docs", link)))).toEqual([]);
+  });
+});
+
+describe("the code of all pages", () => {
+  it("compiles", async () => {
+    const options = { extends: "../../tsconfig.json", include: ["."] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(options));
+    expect(await run("node_modules/typescript/bin/tsc", "--noEmit", "-p", ".")).toBe("");
+  }, 180_000);
+
+  it("passes the tests that it has itself", async () => {
+    writeFileSync(
+      join(folder, "vitest.config.ts"),
+      `import main from ${JSON.stringify(join(ROOT, "vitest.config.ts"))};
+export default { root: import.meta.dirname, resolve: main.resolve, test: { include: ["**/*.test.*"] } };`,
+    );
+    const output = await run("node_modules/vitest/vitest.mjs", "run", "--reporter=tap-flat");
+    const results = output.split("\n").filter((line) => /^(not )?ok /.test(line));
+    expect(
+      results.filter((line) => line.startsWith("not ok")),
+      output,
+    ).toEqual([]);
+    expect(results.length, output).toBeGreaterThan(3);
+  }, 180_000);
+});
