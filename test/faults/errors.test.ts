@@ -81,7 +81,8 @@ describe("a bot", () => {
 
       await sim.settle();
       expect(gateway.pid).toBe(pid);
-      expect(gateway.output()).not.toMatch(/secret|do \d/);
+      // A route is named by the words of its author.
+      expect(gateway.output().replaceAll(/"route":"[^"]*"/g, "")).not.toMatch(/secret|do \d/);
       expect(await idsPerText(world, ANA)).toEqual(
         Object.fromEntries(WRONGS.map((_, n) => [`good: do ${n}`, 1])),
       );
@@ -107,9 +108,7 @@ describe("a route", () => {
   it("whose code fails is answered with 500, one record and its request id, and everything else goes on", async () => {
     const world = await openShop();
     const { gateway, sim, key } = world;
-    const client = createClient({ url: `file:${join(gateway.dataDir, "parley.db")}` });
-    await until(() => client.execute("ALTER TABLE channels RENAME TO elsewhere").then(() => true));
-    client.close();
+    await until(() => isDone(gateway.dataDir, "ALTER TABLE channels RENAME TO elsewhere"));
 
     const answer = await gateway.get(`/channels?sender=${SHOP}`, { key });
 
@@ -238,3 +237,14 @@ describe("the client of WhatsApp", () => {
     },
   );
 });
+
+/** A connection of its own for each try: one that was told that the database is busy commits nothing any more. */
+async function isDone(dataDir: string, sql: string): Promise<boolean> {
+  const client = createClient({ url: `file:${join(dataDir, "parley.db")}` });
+  try {
+    await client.execute(sql);
+    return true;
+  } finally {
+    client.close();
+  }
+}
