@@ -1,0 +1,215 @@
+import { describe, expect, it, vi } from "vitest";
+import { defineBot } from "../../../src/bot/index.ts";
+import type { Incoming } from "../../../src/model/messages.ts";
+import { DEVICE } from "../outbox/bench.ts";
+import { witness } from "../pipeline/bench.ts";
+import { ANA, bot, startBots, type BotBench } from "./bench.ts";
+
+const MINUTE = 60_000;
+
+describe("texts in a row", () => {
+  const merging = (burst: { merge: "2s" } | { latest: "2s" }) =>
+    bot(
+      (b) => {
+        b.interrupt("stop", (ctx) => ctx.reply("stopped"));
+        b.on("text", (ctx) => ctx.reply(`[${ctx.text}]`));
+      },
+      { burst },
+    );
+
+  /** Both are stored and the first waits for more. */
+  async function row(bots: BotBench, ...words: string[]): Promise<Incoming[]> {
+    const messages = words.map((text) => bots.message(text));
+    await bots.write(...messages);
+    return messages;
+  }
+
+  async function waited(bots: BotBench): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        await bots.clock.advance(2_000);
+        expect(await bots.run.undecided()).toBe(0);
+      },
+      { timeout: 20_000, interval: 20 },
+    );
+    await bots.settled();
+  }
+
+  it("are one to a bot that merges them, the last to one that wants that; each has its decision and its event", async () => {
+    const told: [string, string | null][] = [];
+    const webhook = witness();
+    const bots = await startBots(
+      { a: merging({ merge: "2s" }) },
+      { webhook: webhook.answerer, onDecided: ({ id }, { by }) => void told.push([id, by]) },
+    );
+    const [first, second, third] = await row(bots, "one", "two", "three");
+    await waited(bots);
+
+    expect(bots.heard()).toEqual(["[one\ntwo\nthree]"]);
+    expect(await bots.decision(first!.id)).toMatchObject({ by: "bot:a", route: "on:text" });
+    for (const { id } of [second!, third!])
+      expect(await bots.decision(id)).toMatchObject({
+        by: "bot:a",
+        trail: [{ by: "bot:a", outcome: "merged", detail: first!.id }],
+      });
+    expect(told.toSorted()).toEqual([first!, second!, third!].map(({ id }) => [id, "bot:a"]).toSorted());
+    // A webhook that wants every message sees every message.
+    expect(webhook.forwarded.map(({ text, handledBy }) => [text, handledBy])).toEqual([
+      ["one", "bot:a"],
+      ["two", "bot:a"],
+      ["three", "bot:a"],
+    ]);
+
+    const latest = await startBots({ a: merging({ latest: "2s" }) });
+    await row(latest, "one", "two");
+    await waited(latest);
+    expect(latest.heard()).toEqual(["[two]"]);
+  });
+
+  it("are all there after a kill in between, and are answered once", async () => {
+    const bots = await startBots({ a: merging({ merge: "2s" }) });
+    await row(bots, "one", "two");
+    await bots.kill();
+    await waited(bots);
+    expect(bots.heard()).toEqual(["[one\ntwo]"]);
+    expect(await bots.rows("SELECT count(*) AS n FROM outbox")).toBe(1);
+  });
+
+  it("do not swallow a word that interrupts", async () => {
+    const bots = await startBots({ a: merging({ merge: "2s" }) });
+    await row(bots, "one", "two", "Stop!");
+    await waited(bots);
+    expect(bots.heard()).toEqual(["[one\ntwo]", "stopped"]);
+  });
+});
+
+describe("a contact whose LID gets a number", () => {
+  const LID = "77001@lid";
+  const byLid = { chat: LID, chatKey: LID, sender: LID, number: null, lid: LID };
+  const byNumber = { chat: LID, lid: LID };
+
+  const learn = (bots: BotBench) =>
+    bots.run.store.writer.commit([
+      {
+        sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, '77001', ?, 0)",
+        args: [DEVICE, String(ANA)],
+      },
+    ]);
+  const says = (bots: BotBench, text: string, known: boolean) =>
+    bots.say({ text, ...(known ? byNumber : byLid) });
+
+  const shop = defineBot({ session: { initial: () => ({ n: 0 }) } }, (b) => {
+    const f = b.form("f", { x: b.fields.text("X?"), y: b.fields.text("Y?") }, (ctx, { x, y }) =>
+      ctx.reply(`${x} ${y}`),
+    );
+    b.keyword("go", (ctx) => ctx.start(f));
+    b.keyword("later", (ctx) => ctx.after("10m", "t"));
+    b.keyword("never", (ctx) => ctx.cancelTimer("t"));
+    b.timer("t", (ctx) => ctx.reply(`timer ${++ctx.session.n} ${ctx.from.number}`));
+    b.on("text", (ctx) => ctx.reply(`n${++ctx.session.n}`));
+  });
+
+  it("keeps session, dialogue and timers", async () => {
+    const bots = await startBots({ shop });
+    await says(bots, "count", false);
+    await says(bots, "later", false);
+    await says(bots, "go", false);
+    await says(bots, "one", false);
+    await learn(bots);
+    await bots.kill();
+    await says(bots, "two", true);
+    await bots.later(20 * MINUTE);
+    await says(bots, "count", true);
+
+    expect(bots.heard()).toEqual(["n1", "X?", "Y?", "one two", `timer 2 ${ANA}`, "n3"]);
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_sessions")).toBe(1);
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_sessions WHERE scope LIKE '%lid'")).toBe(0);
+  });
+
+  it("cancels under the number what was set under the LID", async () => {
+    const bots = await startBots({ shop });
+    await says(bots, "later", false);
+    await learn(bots);
+    await says(bots, "never", true);
+    await bots.later(20 * MINUTE);
+    expect(bots.heard()).toEqual([]);
+  });
+
+  it("stays with the person who has taken the chat over, and is given back as one", async () => {
+    const a = bot((b) => {
+      b.interrupt("bot", (ctx) => ctx.reply("back"), { endsHandoff: true });
+      b.keyword("human", (ctx) => ctx.handoff());
+      b.on("text", (ctx) => ctx.reply("bot"));
+    });
+    const bots = await startBots({ a });
+    await says(bots, "human", false);
+    await learn(bots);
+    expect((await says(bots, "hello?", true)).guard).toBe("takeover");
+    await says(bots, "bot", true);
+    await bots.kill();
+    await says(bots, "hello?", true);
+    expect(bots.heard()).toEqual(["back", "bot"]);
+  });
+
+  it("is one lane: what came under the LID and is being handled comes before what comes under the number", async () => {
+    const order: string[] = [];
+    let open!: () => void;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const a = bot((b) =>
+      b.on("text", async (ctx) => {
+        order.push(`begin ${ctx.text}`);
+        if (ctx.text === "one") await gate;
+        order.push(`end ${ctx.text}`);
+      }),
+    );
+    const bots = await startBots({ a });
+    await bots.write(bots.message({ text: "one", ...byLid }));
+    await vi.waitFor(() => expect(order).toEqual(["begin one"]), { timeout: 20_000 });
+    await learn(bots);
+    await bots.write(bots.message({ text: "two", ...byNumber }));
+    // Another chat is not kept waiting: by then a second lane of Ana's would have run as well.
+    await bots.write(bots.message("elsewhere", ANA + 1));
+    await vi.waitFor(() => expect(order).toContain("end elsewhere"), { timeout: 20_000 });
+    open();
+    await bots.settled();
+    expect(order.filter((line) => !line.endsWith("elsewhere"))).toEqual([
+      "begin one",
+      "end one",
+      "begin two",
+      "end two",
+    ]);
+  });
+
+  it("is one lane after a kill, too", async () => {
+    const order: string[] = [];
+    let open: (() => void) | null = null;
+    let waits = true;
+    const a = bot((b) =>
+      b.on("text", async (ctx) => {
+        order.push(`begin ${ctx.text}`);
+        if (waits && ctx.text !== "elsewhere") await new Promise<void>((resolve) => (open = resolve));
+        order.push(`end ${ctx.text}`);
+      }),
+    );
+    const bots = await startBots({ a }, { botTimeoutMs: 120_000 });
+    await bots.write(bots.message({ text: "one", ...byLid }));
+    await learn(bots);
+    await bots.write(bots.message({ text: "two", ...byNumber }), bots.message("elsewhere", ANA + 1));
+    await vi.waitFor(() => expect(order).toContain("end elsewhere"), { timeout: 20_000 });
+    order.length = 0;
+    open = null;
+    await bots.kill();
+    await vi.waitFor(() => expect(open).not.toBeNull(), { timeout: 20_000 });
+    await bots.write(bots.message("elsewhere", ANA + 2));
+    await vi.waitFor(() => expect(order).toContain("end elsewhere"), { timeout: 20_000 });
+    waits = false;
+    open!();
+    await bots.settled();
+    expect(order.filter((line) => !line.endsWith("elsewhere"))).toEqual([
+      "begin one",
+      "end one",
+      "begin two",
+      "end two",
+    ]);
+  });
+});
