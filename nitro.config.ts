@@ -8,12 +8,12 @@ import type { Nitro } from "nitro/types";
 const root = fileURLToPath(new URL("./", import.meta.url));
 const botsFolder = join(root, "bots");
 
-/** Files under `bots/` that hold a bot: an id is the path without its extension, `_…` and `.…` are left out. */
+/** Files under `bots/` that hold a bot: an id is the path without its extension; `_…`, `.…` and tests are left out. */
 function botFiles(): string[] {
   return readdirSync(botsFolder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|js|mjs)$/.test(entry.name) && !entry.name.endsWith(".d.ts"))
     .map((entry) => relative(botsFolder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
-    .filter((path) => !path.split("/").some((part) => /^[_.]/.test(part)))
+    .filter((path) => !path.split("/").some((part) => /^[_.]/.test(part)) && !/\.test\.\w+$/.test(path))
     .toSorted();
 }
 

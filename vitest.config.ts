@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+const { BOTS_DIR } = process.env;
+
 /** Tests that start the built gateway; the others run against the sources alone and need no build. */
 const GATEWAY_TESTS = [
   "test/{api,app,compat,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
@@ -43,6 +45,17 @@ export default defineConfig({
           name: "gateway",
           include: GATEWAY_TESTS,
           globalSetup: ["./test/_setup/build.ts"],
+        },
+      },
+      {
+        // Tests that stand beside bots, also outside of the repository: `npm run parley -- bots test`.
+        extends: true,
+        resolve: { alias: { vitest: inRoot("./node_modules/vitest/dist/index.js") } },
+        test: {
+          name: "bots",
+          include: ["bots", ...(BOTS_DIR ? [BOTS_DIR] : [])].map(
+            (folder) => `${folder}/**/*.test.{ts,js,mjs}`,
+          ),
         },
       },
     ],

@@ -28,6 +28,7 @@ import { createNumbers, type Numbers } from "./numbers/numbers.ts";
 import { createIdempotency } from "./outbox/idempotency.ts";
 import { createOutbox, type Outbox } from "./outbox/outbox.ts";
 import { scheduleByTimer } from "./outbox/schedule.ts";
+import { createDecisions } from "./pipeline/decisions.ts";
 import { createPipeline } from "./pipeline/pipeline.ts";
 import { createPolls } from "./polls/polls.ts";
 import { createRetention } from "./retention/retention.ts";
@@ -303,8 +304,11 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       list: () => bots.registry.list(),
       bindings: bindings.list,
       bind: bindings.put,
+      rebind: bindings.change,
+      routes: bindings.routes,
       reload: () => bots.reload(bindings.use),
     },
+    decisions: createDecisions(store),
     backups,
     media: receivedMedia,
     files: outgoing,

@@ -1,8 +1,8 @@
 import { GatewayError } from "../model/errors.ts";
-import type { App, BotBinding } from "./services.ts";
+import type { App } from "./services.ts";
 
 /** @throws INVALID_PARAMETERS naming every id that no bot has, or that stands there twice */
-export async function requireKnownBots(app: App, bindings: BotBinding[]): Promise<void> {
+export async function requireKnownBots(app: App, bindings: { id: string }[]): Promise<void> {
   const known = new Set((await app.bots.list()).map(({ id }) => id));
   const fields: Record<string, string[]> = {};
   for (const [index, { id }] of bindings.entries()) {

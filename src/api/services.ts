@@ -30,6 +30,7 @@ export interface App {
   webhooks: WebhookService;
   deliveries: DeliveryService;
   bots: BotService;
+  decisions: DecisionService;
   events: EventService;
   metrics: MetricsService;
   media: MediaService;
@@ -398,12 +399,32 @@ export interface BoundBot extends BotRecord {
   config: Record<string, unknown> | null;
 }
 
+/** A binding of which only some things are said. */
+export type BotBindingChange = Pick<BotBinding, "id"> & Partial<BotBinding>;
+
+/** Who would be asked in which order, and what in it works otherwise than it may look. */
+export interface BotRoutes {
+  routes: { bot: string; priority: number; chats: string[]; kind: string; pattern: string }[];
+  conflicts: {
+    kind: string;
+    winner: { bot: string; route: string };
+    /** Null: the webhook. */
+    loser: { bot: string; route: string } | null;
+    /** One sentence for people. */
+    text: string;
+  }[];
+}
+
 export interface BotService {
   list(): Soon<BotRecord[]>;
   /** Every bot with what holds for this number: what was bound, else the bot's own default. */
   bindings(deviceId: number): Soon<BoundBot[]>;
   /** Replaces what is bound; the ids are known to exist. */
   bind(deviceId: number, bindings: BotBinding[]): Promise<BoundBot[]>;
+  /** Changes what is said of these bots only; the ids are known to exist. */
+  rebind(deviceId: number, changes: BotBindingChange[]): Promise<BoundBot[]>;
+  /** @param deviceId null: for a number of which nothing is said */
+  routes(deviceId: number | null): BotRoutes;
   /**
    * Reads the files of bots again, while the connections stay.
    * @throws UNAVAILABLE when the folder cannot be read: all bots stay as they are
@@ -431,8 +452,28 @@ export interface DecisionRecord {
   by: string | null;
   route: string | null;
   guard: string | null;
-  trail: { by: string; outcome: string; detail?: string }[];
+  trail: { by: string; outcome: string; route?: string; detail?: string }[];
   at: number;
+}
+
+/** A decision in store, of one number. */
+export interface StoredDecision extends Omit<DecisionRecord, "device"> {
+  type: string;
+}
+
+export interface DecisionFilter {
+  deviceId: number;
+  message?: string;
+  /** Addresses of chats. */
+  chats?: string[];
+  limit: number;
+  /** Id of a message, or an ISO time: only older ones. */
+  before?: string;
+}
+
+export interface DecisionService {
+  /** Newest first. `total` counts what the filter matches, without `limit` and `before`. */
+  list(filter: DecisionFilter): Promise<{ total: number; decisions: StoredDecision[] }>;
 }
 
 export interface EventService {

@@ -1,10 +1,8 @@
-import { GatewayError } from "../model/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
+import { readBindings, readChanges, readConfig, refuseConfigs } from "./binding-input.ts";
 import { findConflicts, type Conflict } from "./conflicts.ts";
 import type { BotRecord, BotRegistry } from "./registry.ts";
-import { validate } from "./standard-schema.ts";
-import { buildTable, type ActiveBot, type RouteTable } from "./table.ts";
-import type { Bot } from "./types.ts";
+import { buildTable, listRoutes, type ActiveBot, type ListedRoute, type RouteTable } from "./table.ts";
 
 /** What `PUT /devices/{number}/bots` says of one bot on one number. */
 export interface Binding {
@@ -36,10 +34,22 @@ export interface Bindings {
    * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance an unknown id
    */
   put(deviceId: number, input: unknown): Promise<BoundBot[]>;
+  /**
+   * Changes what is said of the bots that are listed and leaves the others as they are, at once in force. A bot of which
+   * nothing was said so far begins with its own default.
+   *
+   * @param input `[{id, enabled?, priority?, config?}]`; `priority` and `config` null: the bot's own
+   * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance settings that the bot's schema refuses
+   */
+  change(deviceId: number, input: unknown): Promise<BoundBot[]>;
   /** Other bots from now on: what runs ends with the old ones. */
   use(registry: BotRegistry): Promise<void>;
-  /** What in the bots of a number works otherwise than it may look. */
-  conflicts(deviceId: number): Conflict[];
+  /**
+   * In which order the routes of a number are asked, and what in them works otherwise than it may look.
+   *
+   * @param deviceId null: of a number of which nothing is said
+   */
+  routes(deviceId: number | null): { routes: ListedRoute[]; conflicts: Conflict[] };
   /** Forgets a number that was erased. */
   forget(deviceId: number): void;
 }
@@ -105,9 +115,8 @@ export function createBindings(
     });
   }
 
-  async function replace(deviceId: number, input: unknown): Promise<BoundBot[]> {
-    const bindings = readBindings(input, registry);
-    await refuseConfigs(bindings, registry);
+  async function replace(deviceId: number, bindings: Binding[], checked = bindings): Promise<BoundBot[]> {
+    await refuseConfigs(checked, registry);
     await store.writer.commit([
       { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
       ...bindings.map((binding) => insert(deviceId, binding)),
@@ -119,7 +128,23 @@ export function createBindings(
   }
 
   const put = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
-    inTurn(() => replace(deviceId, input));
+    inTurn(async () => replace(deviceId, readBindings(input, registry)));
+
+  const change = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
+    inTurn(async () => {
+      const now = bound.get(deviceId) ?? none;
+      const changed = readChanges(input, registry).map((said) => ({
+        ...(now.get(said.id) ?? unsaid(said.id)),
+        ...said,
+      }));
+      const next = new Map([...now, ...changed.map((binding) => [binding.id, binding] as const)]);
+      return replace(deviceId, [...next.values()], changed);
+    });
+
+  const unsaid = (id: string): Binding => {
+    const enabled = registry.list().find((bot) => bot.id === id)?.enable === "all";
+    return { id, enabled, priority: null, config: null };
+  };
 
   const use = (next: BotRegistry): Promise<void> =>
     inTurn(async () => {
@@ -132,9 +157,12 @@ export function createBindings(
     tables.delete(deviceId);
   }
 
-  const conflicts = (deviceId: number): Conflict[] => findConflicts(tableOf(deviceId).active);
+  function routes(deviceId: number | null) {
+    const { active } = deviceId === null ? defaults : tableOf(deviceId);
+    return { routes: listRoutes(active), conflicts: findConflicts(active) };
+  }
 
-  return { load, tableOf, list, put, use, conflicts, forget };
+  return { load, tableOf, list, put, change, use, routes, forget };
 }
 
 /** A bot whose settings its schema refuses is off on that number: it could only go wrong. */
@@ -158,69 +186,9 @@ async function activeBots(
   return active.flat();
 }
 
-async function readConfig(
-  bot: Bot,
-  config: Record<string, unknown>,
-): Promise<{ value: Record<string, unknown> } | { problems: string[] }> {
-  if (bot.config === null) return { value: config };
-  const read = await validate(bot.config, config);
-  return "problems" in read ? read : { value: read.value as Record<string, unknown> };
-}
-
-/** @throws {GatewayError} INVALID_PARAMETERS when a bot's schema refuses its settings */
-async function refuseConfigs(bindings: Binding[], registry: BotRegistry): Promise<void> {
-  const problems: string[] = [];
-  for (const { id, enabled, config } of bindings) {
-    const bot = registry.bots.find((known) => known.id === id);
-    if (!bot || !enabled) continue;
-    const read = await readConfig(bot, config ?? {});
-    if ("problems" in read)
-      problems.push(...read.problems.map((problem) => `Bot "${id}": config ${problem}`));
-  }
-  if (problems.length > 0) throw invalid(problems);
-}
-
 function insert(deviceId: number, { id, enabled, priority, config }: Binding): Statement {
   return {
     sql: "insert into bot_bindings (device_id, bot_id, enabled, priority, config) values (?, ?, ?, ?, ?)",
     args: [deviceId, id, enabled ? 1 : 0, priority, config && JSON.stringify(config)],
   };
-}
-
-function readBindings(input: unknown, registry: BotRegistry): Binding[] {
-  const problems: string[] = [];
-  const bindings = new Map<string, Binding>();
-  if (!Array.isArray(input)) throw invalid(["bots must be a list of {id, enabled, priority?, config?}."]);
-  for (const item of input as unknown[]) {
-    const read = readBinding(item, registry);
-    if (typeof read === "string") problems.push(read);
-    else if (bindings.has(read.id)) problems.push(`Bot "${read.id}" is listed twice.`);
-    else bindings.set(read.id, read);
-  }
-  if (problems.length > 0) throw invalid(problems);
-  return [...bindings.values()];
-}
-
-function readBinding(item: unknown, registry: BotRegistry): Binding | string {
-  if (!isObject(item)) return "Each entry must be an object {id, enabled, priority?, config?}.";
-  const { id, enabled, priority = null, config = null } = item;
-  if (typeof id !== "string" || !registry.has(id))
-    return `Unknown bot ${JSON.stringify(id) ?? "without id"}. GET /bots lists them.`;
-  if (typeof enabled !== "boolean") return `Bot "${id}": enabled must be true or false.`;
-  if (
-    priority !== null &&
-    !(Number.isInteger(priority) && Number(priority) >= 0 && Number(priority) <= 100)
-  ) {
-    return `Bot "${id}": priority must be a whole number from 0 (asked first) to 100 (asked last).`;
-  }
-  if (config !== null && !isObject(config)) return `Bot "${id}": config must be an object.`;
-  return { id, enabled, priority: priority as number | null, config };
-}
-
-function invalid(problems: string[]): GatewayError {
-  return new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { bots: problems } });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

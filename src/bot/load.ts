@@ -126,7 +126,8 @@ function defaultExport(module: unknown): unknown {
 }
 
 /**
- * Bot files below a folder: `.mjs` and `.js`, nested; names that begin with `_` or `.` and `node_modules` are left out.
+ * Bot files below a folder: `.mjs` and `.js`, nested; names that begin with `_` or `.`, tests (`….test.mjs`) and
+ * `node_modules` are left out.
  *
  * @returns sorted by id: the path without extension, `/` between folders, a last `index` dropped
  * @throws {StartError} when the folder cannot be read
@@ -159,7 +160,7 @@ async function walk(folder: string, files: string[], above: ReadonlySet<string>)
     // stat, not lstat: mounted folders are often made of links (Kubernetes ConfigMaps). A dangling one is no bot.
     const found = await stat(path).catch(() => null);
     if (found?.isDirectory()) await walk(path, files, new Set([...above, real]));
-    else if (found?.isFile() && /\.m?js$/.test(name)) files.push(path);
+    else if (found?.isFile() && /(?<!\.test)\.m?js$/.test(name)) files.push(path);
   }
 }
 

@@ -74,6 +74,31 @@ export function orderRoutes(active: readonly ActiveBot[]): Entry[] {
   return entries;
 }
 
+/** A route as people are shown it. */
+export interface ListedRoute {
+  bot: string;
+  priority: number;
+  chats: string[];
+  kind: RouteKind;
+  pattern: string;
+}
+
+/** Interrupts are heard before all else; timers are no message. */
+const stage = ({ route: { kind } }: Entry): number => (kind === "timer" ? 2 : Number(kind !== "interrupt"));
+
+/** Every route in the order of asking; words that are heard before all else first, timers last. */
+export function listRoutes(active: readonly ActiveBot[]): ListedRoute[] {
+  return orderRoutes(active)
+    .toSorted((a, b) => stage(a) - stage(b) || a.rank - b.rank)
+    .map(({ bot, priority, route: { kind, pattern } }) => ({
+      bot: bot.id,
+      priority,
+      chats: [...bot.chats],
+      kind,
+      pattern,
+    }));
+}
+
 export function buildTable(active: readonly ActiveBot[]): RouteTable {
   const exact: ExactRoutes = { keyword: new Map(), command: new Map(), interrupt: new Map() };
   const scanned: Entry[] = [];

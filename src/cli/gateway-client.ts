@@ -36,6 +36,7 @@ export interface GatewayClient {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: object): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
+  patch<T>(path: string, body: object): Promise<T>;
   delete<T>(path: string): Promise<T>;
   /** A POST whose answer is a file, as it comes. Waits for its beginning as long as it takes. */
   download(path: string): Promise<AsyncIterable<Uint8Array>>;
@@ -91,6 +92,7 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     get: (path) => ask("GET", path),
     post: (path, body = {}) => ask("POST", path, body),
     put: (path, body) => ask("PUT", path, body),
+    patch: (path, body) => ask("PATCH", path, body),
     delete: (path) => ask("DELETE", path),
   };
 }

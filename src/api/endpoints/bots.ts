@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { listOf } from "../schemas/answer.ts";
+import { listOf, record } from "../schemas/answer.ts";
 import { flag, integer, text } from "../schemas/fields.ts";
 
 const bots = { by: "key", permission: "bots" } as const;
@@ -60,6 +60,66 @@ export const putDeviceBots = endpoint({
       .max(1000),
   }),
   output: listOf(boundBot),
+});
+
+export const patchDeviceBots = endpoint({
+  method: "PATCH",
+  path: "/devices/{number}/bots",
+  access: bots,
+  summary: "Change single bots at a number; what is not named stays as it is",
+  message: "Bots of the device saved.",
+  input: z.object({
+    bots: z
+      .array(
+        z.object({
+          id: text(1, 255),
+          enabled: flag().optional(),
+          priority: integer(0, 100).nullish(),
+          config: z.record(z.string(), z.unknown()).nullish(),
+        }),
+      )
+      .max(1000),
+  }),
+  output: listOf(boundBot),
+});
+
+const side = z.strictObject({ bot: z.string(), route: z.string() });
+
+/** In the order of asking. `loser` null is the webhook. */
+const routeTable = z.strictObject({
+  routes: z.array(
+    z.strictObject({
+      bot: z.string(),
+      priority: z.int(),
+      chats: z.array(z.string()),
+      kind: z.string(),
+      pattern: z.string(),
+    }),
+  ),
+  conflicts: z.array(
+    z.strictObject({ kind: z.string(), winner: side, loser: side.nullable(), text: z.string() }),
+  ),
+});
+
+export const listBotRoutes = endpoint({
+  method: "GET",
+  path: "/bots/routes",
+  access: bots,
+  summary:
+    "Routes of the bots that are on for every number, in the order of asking, and where they get in each other's way",
+  message: "Routes.",
+  input: z.object({}),
+  output: record(routeTable),
+});
+
+export const listDeviceRoutes = endpoint({
+  method: "GET",
+  path: "/devices/{number}/bots/routes",
+  access: bots,
+  summary: "Routes of a number's bots in the order of asking, and where they get in each other's way",
+  message: "Routes of the device.",
+  input: z.object({}),
+  output: record(routeTable),
 });
 
 export const reloadBots = endpoint({

@@ -111,6 +111,21 @@ const binding = {
   config: null,
 };
 
+const routes = {
+  routes: [
+    { bot: "menu", priority: 10, chats: ["dm"], kind: "keyword", pattern: "menu" },
+    { bot: "shop", priority: 50, chats: ["dm"], kind: "keyword", pattern: "menu" },
+  ],
+  conflicts: [
+    {
+      kind: "same_word",
+      winner: { bot: "menu", route: "keyword:menu" },
+      loser: { bot: "shop", route: "keyword:menu" },
+      text: 'shop (keyword:menu) is asked only when menu (keyword:menu) passes: both take "menu".',
+    },
+  ],
+};
+
 const ofDevice = { number: SENDER };
 const ofAccount = { id: ACCOUNT };
 
@@ -259,6 +274,27 @@ export const EXAMPLES: Record<string, Example> = {
     path: ofDevice,
     input: { bots: [{ id: "menu", enabled: true, priority: 10 }] },
     output: many("Bots of the device saved.", binding),
+  },
+  "PATCH /devices/{number}/bots": {
+    path: ofDevice,
+    input: { bots: [{ id: "menu", enabled: true }] },
+    output: many("Bots of the device saved.", binding),
+  },
+  "GET /bots/routes": { output: one("Routes.", routes) },
+  "GET /devices/{number}/bots/routes": { path: ofDevice, output: one("Routes of the device.", routes) },
+  "GET /devices/{number}/decisions": {
+    path: ofDevice,
+    input: { message: MESSAGE, limit: 20 },
+    output: many("Decisions.", {
+      message_id: MESSAGE,
+      chat: PERSON,
+      type: "text",
+      by: "bot:shop",
+      route: "form:order",
+      guard: null,
+      trail: [{ by: "bot:shop", outcome: "answered", route: "form:order", detail: "name answered" }],
+      at: AT,
+    }),
   },
   "GET /events": {},
   "GET /account": {

@@ -66,6 +66,7 @@ describe("BOTS_DIR", () => {
       "notes.txt": "x",
       "data.json": "{}",
       "typed.ts": HELLO,
+      "hello.test.mjs": `throw new Error("imported")`,
       "hello.mjs": `import { word } from "./_words.mjs"; export default (b) => { b.keyword(word, () => {}) }`,
       "_words.mjs": `export const word = "hey"`,
     });

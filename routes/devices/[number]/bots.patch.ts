@@ -1,0 +1,12 @@
+import { requireKnownBots } from "../../../src/api/bots.ts";
+import { defineApi } from "../../../src/api/define-api.ts";
+import { patchDeviceBots } from "../../../src/api/endpoints/bots.ts";
+import { list } from "../../../src/api/envelope.ts";
+import { findDevice } from "../../../src/api/senders.ts";
+
+/** `PATCH /devices/{number}/bots`: changes what is named. */
+export default defineApi(patchDeviceBots, async ({ app, caller, input, params }) => {
+  await requireKnownBots(app, input.bots);
+  const device = await findDevice(app, caller, params["number"]);
+  return list(await app.bots.rebind(device.id, input.bots));
+});

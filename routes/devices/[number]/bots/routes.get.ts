@@ -1,0 +1,9 @@
+import { defineApi } from "../../../../src/api/define-api.ts";
+import { listDeviceRoutes } from "../../../../src/api/endpoints/bots.ts";
+import { findDevice } from "../../../../src/api/senders.ts";
+
+/** `GET /devices/{number}/bots/routes`: who is asked in which order. */
+export default defineApi(listDeviceRoutes, async ({ app, caller, params }) => {
+  const device = await findDevice(app, caller, params["number"]);
+  return { data: app.bots.routes(device.id) };
+});

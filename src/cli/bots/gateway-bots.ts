@@ -1,0 +1,37 @@
+import type { GatewayClient } from "../gateway-client.ts";
+import { findOperator } from "../operator.ts";
+import { paint, say } from "../plainly.ts";
+
+/** A bot as the gateway lists it. */
+export interface Bot {
+  id: string;
+  priority: number;
+  enable: string;
+  routes: { kind: string; pattern: string | null }[];
+  error?: string;
+  kept?: boolean;
+}
+
+/** Asks as an account, with a key that may do nothing but bots. */
+export async function asBots<T>(
+  account: string | undefined,
+  work: (gateway: GatewayClient) => Promise<T>,
+): Promise<T> {
+  const operator = await findOperator();
+  return operator.withKey(await operator.account(account), ["bots"], work);
+}
+
+/** What a bot answers, or why it does not. */
+export function answersOf({ routes, error, kept }: Bot): string {
+  if (error !== undefined && !kept) return `broken: ${error}`;
+  const answers = routes.map(({ pattern, kind }) => pattern ?? kind).join(", ");
+  return kept ? `${answers} (its last good version; the file is broken: ${error})` : answers;
+}
+
+/** One line for each bot that could not be loaded. @returns whether there is one */
+export function sayBroken(bots: readonly Bot[]): boolean {
+  const broken = bots.filter(({ error }) => error !== undefined);
+  for (const { id, error, kept } of broken)
+    say(`${paint.red("✗")} ${id}: ${error}${kept ? " Its last good version goes on." : ""}`);
+  return broken.length > 0;
+}

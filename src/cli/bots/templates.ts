@@ -1,0 +1,85 @@
+/** What `bots new` begins with. */
+export interface TemplateText {
+  about: string;
+  /** Lines inside the function that adds the routes. */
+  routes: string;
+  /** Lines inside the test. */
+  test: string;
+}
+
+export type Template = "hello" | "menu" | "form";
+
+export const TEMPLATES: Record<Template, TemplateText> = {
+  hello: {
+    about: "Answers a greeting.",
+    routes: `b.keyword(["hi", "hello"], (ctx) => ctx.reply(\`Hello \${ctx.from.name || "there"}!\`));`,
+    test: `await chat.user("hi");
+await chat.expect("Hello Ana!");`,
+  },
+  menu: {
+    about: "Shows what can be chosen. A number, the label and the key are answers.",
+    routes: `const menu = b.menu("main", {
+  text: "What can we do for you?",
+  options: {
+    hours: { label: "Opening hours", reply: "We are open from 9 to 18.", again: true },
+    person: { label: "Talk to a person", run: (ctx) => ctx.handoff({ say: "Somebody will write to you soon." }) },
+  },
+});
+
+b.keyword(["menu", "hi", "hello"], (ctx) => ctx.start(menu));`,
+    test: `await chat.user("menu");
+await chat.expect(/What can we do for you/);
+await chat.user("1");
+await chat.expect("We are open from 9 to 18.");`,
+  },
+  form: {
+    about: "Asks for a few things, one after the other. A restart in the middle loses nothing.",
+    routes: `const form = b.form(
+  "contact",
+  {
+    name: b.fields.text("What is your name?"),
+    email: b.fields.email("Which e-mail address may we write to?"),
+  },
+  (ctx, { name, email }) => ctx.reply(\`Thank you, \${name}. We will write to \${email}.\`),
+  { remind: "15m", expire: "12h" },
+);
+
+b.keyword(["contact", "write to me"], (ctx) => ctx.start(form));`,
+    test: `await chat.user("contact");
+await chat.expect("What is your name?");
+await chat.user("Ana");
+await chat.expect(/e-mail/);
+await chat.kill();
+await chat.user("ana@example.com");
+await chat.expect("Thank you, Ana. We will write to ana@example.com.");`,
+  },
+};
+
+const KIT = "parley/testing";
+
+/** @param plain without imports and types, as BOTS_DIR takes it */
+export function showBot({ about, routes }: TemplateText, plain: boolean): string {
+  const comment = `/** ${about} On where it is bound to a number. */`;
+  if (plain)
+    return `${comment}\nexport default {\n  enable: "bound",\n  routes(b) {\n${indent(routes, 4)}\n  },\n};\n`;
+  return `import { defineBot } from "parley";\n\n${comment}\nexport default defineBot({ enable: "bound" }, (b) => {\n${indent(routes, 2)}\n});\n`;
+}
+
+/** @param file of the bot, beside the test */
+export function showTest({ test }: TemplateText, file: string): string {
+  return `import { it } from "vitest";
+import { createTestChat } from "${KIT}";
+import bot from "./${file}";
+
+it("answers", async () => {
+  const chat = await createTestChat([bot]);
+  try {
+${indent(test, 4)}
+  } finally {
+    await chat.close();
+  }
+});
+`;
+}
+
+const indent = (text: string, by: number): string => text.replaceAll(/^(?=.)/gm, " ".repeat(by));
