@@ -1,83 +1,13 @@
 import { scopeOf } from "../bot/scope.ts";
-import type { Incoming, MediaKind } from "../model/messages.ts";
+import type { Incoming } from "../model/messages.ts";
 import { DEVICE } from "./run.ts";
 import { describeIncoming, messageFrom, MIMETYPES, type Place } from "./incoming.ts";
-import { describeExpected, describeReply, fits, type Expected, type Reply } from "./replies.ts";
+import { describeExpected, describeReply, fits } from "./replies.ts";
 import type { Room } from "./room.ts";
 import type { Clock } from "./clock.ts";
+import type { Conversation, Decision, Expected, Reply } from "./types.ts";
 import type { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
-
-/** Who was asked about a message, and what came of it. */
-export interface Decision {
-  /** Id of the message. */
-  message: string;
-  /** `bot:<id>`, `webhook`, or null when nobody answered. */
-  by: string | null;
-  /** `keyword:menu`, `form:lead`, `timer:…`, … */
-  route: string | null;
-  /** What kept the bots from being asked. */
-  guard: string | null;
-  trail: { by: string; outcome: string; detail?: string }[];
-}
-
-/** A message with more than a text. */
-export interface UserMessage {
-  text?: string;
-  /** Id of a message that it quotes, as `Reply.id`. */
-  quote?: string;
-  /** Digits of people whom it mentions. */
-  mentions?: string[];
-  /** Seconds by which it comes late. */
-  late?: number;
-}
-
-export interface SentFile {
-  caption?: string;
-  bytes?: Uint8Array;
-  fileName?: string;
-  mimetype?: string;
-}
-
-/** One person in one chat with the bot. */
-export interface Conversation {
-  /** Writes, and resolves when the bot has answered, or has decided not to. */
-  user(message: string | UserMessage): Promise<void>;
-  /** Several texts in a row, without waiting for an answer in between. */
-  burst(texts: readonly string[]): Promise<void>;
-  /** Answers the last poll with these options; none takes the vote back. */
-  vote(...labels: string[]): Promise<void>;
-  media(kind: MediaKind, file?: SentFile): Promise<void>;
-  /** An emoji on the bot's last message; "" takes it back. */
-  react(emoji: string): Promise<void>;
-  location(place: { latitude: number; longitude: number; name?: string; address?: string }): Promise<void>;
-  /** Sends a contact card. */
-  card(name: string, ...numbers: string[]): Promise<void>;
-  /** Changes the last message. */
-  edit(text: string): Promise<void>;
-  /** The bot's owner writes here by hand, on the phone. */
-  ownerTypes(text: string): Promise<void>;
-  /** The next reply that was not looked at yet. Rejects when there is none, or another one. */
-  expect(expected: Expected): Promise<Reply>;
-  /** The next reply, which nobody asked for: the last thing that happened here was a timer. */
-  expectReminder(expected?: Expected): Promise<Reply>;
-  /** Rejects when there is a reply that was not looked at. */
-  expectNothing(): Promise<void>;
-  /**
-   * No reply to the last message. @param reason what its decision must name: a guard (`takeover`), an outcome
-   * (`timed_out`), a detail (`rate_limited`), or `nobody`
-   */
-  expectSilence(reason?: string): Promise<void>;
-  /** All replies so far, seen or not. */
-  replies(): readonly Reply[];
-  /** `user: …` and `bot: …`, in order. */
-  transcript(): string[];
-  /** Replies that no `expect` has looked at. */
-  unseen(): readonly Reply[];
-  decisions(): Promise<Decision[]>;
-  /** What a bot remembers of this person; null when it is nothing. @param botId may be left out when there is one bot */
-  session(botId?: string): Promise<unknown>;
-}
 
 export interface ConversationDeps {
   world: World;
@@ -86,7 +16,7 @@ export interface ConversationDeps {
   room: Room;
   place: Place;
   ownNumber: string;
-  botIds: readonly string[];
+  botIds(): readonly string[];
   /** What bots have logged as wrong. */
   complaints(): readonly string[];
 }
@@ -253,9 +183,10 @@ export function createConversation(deps: ConversationDeps): Conversation {
     decisions,
     async session(botId) {
       await settle();
-      const id = botId ?? deps.botIds[0]!;
-      if (botId === undefined && deps.botIds.length > 1)
-        throw new Error(`session() needs the id of a bot: ${deps.botIds.join(", ")}.`);
+      const ids = deps.botIds();
+      const id = botId ?? ids[0]!;
+      if (!ids.includes(id) || (botId === undefined && ids.length > 1))
+        throw new Error(`session() needs the id of a bot: ${ids.join(", ")}.`);
       const scope = scopeOf(messageFrom(place, "", 0, {}));
       return (await (await world.run()).state.session(DEVICE, id, scope))?.value ?? null;
     },

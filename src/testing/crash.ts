@@ -1,8 +1,9 @@
 import type { Statement } from "../store/store.ts";
-import { createTestChat, type TestChat } from "./chat.ts";
 import type { Side } from "./life.ts";
 import type { Call } from "./network.ts";
+import { openTestChat } from "./open.ts";
 import type { TestBots, TestChatOptions } from "./options.ts";
+import type { TestChat } from "./types.ts";
 
 export interface CrashOptions extends TestChatOptions {
   /** Prepares each chat before the script: stubs, for instance. Nothing is killed here. */
@@ -74,7 +75,7 @@ async function play(
     commits.push(subjectOf(statements));
     return point !== null && commits.length - 1 === point.commit ? point.side : null;
   };
-  const chat = await createTestChat(bots, options, { plan });
+  const chat = await openTestChat(bots, options, plan);
   let error: unknown = null;
   try {
     await prepare?.(chat);

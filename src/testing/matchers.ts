@@ -1,7 +1,6 @@
 import { expect } from "vitest";
-import type { Decision } from "./conversation.ts";
 import { matchers } from "./matching.ts";
-import type { Expected } from "./replies.ts";
+import type { Decision, Expected } from "./types.ts";
 
 expect.extend(matchers);
 

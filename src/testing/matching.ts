@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { describeDecision, type Conversation, type Decision } from "./conversation.ts";
-import { describeExpected, fits, type Expected } from "./replies.ts";
+import { describeDecision } from "./conversation.ts";
+import { describeExpected, fits } from "./replies.ts";
+import type { Conversation, Decision, Expected } from "./types.ts";
 
 interface Matched {
   pass: boolean;

@@ -1,29 +1,5 @@
-import type { Draft, MediaKind } from "../model/messages.ts";
+import type { Expected, Reply } from "./types.ts";
 import type { Sent } from "./wire.ts";
-
-/** One message of the bot, as its chat shows it. */
-export interface Reply {
-  id: string;
-  kind: Draft["kind"];
-  /** What a person reads: the text, a caption, a poll's question, a reaction's emoji; "" when there is nothing. */
-  text: string;
-  poll: { question: string; options: string[]; multiple: boolean } | null;
-  file: { kind: MediaKind; name: string | null } | null;
-  /** Message that the bot quotes, or reacts to. */
-  about: string | null;
-  /** Digits or ids of people that the text mentions. */
-  mentions: string[];
-}
-
-/** What `expect` takes: the whole text, an expression, or what some fields must be. */
-export type Expected = string | RegExp | ((reply: Reply) => boolean) | ExpectedFields;
-
-export interface ExpectedFields {
-  kind?: Reply["kind"];
-  text?: string | RegExp;
-  /** A poll's options, in order. */
-  options?: readonly string[];
-}
 
 export function replyOf({ id, draft }: Sent): Reply {
   const reply: Reply = {

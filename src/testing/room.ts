@@ -1,5 +1,5 @@
-import type { Reply } from "./replies.ts";
 import { describeReply, replyOf } from "./replies.ts";
+import type { Reply } from "./types.ts";
 import type { Sent } from "./wire.ts";
 
 /** What was said in one chat, by whom, in the order in which WhatsApp had it. */

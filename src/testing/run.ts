@@ -196,7 +196,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
       stopping.abort(new Error("The run has ended."));
       void webhooks.stop(0);
       media.stop();
-      void http.close();
+      void http.close().catch(() => undefined);
       await opened.close();
     },
   };

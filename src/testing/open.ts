@@ -1,0 +1,35 @@
+import { milliseconds } from "../bot/duration.ts";
+import type { CrashPlan } from "./life.ts";
+import type { TestBots, TestChatOptions } from "./options.ts";
+import { createPeople } from "./people.ts";
+import { buildStage } from "./stage.ts";
+import type { TestChat } from "./types.ts";
+
+/** `createTestChat`, with a plan for where to be killed. */
+export async function openTestChat(
+  bots: TestBots,
+  options: TestChatOptions,
+  plan: CrashPlan,
+): Promise<TestChat> {
+  const stage = await buildStage(bots, options, plan);
+  const { world, stubs, clock, rooms, close } = stage;
+  const people = createPeople(stage, rooms);
+  return {
+    ...people.as({ name: "Ana", ...options.contact }),
+    ...people,
+    async parallel(count, script) {
+      const all = Array.from({ length: count }, (_, index) => people.as(`person ${index + 1}`));
+      await Promise.all(all.map((chat, index) => script(chat, index)));
+      return all;
+    },
+    stub: stubs.add,
+    calls: () => stubs.calls,
+    kill: world.kill,
+    advance: async (duration) => world.advance(milliseconds(duration, "chat.advance()")),
+    now: () => new Date(clock.now()),
+    transcripts: () => Object.fromEntries([...rooms.all()].map(([chat, { lines }]) => [chat, [...lines]])),
+    settle: () => world.settle(null),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
