@@ -7,6 +7,7 @@ import type {
   GroupRecord,
   KeyRecord,
   MessageRecord,
+  StoredDecision,
   WebhookRecord,
   WhyRecord,
 } from "./services.ts";
@@ -74,6 +75,17 @@ export const decisionView = (decision: DecisionRecord) => ({
   message_id: decision.messageId,
   device: decision.device,
   chat: decision.chat,
+  by: decision.by,
+  route: decision.route,
+  guard: decision.guard,
+  trail: decision.trail,
+  at: iso(decision.at),
+});
+
+export const storedDecisionView = (decision: StoredDecision) => ({
+  message_id: decision.messageId,
+  chat: decision.chat,
+  type: decision.type,
   by: decision.by,
   route: decision.route,
   guard: decision.guard,

@@ -14,6 +14,7 @@ const parley = defineCommand({
     devices: () => import("./commands/devices.ts").then((module) => module.default),
     replay: () => import("./commands/replay.ts").then((module) => module.default),
     bots: () => import("./commands/bots.ts").then((module) => module.default),
+    why: () => import("./commands/why.ts").then((module) => module.default),
     backup: () => import("./commands/backup.ts").then((module) => module.default),
     restore: () => import("./commands/restore.ts").then((module) => module.default),
     "rotate-key": () => import("./commands/rotate-key.ts").then((module) => module.default),

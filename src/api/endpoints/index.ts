@@ -3,6 +3,7 @@ import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
 import * as backup from "./backup.ts";
 import * as bots from "./bots.ts";
+import * as decisions from "./decisions.ts";
 import * as channels from "./channels.ts";
 import * as contacts from "./contacts.ts";
 import * as documentation from "./documentation.ts";
@@ -29,6 +30,7 @@ export const endpoints: Endpoint[] = [
   audit,
   webhooks,
   bots,
+  decisions,
   events,
   accounts,
   backup,

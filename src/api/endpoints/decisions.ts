@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { listOf } from "../schemas/answer.ts";
+import { destinations, integer, text } from "../schemas/fields.ts";
+
+/** Who was asked and what came of it, in the order of asking. */
+const trailEntry = z.strictObject({
+  by: z.string(),
+  outcome: z.string(),
+  route: z.string().optional(),
+  detail: z.string().optional(),
+});
+
+const decision = z.strictObject({
+  message_id: z.string(),
+  chat: z.string(),
+  type: z.string(),
+  by: z.string().nullable(),
+  route: z.string().nullable(),
+  guard: z.string().nullable(),
+  trail: z.array(trailEntry),
+  at: z.iso.datetime(),
+});
+
+export const listDecisions = endpoint({
+  method: "GET",
+  path: "/devices/{number}/decisions",
+  access: { by: "key", permission: "bots" },
+  summary: "Why messages were answered or not, newest first",
+  message: "Decisions.",
+  input: z.object({
+    message: text(1, 255).optional(),
+    chat: destinations().optional(),
+    limit: integer(1, 100).default(50),
+    before: text(1, 255).optional(),
+  }),
+  output: listOf(decision),
+});
