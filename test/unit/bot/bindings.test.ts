@@ -107,3 +107,62 @@ describe("which bots a number has", () => {
     expect(await hi(1)).toBe("shipped");
   });
 });
+
+describe("a change of single bindings", () => {
+  it("leaves the others, and what is not said, as they are, also after a restart", async () => {
+    const store = await temporaryStore();
+    const { bindings, hi } = await start(store);
+    await bindings.put(1, [{ id: "configured", enabled: true, priority: 7, config: { a: 1 } }]);
+    await bindings.change(1, [{ id: "everywhere", enabled: false }]);
+    expect(await hi(1)).toBe('{"a":1}');
+    await bindings.change(1, [{ id: "configured", enabled: false }]);
+    await bindings.change(1, [{ id: "configured", enabled: true }, { id: "shipped" }]);
+    expect(await (await start(store)).hi(1)).toBe('{"a":1}');
+    const listed = (await start(store)).bindings.list(1);
+    expect(listed.map(({ id, enabled, priority }) => [id, enabled, priority])).toEqual([
+      ["broken", false, 50],
+      ["configured", true, 7],
+      ["everywhere", false, 50],
+      ["shipped", false, 50],
+    ]);
+    await bindings.change(1, [{ id: "configured", priority: null, config: null }]);
+    expect(bindings.list(1)[1]).toMatchObject({ enabled: true, priority: 50, config: null });
+  });
+
+  it("refuses what is wrong with it and changes nothing", async () => {
+    const { bindings } = await start(await temporaryStore());
+    const before = bindings.list(1);
+    for (const input of [
+      [{ id: "nobody" }],
+      [{ id: "shipped", enabled: "yes" }],
+      [{ id: "shipped", priority: 101 }],
+    ])
+      await expect(bindings.change(1, input)).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
+    expect(bindings.list(1)).toEqual(before);
+  });
+});
+
+describe("other bots", () => {
+  it("do not undo a binding that changes while they are put in force", async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const slow = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: async (value: unknown) => (await held, { value }),
+      },
+    };
+    const exported = { config: slow, routes: says("slow") };
+    const next = createRegistry([{ id: "shipped", file: "s", exported }], log);
+    const { bindings } = await start(await temporaryStore());
+    await bindings.put(1, [{ id: "shipped", enabled: false }]);
+    const using = bindings.use(next);
+    const binding = bindings.put(1, [{ id: "shipped", enabled: true, priority: 3 }]);
+    release();
+    await Promise.all([using, binding]);
+    expect(bindings.tableOf(1).active.map(({ bot, priority }) => [bot.id, priority])).toEqual([
+      ["shipped", 3],
+    ]);
+  });
+});
