@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, watch } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -6,6 +7,8 @@ import { defineConfig } from "nitro";
 import type { Nitro } from "nitro/types";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
+/** For modules of bots that never end. */
+const CHECK_TIMEOUT_MS = 60_000;
 const botsFolder = join(root, "bots");
 
 /** Files under `bots/` that hold a bot: an id is the path without its extension; `_…`, `.…` and tests are left out. */
@@ -17,14 +20,27 @@ function botFiles(): string[] {
     .toSorted();
 }
 
+const idOf = (file: string): string => file.replace(/\.\w+$/, "").replace(/\/index$/, "");
+
+/** Says what in the bots works otherwise than it may look. It never fails a build. */
+function checkBots(): void {
+  const program = join(root, "src/cli/bots/check.ts");
+  const args = ["--import", "tsx", program, botsFolder, ...botFiles()];
+  spawnSync(process.execPath, args, { cwd: root, stdio: "inherit", timeout: CHECK_TIMEOUT_MS });
+}
+
 /**
  * `export default { "<id>": () => import("<file>") }`: each bot is loaded on its own, so that one whose module throws
  * takes only itself down.
  */
 function botsModule(): string {
-  const entries = botFiles().map(
-    (file) =>
-      `${JSON.stringify(file.replace(/\.\w+$/, ""))}: () => import(${JSON.stringify(join(botsFolder, file))})`,
+  const files = botFiles();
+  // A second file with the same id would take the place of the first in silence: the build names it, see `checkBots`.
+  const first = files.filter(
+    (file, index) => files.findIndex((other) => idOf(other) === idOf(file)) === index,
+  );
+  const entries = first.map(
+    (file) => `${JSON.stringify(idOf(file))}: () => import(${JSON.stringify(join(botsFolder, file))})`,
   );
   const texts = localeFiles().map(
     ([language, file]) => `${JSON.stringify(language)}: ${readFileSync(file, "utf8")}`,
@@ -70,6 +86,8 @@ export default defineConfig({
   hooks: {
     async compiled(nitro) {
       if (nitro.options.dev) return;
+      // Not in builds that are asked to be quiet.
+      if (nitro.options.logLevel >= 3) checkBots();
       await cp(join(root, "drizzle/migrations"), join(nitro.options.output.serverDir, "drizzle/migrations"), {
         recursive: true,
       });

@@ -65,6 +65,8 @@ export function createBindings(
   const none = new Map<string, Binding>();
   let registry = first;
   let defaults = buildTable([]);
+  /** Conflicts that were reported: most numbers have the same bots. */
+  const said = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One change after the other: tables that are built while bindings change would show what held before. */
@@ -94,8 +96,14 @@ export function createBindings(
     for (const [deviceId, table] of built) tables.set(deviceId, table);
   }
 
-  const tableFor = async (bindings: Map<string, Binding>): Promise<RouteTable> =>
-    buildTable(await activeBots(registry, bindings, onProblem));
+  async function tableFor(bindings: Map<string, Binding>): Promise<RouteTable> {
+    const active = await activeBots(registry, bindings, onProblem);
+    for (const { text } of findConflicts(active)) {
+      if (!said.has(text)) onProblem(text);
+      said.add(text);
+    }
+    return buildTable(active);
+  }
 
   const tableOf = (deviceId: number): RouteTable => tables.get(deviceId) ?? defaults;
 
@@ -149,6 +157,7 @@ export function createBindings(
   const use = (next: BotRegistry): Promise<void> =>
     inTurn(async () => {
       registry = next;
+      said.clear();
       await rebuild();
     });
 

@@ -142,6 +142,24 @@ describe("a change of single bindings", () => {
   });
 });
 
+describe("what in a number's bots works otherwise than it may look", () => {
+  it("is reported once at the start, when it comes up, and when other bots come", async () => {
+    const store = await temporaryStore();
+    const problems: string[] = [];
+    const bindings = createBindings(store, registry, (text) => problems.push(text));
+    await bindings.load();
+    expect(problems).toEqual([]);
+    for (const deviceId of [1, 2]) await bindings.put(deviceId, [{ id: "shipped", enabled: true }]);
+    const hidden = 'shipped (keyword:hi) is asked only when everywhere (keyword:hi) passes: both take "hi".';
+    expect(problems).toEqual([hidden]);
+    await bindings.use(registry);
+    expect(problems).toEqual([hidden, hidden]);
+    await createBindings(store, registry, (text) => problems.push(`again: ${text}`)).load();
+    expect(problems.at(-1)).toBe(`again: ${hidden}`);
+    expect(problems).toHaveLength(3);
+  });
+});
+
 describe("other bots", () => {
   it("do not undo a binding that changes while they are put in force", async () => {
     let release!: () => void;
