@@ -113,6 +113,43 @@ describe("what people write and read", () => {
     expect(chat.transcript()).toContain("user: [vote] a / c");
   });
 
+  it("is quiet when everything has left, however much it is", async () => {
+    const chat = await chatWith([
+      defineBot((b) => {
+        b.keyword("all", (ctx) => {
+          for (let count = 1; count <= 50; count++) ctx.reply(`${count}`);
+        });
+      }),
+    ]);
+    await chat.user("all");
+
+    expect(chat.replies().map(({ text }) => text)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `${index + 1}`),
+    );
+  });
+
+  it("may come too late, and stays without an answer when nobody has one", async () => {
+    const chat = await chatWith([ping]);
+    await chat.user({ text: "ping", late: 2 * 3600 });
+    await chat.expectSilence("too_old");
+    await chat.user("what?");
+    await chat.expectSilence("nobody");
+
+    expect((await chat.decisions()).map(({ guard }) => guard)).toEqual(["too_old", null]);
+  });
+
+  it("is not waited for without end", async () => {
+    const hanging = defineBot((b) => b.keyword("hang", () => new Promise<void>(() => undefined)));
+    const limited = await chatWith([hanging], { botTimeoutMs: 50 });
+    await limited.user("hang");
+    await limited.expectSilence("timed_out");
+
+    const chat = await chatWith([hanging], { patienceMs: 200 });
+    await expect(chat.user("hang")).rejects.toThrow(
+      "The chat does not come to rest: a message has no decision: its handler has not returned, after 0.2 s.",
+    );
+  });
+
   it("comes from other people and in groups", async () => {
     const chat = await chatWith([
       defineBot({ chats: ["dm", "group"] }, (b) => {

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { createLife, mortalStore, type Side } from "../../src/testing/life.ts";
+import { temporaryStore } from "../unit/store/temporary.ts";
+
+const ADD = {
+  sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (1, ?, '1', 0)",
+  args: [],
+};
+
+async function mortal(side: Side | null) {
+  const store = await temporaryStore();
+  const life = createLife(() => undefined);
+  const { writer, rows } = mortalStore(store, life, () => side);
+  const told: string[] = [];
+  const add = (lid: string) =>
+    void writer.commit([{ ...ADD, args: [lid] }]).then(
+      () => told.push(`${lid} stored`),
+      () => told.push(`${lid} refused`),
+    );
+  const stored = async () =>
+    (await store.rows("SELECT lid_user FROM lid_map ORDER BY lid_user", [])).map(({ lid_user }) => lid_user);
+  return { life, add, told, stored, rows, settled: () => store.writer.drain() };
+}
+
+describe("a run that has ended", () => {
+  it("stores nothing any more, and nobody in it is told", async () => {
+    const { life, add, told, stored, rows, settled } = await mortal(null);
+    add("a");
+    await settled();
+    expect(told).toEqual(["a stored"]);
+
+    life.end();
+    add("b");
+    void rows("SELECT 1", []).then(() => told.push("read"));
+    await settled();
+    await stored();
+
+    expect(await stored()).toEqual(["a"]);
+    expect(told).toEqual(["a stored"]);
+  });
+
+  it("before a commit: it is not stored; after it: it is, and nobody was told", async () => {
+    const before = await mortal("before");
+    before.add("a");
+    await before.settled();
+    expect(await before.stored()).toEqual([]);
+    expect(before.life.over).toBe(true);
+
+    const after = await mortal("after");
+    after.add("a");
+    await after.settled();
+    expect(await after.stored()).toEqual(["a"]);
+    expect(after.life.over).toBe(true);
+    expect([...before.told, ...after.told]).toEqual([]);
+  });
+});
