@@ -61,8 +61,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
     }));
   }
 
-  /** What people need to see why. */
-  async function failure(what: string, caller: (...args: never[]) => unknown): Promise<Error> {
+  /** What people need to see why, at the line of the test: `at` was made there. */
+  async function failure(what: string, at: Error): Promise<Error> {
     const decided = (await decisions()).at(-1);
     const error = new Error(
       [
@@ -75,23 +75,33 @@ export function createConversation(deps: ConversationDeps): Conversation {
       ].join("\n"),
     );
     error.name = "AssertionError";
-    Error.captureStackTrace(error, caller);
+    error.stack = `${error.name}: ${error.message}\n${framesOf(at)}`;
     return error;
   }
 
-  async function next(expected: Expected | undefined, caller: (...args: never[]) => unknown): Promise<Reply> {
+  async function next(expected: Expected | undefined, at: Error): Promise<Reply> {
     await settle();
     const reply = room.replies[room.seen];
     const wanted = expected === undefined ? "anything" : describeExpected(expected);
     if (reply === undefined)
-      throw await failure(`The bot was to say ${wanted}, and has said nothing more.`, caller);
+      throw await failure(`The bot was to say ${wanted}, and has said nothing more.`, at);
     if (expected !== undefined && !fits(reply, expected))
       throw await failure(
         `The bot was to say ${wanted}, and has said ${JSON.stringify(describeReply(reply))}.`,
-        caller,
+        at,
       );
     room.seen++;
     return reply;
+  }
+
+  async function nothing(at: Error): Promise<void> {
+    await settle();
+    const reply = room.replies[room.seen];
+    if (reply !== undefined)
+      throw await failure(
+        `The bot was to say nothing, and has said ${JSON.stringify(describeReply(reply))}.`,
+        at,
+      );
   }
 
   const self: Conversation = {
@@ -153,29 +163,22 @@ export function createConversation(deps: ConversationDeps): Conversation {
         number: deps.ownNumber,
         lid: null,
       }),
-    expect: (expected) => next(expected, self.expect),
+    expect: (expected) => next(expected, calledBy(self.expect)),
     async expectReminder(expected) {
-      await settle();
+      const at = calledBy(self.expectReminder);
       const decided = (await decisions()).at(-1);
       if (!decided?.route?.startsWith("timer:"))
-        throw await failure("The bot was to remind by itself, and has not.", self.expectReminder);
-      return next(expected, self.expectReminder);
+        throw await failure("The bot was to remind by itself, and has not.", at);
+      return next(expected, at);
     },
-    async expectNothing() {
-      await settle();
-      const [reply] = self.unseen();
-      if (reply !== undefined)
-        throw await failure(
-          `The bot was to say nothing, and has said ${JSON.stringify(describeReply(reply))}.`,
-          self.expectNothing,
-        );
-    },
+    expectNothing: () => nothing(calledBy(self.expectNothing)),
     async expectSilence(reason) {
-      await self.expectNothing();
+      const at = calledBy(self.expectSilence);
+      await nothing(at);
       const decided = (await decisions()).at(-1);
       if (reason === undefined) return;
       if (decided === undefined || !reasonsOf(decided).includes(reason))
-        throw await failure(`The bot was to be silent because of ${reason}.`, self.expectSilence);
+        throw await failure(`The bot was to be silent because of ${reason}.`, at);
     },
     replies: () => room.replies,
     transcript: () => [...room.lines],
@@ -195,6 +198,15 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const textOf = (id: string): string => room.replies.find((reply) => reply.id === id)?.text ?? "";
   return self;
 }
+
+/** Remembers who called: after the first pause nobody could tell. */
+function calledBy(method: (...args: never[]) => unknown): Error {
+  const at = new Error("called here");
+  Error.captureStackTrace(at, method);
+  return at;
+}
+
+const framesOf = ({ stack = "" }: Error): string => stack.split("\n").slice(1).join("\n");
 
 function reasonsOf({ by, guard, trail }: Decision): (string | null | undefined)[] {
   const steps = trail.flatMap((step) => [step.by.replace(/^guard:/, ""), step.outcome, step.detail]);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { defineBot, fields } from "parley";
 import {
@@ -56,6 +57,18 @@ describe("what people write and read", () => {
     await chat.user("ping");
     await expect(chat.expectNothing()).rejects.toThrow('The bot was to say nothing, and has said "pong".');
     await expect(chat.expectSilence()).rejects.toThrow("was to say nothing");
+  });
+
+  it("shows the line of the test that was wrong", async () => {
+    const chat = await chatWith([ping]);
+    await chat.user("ping");
+    const wrong = () => chat.expect("pang");
+    const lines = readFileSync(import.meta.filename, "utf8").split("\n");
+    const line = lines.findIndex((text) => text.includes("const wrong =")) + 1;
+
+    const { stack = "" } = (await wrong().catch((error: unknown) => error)) as Error;
+
+    expect(stack.split("\n").find((frame) => /^\s+at /.test(frame))).toContain(`chat.test.ts:${line}:`);
   });
 
   it("says why a handler has said nothing", async () => {
