@@ -3,6 +3,8 @@ const LONGEST_KEYWORD_MESSAGE = 4096;
 
 // Letters of other scripts keep their marks: there a mark makes another letter or vowel (が, й, ि), not an accent.
 const ACCENT = /([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
+const ASCII = /^[\x20-\x7e]*$/;
+const LETTER = /^[a-z0-9]$/;
 const PLAIN = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 // Signs of sums and money stay ("c++", "5€"); emoji are So, their skin tones Sk, their joiners and selectors C and M.
 const AROUND = /[\p{P}\p{So}\p{Sk}\p{Z}\p{C}\p{Extended_Pictographic}\ufe0e\ufe0f\u20e3]/u;
@@ -25,6 +27,7 @@ export function normalise(text: string): string | null {
 }
 
 function foldCase(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase().replaceAll("`", "'");
   return (
     text
       .normalize("NFKD")
@@ -40,10 +43,20 @@ function foldCase(text: string): string {
 
 /** From both ends by hand: a pattern anchored at the end takes quadratic time on a long row of signs. */
 function stripAround(text: string): string {
-  const points = [...text];
   let start = 0;
-  let end = points.length;
-  while (start < end && AROUND.test(points[start]!)) start += 1;
-  while (end > start && AROUND.test(points[end - 1]!)) end -= 1;
-  return points.slice(start, end).join("");
+  let end = text.length;
+  for (let point = pointAt(text, start); start < end && isAround(point); point = pointAt(text, start))
+    start += point.length;
+  for (let point = pointBefore(text, end); end > start && isAround(point); point = pointBefore(text, end))
+    end -= point.length;
+  return text.slice(start, end);
+}
+
+const isAround = (point: string): boolean => !LETTER.test(point) && AROUND.test(point);
+const pointAt = (text: string, at: number): string =>
+  at < text.length ? String.fromCodePoint(text.codePointAt(at)!) : "";
+
+function pointBefore(text: string, end: number): string {
+  const two = text.slice(Math.max(0, end - 2), end);
+  return two.length === 2 && two.codePointAt(0)! > 0xffff ? two : text.slice(Math.max(0, end - 1), end);
 }

@@ -1,12 +1,13 @@
 /**
  * `npm run bench`: what one message costs, in CPU milliseconds of the process under test, with the simulator in another
  * process, and beside it in the same run the same work by the bare echo of `bare-echo.ts`. Rounds alternate; medians.
- * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --numbers 50`.
+ * `npm run bench -- --bots`: only what bots cost (`bots.ts`). Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --numbers 50`.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import type { Simulator } from "../../src/simulator/types.ts";
+import { benchBots } from "./bots.ts";
 import { call, createAccount, link } from "./gateway-client.ts";
 import { benchMedia } from "./media.ts";
 import {
@@ -25,8 +26,13 @@ const { values } = parseArgs({
     messages: { type: "string", default: "300" },
     chats: { type: "string", default: "30" },
     numbers: { type: "string", default: "50" },
+    bots: { type: "boolean", default: false },
   },
 });
+if (values.bots) {
+  await benchBots();
+  process.exit(0);
+}
 const rounds = Number(values.rounds);
 const messages = Number(values.messages);
 const chats = Number(values.chats);
@@ -171,5 +177,6 @@ console.log(
     `${restarted.toFixed(2)} MB after a restart, ${linked.toFixed(2)} MB after linking and all of the above`,
 );
 await benchMedia(running);
+await benchBots();
 endAll();
 process.exit(0);

@@ -1,0 +1,314 @@
+/**
+ * What bots cost, without WhatsApp and without HTTP: dispatch among many routes; a bot's reply beside the same fixed reply
+ * of a bare answerer on the same durable path (inbox, lanes, one commit, outbox); memory with very many idle chats.
+ * `npm run bench -- --bots`.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createBotAnswerers } from "../../src/bot/answerers.ts";
+import { lazyView } from "../../src/bot/context.ts";
+import { readBot } from "../../src/bot/define.ts";
+import { createBotState } from "../../src/bot/state.ts";
+import { buildTable, type RouteTable } from "../../src/bot/table.ts";
+import type { BotDefinition, Routes } from "../../src/bot/types.ts";
+import { loadConfig } from "../../src/config.ts";
+import { createInbox } from "../../src/inbox/inbox.ts";
+import { createLogger } from "../../src/log.ts";
+import type { Incoming } from "../../src/model/messages.ts";
+import { createOutbox } from "../../src/outbox/outbox.ts";
+import type { Answerer } from "../../src/pipeline/answer.ts";
+import { createPipeline } from "../../src/pipeline/pipeline.ts";
+import { createPolls } from "../../src/polls/polls.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const ROUTES = 500;
+const LOOK_UPS = 200_000;
+const ROUNDS = 15;
+const MESSAGES = 1_000;
+const CHATS = 200;
+const IDLE_CHATS = 100_000;
+const FIRST_IDLE = 4_920_000_000_000;
+const DEVICE = 1;
+const OWN_NUMBER = "491700000001";
+
+const median = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
+const jid = (number: number): string => `${number}@s.whatsapp.net`;
+// oxlint-disable-next-line typescript/no-explicit-any -- bots of whatever session
+type Definition = BotDefinition<any, any> | ((b: Routes) => void);
+
+const tableOf = (definition: Definition): RouteTable => {
+  const { bot } = readBot("bench", definition);
+  return buildTable([{ bot, priority: bot.priority, config: {} }]);
+};
+
+let serial = 0;
+function messageFrom(number: number, text: string): Incoming {
+  const chat = jid(number);
+  return {
+    id: `BENCH${++serial}`,
+    chat,
+    chatKey: chat,
+    chatKind: "dm",
+    sender: chat,
+    number: String(number),
+    lid: null,
+    participant: null,
+    fromMe: false,
+    pushName: "",
+    timestamp: Math.floor(Date.now() / 1000),
+    type: "text",
+    text,
+    quoted: null,
+    mentions: [],
+    location: null,
+    contacts: null,
+    reaction: null,
+    targetId: null,
+    raw: "",
+  };
+}
+
+/** Microseconds for one look-up among many keywords, written as people write them. */
+function benchDispatch(): number {
+  const table = tableOf((b) => {
+    for (let i = 0; i < ROUTES; i++) b.keyword(`orden número ${i}`, () => undefined);
+  });
+  const messages = Array.from({ length: ROUTES }, (_, i) =>
+    messageFrom(4915100000000 + i, i % 2 === 0 ? `orden numero ${i}` : `¡Orden NÚMERO ${i}! 👋`),
+  );
+  const run = (count: number): number => {
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const message = messages[i % ROUTES]!;
+      if (!table.candidates(message, lazyView(message)).next().done) found++;
+    }
+    return found;
+  };
+  run(20_000);
+  // Of the processor: on a busy machine the clock on the wall counts what others do.
+  const before = process.cpuUsage();
+  if (run(LOOK_UPS) !== LOOK_UPS) throw new Error("A keyword was not found.");
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / LOOK_UPS;
+}
+
+interface Path {
+  store: Store;
+  /** Everybody writes once, and everything that this brings has left. */
+  answer(messages: Incoming[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openPath(folder: string, answerersOf: (store: Store) => Answerer[]): Promise<Path> {
+  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", LOOP_GUARD_PER_MINUTE: "0" });
+  const log = createLogger(config, { write: () => undefined });
+  const store = await openStore(config, log);
+  await store.writer.commit([
+    {
+      sql: "INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at) VALUES (?, 'bench', ?, 'connected', 0, 0)",
+      args: [DEVICE, OWN_NUMBER],
+    },
+  ]);
+  let wanted = Infinity;
+  let sent = 0;
+  let done = (): void => undefined;
+  const connection = {
+    async send() {
+      if (++sent === wanted) done();
+      return { kind: "sent" as const };
+    },
+    caughtUp: async () => undefined,
+  };
+  const outbox = createOutbox({
+    store,
+    config,
+    log,
+    connections: { connection: () => connection as never, isLinked: () => true },
+    canonicalChat: async (_deviceId, address) => address,
+  });
+  const pipeline = createPipeline({
+    store,
+    config,
+    log,
+    inbox: createInbox(store),
+    outbox,
+    polls: createPolls(store),
+    answerers: answerersOf(store),
+    replyMaxAge: () => 3600,
+  });
+  await outbox.start();
+  await pipeline.start();
+  return {
+    store,
+    async answer(messages) {
+      const all = new Promise<void>((resolve) => (done = resolve));
+      wanted = sent + messages.length;
+      for (const message of messages) await pipeline.receive(DEVICE, OWN_NUMBER, [message], []);
+      await all;
+      await outbox.wake(DEVICE);
+    },
+    async close() {
+      await pipeline.drain();
+      await outbox.drain();
+      await store.close();
+    },
+  };
+}
+
+/** The least that can answer. */
+const bareAnswerer: Answerer = {
+  name: "bare",
+  pausesForOwner: true,
+  answer: async ({ message }) => ({
+    kind: "answer",
+    by: "bare",
+    route: null,
+    replies: [{ jid: message.chat, draft: { kind: "text", text: "pong" } }],
+    trail: [{ by: "bare", outcome: "answered" }],
+  }),
+};
+
+function botAnswerers(definition: Definition) {
+  return (store: Store): Answerer[] => {
+    const table = tableOf(definition);
+    const unused = () => Promise.reject(new Error("The bench has no files."));
+    const made = createBotAnswerers({
+      bindings: { tableOf: () => table },
+      state: createBotState(store),
+      media: { prepare: unused },
+      files: { read: unused },
+      locales: () => new Map(),
+      config: { botTimeoutMs: 10_000, takeoverMinutes: 30 },
+      hmac: (text) => text,
+      log: createLogger(loadConfig({ LOG_LEVEL: "silent" }), { write: () => undefined }),
+      now: store.now,
+    });
+    return [made.taps, made.interrupts, made.conversations, made.routes];
+  };
+}
+
+const ping = (b: Routes): void => b.keyword("ping", (ctx) => ctx.reply("pong"));
+const counting: BotDefinition<Record<string, unknown>, { n: number }> = {
+  session: { initial: () => ({ n: 0 }) },
+  routes: (b) => b.keyword("ping", (ctx) => ctx.reply(`pong ${++ctx.session.n}`)),
+};
+
+/** CPU of a bot's reply beside the bare one, in turns; milliseconds per message. */
+async function benchReplies(): Promise<{ bot: number[]; bare: number[] }> {
+  const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), "parley-bench-")));
+  const bot = await openPath(folders[0]!, botAnswerers(ping));
+  const bare = await openPath(folders[1]!, () => [bareAnswerer]);
+  const cpu = async (path: Path): Promise<number> => {
+    const messages = Array.from({ length: MESSAGES }, (_, i) =>
+      messageFrom(4915100000000 + (i % CHATS), "ping"),
+    );
+    const before = process.cpuUsage();
+    await path.answer(messages);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000 / MESSAGES;
+  };
+  const figures = { bot: [] as number[], bare: [] as number[] };
+  for (let round = -1; round < ROUNDS; round++) {
+    // Whoever comes second must not always be the same one.
+    const first = round % 2 === 0 ? await cpu(bot) : 0;
+    const second = await cpu(bare);
+    const ofBot = round % 2 === 0 ? first : await cpu(bot);
+    if (round < 0) continue;
+    figures.bot.push(ofBot);
+    figures.bare.push(second);
+  }
+  await bot.close();
+  await bare.close();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  return figures;
+}
+
+/** Rows of chats in which nobody writes any more. */
+async function fillIdle(folder: string): Promise<void> {
+  const path = await openPath(folder, botAnswerers(counting));
+  const state = createBotState(path.store);
+  for (let from = 0; from < IDLE_CHATS; from += 1_000) {
+    const numbers = Array.from({ length: 1_000 }, (_, i) => FIRST_IDLE + from + i);
+    await path.store.writer.commit(
+      numbers.flatMap((number) => [
+        ...state.saveSession(
+          DEVICE,
+          "bench",
+          { key: jid(number), alias: null },
+          { version: 1, value: { n: 7 }, locale: null, expiresAt: null },
+        ),
+        {
+          sql: "INSERT INTO chat_state (device_id, chat, last_incoming_at) VALUES (?, ?, ?)",
+          args: [DEVICE, jid(number), Date.now()],
+        },
+      ]),
+    );
+  }
+  await path.close();
+}
+
+const rssMb = (): number => process.memoryUsage.rss() / 1024 / 1024;
+
+/** Prints resident memory before and after messages in new chats, as JSON. */
+async function measureMemory(folder: string): Promise<void> {
+  const path = await openPath(folder, botAnswerers(counting));
+  await path.answer(Array.from({ length: CHATS }, (_, i) => messageFrom(4915200000000 + i, "ping")));
+  globalThis.gc?.();
+  const before = rssMb();
+  await path.answer(Array.from({ length: MESSAGES }, (_, i) => messageFrom(4915300000000 + i, "ping")));
+  globalThis.gc?.();
+  const after = rssMb();
+  await path.close();
+  process.stdout.write(JSON.stringify({ before, after }));
+}
+
+/** This file in a process of its own: what one part holds must not count for another. */
+async function alone(part: "fill" | "memory", folder: string): Promise<string> {
+  const args = ["--expose-gc", "--import", "tsx", fileURLToPath(import.meta.url), part, folder];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (code !== 0) throw new Error(`The part "${part}" of the bench ended with ${String(code)}.`);
+  return text;
+}
+
+async function benchMemory(): Promise<Record<"empty" | "idle", { before: number; after: number }>> {
+  const folders = {
+    empty: mkdtempSync(join(tmpdir(), "parley-bench-")),
+    idle: mkdtempSync(join(tmpdir(), "parley-bench-")),
+  };
+  await alone("fill", folders.idle);
+  const empty = JSON.parse(await alone("memory", folders.empty)) as { before: number; after: number };
+  const idle = JSON.parse(await alone("memory", folders.idle)) as { before: number; after: number };
+  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
+  return { empty, idle };
+}
+
+export async function benchBots(): Promise<void> {
+  console.log(
+    `Dispatch among ${ROUTES} keywords: ${benchDispatch().toFixed(2)} µs per look-up (goal: under 5)`,
+  );
+  const { bot, bare } = await benchReplies();
+  const more = (median(bot) / median(bare) - 1) * 100;
+  const spread = (list: number[]): string =>
+    `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`;
+  console.log(
+    `A bot's reply ${median(bot).toFixed(3)} ms CPU (${spread(bot)}), the same without the framework ` +
+      `${median(bare).toFixed(3)} ms (${spread(bare)}): ${more.toFixed(1)} % more, medians of ${ROUNDS} rounds of ${MESSAGES} (goal: at most 15)`,
+  );
+  const { empty, idle } = await benchMemory();
+  const show = ({ before, after }: { before: number; after: number }): string =>
+    `${before.toFixed(0)} MB, ${after.toFixed(0)} MB after ${MESSAGES} messages in new chats`;
+  console.log(
+    `Memory with ${IDLE_CHATS} idle chats in the database: ${show(idle)}; with none: ${show(empty)}`,
+  );
+}
+
+const [, script, part, folder] = process.argv;
+if (script === fileURLToPath(import.meta.url) && folder !== undefined)
+  await (part === "fill" ? fillIdle(folder) : measureMemory(folder));
