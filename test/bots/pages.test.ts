@@ -45,8 +45,29 @@ describe.each(PAGES)("docs/%s", (page) => {
     expect(await have(bot, talk!)).toBe(plain(talk!));
   });
 
+  const text = readFileSync(join(ROOT, "docs", page), "utf8");
+
+  it("names scripts and commands that exist", async () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
+    const named = [...text.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] ?? "");
+    expect(named.filter((name) => !Object.keys(scripts).includes(name))).toEqual([]);
+    const commands = [...text.matchAll(/npm run parley -- ([a-z-]+)(?: ([a-z]+))?/g)];
+    const help = new Map<string, string>();
+    for (const [, command = "", sub] of commands) {
+      const of = command === "bots" ? [command] : [];
+      const key = of.join(" ");
+      if (!help.has(key))
+        help.set(
+          key,
+          await run("node_modules/tsx/dist/cli.mjs", join(ROOT, "src/cli/main.ts"), ...of, "--help"),
+        );
+      expect(help.get(key), `${command} ${sub}`).toMatch(
+        new RegExp(`\\b${command === "bots" ? sub : command}\\b`),
+      );
+    }
+  }, 120_000);
+
   it("points at files that exist", () => {
-    const text = readFileSync(join(ROOT, "docs", page), "utf8");
     const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? "");
     expect(links.filter((link) => !existsSync(join(ROOT, "docs", link)))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- people wait for answers
 import { createServer } from "node:http";
-import { readFileSync, mkdtempSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -165,15 +165,40 @@ describe("docs/tutorial.md", () => {
       .map(([, code = ""]) => code)
       .find((code) => code.includes(marker))!;
 
-  it("has a line that binds its bot, which then answers", async () => {
-    const curl = block("sh", "curl -X PUT").replace("http://127.0.0.1:3000", world.gateway.url);
-    const env = { ...process.env, API_KEY: world.key };
-    const { stdout } = await promisify(execFile)("bash", ["-c", curl], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ status: true });
+  /** As a reader types it. */
+  async function type(line: string): Promise<string> {
+    const env = {
+      ...process.env,
+      API_KEY: world.key,
+      PORT: String(world.gateway.port),
+      DATA_DIR: world.gateway.dataDir,
+    };
+    const here = line.replace("http://127.0.0.1:3000", world.gateway.url);
+    return (await promisify(execFile)("bash", ["-c", here], { cwd: ROOT, env })).stdout;
+  }
 
+  it.each(["bots bind", "curl -X PUT"])(
+    "has a line with %s that binds its bot, which then answers",
+    async (marker) => {
+      await bind("ping");
+      await type(block("sh", marker));
+
+      const person = await newPerson();
+      await hears(person, "Book a table!", "For how many?");
+      await hears(person, "4", /^Which day/);
+    },
+  );
+
+  it("has a line that loads a changed bot, in the middle of a conversation", async () => {
+    await bind("table");
     const person = await newPerson();
-    await hears(person, "Book a table!", "For how many?");
-    await hears(person, "4", /^Which day/);
+    await hears(person, "table", "For how many?");
+
+    const file = join(folder, "bots/table.mjs");
+    writeFileSync(file, readFileSync(file, "utf8").replace("Which day?", "On which day?"));
+    await type(`${/npm run parley -- bots reload/.exec(page)?.[0]}`);
+
+    await hears(person, "2", /^On which day\?/);
   });
 
   it("has a unit whose settings and program are Parley's", () => {
