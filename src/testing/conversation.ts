@@ -2,10 +2,10 @@ import { scopeOf } from "../bot/scope.ts";
 import type { Incoming } from "../model/messages.ts";
 import { DEVICE } from "./run.ts";
 import { describeIncoming, messageFrom, MIMETYPES, type Place } from "./incoming.ts";
-import { describeExpected, describeReply, fits } from "./replies.ts";
+import { createExpectations } from "./expectations.ts";
 import type { Room } from "./room.ts";
 import type { Clock } from "./clock.ts";
-import type { Conversation, Decision, Expected, Reply } from "./types.ts";
+import type { Conversation, Decision, Reply } from "./types.ts";
 import type { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
 
@@ -45,6 +45,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
     return found;
   }
 
+  const textOf = (id: string): string => room.replies.find((reply) => reply.id === id)?.text ?? "";
+
   async function decisions(): Promise<Decision[]> {
     await settle();
     const { store } = await world.run();
@@ -61,50 +63,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     }));
   }
 
-  /** What people need to see why, at the line of the test: `at` was made there. */
-  async function failure(what: string, at: Error): Promise<Error> {
-    const decided = (await decisions()).at(-1);
-    const error = new Error(
-      [
-        what,
-        "",
-        ...room.lines,
-        "",
-        decided === undefined ? "Nothing was decided yet." : `Decided: ${describeDecision(decided)}`,
-        ...deps.complaints().map((line) => `Logged: ${line}`),
-      ].join("\n"),
-    );
-    error.name = "AssertionError";
-    error.stack = `${error.name}: ${error.message}\n${framesOf(at)}`;
-    return error;
-  }
-
-  async function next(expected: Expected | undefined, at: Error): Promise<Reply> {
-    await settle();
-    const reply = room.replies[room.seen];
-    const wanted = expected === undefined ? "anything" : describeExpected(expected);
-    if (reply === undefined)
-      throw await failure(`The bot was to say ${wanted}, and has said nothing more.`, at);
-    if (expected !== undefined && !fits(reply, expected))
-      throw await failure(
-        `The bot was to say ${wanted}, and has said ${JSON.stringify(describeReply(reply))}.`,
-        at,
-      );
-    room.seen++;
-    return reply;
-  }
-
-  async function nothing(at: Error): Promise<void> {
-    await settle();
-    const reply = room.replies[room.seen];
-    if (reply !== undefined)
-      throw await failure(
-        `The bot was to say nothing, and has said ${JSON.stringify(describeReply(reply))}.`,
-        at,
-      );
-  }
-
-  const self: Conversation = {
+  return {
     async user(message) {
       const {
         text = "",
@@ -163,23 +122,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
         number: deps.ownNumber,
         lid: null,
       }),
-    expect: (expected) => next(expected, calledBy(self.expect)),
-    async expectReminder(expected) {
-      const at = calledBy(self.expectReminder);
-      const decided = (await decisions()).at(-1);
-      if (!decided?.route?.startsWith("timer:"))
-        throw await failure("The bot was to remind by itself, and has not.", at);
-      return next(expected, at);
-    },
-    expectNothing: () => nothing(calledBy(self.expectNothing)),
-    async expectSilence(reason) {
-      const at = calledBy(self.expectSilence);
-      await nothing(at);
-      const decided = (await decisions()).at(-1);
-      if (reason === undefined) return;
-      if (decided === undefined || !reasonsOf(decided).includes(reason))
-        throw await failure(`The bot was to be silent because of ${reason}.`, at);
-    },
+    ...createExpectations({ settle, room, decisions, complaints: deps.complaints }),
     replies: () => room.replies,
     transcript: () => [...room.lines],
     unseen: () => room.replies.slice(room.seen),
@@ -194,27 +137,4 @@ export function createConversation(deps: ConversationDeps): Conversation {
       return (await (await world.run()).state.session(DEVICE, id, scope))?.value ?? null;
     },
   };
-
-  const textOf = (id: string): string => room.replies.find((reply) => reply.id === id)?.text ?? "";
-  return self;
-}
-
-/** Remembers who called: after the first pause nobody could tell. */
-function calledBy(method: (...args: never[]) => unknown): Error {
-  const at = new Error("called here");
-  Error.captureStackTrace(at, method);
-  return at;
-}
-
-const framesOf = ({ stack = "" }: Error): string => stack.split("\n").slice(1).join("\n");
-
-function reasonsOf({ by, guard, trail }: Decision): (string | null | undefined)[] {
-  const steps = trail.flatMap((step) => [step.by.replace(/^guard:/, ""), step.outcome, step.detail]);
-  return [guard, by, by === null && guard === null ? "nobody" : null, ...steps];
-}
-
-export function describeDecision({ by, route, guard, trail }: Decision): string {
-  const steps = trail.map(({ by, outcome, detail }) => `${by} ${outcome}${detail ? ` (${detail})` : ""}`);
-  const head = by === null ? "nobody" : `${by}${route === null ? "" : ` by ${route}`}`;
-  return `${head}${guard === null ? "" : `, guard ${guard}`}${steps.length > 0 ? `: ${steps.join(", ")}` : ""}`;
 }

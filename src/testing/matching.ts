@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { describeDecision } from "./conversation.ts";
+import { describeDecision } from "./expectations.ts";
 import { describeExpected, fits } from "./replies.ts";
 import type { Conversation, Decision, Expected } from "./types.ts";
 
