@@ -1,7 +1,8 @@
 // oxlint-disable vitest/expect-expect -- the chat expects
 import { afterEach, describe, expect, it } from "vitest";
+import { defineBot } from "../../src/bot/index.ts";
 import shop from "../../bots/shop/index.ts";
-import { createTestChat, type TestChat, type TestChatOptions } from "../../src/testing/index.ts";
+import { createTestChat, type AnyBot, type TestChat, type TestChatOptions } from "../../src/testing/index.ts";
 
 const ORDERS = "https://shop.example/orders";
 const STAFF = "491700000099";
@@ -203,13 +204,21 @@ describe("the shop", () => {
   });
 
   it("takes over carts of its first version", async () => {
-    const { session } = shop;
-    expect(session!.migrate!({ cart: ["mug", "mug", "decaf"] }, 1)).toEqual({
-      cart: { mug: 2, decaf: 1 },
-      name: null,
-      orders: [],
+    const first = defineBot({ session: { initial: () => ({ cart: ["mug"] }) } }, (b) => {
+      b.prefix("add", (ctx) => {
+        ctx.session.cart.push(ctx.match);
+        ctx.reply("added");
+      });
     });
-    expect(session!.migrate!({ anything: true }, 7)).toEqual(session!.initial());
+    let bot: AnyBot = first;
+    const chat = await createTestChat(() => ({ shop: bot }));
+    open.push(chat);
+    await chat.user("add mug");
+    await chat.user("add decaf");
+    bot = shop;
+    await chat.kill();
+    await chat.user("cart");
+    expect(chat.replies().at(-1)?.text).toMatch(/^Your cart:\n1 × Decaf[^]*\n2 × Enamel mug/);
   });
 
   it("keeps people apart, also when all of them write at once", async () => {
