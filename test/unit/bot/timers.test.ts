@@ -51,7 +51,7 @@ describe("a timer", () => {
     expect(bots.heard()).toEqual([`b late for ${ANA}`]);
   });
 
-  it("that is due while a person has the chat runs afterwards, unless it was cancelled or moved meanwhile", async () => {
+  it("that is due while a person has the chat runs afterwards, once, also after a kill", async () => {
     const bots = await startBots({ a: remembering });
     await bots.say("/in 5m a waits");
     await bots.ownerTypes("hello, it is me");
