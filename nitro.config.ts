@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, watch } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -45,7 +45,7 @@ function botsModule(): string {
   const texts = localeFiles().map(
     ([language, file]) => `${JSON.stringify(language)}: ${readFileSync(file, "utf8")}`,
   );
-  return `export const locales = {\n${texts.join(",\n")}\n};\nexport default {\n${entries.join(",\n")}\n};`;
+  return `export const sources = null;\nexport const locales = {\n${texts.join(",\n")}\n};\nexport default {\n${entries.join(",\n")}\n};`;
 }
 
 /** `bots/locales/<language>.json`: texts of `ctx.t`. */
@@ -96,19 +96,12 @@ export default defineConfig({
   modules: [
     (nitro: Nitro) => {
       nitro.options.virtual["#routes"] = () => routesModule(nitro);
+      // A bot in the graph would mean a new gateway, and new connections, at each of its changes: see `liveBots`.
+      if (nitro.options.dev)
+        nitro.options.virtual["#bots"] =
+          `export default {}; export const locales = {}; export const sources = ${JSON.stringify(botsFolder)};`;
       // `nitro dev` brings a server of its own.
       if (!nitro.options.dev) nitro.options.entry = join(root, "src/serve.ts");
-    },
-    (nitro: Nitro) => {
-      if (!nitro.options.dev) return;
-      let known = botFiles().join();
-      const watcher = watch(botsFolder, { recursive: true }, () => {
-        const now = botFiles().join();
-        if (now === known) return;
-        known = now;
-        void nitro.hooks.callHook("rollup:reload");
-      });
-      nitro.hooks.hook("close", () => watcher.close());
     },
   ],
 });

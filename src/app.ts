@@ -1,4 +1,4 @@
-import bundledBots, { locales as bundledLocales } from "#bots";
+import bundledBots, { locales as bundledLocales, sources as botSources } from "#bots";
 import { createAccounts } from "./accounts/accounts.ts";
 import { isAdminToken } from "./accounts/admin-token.ts";
 import { createApiKeys } from "./accounts/api-keys.ts";
@@ -125,6 +125,11 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     buildTime: bundledBots,
     buildTimeLocales: bundledLocales,
     botsDir: config.botsDir,
+    // `nitro dev` only: a build holds its bots, and nothing of what reads sources.
+    ...(import.meta.dev &&
+      botSources !== null && {
+        live: async () => (await import("./bot/live.ts")).liveBots(botSources!),
+      }),
     log,
   });
   const bindings = createBindings(store, bots.registry, (problem) => log.warn(problem));

@@ -31,9 +31,26 @@ export default definePlugin((nitro) => {
   // The built server ends through `serve.ts`; this is for `nitro dev`, which starts anew at every save.
   if (import.meta.dev) {
     void app.start();
-    nitro.hooks.hook("close", () => app.stop());
+    void reloadOnChange().then((stopWatching) =>
+      nitro.hooks.hook("close", async () => {
+        stopWatching();
+        await app.stop();
+      }),
+    );
   }
 });
+
+/** `nitro dev`: a bot that is saved answers at once, on the connections that are open. Its lines are for the developer. */
+async function reloadOnChange(): Promise<() => void> {
+  const { sources } = await import("#bots");
+  if (sources === null) return () => {};
+  const { reloadLines, watchBots } = await import("./bot/live.ts");
+  return watchBots(sources, async (files) => {
+    const before = (await app.bots.list()).map(({ id }) => id);
+    const after = await app.bots.reload();
+    for (const line of reloadLines(files, before, after)) process.stdout.write(`bots: ${line}\n`);
+  });
+}
 
 /** `/v1/…` is `/…`. The router would drop any number of slashes at the end; an empty segment names nothing. */
 function routedPath(path: string): string {

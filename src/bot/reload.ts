@@ -1,4 +1,5 @@
 import { GatewayError, StartError } from "../model/errors.ts";
+import type { LiveBots } from "./live.ts";
 import { loadBots, type LoadBotsInput, type LoadedBots } from "./load.ts";
 import type { BotRecord, BotRegistry } from "./registry.ts";
 
@@ -12,18 +13,29 @@ export interface Bots extends Readonly<LoadedBots> {
   reload(use: (registry: BotRegistry) => Promise<void>): Promise<BotRecord[]>;
 }
 
+export interface BotsInput extends Omit<LoadBotsInput, "previous"> {
+  /** In development: the bots of the sources as they are now, instead of those of the build. */
+  live?: () => Promise<LiveBots>;
+}
+
 /**
  * Bots that can be read again while the gateway runs.
  *
  * @throws {StartError} when BOTS_DIR is not a folder that can be read
  */
-export async function openBots(input: Omit<LoadBotsInput, "previous">): Promise<Bots> {
-  let loaded = await loadBots(input);
+export async function openBots(input: BotsInput): Promise<Bots> {
+  const { live } = input;
+  const now = async (): Promise<LoadBotsInput> => {
+    if (live === undefined) return input;
+    const { bots, locales } = await live();
+    return { ...input, buildTime: bots, buildTimeLocales: locales };
+  };
+  let loaded = await loadBots(await now());
   let last: Promise<unknown> = Promise.resolve();
 
   async function readAgain(use: (registry: BotRegistry) => Promise<void>): Promise<BotRecord[]> {
     try {
-      const next = await loadBots({ ...input, previous: loaded });
+      const next = await loadBots({ ...(await now()), previous: loaded });
       loaded = next;
       await use(next.registry);
       return next.registry.list();

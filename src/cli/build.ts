@@ -11,7 +11,7 @@ const PARTS = [".output/server/index.mjs", ".output/server/drizzle/migrations/me
 /** What the gateway is built from. */
 const SOURCES = ["src", "bots", "routes", "drizzle", "nitro.config.ts", "package-lock.json"];
 /** Development tools inside `src`, never part of the gateway. */
-const NOT_BUILT = ["src/simulator", "src/demo", "src/cli"];
+const NOT_BUILT = ["src/simulator", "src/demo", "src/dev", "src/cli"];
 const LOCK = ".nitro/building";
 const LONGEST_BUILD_MS = 300_000;
 

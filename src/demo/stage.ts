@@ -37,6 +37,8 @@ export interface Stage {
  * @param root    repository root
  * @param cleanup gets an entry for everything that must not outlive the demo
  * @param watch   gets a promise of each program that rejects when it ends by itself
+ * @param onGatewayLine the gateway is that of `nitro dev`, which reads bots anew when they change, and this gets what it
+ *   writes; without it: the built gateway, and a webhook behind the bots
  * @throws Error of the step that failed
  */
 export async function openStage(
@@ -44,11 +46,14 @@ export async function openStage(
   steps: Steps,
   cleanup: Cleanup,
   watch: (crashed: Promise<never>) => void,
+  onGatewayLine?: (line: string) => void,
 ): Promise<Stage> {
-  await steps.run("build", async (report) => {
-    const seconds = await buildIfStale(root, report);
-    return seconds === null ? "up to date" : `${seconds.toFixed(1)} s`;
-  });
+  const isDev = onGatewayLine !== undefined;
+  if (!isDev)
+    await steps.run("build", async (report) => {
+      const seconds = await buildIfStale(root, report);
+      return seconds === null ? "up to date" : `${seconds.toFixed(1)} s`;
+    });
   const folder = await ownFolder(root, cleanup);
   const start = (options: Omit<ProgramOptions, "cwd" | "logFile">): Program => {
     const logFile = join(folder, `${options.name}.log`);
@@ -58,7 +63,7 @@ export async function openStage(
     return program;
   };
   const simulator = await openSimulator(start, steps);
-  const operator = await openGateway(start, join(folder, "data"), simulator, steps);
+  const operator = await openGateway(start, join(folder, "data"), simulator, steps, onGatewayLine);
 
   let apiKey = "";
   await steps.run("account", async () => {
@@ -68,8 +73,8 @@ export async function openStage(
   });
   const gateway = operator.as(apiKey);
   await steps.run("number", async (report) => linkNumber(simulator, gateway, report));
-  const bots = await bindBots(gateway, steps);
-  await steps.run("webhook", async () => setWebhook(gateway, cleanup));
+  const bots = await bindBots(gateway, steps, isDev);
+  if (!isDev) await steps.run("webhook", async () => setWebhook(gateway, cleanup));
   return { simulator, gateway, apiKey, bots };
 }
 
@@ -131,6 +136,7 @@ async function openGateway(
   dataDir: string,
   simulator: Simulator,
   steps: Steps,
+  onLine?: (line: string) => void,
 ): Promise<GatewayClient> {
   let operator!: GatewayClient;
   await steps.run("gateway", async (report) => {
@@ -139,9 +145,12 @@ async function openGateway(
     const adminToken = randomBytes(24).toString("hex");
     const program = start({
       name: "gateway",
-      args: ["--import", "./src/demo/end-with-parent.mjs", ".output/server/index.mjs"],
+      args: onLine
+        ? devServer(port)
+        : ["--import", "./src/demo/end-with-parent.mjs", ".output/server/index.mjs"],
+      readOutput: onLine !== undefined,
       env: {
-        NODE_ENV: "production",
+        NODE_ENV: onLine ? "development" : "production",
         HOST: "127.0.0.1",
         PORT: String(port),
         DATA_DIR: dataDir,
@@ -152,6 +161,7 @@ async function openGateway(
         ALLOW_PRIVATE_NETWORK: "1",
       },
     });
+    if (onLine && program.child.stdout) createInterface({ input: program.child.stdout }).on("line", onLine);
     operator = createGatewayClient(`http://127.0.0.1:${port}`, adminToken);
     const late = tooLate("The gateway", GATEWAY_START_MS);
     await Promise.race([untilReady(operator), program.crashed, late]);
@@ -159,6 +169,17 @@ async function openGateway(
   });
   return operator;
 }
+
+const devServer = (port: number): string[] => [
+  "--import",
+  "./src/demo/end-with-parent.mjs",
+  "node_modules/nitro/dist/cli/index.mjs",
+  "dev",
+  "--host",
+  "127.0.0.1",
+  "--port",
+  String(port),
+];
 
 async function untilReady(gateway: GatewayClient): Promise<void> {
   const deadline = Date.now() + GATEWAY_START_MS;
@@ -204,12 +225,12 @@ async function linkNumber(
 }
 
 /** The shipped examples answer nobody until somebody binds them to a number. */
-async function bindBots(gateway: GatewayClient, steps: Steps): Promise<string[]> {
+async function bindBots(gateway: GatewayClient, steps: Steps, mayBeBroken: boolean): Promise<string[]> {
   let ids: string[] = [];
   await steps.run("bots", async () => {
     const { data } = await gateway.get<{ data: { id: string; error?: string }[] }>("/bots");
     const broken = data.find((bot) => bot.error);
-    if (broken) throw new Error(`The bot ${broken.id} cannot be used: ${broken.error}`);
+    if (broken && !mayBeBroken) throw new Error(`The bot ${broken.id} cannot be used: ${broken.error}`);
     ids = data.map((bot) => bot.id);
     await gateway.put(`/devices/${NUMBER}/bots`, { bots: ids.map((id) => ({ id, enabled: true })) });
     return ids.join(", ");

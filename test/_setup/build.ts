@@ -25,7 +25,7 @@ export const SOURCES = [
   "package-lock.json",
 ];
 /** Parts of `src` that no build contains. */
-const NOT_BUILT = /^src\/(simulator|cli|demo)\//;
+const NOT_BUILT = /^src\/(simulator|cli|demo|dev)\//;
 const BUILDS_KEPT = 3;
 /** A build takes seconds; what holds the lock for longer has died. */
 const LOCK_STALE_MS = 180_000;
