@@ -159,28 +159,3 @@ describe("what in a number's bots works otherwise than it may look", () => {
     expect(problems).toHaveLength(3);
   });
 });
-
-describe("other bots", () => {
-  it("do not undo a binding that changes while they are put in force", async () => {
-    let release!: () => void;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const slow = {
-      "~standard": {
-        version: 1,
-        vendor: "test",
-        validate: async (value: unknown) => (await held, { value }),
-      },
-    };
-    const exported = { config: slow, routes: says("slow") };
-    const next = createRegistry([{ id: "shipped", file: "s", exported }], log);
-    const { bindings } = await start(await temporaryStore());
-    await bindings.put(1, [{ id: "shipped", enabled: false }]);
-    const using = bindings.use(next);
-    const binding = bindings.put(1, [{ id: "shipped", enabled: true, priority: 3 }]);
-    release();
-    await Promise.all([using, binding]);
-    expect(bindings.tableOf(1).active.map(({ bot, priority }) => [bot.id, priority])).toEqual([
-      ["shipped", 3],
-    ]);
-  });
-});
