@@ -137,7 +137,10 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     const under = await state.dialogue(deviceId, scope);
     if (under === null) return EMPTY;
     const known = dialogueOf(table, under);
-    if (known === null || (under.expiresAt !== null && under.expiresAt <= now()))
+    const isOver = under.expiresAt !== null && under.expiresAt <= now();
+    // A bot that is off here may come back; what it does not know any more cannot go on.
+    if (known === null && !isOver && table.bot(under.botId) === null) return EMPTY;
+    if (known === null || isOver)
       return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
     const { active, dialogue } = known;
     if (isOut(stored, active.bot.id)) return EMPTY;

@@ -76,6 +76,26 @@ describe("a form", () => {
     expect(bots.heard()).toEqual(["Your e-mail?"]);
   });
 
+  it("waits while its bot is off, and goes on when it is back", async () => {
+    const other = (b: Routes): void => {
+      const choice = b.menu("choice", {
+        text: "Which?",
+        options: { a: { label: "A", reply: "You took A." } },
+      });
+      b.keyword("choose", (ctx) => ctx.start(choice));
+    };
+    const bots = await startBots({ other, shop: signup });
+    await bots.say("join");
+    bots.heard();
+
+    await bots.kill({ other });
+    await bots.say("Ana");
+    expect(bots.heard()).toEqual([]);
+    await bots.kill({ other, shop: signup });
+    await bots.say("Ana");
+    expect(bots.heard()).toEqual(["Your e-mail?"]);
+  });
+
   it("gives up after its tries, and is cancelled by a word", async () => {
     const bots = await startBots({
       shop: bot((b) => {
