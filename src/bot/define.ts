@@ -2,6 +2,7 @@ import { OPTION_NAMES, readOptions } from "./options.ts";
 import { emptyParts, routeBuilder } from "./route-builder.ts";
 import type { Bot, BotDefinition, BotOptions, Routes } from "./types.ts";
 
+/** Settings that no schema describes. */
 type AnyConfig = Readonly<Record<string, unknown>>;
 
 /**

@@ -11,10 +11,12 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
+/** The value as the schema reads it, or what is wrong with it. */
 type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
+/** One fault, and where it is. */
 interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

@@ -6,6 +6,7 @@
  * device part. `chatKey` and `sender` are canonical: the phone number's form when the pair is known, else the LID's.
  */
 
+/** What a chat is. */
 export type ChatKind = "dm" | "group" | "channel" | "status";
 
 /** `type` of the webhook event; `kind` of `GET /messages/{id}` uses the same words. */
@@ -27,6 +28,7 @@ export type MessageType =
   | "channel"
   | "unknown";
 
+/** The message that another one answers. */
 export interface Quoted {
   id: string;
   /** Canonical id of the quoted writer. */
@@ -103,6 +105,7 @@ export interface TextDraft {
   quote?: DraftQuote;
 }
 
+/** What a file is. A `voice` is a voice note, an `audio` any other sound. */
 export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "sticker";
 
 /** A file that is already fetched, looked at, and encrypted on disk: a row of `media_files`. */
@@ -176,6 +179,7 @@ export interface PollVote {
   at: number;
 }
 
+/** How people have voted so far. */
 export interface PollTally {
   /** In the poll's order; `voters` are digits, or `…@lid`. */
   options: { name: string; voters: string[] }[];

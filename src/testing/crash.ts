@@ -5,11 +5,13 @@ import { openTestChat } from "./open.ts";
 import type { TestBots, TestChatOptions } from "./options.ts";
 import type { TestChat } from "./types.ts";
 
+/** What `crashEverywhere` takes besides bots and script. */
 export interface CrashOptions extends TestChatOptions {
   /** Prepares each chat before the script: stubs, for instance. Nothing is killed here. */
   prepare?: (chat: TestChat) => unknown;
 }
 
+/** How much was tried. */
 export interface CrashReport {
   /** Commits of the undisturbed run; each was a point to be killed at, before and after it. */
   commits: number;

@@ -3,6 +3,7 @@ import { describeDecision } from "./expectations.ts";
 import { describeExpected, fits } from "./replies.ts";
 import type { Conversation, Decision, Expected } from "./types.ts";
 
+/** What vitest wants of a matcher. */
 interface Matched {
   pass: boolean;
   message: () => string;

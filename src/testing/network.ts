@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 
 /** What a stub answers: a `Response`, a text, anything else as JSON, an `Error` to fail with, or a function that gives one of these. */
 export type StubAnswer = Response | string | number | boolean | null | object | Error;
+/** What answers requests: always the same, or by request. */
 export type Stub = StubAnswer | ((request: Request) => StubAnswer | Promise<StubAnswer>);
 
 /** A request that a bot made and a stub answered. */

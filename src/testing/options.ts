@@ -19,6 +19,7 @@ export type TestBots =
 /** What a webhook is told, and what it answers: see docs on webhooks. A text stands for `{ message: text }`. */
 export type TestWebhook = (event: Record<string, unknown>) => unknown;
 
+/** The gateway and the person of a test. All of it may be left out. */
 export interface TestChatOptions {
   /** Settings of the bot; by id when there are several bots. */
   config?: Record<string, unknown>;

@@ -1,11 +1,11 @@
 import type { Duration } from "../bot/duration.ts";
-import type { Draft, MediaKind } from "../model/messages.ts";
+import type { MediaKind } from "../model/messages.ts";
 import type { Call, Stub } from "./network.ts";
 
 /** One message of the bot, as its chat shows it. */
 export interface Reply {
   id: string;
-  kind: Draft["kind"];
+  kind: "text" | "poll" | "reaction" | MediaKind;
   /** What a person reads: the text, a caption, a poll's question, a reaction's emoji; "" when there is nothing. */
   text: string;
   poll: { question: string; options: string[]; multiple: boolean } | null;
@@ -19,6 +19,7 @@ export interface Reply {
 /** What `expect` takes: the whole text, an expression, or what some fields must be. */
 export type Expected = string | RegExp | ((reply: Reply) => boolean) | ExpectedFields;
 
+/** What some fields of a reply must be; what is not named may be anything. */
 export interface ExpectedFields {
   kind?: Reply["kind"];
   text?: string | RegExp;
@@ -50,6 +51,7 @@ export interface UserMessage {
   late?: number;
 }
 
+/** A file that a person sends. Bytes and type that are left out are made up by its kind. */
 export interface SentFile {
   caption?: string;
   bytes?: Uint8Array;
@@ -65,9 +67,11 @@ export interface Conversation {
   burst(texts: readonly string[]): Promise<void>;
   /** Answers the last poll with these options; none takes the vote back. */
   vote(...labels: string[]): Promise<void>;
+  /** Sends a file. */
   media(kind: MediaKind, file?: SentFile): Promise<void>;
   /** An emoji on the bot's last message; "" takes it back. */
   react(emoji: string): Promise<void>;
+  /** Shares a place. */
   location(place: { latitude: number; longitude: number; name?: string; address?: string }): Promise<void>;
   /** Sends a contact card. */
   card(name: string, ...numbers: string[]): Promise<void>;
@@ -92,11 +96,13 @@ export interface Conversation {
   transcript(): string[];
   /** Replies that no `expect` has looked at. */
   unseen(): readonly Reply[];
+  /** What was decided about each message here, in order. */
   decisions(): Promise<Decision[]>;
   /** What a bot remembers of this person; null when it is nothing. @param botId may be left out when there is one bot */
   session(botId?: string): Promise<unknown>;
 }
 
+/** A group with the bot; without `as`, its first member writes. */
 export interface GroupChat extends Conversation {
   /** A member of the group. */
   as(name: string): Conversation;
@@ -121,10 +127,12 @@ export interface TestChat extends Conversation, AsyncDisposable {
   kill(): Promise<void>;
   /** Lets time pass, with everything that becomes due on the way. */
   advance(duration: Duration): Promise<void>;
+  /** What the clock of the test shows. */
   now(): Date;
   /** Transcripts of all chats, by address. */
   transcripts(): Record<string, string[]>;
   /** Resolves when nothing is under way anywhere. */
   settle(): Promise<void>;
+  /** Ends the gateway of the test and removes its folder. */
   close(): Promise<void>;
 }

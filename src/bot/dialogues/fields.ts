@@ -24,8 +24,10 @@ export interface Field<Value> {
   readonly outcome?: (value: Value) => "go_on" | "cancel" | "restart";
 }
 
+/** What the answer of a field is. */
 export type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 
+/** What every kind of question takes. */
 export interface FieldOptions {
   /** Said when the answer cannot be used, instead of the form's own text. */
   retry?: string;
@@ -35,6 +37,7 @@ export interface FieldOptions {
   skip?: string | readonly string[];
 }
 
+/** The value, or null as well when `skip` allows to leave the question unanswered. */
 type Skipped<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
 
 function field<Value, O extends FieldOptions>(
@@ -63,6 +66,7 @@ const written = (ctx: AnyContext): string | undefined => {
   return text === "" ? undefined : text;
 };
 
+/** What a text must be. */
 export interface TextOptions extends FieldOptions {
   /** Characters; default 1 and 4,000. */
   min?: number;
@@ -126,6 +130,7 @@ export function phone<O extends FieldOptions & { mine?: string | readonly string
   });
 }
 
+/** What a number must be. */
 export interface NumberOptions extends FieldOptions {
   min?: number;
   max?: number;
@@ -149,6 +154,7 @@ export function number<O extends NumberOptions = Record<never, never>>(
   });
 }
 
+/** How the choices are shown. */
 export interface ChoiceOptions extends FieldOptions {
   /** Default `text`. */
   render?: Rendering;
@@ -172,6 +178,7 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   );
 }
 
+/** Words for yes and no instead of the usual ones, and what a no does. */
 export interface ConfirmOptions extends FieldOptions {
   yes?: readonly string[];
   no?: readonly string[];

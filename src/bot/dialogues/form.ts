@@ -2,11 +2,13 @@ import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
 import type { Field, ValueOf } from "./fields.ts";
 import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
 
+/** The questions of a form by key, in the order in which they are asked. */
 // oxlint-disable-next-line typescript/no-explicit-any -- fields of whatever value
 export type Fields = Readonly<Record<string, Field<any>>>;
 /** What a form has collected. */
 export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> };
 
+/** A form that `ctx.start(form, known)` begins: what is known already is not asked. */
 export type Form<F extends Fields> = Dialogue<Partial<Values<F>> | undefined>;
 
 /** Kept between two messages. By key, so that a question that is added, removed or moved disturbs no form under way. */

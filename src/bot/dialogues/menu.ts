@@ -2,6 +2,7 @@ import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
 import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
 import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
 
+/** A text (or key of `locales/*.json`), or a function that gives one. */
 type Text<Ctx> = string | ((ctx: Ctx) => string | Promise<string>);
 
 /** One line of a menu: does something, says something, or begins another dialogue. */
@@ -15,6 +16,7 @@ export interface MenuOption<Ctx = AnyContext> {
   again?: boolean;
 }
 
+/** What a menu asks, and what can be chosen. */
 export interface MenuDefinition<Ctx = AnyContext> extends DialogueOptions {
   /** The question above the options. */
   text: Text<Ctx>;

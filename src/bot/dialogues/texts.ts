@@ -15,6 +15,7 @@ export interface DialogueTexts {
   expired?: string;
 }
 
+/** How a menu or a form behaves. */
 export interface DialogueOptions {
   texts?: DialogueTexts;
   /** Tries for each question; default 3, at most 100. */

@@ -28,6 +28,7 @@ export type Burst =
   /** Of such texts only the last is handled. */
   | { latest: Duration };
 
+/** How long and how often a bot may answer. */
 export interface BotLimits {
   /** One handler's time. Default `BOT_TIMEOUT_MS`. */
   timeout?: Duration;
@@ -44,6 +45,7 @@ export type OnError =
   /** Nobody else is asked, and this is said. */
   | { reply: string };
 
+/** What `defineBot` takes before the function that adds the routes. All of it may be left out. */
 export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session = undefined> {
   /** 0 is asked first, 100 last. Default 50; equals are asked in the order of their ids. */
   priority?: number;

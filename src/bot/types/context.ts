@@ -11,11 +11,13 @@ export interface BotLog {
   error(fields: object, text?: string): void;
 }
 
+/** What every kind of reply takes. */
 export interface ReplyOptions {
   /** Quote the message that is answered. Default false. */
   quote?: boolean;
 }
 
+/** What a reply with a text takes. */
 export interface TextOptions extends ReplyOptions {
   /** People whom the text mentions as `@digits`: digits or `…@lid`. */
   mentions?: readonly string[];
@@ -24,6 +26,7 @@ export interface TextOptions extends ReplyOptions {
 /** A file: its address, or its bytes. */
 export type FileSource = string | { url: string } | { bytes: Uint8Array; fileName?: string };
 
+/** What a reply with a file takes. */
 export interface FileOptions extends ReplyOptions {
   /** Text under an image, a video or a document. */
   caption?: string;
@@ -31,6 +34,7 @@ export interface FileOptions extends ReplyOptions {
   fileName?: string;
 }
 
+/** What a poll takes. */
 export interface PollOptions extends ReplyOptions {
   /** Any number of answers instead of one. Default false. */
   multiple?: boolean;
@@ -55,6 +59,7 @@ export interface ReceivedFile {
   fileName: string;
 }
 
+/** How long a person takes over, and what is said before. */
 export interface HandoffOptions {
   /** How long bots keep silent in the chat. Default: `TAKEOVER_MINUTES`; at least one minute. */
   for?: Duration;
@@ -92,6 +97,7 @@ export interface Context<
   readonly chat: { readonly id: string; readonly kind: ChatKind };
   /** The linked number itself, digits. */
   readonly number: string;
+  /** The whole message, frozen. */
   readonly message: M;
   /** The number's own settings for this bot (`PUT /devices/{number}/bots`), as the bot's `config` schema reads them. */
   readonly config: Config;
@@ -115,12 +121,17 @@ export interface Context<
    * @throws {TypeError} a text that is blank or longer than 65,536 characters, a poll without 2 to 12 options, …
    */
   reply(content: Content, options?: TextOptions): void;
+  /** A picture, with a caption. */
   image(file: FileSource, options?: FileOptions): void;
+  /** A video, with a caption. */
   video(file: FileSource, options?: FileOptions): void;
+  /** Sound as a file. */
   audio(file: FileSource, options?: ReplyOptions): void;
   /** Sound as a voice note. */
   voice(file: FileSource, options?: ReplyOptions): void;
+  /** Any file, to be downloaded. */
   document(file: FileSource, options?: FileOptions): void;
+  /** A question with 2 to 12 options; the votes come as messages (`b.on("poll:vote", …)`). */
   poll(question: string, options: readonly string[], settings?: PollOptions): void;
   /** An emoji on the message that is answered; "" takes it back. */
   react(emoji: string): void;
@@ -155,6 +166,7 @@ export interface Context<
   idempotencyKey(key: string): string;
   /** Runs the bot's `timer` route of this key later, also after a restart. Setting it again moves it. */
   after(delay: Duration, key: string, data?: unknown): void;
+  /** Forgets a timer that is not due yet. */
   cancelTimer(key: string): void;
   /** The message's file. @throws when it has none, or WhatsApp does not give it */
   file(): Promise<ReceivedFile>;

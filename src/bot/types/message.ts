@@ -23,7 +23,9 @@ export type Message = Readonly<
   }
 >;
 
+/** Fields that are there in messages of a type, so that they are not null. */
 type Known<Key extends keyof Message> = { [K in Key]: NonNullable<Message[K]> };
+/** A message whose type is known. */
 type OfType<Type extends MessageType> = Omit<Message, "type"> & { readonly type: Type };
 
 /** A message of one type, with what that type always carries. */
@@ -39,6 +41,7 @@ export type MessageOf<Type extends MessageType> = Type extends "location"
           ? OfType<Type> & Known<"targetId">
           : OfType<Type>;
 
+/** A message with a file. */
 type MediaMessage<Kind extends MediaKind> = Omit<Message, "media"> & {
   readonly media: Readonly<Omit<IncomingMedia, "kind"> & { kind: Kind }>;
 };

@@ -1,8 +1,17 @@
-import type { DialogueOptions, Fields, Form, Menu, MenuDefinition, Values } from "../dialogues/index.ts";
+import type {
+  DialogueOptions,
+  Fields,
+  Form,
+  Menu,
+  MenuDefinition,
+  Values,
+  fields,
+} from "../dialogues/index.ts";
 import type { Context, CommandMatch, Observation } from "./context.ts";
 import type { Dialogue } from "./dialogue.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
 
+/** What a route runs. Its result is awaited, and means nothing. */
 export type Handler<
   M = Message,
   Match = RegExpExecArray | null,
@@ -10,6 +19,7 @@ export type Handler<
   Session = undefined,
 > = (ctx: Context<M, Match, Config, Session>) => unknown;
 
+/** A filter of one's own: whether the route takes the message. */
 export type Predicate = (message: Message) => boolean;
 
 /** Runs around the routes of its bot, in the order of the calls. Not calling `next` keeps the route from running. */
@@ -18,11 +28,13 @@ export type Middleware<Config = Readonly<Record<string, unknown>>, Session = und
   next: () => Promise<void>,
 ) => unknown;
 
+/** When an interrupt is heard. */
 export interface InterruptOptions {
   /** Also heard while a person has the chat (`handoff`, or the owner wrote by hand), and ends that. Default false. */
   endsHandoff?: boolean;
 }
 
+/** One text, or several that mean the same. */
 type Words = string | readonly string[];
 
 /**
@@ -73,7 +85,7 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
     options?: DialogueOptions,
   ): Form<F>;
   /** Kinds of questions for `form`, for files that import nothing. */
-  readonly fields: typeof import("../dialogues/fields.ts");
+  readonly fields: typeof fields;
   /** Makes dialogues known that were made outside of this function, so that they go on after a restart. */
   dialogue(...dialogues: Dialogue<never>[]): void;
 }
