@@ -1,38 +1,21 @@
-import type { Logger } from "pino";
 import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Statement } from "../store/store.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
-import { bodyOf, endRows, type BotMedia } from "./conclude.ts";
+import { bodyOf, endRows } from "./conclude.ts";
 import { lazyView } from "./context.ts";
-import type { Locales } from "./locales.ts";
 import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
-import type { RunningBots } from "./running.ts";
 import { scopeOf } from "./scope.ts";
-import { EXPIRE, OWN_TIMERS, REMIND, type BotState, type StoredDialogue } from "./state.ts";
+import { EXPIRE, OWN_TIMERS, REMIND, type StoredDialogue } from "./state.ts";
 import type { ActiveBot, Candidate, FilterFailure, RouteTable } from "./table.ts";
 import { runTaps } from "./taps.ts";
-import { createTurns, type BotFiles, type TurnResult } from "./turns.ts";
+import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
 import type { Dialogue, Message, Turn } from "./types.ts";
 
-export interface BotAnswerersDeps {
+export interface BotAnswerersDeps extends TurnsDeps {
   /** Which bots each number has. */
   bindings: Pick<Bindings, "tableOf">;
-  state: BotState;
-  media: BotMedia;
-  files: BotFiles;
-  locales: () => Locales;
-  config: { botTimeoutMs: number; takeoverMinutes: number };
-  /** For `ctx.idempotencyKey`: the same for the same message. */
-  hmac(text: string): string;
-  log: Logger;
-  /** Milliseconds. */
-  now: () => number;
-  /** Aborts when the gateway waits no longer for handlers: `answer` then rejects with the signal's reason. */
-  stopping?: AbortSignal;
-  /** Told who runs. */
-  running?: Pick<RunningBots, "begin">;
 }
 
 /** In the order in which the pipeline asks them; a webhook that holds a chat comes after `interrupts`. */

@@ -25,9 +25,12 @@ export interface TurnsDeps {
   files: BotFiles;
   locales: () => Locales;
   config: { botTimeoutMs: number; takeoverMinutes: number };
+  /** For `ctx.idempotencyKey`: the same for the same message. */
   hmac(text: string): string;
   log: Logger;
+  /** Milliseconds. */
   now: () => number;
+  /** Aborts when the gateway waits no longer for handlers: they then reject with the signal's reason. */
   stopping?: AbortSignal;
   /** Told who runs. */
   running?: Pick<RunningBots, "begin">;
