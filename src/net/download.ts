@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { OutboundError } from "./errors.ts";
 import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredentials } from "./outbound.ts";
 
@@ -25,7 +25,7 @@ export interface Download {
 
 /** See `SafeFetch.download`. undici's own `request`: its streams cost less memory than those of fetch. */
 export async function download<T>(
-  agent: Agent,
+  agent: Dispatcher,
   url: string,
   limits: DownloadLimits,
   read: (answer: Download) => Promise<T>,
@@ -60,7 +60,7 @@ export async function download<T>(
 }
 
 async function follow(
-  agent: Agent,
+  agent: Dispatcher,
   first: URL,
   limits: DownloadLimits,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function follow(
 }
 
 function get(
-  agent: Agent,
+  agent: Dispatcher,
   url: URL,
   limits: DownloadLimits,
   signal: AbortSignal,

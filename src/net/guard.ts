@@ -1,6 +1,6 @@
 import { lookup as resolve, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { Agent, buildConnector } from "undici";
+import { Agent, buildConnector, type Dispatcher } from "undici";
 import { literalAddress } from "./addresses.ts";
 import { OutboundError } from "./errors.ts";
 
@@ -17,7 +17,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export function createGuardedAgent(
   isAllowed: ((address: string) => boolean) | null,
   tls: { ca?: string[] } = {},
-): Agent {
+): Dispatcher {
+  return createAgent(isAllowed, tls).compose(boundedHints);
+}
+
+function createAgent(isAllowed: ((address: string) => boolean) | null, tls: { ca?: string[] }): Agent {
   const options = { timeout: CONNECT_TIMEOUT_MS, ...(tls.ca && { ca: tls.ca }) };
   if (isAllowed === null) return new Agent({ connect: options });
   const connect = buildConnector({ ...options, lookup: guardedLookup(isAllowed) });
@@ -33,6 +37,31 @@ export function createGuardedAgent(
         socket.destroy();
         return callback(notAllowed(), null);
       });
+    },
+  });
+}
+
+/** Interim answers (1xx) before the one that counts; a server that sends them without end has none. */
+const MOST_HINTS = 50;
+
+const boundedHints: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, countingHints(handler));
+
+function countingHints(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+  let hints = 0;
+  const start: Dispatcher.DispatchHandler["onResponseStart"] = (controller, status, ...rest) => {
+    if (status < 200 && ++hints > MOST_HINTS)
+      controller.abort(
+        new OutboundError("unreachable", "The answer began with too many interim answers (1xx)."),
+      );
+    else handler.onResponseStart?.(controller, status, ...rest);
+  };
+  // Whatever else it can do, and it is asked what it can do, stays its own.
+  return new Proxy(handler, {
+    get(target, name) {
+      if (name === "onResponseStart") return start;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
     },
   });
 }

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { createFetch } from "ofetch";
-import { fetch as undiciFetch, Headers as UndiciHeaders, type Agent } from "undici";
+import { fetch as undiciFetch, Headers as UndiciHeaders, type Dispatcher } from "undici";
 import type { Config } from "../config.ts";
 import { isPublicAddress, literalAddress } from "./addresses.ts";
 import { OutboundError } from "./errors.ts";
@@ -87,7 +87,7 @@ export function createSafeFetch(
 
 type Sender = (url: URL, request: OutboundRequest, signal: AbortSignal) => Promise<Response>;
 
-function createSender(agent: Agent): Sender {
+function createSender(agent: Dispatcher): Sender {
   // The fetch of the same undici as the agent: Node's own may be of another version and not understand it.
   const client = createFetch({
     fetch: undiciFetch as unknown as typeof fetch,

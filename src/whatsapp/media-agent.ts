@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
-import type { Agent } from "undici";
+import type { Dispatcher } from "undici";
 import type { Config } from "../config.ts";
 import { isPublicAddress } from "../net/addresses.ts";
 import { createGuardedAgent } from "../net/guard.ts";
@@ -9,7 +9,7 @@ import { createGuardedAgent } from "../net/guard.ts";
 export function createMediaAgent({
   whatsappCaFile,
   whatsappWsUrl,
-}: Pick<Config, "whatsappCaFile" | "whatsappWsUrl">): Agent {
+}: Pick<Config, "whatsappCaFile" | "whatsappWsUrl">): Dispatcher {
   const ca =
     whatsappCaFile === null ? undefined : [...rootCertificates, readFileSync(whatsappCaFile, "utf8")];
   return createGuardedAgent(whatsappWsUrl === null ? isPublicAddress : null, { ca });

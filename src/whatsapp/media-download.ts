@@ -1,4 +1,4 @@
-import type { Agent } from "undici";
+import type { Dispatcher } from "undici";
 import type { Config } from "../config.ts";
 import { download } from "../net/download.ts";
 import { OutboundError } from "../net/errors.ts";
@@ -19,7 +19,7 @@ export interface MediaDownloads {
 
 /** Loads files from WhatsApp's hosts, byte for byte as they lie there. */
 export function createMediaDownloads(
-  agent: Agent,
+  agent: Dispatcher,
   { whatsappWsUrl }: Pick<Config, "whatsappWsUrl">,
 ): MediaDownloads {
   async function load<T>(

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { failpoint } from "../model/failpoint.ts";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media.ts";
 import type { MediaKind } from "../model/messages.ts";
@@ -48,7 +48,7 @@ const PATHS: Record<MediaKind, string> = {
   document: "document",
 };
 
-export function createUploads(agent: Agent, files: OutgoingFiles, now: () => number): Uploads {
+export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () => number): Uploads {
   const underWay = new Map<string, Promise<StoredFile | null>>();
 
   async function store(
@@ -80,7 +80,7 @@ export function createUploads(agent: Agent, files: OutgoingFiles, now: () => num
 }
 
 async function storeAtAnyHost(
-  agent: Agent,
+  agent: Dispatcher,
   file: OutgoingFile,
   target: UploadTarget,
   source: MediaHostsSource,
@@ -113,7 +113,7 @@ async function askFor(source: MediaHostsSource, fresh: boolean) {
 }
 
 async function storeAt(
-  agent: Agent,
+  agent: Dispatcher,
   host: string,
   auth: string,
   file: OutgoingFile,
