@@ -133,8 +133,11 @@ describe("posts of a channel", () => {
     const channel = await world.sim.addChannel({ name: "City news" });
     await register(world, channel.id);
 
-    await world.sim.postInChannel(channel.id, "nobody wants this");
-    await world.sim.settle();
+    const unwanted = await world.sim.postInChannel(channel.id, "nobody wants this");
+    await until(async () => {
+      const decisions = `/devices/${SHOP}/decisions?message=${unwanted.id}`;
+      return (await world.gateway.get(decisions, { key: world.key })).body.total === 1;
+    });
     await configure(["message", "channel"]);
     const { id } = await world.sim.postInChannel(channel.id, "Rain tomorrow.");
 

@@ -23,6 +23,8 @@ export async function serveControl(
     else if (request.method === "POST" && request.url === "/") void answer(simulator, request, response);
     else reply(response, 404, { error: "POST / with {method, args}, or GET /events" });
   });
+  // A caller that pauses for longer than Node's five seconds would meet a connection that is just being closed.
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
