@@ -101,7 +101,7 @@ export default defineConfig({
         nitro.options.virtual["#bots"] =
           `export default {}; export const locales = {}; export const sources = ${JSON.stringify(botsFolder)};`;
       // `nitro dev` brings a server of its own.
-      if (!nitro.options.dev) nitro.options.entry = join(root, "src/serve.ts");
+      if (!nitro.options.dev) nitro.options.entry = join(root, "src/process/serve.ts");
     },
   ],
 });

@@ -3,9 +3,9 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "./model/errors.ts";
 import { readPlan, type Plan } from "./model/plan.ts";
-import { createSettings, type Environment, type Settings } from "./settings.ts";
+import { createSettings, type Environment, type Settings } from "./model/settings.ts";
 
-export type { Environment } from "./settings.ts";
+export type { Environment } from "./model/settings.ts";
 export type { Plan } from "./model/plan.ts";
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

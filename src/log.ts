@@ -1,7 +1,7 @@
 import { pino, symbols } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Config } from "./config.ts";
-import { createScrubber, type Scrubber } from "./scrubber.ts";
+import { createScrubber, type Scrubber } from "./model/scrubber.ts";
 
 export type Logger = pino.Logger;
 

@@ -5,7 +5,7 @@ import { createDrain } from "./api/drain.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
 import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
-import { exit, surviveCrashes } from "./crashes.ts";
+import { exit, surviveCrashes } from "./process/crashes.ts";
 import { createLogger } from "./log.ts";
 import { StartError } from "./model/errors.ts";
 

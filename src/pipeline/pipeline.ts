@@ -3,7 +3,7 @@ import type { Inbox } from "../inbox/inbox.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Outbox } from "../outbox/outbox.ts";
-import type { Polls } from "../polls/polls.ts";
+import type { Polls } from "../inbox/polls.ts";
 import { backoffMs, scheduleByTimer, type Schedule } from "../outbox/schedule.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";

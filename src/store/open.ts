@@ -6,6 +6,7 @@ import * as schema from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import { hideSecret, type Logger } from "../log.ts";
 import { StartError } from "../model/errors.ts";
+import { systemTime, type Time } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import { createClientEngine } from "./client-engine.ts";
 import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
@@ -34,16 +35,16 @@ const START_PATIENCE_MS = 10_000;
  * Takes the lock on `DATA_DIR`, makes sure that the database is ours, whole, not newer than this program and sealed with
  * this master key, and brings it up to date. Until all of that is known nothing existing is changed.
  *
- * @param now clock in milliseconds; tests may hand in another
+ * @param time tests may hand in another
  * @throws {StartError} with one line that names the setting or file and the cure
  */
-export async function openStore(config: Config, log: Logger, now: () => number = Date.now): Promise<Store> {
+export async function openStore(config: Config, log: Logger, time: Time = systemTime): Promise<Store> {
   makeFolder(config.dataDir);
   const file = databaseFile(config.databaseUrl);
   const locks = await takeLocks(config.dataDir, file);
   try {
     refuseUnfinishedRestore(config.dataDir);
-    return await openLocked(config, log, file, locks, now);
+    return await openLocked(config, log, file, locks, time);
   } catch (error) {
     for (const lock of locks) lock.release();
     throw error;
@@ -55,7 +56,7 @@ async function openLocked(
   log: Logger,
   file: string | null,
   locks: Lock[],
-  now: () => number,
+  time: Time,
 ): Promise<Store> {
   const name = file === null ? "The database of DATABASE_URL" : `The database ${file}`;
   if (file !== null) {
@@ -71,7 +72,7 @@ async function openLocked(
   try {
     // Somebody may just be looking at the file, or has closed it after a crash and is tidying up its log.
     if (file !== null) await client.execute(`PRAGMA busy_timeout = ${START_PATIENCE_MS}`);
-    const masterKey = await prepareDatabase(config, client, file, name, now());
+    const masterKey = await prepareDatabase(config, client, file, name, time.now());
     const derivationKey = await readDerivationKey(client, masterKey);
     hideSecret(log, masterKey);
     hideSecret(log, derivationKey);
@@ -107,7 +108,8 @@ async function openLocked(
       box: createSecretBox(masterKey, derivationKey),
       cache,
       adminToken,
-      now,
+      time,
+      now: time.now,
       async close() {
         condition?.close();
         await writer.close();

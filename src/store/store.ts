@@ -1,6 +1,7 @@
 import type { ResultSet, Row } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql";
 import type { Storage } from "unstorage";
+import type { Time } from "../model/time.ts";
 import type { StorageState } from "./condition.ts";
 import type * as schema from "../../drizzle/schema.ts";
 
@@ -51,7 +52,9 @@ export interface Store {
   adminToken: string;
   /** Whether the database can be written to; it comes back from `full` by itself, from `damaged` never. */
   readonly state: StorageState;
-  /** Milliseconds; tests may run another clock. */
+  /** Handed to everything that waits or looks at the clock; tests may move it. */
+  time: Time;
+  /** `time.now`. */
   now(): number;
   close(): Promise<void>;
 }

@@ -9,10 +9,11 @@ import { createInbox } from "../inbox/inbox.ts";
 import type { Logger } from "../log.ts";
 import { createMedia } from "../media/media.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
+import { timeWithClock } from "../model/time.ts";
 import { createSafeFetch, type SafeFetch } from "../net/safe-fetch.ts";
 import { createOutbox, type Outbox } from "../outbox/outbox.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
-import { createPolls } from "../polls/polls.ts";
+import { createPolls } from "../inbox/polls.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
@@ -64,7 +65,7 @@ const canonicalChat = async (_deviceId: number, jid: string): Promise<string> =>
 /** Joins the parts as `src/app.ts` does; the clock and the connection are the test's. */
 export async function openRun(options: RunOptions): Promise<Run> {
   const { config, log, clock, wire, ownNumber } = options;
-  const opened = await openStore(config, log, clock.now);
+  const opened = await openStore(config, log, timeWithClock(clock.now));
   await opened.writer.commit([
     {
       sql: `INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at)

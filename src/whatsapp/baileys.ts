@@ -1,5 +1,5 @@
-import { patchLibsignal } from "./libsignal.ts";
-import { reviveSkippedSenderKeys } from "./skipped-sender-keys.ts";
+import { patchLibsignal } from "./signal/libsignal.ts";
+import { reviveSkippedSenderKeys } from "./signal/skipped-sender-keys.ts";
 
 await patchLibsignal();
 

@@ -3,17 +3,17 @@ import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Draft, Incoming } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
-import { openAuthState, readCreds, type AuthState } from "./auth-state.ts";
-import { openConnection } from "./connection.ts";
-import { createDeviceMemory, type DeviceMemory } from "./device-memory.ts";
+import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
+import { openConnection } from "./connection/connection.ts";
+import { createDeviceMemory, type DeviceMemory } from "./connection/device-memory.ts";
 import { identityOf } from "./identity.ts";
-import { sweepJournal } from "./journal-rows.ts";
-import { createKeyCache } from "./key-cache.ts";
-import { createMediaAgent } from "./media-agent.ts";
-import { createMediaDownloads, mediaSource } from "./media-download.ts";
+import { sweepJournal } from "./signal/journal-rows.ts";
+import { createKeyCache } from "./signal/key-cache.ts";
+import { createMediaAgent } from "./media/agent.ts";
+import { createMediaDownloads, mediaSource } from "./media/download.ts";
 import type { WhatsApp, Witness } from "./port.ts";
-import { sharedSocketOptions, type WhatsAppSettings } from "./socket-options.ts";
-import { createUploads } from "./upload.ts";
+import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
+import { createUploads } from "./media/upload.ts";
 
 const SWEEP_MS = 60 * 60 * 1000;
 

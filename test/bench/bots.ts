@@ -21,7 +21,7 @@ import type { Incoming } from "../../src/model/messages.ts";
 import { createOutbox } from "../../src/outbox/outbox.ts";
 import type { Answerer } from "../../src/pipeline/answer.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
-import { createPolls } from "../../src/polls/polls.ts";
+import { createPolls } from "../../src/inbox/polls.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 

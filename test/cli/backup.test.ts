@@ -16,7 +16,7 @@ import { restoreBackup, type Restored } from "../../src/backup/restore.ts";
 import { saveBackup } from "../../src/cli/save-backup.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Statement, Store } from "../../src/store/store.ts";
-import { forgetRatchets } from "../../src/whatsapp/rollback.ts";
+import { forgetRatchets } from "../../src/whatsapp/signal/rollback.ts";
 import { runCommand } from "../_setup/command.ts";
 import { freePort } from "../_setup/gateway.ts";
 import { configFor, silentLog, temporaryFolder } from "../unit/store/temporary.ts";

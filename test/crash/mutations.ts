@@ -25,7 +25,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "no-journal",
     what: "the plaintext is not kept with the ratchet",
-    file: "src/whatsapp/repository.ts",
+    file: "src/whatsapp/signal/repository.ts",
     edits: [
       [
         "await keys.set({ journal: { [hash]: row } } as SignalDataSet);",
@@ -38,7 +38,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "receipt-first",
     what: "the receipt leaves before the commit",
-    file: "src/whatsapp/repository.ts",
+    file: "src/whatsapp/signal/repository.ts",
     edits: [
       [
         "return await keys\n        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)",

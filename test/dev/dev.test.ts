@@ -21,7 +21,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "parley-dev-"));
   for (const path of COPIED) cpSync(join(repositoryRoot(), path), join(root, path), { recursive: true });
   symlinkSync(join(repositoryRoot(), "node_modules"), join(root, "node_modules"));
-  child = spawn(process.execPath, ["--import", "tsx", "src/dev/main.ts"], {
+  child = spawn(process.execPath, ["--import", "tsx", "src/cli/dev.ts"], {
     cwd: root,
     stdio: ["pipe", "pipe", "pipe"],
   });

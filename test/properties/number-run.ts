@@ -1,3 +1,4 @@
+import { timeWithClock } from "../../src/model/time.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +29,11 @@ export class NumberRun {
 
   async start(): Promise<void> {
     const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent" });
-    this.#store = await openStore(config, silent, () => Date.now());
+    this.#store = await openStore(
+      config,
+      silent,
+      timeWithClock(() => Date.now()),
+    );
     await this.#run();
     await this.#numbers.register(ACCOUNT, OWN);
   }

@@ -1,3 +1,4 @@
+import { timeWithClock } from "../../src/model/time.ts";
 import { rmSync } from "node:fs";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +41,7 @@ export class OutboxRun {
     const generation = ++this.#generation;
     const isGone = (): boolean => generation !== this.#generation;
     const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent", SEND_WAIT_MS: "0" });
-    const store = await openStore(config, silentLog(config), this.clock.now);
+    const store = await openStore(config, silentLog(config), timeWithClock(this.clock.now));
     this.#store = store;
     await store.writer.commit([
       {

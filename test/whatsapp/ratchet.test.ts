@@ -6,14 +6,14 @@ import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumb
 const forced = vi.hoisted(() => ({ replacing: false, cold: false }));
 
 // Nothing is held in memory: every session is read from the database, as for a number with very many contacts.
-vi.mock("../../src/whatsapp/key-cache.ts", async (original) => {
-  const module = await original<typeof import("../../src/whatsapp/key-cache.ts")>();
+vi.mock("../../src/whatsapp/signal/key-cache.ts", async (original) => {
+  const module = await original<typeof import("../../src/whatsapp/signal/key-cache.ts")>();
   return { ...module, createKeyCache: () => module.createKeyCache(forced.cold ? 1 : undefined) };
 });
 
 // Device lists are asked for at every send, and each answer replaces the session: what happens once a day, always.
-vi.mock("../../src/whatsapp/device-memory.ts", async (original) => {
-  const module = await original<typeof import("../../src/whatsapp/device-memory.ts")>();
+vi.mock("../../src/whatsapp/connection/device-memory.ts", async (original) => {
+  const module = await original<typeof import("../../src/whatsapp/connection/device-memory.ts")>();
   return {
     ...module,
     createDeviceMemory: () => {
@@ -23,8 +23,8 @@ vi.mock("../../src/whatsapp/device-memory.ts", async (original) => {
     },
   };
 });
-vi.mock("../../src/whatsapp/session-keeping.ts", async (original) => {
-  const module = await original<typeof import("../../src/whatsapp/session-keeping.ts")>();
+vi.mock("../../src/whatsapp/signal/session-keeping.ts", async (original) => {
+  const module = await original<typeof import("../../src/whatsapp/signal/session-keeping.ts")>();
   return {
     ...module,
     keepsOpenSession: (...args: Parameters<typeof module.keepsOpenSession>) =>

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { restoreBackup, type Restored } from "../../backup/restore.ts";
 import { loadConfig } from "../../config.ts";
-import { forgetRatchets } from "../../whatsapp/rollback.ts";
+import { forgetRatchets } from "../../whatsapp/signal/rollback.ts";
 import { plainly, say } from "../plainly.ts";
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;

@@ -7,7 +7,7 @@ import { buildTable, type RouteTable } from "../../../src/bot/table.ts";
 import { createTimers, type Timers } from "../../../src/bot/timers.ts";
 import type { AnyContext, BotDefinition, BotOptions, Routes } from "../../../src/bot/types.ts";
 import { createInbox } from "../../../src/inbox/inbox.ts";
-import { createLids } from "../../../src/lid/lids.ts";
+import { createLids } from "../../../src/directory/lids.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/pipeline/answer.ts";
 import type { Verdict } from "../../../src/pipeline/handle.ts";

@@ -8,8 +8,8 @@ import { createReceivedMedia, type IncomingMediaDeps } from "../../../src/media/
 import type { IncomingMedia } from "../../../src/model/messages.ts";
 import { OutboundError } from "../../../src/net/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createMediaAgent } from "../../../src/whatsapp/media-agent.ts";
-import { createMediaDownloads } from "../../../src/whatsapp/media-download.ts";
+import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
+import { createMediaDownloads } from "../../../src/whatsapp/media/download.ts";
 import type { MediaRequest, MediaSource } from "../../../src/whatsapp/port.ts";
 import { incoming } from "../bot/messages.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";

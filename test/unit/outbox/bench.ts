@@ -1,3 +1,4 @@
+import { timeWithClock } from "../../../src/model/time.ts";
 import { onTestFinished, vi } from "vitest";
 import { loadConfig, type Environment } from "../../../src/config.ts";
 import { createOutbox, type Outbox, type OutboxDeps, type ReplyRows } from "../../../src/outbox/outbox.ts";
@@ -120,7 +121,7 @@ export const OWN_NUMBER = "491700000001";
 export async function startRun({ folder, env, clock, deps, wrap }: RunOptions = {}): Promise<Run> {
   const dataDir = folder ?? temporaryFolder();
   const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", ...env });
-  const opened = await openStore(config, silentLog(config), clock?.now);
+  const opened = await openStore(config, silentLog(config), clock && timeWithClock(clock.now));
   const store = wrap?.(opened) ?? opened;
   await opened.writer.commit([
     {

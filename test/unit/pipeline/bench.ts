@@ -2,7 +2,7 @@ import { createInbox } from "../../../src/inbox/inbox.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/pipeline/answer.ts";
 import { createPipeline, type Pipeline, type PipelineDeps } from "../../../src/pipeline/pipeline.ts";
-import { createPolls } from "../../../src/polls/polls.ts";
+import { createPolls } from "../../../src/inbox/polls.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/bench.ts";

@@ -1,3 +1,4 @@
+import { timeWithClock } from "../../../src/model/time.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +25,7 @@ export function silentLog(config: Config): Logger {
 /** A real store in a folder of its own, closed and removed after the test. */
 export async function temporaryStore(env: Environment = {}, now?: () => number): Promise<Store> {
   const config = configFor(temporaryFolder(), env);
-  const store = await openStore(config, silentLog(config), now);
+  const store = await openStore(config, silentLog(config), now && timeWithClock(now));
   onTestFinished(() => store.close());
   return store;
 }

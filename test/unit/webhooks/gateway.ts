@@ -8,7 +8,7 @@ import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createOutbox } from "../../../src/outbox/outbox.ts";
 import type { Answerer } from "../../../src/pipeline/answer.ts";
 import { createPipeline } from "../../../src/pipeline/pipeline.ts";
-import { createPolls } from "../../../src/polls/polls.ts";
+import { createPolls } from "../../../src/inbox/polls.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createWebhooks, type WebhookConfig } from "../../../src/webhooks/index.ts";
 import type { EventFiles } from "../../../src/webhooks/files.ts";

@@ -3,9 +3,9 @@ import type { FileFacts, OutgoingFile, Upload } from "../../../src/model/media.t
 import type { MediaDraft, MediaKind } from "../../../src/model/messages.ts";
 import { createSecretBox } from "../../../src/store/secret-box.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
-import { createComposer } from "../../../src/whatsapp/compose.ts";
+import { createComposer } from "../../../src/whatsapp/content/compose.ts";
 import type { SendOutcome } from "../../../src/whatsapp/port.ts";
-import { UploadFailed } from "../../../src/whatsapp/upload.ts";
+import { UploadFailed } from "../../../src/whatsapp/media/upload.ts";
 
 const PERSON = "4915100000001@s.whatsapp.net";
 const CHANNEL = "120363000000000001@newsletter";

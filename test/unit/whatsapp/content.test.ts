@@ -1,7 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
-import { fileIn, readContent } from "../../../src/whatsapp/content.ts";
+import { fileIn, readContent } from "../../../src/whatsapp/content/content.ts";
 
 const { Message } = baileys.proto;
 const encoded = (message: proto.IMessage): Uint8Array => Message.encode(message).finish();

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { StanzaAttributes } from "../../../src/whatsapp/addresses.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
-import { readContent } from "../../../src/whatsapp/content.ts";
-import { toIncoming } from "../../../src/whatsapp/from-whatsapp.ts";
-import { toWhatsApp } from "../../../src/whatsapp/to-whatsapp.ts";
+import { readContent } from "../../../src/whatsapp/content/content.ts";
+import { toIncoming } from "../../../src/whatsapp/content/from-whatsapp.ts";
+import { toWhatsApp } from "../../../src/whatsapp/content/to-whatsapp.ts";
 
 const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };
 const numberOfLid = (lidUser: string): string | null => ({ "777": "3177" })[lidUser] ?? null;

@@ -1,3 +1,4 @@
+import { timeWithClock } from "../../../src/model/time.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,7 @@ import {
   spendStatement,
   sweepJournal,
   type JournalRow,
-} from "../../../src/whatsapp/journal-rows.ts";
+} from "../../../src/whatsapp/signal/journal-rows.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const folder = mkdtempSync(join(tmpdir(), "parley-journal-"));
@@ -22,7 +23,11 @@ let store: Store;
 let now = 1_000_000;
 
 beforeEach(async () => {
-  store = await openStore(loadConfig({ DATA_DIR: folder }), pino({ level: "silent" }), () => now);
+  store = await openStore(
+    loadConfig({ DATA_DIR: folder }),
+    pino({ level: "silent" }),
+    timeWithClock(() => now),
+  );
 });
 
 afterEach(async () => {

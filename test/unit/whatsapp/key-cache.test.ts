@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createKeyCache } from "../../../src/whatsapp/key-cache.ts";
+import { createKeyCache } from "../../../src/whatsapp/signal/key-cache.ts";
 
 const tctoken = (token: string) => ({ token: Buffer.from(token) });
 

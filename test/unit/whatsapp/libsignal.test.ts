@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, diffieHellman, randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { patchLibsignal } from "../../../src/whatsapp/libsignal.ts";
+import { patchLibsignal } from "../../../src/whatsapp/signal/libsignal.ts";
 
 const fromBaileys = createRequire(createRequire(import.meta.url).resolve("@whiskeysockets/baileys"));
 const original = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withLock } from "../../../src/whatsapp/lock.ts";
+import { withLock } from "../../../src/whatsapp/signal/lock.ts";
 
 function gate(): { open(): void; passed: Promise<void> } {
   let open!: () => void;

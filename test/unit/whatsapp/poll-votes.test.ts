@@ -2,8 +2,8 @@ import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Incoming, PollDraft } from "../../../src/model/messages.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
-import { createPollReader, type PollSources } from "../../../src/whatsapp/poll-votes.ts";
-import { toWhatsApp } from "../../../src/whatsapp/to-whatsapp.ts";
+import { createPollReader, type PollSources } from "../../../src/whatsapp/content/poll-votes.ts";
+import { toWhatsApp } from "../../../src/whatsapp/content/to-whatsapp.ts";
 import { incoming } from "../bot/messages.ts";
 
 const OWN = { pn: "31600000001@s.whatsapp.net", lid: "900001@lid" };

@@ -1,6 +1,6 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
 import { describe, expect, it } from "vitest";
-import { pruneSenderKey, pruneSession, type SerializedRecord } from "../../../src/whatsapp/prune.ts";
+import { pruneSenderKey, pruneSession, type SerializedRecord } from "../../../src/whatsapp/signal/prune.ts";
 
 const SENDING = 1;
 const RECEIVING = 2;

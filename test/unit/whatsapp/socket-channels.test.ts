@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createChannels } from "../../../src/whatsapp/socket-channels.ts";
-import { createGroups } from "../../../src/whatsapp/socket-groups.ts";
+import { createChannels } from "../../../src/whatsapp/connection/socket-channels.ts";
+import { createGroups } from "../../../src/whatsapp/connection/socket-groups.ts";
 
 type Socket = Parameters<typeof createChannels>[0];
 

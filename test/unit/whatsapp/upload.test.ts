@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../../src/model/media.ts";
 import { makeCertificates } from "../../../src/simulator/media/certificates.ts";
-import { createMediaAgent } from "../../../src/whatsapp/media-agent.ts";
-import type { MediaHostsSource } from "../../../src/whatsapp/media-hosts.ts";
-import { createUploads, UploadFailed } from "../../../src/whatsapp/upload.ts";
+import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
+import type { MediaHostsSource } from "../../../src/whatsapp/media/hosts.ts";
+import { createUploads, UploadFailed } from "../../../src/whatsapp/media/upload.ts";
 
 const CONTENT = Buffer.alloc(200_000, "parley");
 const SHA256 = Buffer.alloc(32, 0xfb).toString("base64");

@@ -1,9 +1,9 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
-import { createAcks } from "../../../src/whatsapp/acks.ts";
-import { readGroups, tellsOwnLeaving } from "../../../src/whatsapp/group-nodes.ts";
-import { readReceipts } from "../../../src/whatsapp/receipts.ts";
-import { createStanzas } from "../../../src/whatsapp/stanzas.ts";
+import { createAcks } from "../../../src/whatsapp/connection/acks.ts";
+import { readGroups, tellsOwnLeaving } from "../../../src/whatsapp/connection/group-nodes.ts";
+import { readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
+import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
 
 const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };
 

@@ -1,0 +1,199 @@
+import type { Logger } from "pino";
+import { GatewayError } from "../model/errors.ts";
+import type { Store } from "../store/store.ts";
+import { RateOverlimit, type WhatsAppConnection } from "../whatsapp/port.ts";
+import { inOrder, left, toRecord, whyNot, type GroupRecord, type Own } from "./group-record.ts";
+import { createStoredLists, type StoredList } from "./stored-groups.ts";
+
+export interface GroupsDeps {
+  store: Store;
+  log: Logger;
+  /** Null unless the number is open. */
+  connection: (deviceId: number) => Pick<WhatsAppConnection, "groups"> | null;
+  identity: (deviceId: number) => Own | null;
+}
+
+export interface GroupList {
+  /** By name, then id. */
+  groups: GroupRecord[];
+  /** When WhatsApp gave the list, Unix milliseconds. */
+  cachedAt: number;
+  /** Older than 60 seconds. */
+  stale: boolean;
+}
+
+export interface Groups {
+  /**
+   * The groups of a number, at most 60 s old when WhatsApp can be asked; else the list in store.
+   *
+   * @param options.refresh asks WhatsApp whatever the age, but not within 10 s of the last request of that number
+   * @throws WHATSAPP_REFUSED when none is in store and WhatsApp gives none
+   */
+  list(deviceId: number, options: { refresh: boolean }): Promise<GroupList>;
+  /** Why a send to this address would be in vain; null for what is no group, or not known to be closed. */
+  refusal(
+    deviceId: number,
+    jid: string,
+  ): Promise<{ code: "CANNOT_SEND"; reason: NonNullable<ReturnType<typeof whyNot>> } | null>;
+  /**
+   * WhatsApp told that groups changed: the next list asks again.
+   *
+   * @param gone those that the number is no member of any more; they stay in the list, marked, until it is asked anew
+   */
+  changed(deviceId: number, ids: string[], gone?: string[]): void;
+  forget(deviceId: number): void;
+}
+
+/** What is known of one number since the start. */
+interface State {
+  /** Something changed since the list was asked for. */
+  dirty: boolean;
+  /** Groups left while the list was on its way. */
+  leftMeanwhile: Set<string>;
+  requestedAt: number;
+  asking: Promise<StoredList | null> | null;
+  /** Changes of the stored list, one after the other. */
+  writing: Promise<void>;
+}
+
+const FRESH_MS = 60_000;
+const FLOOR_MS = 10_000;
+/** A list may be megabytes on a slow line; after this a caller gets what is in store, and the list comes late. */
+const PATIENCE_MS = 15_000;
+
+export function createGroups({ store, log, connection, identity }: GroupsDeps): Groups {
+  const lists = createStoredLists(store, FRESH_MS / 1000);
+  const states = new Map<number, State>();
+
+  function stateOf(deviceId: number): State {
+    let state = states.get(deviceId);
+    if (state === undefined) {
+      state = {
+        dirty: false,
+        leftMeanwhile: new Set(),
+        requestedAt: Number.NEGATIVE_INFINITY,
+        asking: null,
+        writing: Promise.resolve(),
+      };
+      states.set(deviceId, state);
+    }
+    return state;
+  }
+
+  const isFresh = (list: StoredList, state: State): boolean =>
+    !state.dirty && store.now() - list.fetchedAt < FRESH_MS;
+
+  /** Null when WhatsApp cannot be asked now, or gives no list. */
+  async function ask(deviceId: number, state: State, marked: GroupRecord[]): Promise<StoredList | null> {
+    const line = connection(deviceId);
+    if (state.asking === null) {
+      if (line === null || store.now() - state.requestedAt < FLOOR_MS) return null;
+      state.asking = request(deviceId, state, line, marked).finally(() => (state.asking = null));
+    }
+    return patiently(state.asking);
+  }
+
+  async function request(
+    deviceId: number,
+    state: State,
+    line: Pick<WhatsAppConnection, "groups">,
+    marked: GroupRecord[],
+  ): Promise<StoredList | null> {
+    const wasDirty = state.dirty;
+    state.requestedAt = store.now();
+    state.dirty = false;
+    state.leftMeanwhile.clear();
+    try {
+      const own = identity(deviceId) ?? { number: "", lid: null };
+      const answered = (await line.groups()).map((group) => toRecord(group, own));
+      const ids = new Set(answered.map(({ id }) => id));
+      const vanished = marked.filter(({ id }) => !ids.has(id)).map(left);
+      const current = answered.map((group) => (state.leftMeanwhile.has(group.id) ? left(group) : group));
+      const list = { groups: inOrder([...current, ...vanished]), fetchedAt: store.now() };
+      await inTurn(state, () => lists.write(deviceId, list));
+      return list;
+    } catch (error) {
+      state.dirty ||= wasDirty;
+      const limited = error instanceof RateOverlimit;
+      log.warn(
+        { device: deviceId, error: (error as Error).name },
+        limited ? "WhatsApp limits how often groups may be asked for" : "WhatsApp gave no list of groups",
+      );
+      return null;
+    }
+  }
+
+  async function mark(deviceId: number, gone: string[]): Promise<void> {
+    const list = await lists.read(deviceId);
+    if (list === null || !list.groups.some(({ id, isMember }) => isMember && gone.includes(id))) return;
+    const groups = list.groups.map((group) => (gone.includes(group.id) ? left(group) : group));
+    await lists.write(deviceId, { ...list, groups });
+  }
+
+  async function known(deviceId: number, state: State): Promise<StoredList | null> {
+    await state.writing;
+    return lists.read(deviceId);
+  }
+
+  return {
+    async list(deviceId, { refresh }) {
+      const state = stateOf(deviceId);
+      const list = await known(deviceId, state);
+      if (!refresh && list && isFresh(list, state)) return answer(list, store.now());
+      // A list that is asked anew before its time, only because something changed, still shows what was left.
+      const marked = !refresh && list && store.now() - list.fetchedAt < FRESH_MS ? list.groups : [];
+      const current = (await ask(deviceId, state, marked)) ?? list;
+      if (current !== null) return answer(current, store.now());
+      throw new GatewayError(
+        "WHATSAPP_REFUSED",
+        "WhatsApp has given no list of groups yet. Try again when the number is connected, 10 seconds from now at the earliest.",
+      );
+    },
+
+    async refusal(deviceId, jid) {
+      if (!jid.endsWith("@g.us")) return null;
+      const state = stateOf(deviceId);
+      const list = await known(deviceId, state);
+      const find = (groups: GroupRecord[] | undefined) => groups?.find(({ id }) => id === jid);
+      // What is open is believed until WhatsApp says otherwise; what is closed or unknown is looked at again.
+      if (!state.dirty && find(list?.groups)?.canSend) return null;
+      const asked = list && isFresh(list, state) ? list : await ask(deviceId, state, list?.groups ?? []);
+      const group = find((asked ?? list)?.groups);
+      const reason = group === undefined ? (asked === null ? null : "not_member") : whyNot(group);
+      return reason === null ? null : { code: "CANNOT_SEND", reason };
+    },
+
+    changed(deviceId, ids, gone = []) {
+      const state = stateOf(deviceId);
+      if (ids.length === 0 || ids.some((id) => !gone.includes(id))) state.dirty = true;
+      if (gone.length === 0) return;
+      for (const id of gone) state.leftMeanwhile.add(id);
+      inTurn(state, () => mark(deviceId, gone)).catch((error: Error) => {
+        state.dirty = true;
+        log.warn({ device: deviceId, error: error.name }, "that a group was left could not be stored");
+      });
+    },
+
+    forget: (deviceId) => void states.delete(deviceId),
+  };
+}
+
+/** One change of the stored list after the other: each begins with what the one before has left. */
+function inTurn(state: State, change: () => Promise<void>): Promise<void> {
+  const done = state.writing.then(change);
+  state.writing = done.catch(() => undefined);
+  return done;
+}
+
+function answer({ groups, fetchedAt }: StoredList, now: number): GroupList {
+  return { groups, cachedAt: fetchedAt, stale: now - fetchedAt > FRESH_MS };
+}
+
+async function patiently<T>(work: Promise<T | null>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), PATIENCE_MS);
+    timer.unref();
+  });
+  return Promise.race([work, enough]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,58 @@
+import { StartError } from "./errors.ts";
+
+export type Environment = Record<string, string | undefined>;
+
+/** Typed reads of single settings. Each throws a `StartError` that names the setting and what it may be. */
+export interface Settings {
+  /** Trimmed; null when absent or empty. */
+  text(name: string): string | null;
+  flag(name: string): boolean;
+  integer(name: string, fallback: number, min: number, max: number): number;
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
+  /** As written, once it is known to parse and to have one of the schemes. */
+  url(name: string, schemes: string[]): string | null;
+}
+
+const TRUE_WORDS = ["1", "true", "on", "yes"];
+const FALSE_WORDS = ["0", "false", "off", "no"];
+
+export function createSettings(env: Environment): Settings {
+  const text = (name: string): string | null => env[name]?.trim() || null;
+
+  return {
+    text,
+
+    flag(name) {
+      const word = text(name)?.toLowerCase() ?? "off";
+      if (TRUE_WORDS.includes(word)) return true;
+      if (FALSE_WORDS.includes(word)) return false;
+      throw new StartError(`${name} must be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(", ")}.`);
+    },
+
+    integer(name, fallback, min, max) {
+      const written = text(name);
+      if (written === null) return fallback;
+      const value = /^\d{1,15}$/.test(written) ? Number(written) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      throw new StartError(`${name} must be a whole number from ${min} to ${max}.`);
+    },
+
+    oneOf(name, allowed, fallback) {
+      const written = text(name);
+      if (written === null) return fallback;
+      const word = allowed.find((candidate) => candidate === written.toLowerCase());
+      if (word !== undefined) return word;
+      throw new StartError(`${name} must be one of ${allowed.join(", ")}.`);
+    },
+
+    url(name, schemes) {
+      const written = text(name);
+      if (written === null) return null;
+      // The value stays out of the message: addresses of databases and caches carry passwords.
+      const parsed = URL.canParse(written) ? new URL(written) : null;
+      if (parsed !== null && schemes.includes(parsed.protocol) && parsed.hostname !== "") return written;
+      const allowed = schemes.map((scheme) => `${scheme}//`).join(", ");
+      throw new StartError(`${name} must be a complete address that starts with one of ${allowed}.`);
+    },
+  };
+}

@@ -1,0 +1,346 @@
+import type { ConnectionState, UserFacingSocketConfig, WAMessage, WASocket } from "@whiskeysockets/baileys";
+import type { Logger } from "../../log.ts";
+import { failpoint } from "../../model/failpoint.ts";
+import type { OutgoingFiles } from "../../model/media.ts";
+import type { Draft, Incoming } from "../../model/messages.ts";
+import type { Store } from "../../store/store.ts";
+import { createAcks } from "./acks.ts";
+import type { OwnIds } from "../addresses.ts";
+import type { AuthState } from "../signal/auth-state.ts";
+import { baileys } from "../baileys.ts";
+import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
+import { watchClock, type WhatsAppClock } from "./clock.ts";
+import { watchDeafness } from "./stall-watchdog.ts";
+import type { DeviceMemory } from "./device-memory.ts";
+import { identityOf, ownIdsOf } from "../identity.ts";
+import { createComposer, type Composer } from "../content/compose.ts";
+import { createJournal, type Journal } from "../signal/journal.ts";
+import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
+import { isPn } from "../jids.ts";
+import { createMissing } from "../signal/missing.ts";
+import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
+import { createChannels, type Channels } from "./socket-channels.ts";
+import { createPollReader } from "../content/poll-votes.ts";
+import type { Closed, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
+import { keepPrivacyTokens } from "./privacy-tokens.ts";
+import { requestReupload } from "../media/reupload.ts";
+import { quietLogger } from "./quiet-logger.ts";
+import { startRecovery, type Recovery } from "./recovery.ts";
+import { makeSafeRepository } from "../signal/repository.ts";
+import { resentMessages } from "../content/resent.ts";
+import { sendMessage } from "./send.ts";
+import { createRetryRequests } from "../signal/session-keeping.ts";
+import { closedBy, closeQuickly, watchConnecting } from "./socket-end.ts";
+import { createGroups } from "./socket-groups.ts";
+import { createStanzas } from "./stanzas.ts";
+import { watchTally, type Tally } from "./tally.ts";
+import type { Uploads } from "../media/upload.ts";
+import { listenToStanzas } from "./wire.ts";
+
+const FIRST_QR_MS = 60_000;
+const NEXT_QR_MS = 20_000;
+const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
+const SETTLE_MS = 5_000;
+
+export interface ConnectionDeps {
+  store: Store;
+  deviceId: number;
+  /** Options that all numbers share. */
+  options: Partial<UserFacingSocketConfig>;
+  log: Logger;
+  memory: DeviceMemory;
+  events: WhatsAppEvents;
+  openAuth(onWriteFailed: (error: unknown) => void): Promise<AuthState>;
+  /** What was sent under an id, for a phone that could not read it; null when it is not known. */
+  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  /** What arrived in a chat under an id, for votes on it; null when it is not known. */
+  receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** Files of messages to be sent, and where they are put. */
+  files: OutgoingFiles;
+  uploads: Uploads;
+  witness: Witness;
+  onUndecryptable?(reason: string): void;
+}
+
+/** What the parts of one connection share. */
+interface Context extends ConnectionDeps {
+  socket: WASocket;
+  auth: AuthState;
+  journal: Journal;
+  /** Ends the connection for a reason of our own. */
+  end(closed: Closed): void;
+  /** The reason given to `end`. */
+  endedBy(): Closed | null;
+  caughtUp: CaughtUp;
+  recovery: Recovery;
+  tally: Tally;
+}
+
+/** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
+export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConnection> {
+  let socket: WASocket | undefined;
+  let clock: WhatsAppClock | undefined;
+  let reason: Closed | null = null;
+  const end = (closed: Closed): void => {
+    reason ??= closed;
+    void socket?.end(new Error(closed.reason));
+  };
+  const storageFailed = (error: unknown): void => {
+    deps.log.error({ err: error, deviceId: deps.deviceId }, "closing the connection: storing failed");
+    end(STORAGE_FAILED);
+  };
+  const auth = await deps.openAuth(storageFailed);
+  const numbersOfLids = numbersIn(auth);
+  const own = (): OwnIds => ownIdsOf(auth.creds);
+  const readPoll = createPollReader(
+    {
+      sent: (waId) => deps.sentContent(deps.deviceId, waId),
+      // A vote may come right behind its poll, which then is still on its way to the inbox.
+      received: async (chatKey, waId) =>
+        journal.find(chatKey, waId) ?? deps.receivedContent(deps.deviceId, chatKey, waId),
+      lidOfNumber: async (number) => (await auth.keys.get("lid-mapping", [number]))[number] ?? null,
+    },
+    own,
+    deps.store.box,
+  );
+  const { deviceId, witness } = deps;
+  const readResent = (messages: WAMessage[]): Promise<Incoming[]> =>
+    resentMessages(messages, own(), numbersOfLids, readPoll);
+  const journal: Journal = createJournal({
+    store: deps.store,
+    deviceId,
+    own,
+    numbersOfLids,
+    readPoll,
+    clockAhead: () => clock?.ahead() ?? 0,
+    readResent: async (message) =>
+      readResent(await messagesFromPhone(message, (id) => placeholderIn(deps.memory, id))),
+    onSilent: (waId) => witness.read(deviceId, waId),
+    onMessages: (messages, spend) => deps.events.messages(messages, spend),
+    onFailed: storageFailed,
+  });
+  await journal.replay();
+
+  const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed: storageFailed });
+  const stanzas = createStanzas();
+  const acks = createAcks();
+  const retries = createRetryRequests(async (jid) =>
+    isPn(jid) ? socket!.signalRepository.lidMapping.getLIDForPN(jid) : null,
+  );
+  const ownUsers = (): { pn: string; lid: string | null } => {
+    const { pn, lid } = ownIdsOf(auth.creds);
+    return { pn: pn.split("@")[0] ?? "", lid: lid?.split("@")[0] ?? null };
+  };
+  const groups = createGroups(() => socket!);
+  const hosts = createMediaHosts(() => socket!);
+  const { files, uploads } = deps;
+  const composer = createComposer({ files, uploads, hosts, groups, box: deps.store.box });
+  socket = baileys.makeWASocket({
+    ...deps.options,
+    logger: quietLogger(deps.log),
+    auth: { creds: auth.creds, keys: auth.keys },
+    makeSignalRepository: makeSafeRepository({
+      journal,
+      stanzas,
+      retries,
+      ownUsers,
+      onUndecryptable: async (attributes, kind) => {
+        await missing.undecryptable(attributes);
+        deps.onUndecryptable?.(kind);
+      },
+      onUnavailable: missing.unavailable,
+      isClosing: () => reason !== null,
+    }),
+    userDevicesCache: deps.memory.userDevices,
+    msgRetryCounterCache: deps.memory.retryCounters,
+    callOfferCache: deps.memory.callOffers,
+    placeholderResendCache: deps.memory.placeholders,
+    cachedGroupMetadata: groups.cached,
+    getMessage: async ({ id, remoteJid }) => {
+      const draft = id ? await deps.sentContent(deps.deviceId, id) : null;
+      return draft && id ? composer.again({ draft, waId: id, jid: remoteJid ?? "" }) : undefined;
+    },
+  });
+  clock = watchClock(socket, deps.store.now);
+  keepPrivacyTokens(socket);
+  closeQuickly(socket);
+  listenToStanzas(socket, {
+    stanzas,
+    acks,
+    retries,
+    groups,
+    events: deps.events,
+    own,
+    onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
+  });
+  socket.ev.on("creds.update", () => auth.saveCreds());
+  socket.ev.on("messages.upsert", () => failpoint("after-receipt"));
+  const caughtUp = watchCaughtUp(socket);
+  const recovery = startRecovery(socket, {
+    deviceId,
+    log: deps.log,
+    now: deps.store.now,
+    witness,
+    memory: deps.memory,
+    settled: journal.idle,
+    read: readResent,
+    store: (messages) => deps.events.messages(messages, []),
+  });
+  const stopListening = watchDeafness(socket, { waiting: stanzas.waiting, end });
+  const tally = watchTally(socket, deps.store.now, (facts) => witness.connection(deviceId, facts));
+  const context = { ...deps, socket, auth, journal, end, endedBy: () => reason, caughtUp, recovery, tally };
+  const life = live(context, () => {
+    acks.fail();
+    stopListening();
+  });
+  return surface(deps, socket, {
+    caughtUp,
+    acks,
+    groups,
+    channels: createChannels(socket),
+    composer,
+    hosts,
+    life,
+  });
+}
+
+function numbersIn(auth: AuthState): (lidUsers: string[]) => Promise<Map<string, string>> {
+  return async (lidUsers) => {
+    if (lidUsers.length === 0) return new Map();
+    const pairs = await auth.keys.get(
+      "lid-mapping",
+      lidUsers.map((lidUser) => `${lidUser}_reverse`),
+    );
+    return new Map(Object.entries(pairs).map(([key, pnUser]) => [key.slice(0, -"_reverse".length), pnUser]));
+  };
+}
+
+/** What Baileys remembers of a message that came without content. */
+async function placeholderIn({ placeholders }: DeviceMemory, id: string): Promise<Placeholder | null> {
+  const remembered = await placeholders.get<Placeholder | true>(id);
+  return typeof remembered === "object" ? remembered : null;
+}
+
+interface Life {
+  isOpen(): boolean;
+  lockedUntil(): number | null;
+  close(): Promise<void>;
+}
+
+/** Follows the connection from its first byte to its end and tells the owner. */
+function live(context: Context, onClosed: () => void): Life {
+  const { socket, auth, journal, events } = context;
+  let qrs = 0;
+  let open = false;
+  let closing = false;
+  let lockedUntil: number | null = null;
+  // One after another, so that "linked" is told before the restart that follows it.
+  let told: Promise<void> = Promise.resolve();
+  const tell = (step: () => Promise<void> | void): void => {
+    told = told
+      .then(step)
+      .catch((error: unknown) => context.log.error({ err: error }, "an event handler failed"));
+  };
+  const stopWatching = watchConnecting(socket, context.end);
+
+  async function settled(): Promise<void> {
+    await Promise.race([
+      Promise.all([journal.idle(), auth.flushed().catch(() => undefined)]),
+      new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref()),
+    ]);
+  }
+
+  function ended(error: unknown): void {
+    // Baileys throws away what it still buffers once this handler returns.
+    socket.ev.flush();
+    stopWatching();
+    open = false;
+    context.caughtUp.end();
+    onClosed();
+    const closed = context.endedBy() ?? closedBy(error);
+    context.tally.closed(closed.code);
+    tell(async () => {
+      await settled();
+      if (!closing) events.closed(closed);
+    });
+  }
+
+  socket.ev.on("connection.update", (update: Partial<ConnectionState>) => {
+    if (update.qr) {
+      stopWatching();
+      events.qr(update.qr, qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS);
+    }
+    if (update.reachoutTimeLock) {
+      const { isActive, timeEnforcementEnds } = update.reachoutTimeLock;
+      lockedUntil = isActive ? (timeEnforcementEnds?.getTime() ?? null) : null;
+    }
+    if (update.isNewLogin)
+      tell(async () => {
+        auth.saveCreds();
+        await auth.flushed();
+        const identity = identityOf(auth.creds);
+        if (identity) events.linked(identity);
+      });
+    if (update.connection === "open") {
+      stopWatching();
+      open = true;
+      context.caughtUp.opened();
+      context.tally.opened();
+      void context.caughtUp.done.then(() => (open ? context.recovery.caughtUp() : undefined));
+      const identity = identityOf(auth.creds);
+      if (identity) tell(() => events.open(identity));
+    }
+    if (update.connection === "close") ended(update.lastDisconnect?.error);
+  });
+
+  return {
+    isOpen: () => open,
+    lockedUntil: () => lockedUntil,
+    async close() {
+      closing = true;
+      socket.ev.flush();
+      await socket.end(undefined);
+      await told;
+      await settled();
+    },
+  };
+}
+
+function surface(
+  deps: ConnectionDeps,
+  socket: WASocket,
+  parts: {
+    caughtUp: CaughtUp;
+    acks: ReturnType<typeof createAcks>;
+    groups: ReturnType<typeof createGroups>;
+    channels: Channels;
+    composer: Composer;
+    hosts: MediaHostsSource;
+    life: Life;
+  },
+): WhatsAppConnection {
+  const { acks, groups, channels, composer, hosts, life } = parts;
+  return {
+    async send(message) {
+      if (!life.isOpen()) return { kind: "unknown", reason: "The number is not connected." };
+      const { memory } = deps;
+      return sendMessage({ socket, acks, composer, memory, lockedUntil: life.lockedUntil }, message);
+    },
+    caughtUp: () => parts.caughtUp.done,
+    groups: groups.all,
+    channel: channels.find,
+    followChannel: channels.follow,
+    unfollowChannel: channels.unfollow,
+    requestPairingCode: (number) => socket.requestPairingCode(number),
+    markRead: (chat, id, participant) =>
+      socket.readMessages([{ remoteJid: chat, id, participant: participant ?? undefined, fromMe: false }]),
+    typing: (chat, on) => socket.sendPresenceUpdate(on ? "composing" : "paused", chat),
+    mediaHosts: async () => (await hosts.get()).hosts,
+    reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs),
+    async logout() {
+      await socket.logout();
+      await life.close();
+    },
+    close: life.close,
+  };
+}

@@ -1,0 +1,94 @@
+import type { WAMessage, WASocket } from "@whiskeysockets/baileys";
+import type { Logger } from "../../log.ts";
+import type { Incoming } from "../../model/messages.ts";
+import { baileys } from "../baileys.ts";
+import type { DeviceMemory } from "./device-memory.ts";
+import type { MissingMessage, Witness } from "../port.ts";
+
+/** More than that waits for the next connection: each is a message to the phone. */
+const ASKED_AT_ONCE = 50;
+
+const { PLACEHOLDER_MESSAGE_RESEND } = baileys.proto.Message.PeerDataOperationRequestType;
+
+export interface RecoveryDeps {
+  deviceId: number;
+  log: Logger;
+  now(): number;
+  witness: Pick<Witness, "askable" | "unknownOf">;
+  memory: Pick<DeviceMemory, "askedPhone">;
+  /** Resolves when everything is stored that has come so far. */
+  settled(): Promise<void>;
+  read(messages: WAMessage[]): Promise<Incoming[]>;
+  /** Stores messages; rejects when that fails. */
+  store(messages: Incoming[]): Promise<void>;
+}
+
+/**
+ * Gets what is missing from the owner's phone: messages that could not be read on an earlier connection are asked for again,
+ * and what the phone's history names is compared with what is here.
+ */
+export interface Recovery {
+  /** The connection is open, and what waited at WhatsApp has come. */
+  caughtUp(): Promise<void>;
+}
+
+export function startRecovery(
+  socket: Pick<WASocket, "ev" | "sendPeerDataOperationMessage" | "authState">,
+  deps: RecoveryDeps,
+): Recovery {
+  const startedAt = deps.now();
+  const unlessItFails = (what: string, work: () => Promise<void>): Promise<void> =>
+    work().catch((error: unknown) => {
+      deps.log.warn({ deviceId: deps.deviceId, error: (error as Error).name }, what);
+    });
+
+  async function ask(message: MissingMessage): Promise<void> {
+    await socket.sendPeerDataOperationMessage({
+      placeholderMessageResendRequest: [{ messageKey: keyOf(message) }],
+      peerDataOperationRequestType: PLACEHOLDER_MESSAGE_RESEND,
+    });
+    deps.memory.askedPhone.set(message.id, true);
+  }
+
+  async function compare(messages: WAMessage[]): Promise<void> {
+    const linked = linkedAt(socket);
+    // Phones begin with the newest.
+    const since = messages
+      .filter((message) => writtenAt(message) > linked)
+      .toReversed()
+      .toSorted((one, other) => writtenAt(one) - writtenAt(other));
+    if (since.length === 0) return;
+    await deps.settled();
+    const unknown = await deps.witness.unknownOf(deps.deviceId, await deps.read(since));
+    if (unknown.length > 0) await deps.store(unknown);
+  }
+
+  socket.ev.on("messaging-history.set", ({ messages }) => {
+    void unlessItFails("comparing the phone's history failed", () => compare(messages));
+  });
+
+  return {
+    caughtUp: () =>
+      unlessItFails("asking the phone for missing messages failed", async () => {
+        const missing = await deps.witness.askable(deps.deviceId, startedAt);
+        const due = missing.filter(({ id }) => !deps.memory.askedPhone.has(id)).slice(0, ASKED_AT_ONCE);
+        await Promise.all(due.map(ask));
+      }),
+  };
+}
+
+/** Unix seconds. */
+const writtenAt = ({ messageTimestamp }: WAMessage): number => baileys.toNumber(messageTimestamp);
+
+function keyOf({ jid, participant, fromMe, id }: MissingMessage): WAMessage["key"] {
+  return { remoteJid: jid, fromMe, id, participant: participant ?? undefined };
+}
+
+/** When the phone has accepted these credentials, Unix seconds: what was written before is history in the true sense. */
+function linkedAt({ authState }: Pick<WASocket, "authState">): number {
+  // A protobuf that was stored as JSON comes back with its bytes as base64.
+  const details: Uint8Array | string | null | undefined = authState.creds.account?.details;
+  if (!details?.length) return Number.POSITIVE_INFINITY;
+  const bytes = typeof details === "string" ? Buffer.from(details, "base64") : details;
+  return baileys.toNumber(baileys.proto.ADVDeviceIdentity.decode(bytes).timestamp);
+}

@@ -1,0 +1,77 @@
+import type { BinaryNode } from "@whiskeysockets/baileys";
+import { LRUCache } from "lru-cache";
+import type { StanzaAttributes } from "../addresses.ts";
+
+/** What a ciphertext belongs to. */
+export interface Origin {
+  attributes: StanzaAttributes;
+  /** The content came unencrypted: a channel's post. */
+  plain: boolean;
+  /** The message came without content: `type` of its `<unavailable>`, "" when it has none. Absent: it has content. */
+  unavailable?: string;
+}
+
+/** Knows the stanza of each ciphertext, which Baileys does not hand to the Signal repository. */
+export interface Stanzas {
+  /** Called with every message stanza before Baileys handles it. */
+  note(node: BinaryNode): void;
+  originOf(ciphertext: Uint8Array): Origin | undefined;
+  /** Messages whose content nobody has asked for yet, and when one last was (or came first), by `performance.now`. */
+  waiting(): { messages: number; lastLookedAt: number };
+}
+
+/**
+ * Ciphertexts are known by the object itself, from the socket to the repository, so nothing has to be hashed or forgotten.
+ *
+ * A channel's post comes as `<plaintext>`, and a message that only the owner's phone has comes with no content at all: for
+ * neither would Baileys ask the repository. They are given an `<enc>`, so that everything passes the repository, and with
+ * it the database, before it is acknowledged.
+ */
+export function createStanzas(): Stanzas {
+  const origins = new WeakMap<Uint8Array, Origin>();
+  // By name, because a stanza has several ciphertexts, and because of one that is refused before its content is looked at.
+  const waiting = new LRUCache<string, true>({ max: 10_000 });
+  let lastLookedAt = 0;
+
+  function noteContent(node: BinaryNode, children: BinaryNode[]): boolean {
+    let found = false;
+    for (const child of children) {
+      if (!(child.content instanceof Uint8Array)) continue;
+      const plain = child.tag === "plaintext";
+      if (child.tag !== "enc" && !plain) continue;
+      found = true;
+      origins.set(child.content, { attributes: node.attrs, plain });
+      if (plain) Object.assign(child, { tag: "enc", attrs: { ...child.attrs, type: "msg" } });
+    }
+    return found;
+  }
+
+  return {
+    note(node) {
+      if (waiting.size === 0) lastLookedAt = performance.now();
+      if (isHandled(node)) waiting.set(nameOf(node.attrs), true);
+      const children = Array.isArray(node.content) ? node.content : [];
+      if (noteContent(node, children)) return;
+      const unavailable = children.find(({ tag }) => tag === "unavailable")?.attrs.type ?? "";
+      const content = new Uint8Array(0);
+      origins.set(content, { attributes: node.attrs, plain: false, unavailable });
+      node.content = [...children, { tag: "enc", attrs: { v: "2", type: "msg" }, content }];
+    },
+    originOf(ciphertext) {
+      const origin = origins.get(ciphertext);
+      if (origin === undefined) return undefined;
+      waiting.delete(nameOf(origin.attributes));
+      lastLookedAt = performance.now();
+      return origin;
+    },
+    waiting: () => ({ messages: waiting.size, lastLookedAt }),
+  };
+}
+
+const nameOf = ({ from, participant, id }: StanzaAttributes): string => `${from} ${participant ?? ""} ${id}`;
+
+/** Status broadcasts and the answers of WhatsApp's own bots are acknowledged without a look at their content. */
+function isHandled({ attrs, content }: BinaryNode): boolean {
+  if (attrs.from === "status@broadcast") return false;
+  return !(Array.isArray(content) && content.some((child) => child.attrs.type === "msmsg"));
+}

@@ -1,0 +1,69 @@
+import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import type { Acks } from "./acks.ts";
+import type { OwnIds } from "../addresses.ts";
+import { tellsOwnLeaving } from "./group-nodes.ts";
+import type { WhatsAppEvents } from "../port.ts";
+import { withoutDevice } from "../jids.ts";
+import { readReceipts } from "./receipts.ts";
+import type { RetryRequests } from "../signal/session-keeping.ts";
+import type { Groups } from "./socket-groups.ts";
+import type { Stanzas } from "./stanzas.ts";
+
+/** Baileys uploads five when they run low; a busy number would be asked for more again at once. */
+const PRE_KEYS_AT_A_TIME = 200;
+
+export interface WireDeps {
+  stanzas: Stanzas;
+  acks: Acks;
+  retries: RetryRequests;
+  groups: Groups;
+  events: Pick<WhatsAppEvents, "receipts" | "groupsChanged">;
+  own(): OwnIds;
+  /** Somebody could not read a message of this number. */
+  onRetryRequest(waId: string, jid: string): void;
+}
+
+/** Listens to the stanzas that Baileys has no event for, or one that comes too late or incomplete. Before Baileys does. */
+export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
+  const on = (name: string, listener: (node: BinaryNode) => void): void =>
+    void socket.ws.prependListener(name, listener);
+  on("CB:message", (node) => {
+    deps.stanzas.note(node);
+    takeInTurn(node);
+  });
+  on("CB:ack,class:message", deps.acks.note);
+  on("CB:receipt", (node) => {
+    const { type, participant, from, id } = node.attrs;
+    if (type === "retry") {
+      deps.retries.note(participant ?? from ?? "");
+      if (id) deps.onRetryRequest(id, withoutDevice(from));
+      return;
+    }
+    deps.acks.note(node);
+    const receipts = readReceipts(node, deps.own());
+    if (receipts.length > 0) deps.events.receipts(receipts);
+  });
+  on("CB:notification,type:w:gp2", (node) => {
+    const id = node.attrs.from ?? "";
+    deps.groups.forget(id);
+    deps.events.groupsChanged([id], tellsOwnLeaving(node, deps.own()) ? [id] : []);
+  });
+  on("CB:ib,,dirty", (node) => {
+    const [child] = Array.isArray(node.content) ? node.content : [];
+    if (child?.attrs.type === "groups") deps.events.groupsChanged([]);
+  });
+  on("CB:notification,type:encrypt", (node) => {
+    const [child] = Array.isArray(node.content) ? node.content : [];
+    // Baileys' own upload finds this one under way and waits for it. A failure is tried again at the next notification.
+    if (child?.tag === "count") void socket.uploadPreKeys(PRE_KEYS_AT_A_TIME).catch(() => undefined);
+  });
+}
+
+/**
+ * Baileys handles what waited at the server strictly one after another, everything else at once: the second message of a
+ * new contact then overtakes the first, whose address is still being stored, and a new one the queue that is being worked
+ * off. So all of them take that queue. The journal has noted the attributes as they came.
+ */
+function takeInTurn(node: BinaryNode): void {
+  node.attrs = { ...node.attrs, offline: node.attrs.offline ?? "0" };
+}

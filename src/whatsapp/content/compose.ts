@@ -1,0 +1,72 @@
+import type { proto } from "@whiskeysockets/baileys";
+import type { OutgoingFiles, UploadTarget } from "../../model/media.ts";
+import { hasFile, type Draft } from "../../model/messages.ts";
+import type { SecretBox } from "../../store/store.ts";
+import { isChannel } from "../jids.ts";
+import type { MediaHostsSource } from "../media/hosts.ts";
+import type { OutgoingMessage, SendOutcome } from "../port.ts";
+import type { Groups } from "../connection/socket-groups.ts";
+import { toWhatsApp } from "./to-whatsapp.ts";
+import { UploadFailed, type Uploads } from "../media/upload.ts";
+
+/** A message as it goes over the wire. */
+export interface Composed {
+  kind: "composed";
+  message: proto.IMessage;
+  /** Of files in channels: what the stanza has to name. */
+  handle?: string | undefined;
+}
+
+/** Turns drafts into protobufs, with what else has to be known or done for it. */
+export interface Composer {
+  /** Stores the draft's file at WhatsApp when that is still to be done. */
+  compose(message: OutgoingMessage): Promise<Composed | SendOutcome>;
+  /** What was sent under this id, for a phone that could not read it. */
+  again(message: OutgoingMessage): Promise<proto.IMessage | undefined>;
+}
+
+export interface ComposerDeps {
+  files: OutgoingFiles;
+  uploads: Uploads;
+  hosts: MediaHostsSource;
+  groups: Pick<Groups, "isAnnouncements">;
+  box: Pick<SecretBox, "hmac">;
+}
+
+const FILE_GONE: SendOutcome = { kind: "refused", code: 0, reason: "file_gone" };
+
+export function createComposer({ files, uploads, hosts, groups, box }: ComposerDeps): Composer {
+  async function plain(draft: Draft, { waId, jid }: OutgoingMessage): Promise<proto.IMessage> {
+    const inAnnouncements = draft.kind === "poll" && (await groups.isAnnouncements(jid));
+    return toWhatsApp(draft, waId, box, { inAnnouncements });
+  }
+
+  return {
+    async compose(message) {
+      const { draft, waId, jid } = message;
+      if (!hasFile(draft)) return { kind: "composed", message: await plain(draft, message) };
+      try {
+        const stored = await uploads.ensure(draft.file, targetOf(jid), hosts);
+        if (stored === null) return FILE_GONE;
+        const content = toWhatsApp(draft, waId, box, { stored });
+        return { kind: "composed", message: content, handle: stored.upload.handle };
+      } catch (error) {
+        if (!(error instanceof UploadFailed)) throw error;
+        const { message: reason, status } = error;
+        return status === null ? { kind: "unknown", reason } : { kind: "refused", code: status, reason };
+      }
+    },
+
+    async again(message) {
+      const { draft, waId, jid } = message;
+      if (!hasFile(draft)) return plain(draft, message);
+      const file = await files.load(draft.file);
+      const target = targetOf(jid);
+      const upload = file?.uploaded(target);
+      if (!file || !upload) return undefined;
+      return toWhatsApp(draft, waId, box, { stored: { facts: file.facts, upload, target } });
+    },
+  };
+}
+
+const targetOf = (jid: string): UploadTarget => (isChannel(jid) ? "channel" : "chats");

@@ -1,0 +1,50 @@
+import type { WAMessage } from "@whiskeysockets/baileys";
+import type { Incoming } from "../../model/messages.ts";
+import type { OwnIds, StanzaAttributes } from "../addresses.ts";
+import { baileys } from "../baileys.ts";
+import { readContent } from "./content.ts";
+import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
+import { isGroup, isLid } from "../jids.ts";
+import type { PollReader } from "./poll-votes.ts";
+
+/**
+ * Messages that the own phone has sent again because they came here without content. They pass no decryption of their
+ * own, so they come as Baileys' events instead of through the journal.
+ */
+export async function resentMessages(
+  messages: WAMessage[],
+  own: OwnIds,
+  numbersOfLids: (lidUsers: string[]) => Promise<Map<string, string>>,
+  readPoll: PollReader,
+): Promise<Incoming[]> {
+  const incoming: Incoming[] = [];
+  for (const received of messages) {
+    const content = received.message ? readContent(received.message) : null;
+    if (content === null || !received.message) continue;
+    const attributes = attributesOf(received, own);
+    const raw = baileys.proto.Message.encode(received.message).finish();
+    const numbers = await numbersOfLids(lidUsersOf(attributes, content));
+    const read = toIncoming({ attributes, content, raw }, own, (lidUser) => numbers.get(lidUser) ?? null);
+    incoming.push(await readPoll(read, received.message));
+  }
+  return incoming;
+}
+
+/** The attributes that the stanza must have had. */
+function attributesOf({ key, messageTimestamp, pushName }: WAMessage, own: OwnIds): StanzaAttributes {
+  const chat = key.remoteJid ?? "";
+  const inGroup = isGroup(chat);
+  const attributes: Record<string, string | undefined> = {
+    id: key.id ?? undefined,
+    from: key.fromMe && !inGroup ? own.pn : chat,
+    recipient: key.fromMe && !inGroup ? chat : undefined,
+    participant: inGroup ? (key.participant ?? undefined) : undefined,
+    t: String(baileys.toNumber(messageTimestamp)),
+    notify: pushName ?? undefined,
+  };
+  const alternative = inGroup ? key.participantAlt : key.remoteJidAlt;
+  if (alternative) attributes[isLid(alternative) ? "sender_lid" : "sender_pn"] = alternative;
+  return Object.fromEntries(
+    Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,64 @@
+import type { proto } from "@whiskeysockets/baileys";
+import type { Draft, DraftQuote, ReactionDraft } from "../../model/messages.ts";
+import type { SecretBox } from "../../store/store.ts";
+import { baileys } from "../baileys.ts";
+import { messageSecret } from "./message-secret.ts";
+import { mediaToWhatsApp, type StoredFile } from "./to-whatsapp-media.ts";
+import { pollToWhatsApp } from "./to-whatsapp-poll.ts";
+
+/** What a message needs beside its draft. */
+export interface Beside {
+  /** It goes to the announcement group of a community; counts for polls only. */
+  inAnnouncements?: boolean;
+  /** The file that the draft names; drafts with a file need it. */
+  stored?: StoredFile;
+}
+
+/**
+ * Makes the protobuf of a draft. The same draft with the same id gives the same bytes, so that whoever asks for a message
+ * again gets the message that was sent: nothing in it is random or depends on the time.
+ *
+ * @param waId the message's id; its secret (`messageSecret`, which WhatsApp wants in every message) is derived from it
+ */
+export function toWhatsApp(
+  draft: Draft,
+  waId: string,
+  box: Pick<SecretBox, "hmac">,
+  { inAnnouncements = false, stored }: Beside = {},
+): proto.IMessage {
+  const messageContextInfo = { messageSecret: messageSecret(box, waId) };
+  const contextInfo = draft.quote ? quote(draft.quote) : null;
+  if (draft.kind === "poll")
+    return { ...pollToWhatsApp(draft, inAnnouncements, contextInfo), messageContextInfo };
+  if (draft.kind === "text") {
+    const context = draft.mentions ? { ...contextInfo, mentionedJid: draft.mentions } : contextInfo;
+    return {
+      extendedTextMessage: { text: draft.text, ...(context ? { contextInfo: context } : {}) },
+      messageContextInfo,
+    };
+  }
+  if (draft.kind === "reaction") return { reactionMessage: reaction(draft) };
+  if (stored === undefined) throw new TypeError(`The ${draft.kind} was not stored at WhatsApp.`);
+  return { ...mediaToWhatsApp(draft, stored, contextInfo), messageContextInfo };
+}
+
+function reaction({ emoji, target, at }: ReactionDraft): proto.Message.IReactionMessage {
+  const { id, chat, fromMe, participant } = target;
+  const key = { remoteJid: chat, id, fromMe, ...(participant !== null && { participant }) };
+  return { key, text: emoji, senderTimestampMs: at };
+}
+
+function quote({ id, sender, raw }: DraftQuote): proto.IContextInfo {
+  return { stanzaId: id, participant: sender, quotedMessage: quotedContent(raw) };
+}
+
+/** The quoted message's own content, without what it quoted itself and without its secret. */
+function quotedContent(raw: string): proto.IMessage {
+  const message = baileys.normalizeMessageContent(baileys.proto.Message.decode(Buffer.from(raw, "base64")));
+  const field = baileys.getContentType(message ?? undefined);
+  if (!message || field === undefined) return { conversation: "" };
+  const value = (message as Record<string, unknown>)[field];
+  if (typeof value !== "object" || value === null) return { [field]: value };
+  const { contextInfo: _, ...content } = value as Record<string, unknown>;
+  return { [field]: content };
+}

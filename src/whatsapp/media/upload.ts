@@ -1,0 +1,179 @@
+import { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import { failpoint } from "../../model/failpoint.ts";
+import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media.ts";
+import type { MediaKind } from "../../model/messages.ts";
+import type { MediaHostsSource } from "./hosts.ts";
+import type { StoredFile } from "../content/to-whatsapp-media.ts";
+
+/** Stores files at WhatsApp's media hosts, each once for as many messages as name it. */
+export interface Uploads {
+  /**
+   * What is remembered of the file while it is fresh; else it is stored now. Uploads of the same file are one.
+   *
+   * @returns null when the file is not kept any more
+   * @throws {UploadFailed}
+   */
+  ensure(fileId: string, target: UploadTarget, hosts: MediaHostsSource): Promise<StoredFile | null>;
+}
+
+/** `status`: what the host refused it with; null when it failed in a way that passes. */
+export class UploadFailed extends Error {
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null) {
+    super(message);
+    this.name = "UploadFailed";
+    this.status = status;
+  }
+}
+
+/** WhatsApp keeps files for weeks. What is sent later than this is stored anew, so that nobody gets a dead link. */
+const FRESH_MS = 24 * 60 * 60 * 1000;
+const IDLE_MS = 60_000;
+const TOTAL_MS = 15 * 60_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** The host wants another ticket. */
+const TICKET_REFUSED = new Set([401, 403]);
+/** Other refusals do not pass. */
+const PASSING = new Set([408, 425, 429]);
+
+/** First part of the path, and what kind of file it is for. */
+const PATHS: Record<MediaKind, string> = {
+  image: "image",
+  sticker: "image",
+  video: "video",
+  audio: "audio",
+  voice: "audio",
+  document: "document",
+};
+
+export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () => number): Uploads {
+  const underWay = new Map<string, Promise<StoredFile | null>>();
+
+  async function store(
+    fileId: string,
+    target: UploadTarget,
+    hosts: MediaHostsSource,
+  ): Promise<StoredFile | null> {
+    const file = await files.load(fileId);
+    if (file === null) return null;
+    const known = file.uploaded(target);
+    if (known !== null && known.at > now() - FRESH_MS) return { facts: file.facts, upload: known, target };
+    const upload = await storeAtAnyHost(agent, file, target, hosts, now);
+    failpoint("after-upload");
+    await files.remember(fileId, target, upload);
+    return { facts: file.facts, upload, target };
+  }
+
+  return {
+    ensure(fileId, target, hosts) {
+      const key = `${target}:${fileId}`;
+      const running = underWay.get(key);
+      if (running !== undefined) return running;
+      // Looking is part of it: whoever comes later either waits for this one, or reads what it has stored.
+      const stored = store(fileId, target, hosts).finally(() => underWay.delete(key));
+      underWay.set(key, stored);
+      return stored;
+    },
+  };
+}
+
+async function storeAtAnyHost(
+  agent: Dispatcher,
+  file: OutgoingFile,
+  target: UploadTarget,
+  source: MediaHostsSource,
+  now: () => number,
+): Promise<Upload> {
+  let { hosts, auth } = await askFor(source, false);
+  let ticketIsNew = false;
+  let failure = new UploadFailed("WhatsApp named no host for files.", null);
+  for (let next = 0; next < hosts.length; next++) {
+    try {
+      return { ...(await storeAt(agent, hosts[next]!, auth, file, target)), at: now() };
+    } catch (error) {
+      failure = asFailure(error);
+      if (failure.status === null) continue;
+      if (!TICKET_REFUSED.has(failure.status) || ticketIsNew) throw failure;
+      ({ hosts, auth } = await askFor(source, true));
+      ticketIsNew = true;
+      next = -1;
+    }
+  }
+  throw failure;
+}
+
+async function askFor(source: MediaHostsSource, fresh: boolean) {
+  try {
+    return await source.get(fresh);
+  } catch (error) {
+    throw new UploadFailed(`WhatsApp named no host for files: ${(error as Error).message}`, null);
+  }
+}
+
+async function storeAt(
+  agent: Dispatcher,
+  host: string,
+  auth: string,
+  file: OutgoingFile,
+  target: UploadTarget,
+): Promise<Omit<Upload, "at">> {
+  const { bytes, length, sha256 } = file.content(target);
+  const token = Buffer.from(sha256, "base64").toString("base64url");
+  const type = PATHS[file.facts.kind];
+  const folder = target === "channel" ? `newsletter/newsletter-${type}` : `mms/${type}`;
+  // Nobody can make the small picture of a file in a channel but WhatsApp, whose copy is not encrypted.
+  const query = new URLSearchParams({ auth, token, ...(target === "channel" && { server_thumb_gen: "1" }) });
+  const { statusCode, body } = await agent.request({
+    origin: `https://${host}`,
+    path: `/${folder}/${token}?${query}`,
+    method: "POST",
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-length": String(length),
+      origin: "https://web.whatsapp.com",
+    },
+    body: Readable.from(bytes, { objectMode: false }),
+    headersTimeout: IDLE_MS,
+    bodyTimeout: IDLE_MS,
+    signal: AbortSignal.timeout(TOTAL_MS),
+  });
+  const answer = await readAnswer(body);
+  if (statusCode >= 400 && statusCode < 500 && !PASSING.has(statusCode))
+    throw new UploadFailed(`WhatsApp's media host refused the file with ${statusCode}.`, statusCode);
+  const { url, direct_path: directPath, handle } = answer;
+  if (statusCode !== 200 || typeof url !== "string" || typeof directPath !== "string")
+    throw new UploadFailed(`WhatsApp's media host answered ${statusCode}.`, null);
+  return {
+    url,
+    directPath,
+    ...(typeof handle === "string" ? { handle } : {}),
+    ...thumbnailIn(answer.thumbnail_info),
+  };
+}
+
+function thumbnailIn(info: unknown): Pick<Upload, "thumbnailPath" | "thumbnailSha256"> {
+  const { thumbnail_direct_path: path, thumbnail_sha256: sha256 } = (info ?? {}) as Record<string, unknown>;
+  if (typeof path !== "string" || typeof sha256 !== "string") return {};
+  return { thumbnailPath: path, thumbnailSha256: sha256 };
+}
+
+async function readAnswer(body: Dispatcher.ResponseData["body"]): Promise<Record<string, unknown>> {
+  let text = "";
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    text += chunk.toString("utf8");
+    if (text.length > MAX_ANSWER_BYTES) return {};
+  }
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function asFailure(error: unknown): UploadFailed {
+  if (error instanceof UploadFailed) return error;
+  const { code, message } = error as { code?: string; message?: string };
+  return new UploadFailed(`WhatsApp's media host did not answer: ${code ?? message}.`, null);
+}

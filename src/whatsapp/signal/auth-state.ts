@@ -1,0 +1,165 @@
+import type {
+  AuthenticationCreds,
+  AuthenticationState,
+  SignalDataSet,
+  SignalDataTypeMap,
+} from "@whiskeysockets/baileys";
+import { failpoint } from "../../model/failpoint.ts";
+import type { Statement, Store } from "../../store/store.ts";
+import type { KeyCache } from "./key-cache.ts";
+import { journalInsert, type JournalRow } from "./journal-rows.ts";
+import { isStorageFailure } from "../storage-failure.ts";
+import { baileys } from "../baileys.ts";
+import { keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
+
+const LID_MAPPING = "lid-mapping";
+const JOURNAL = "journal";
+const KEPT_HISTORY_MARKS = 20;
+
+/** Credentials and Signal keys of one number, written through the store's one writer. */
+export interface AuthState extends AuthenticationState {
+  /** Stores `creds` as they are now, before or together with every later write of keys. Nothing before they are linked. */
+  saveCreds(): void;
+  /** Resolves when everything written so far is committed. Rejects when the credentials could not be. */
+  flushed(): Promise<void>;
+}
+
+/** A set of changes as Baileys gives it, and the journal rows that the repository adds to a transaction. */
+type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalRow> };
+
+export interface AuthStateOptions {
+  store: Store;
+  deviceId: number;
+  cache: KeyCache;
+  /** Called before a failed write, or a read that the database failed, rejects. The connection must close now: nothing after it may be acknowledged. */
+  onWriteFailed(error: unknown): void;
+}
+
+/**
+ * Reads a number's credentials, or makes new ones that stay in memory until the number is linked.
+ *
+ * Keys: one `IN (…)` per `get` for what is not in memory, one atomic commit per `set`, which resolves after it. A `get`
+ * sees every `set` that was called before it. Values are never shared with readers that change them in place.
+ */
+export async function openAuthState(options: AuthStateOptions): Promise<AuthState> {
+  const { store, deviceId, onWriteFailed } = options;
+  const creds = (await readCreds(store, deviceId)) ?? baileys.initAuthCreds();
+  const writes = createWrites(options, creds);
+  return {
+    creds,
+    keys: {
+      get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
+        readThrough(options, type, ids).catch((error: unknown) => {
+          // Without its session a message looks undecryptable, and its sender would be asked for it in vain.
+          if (isStorageFailure(error)) onWriteFailed(error);
+          throw error;
+        }) as Promise<Record<string, SignalDataTypeMap[T]>>,
+      set: (data) => writes.keys(data as DataSet),
+    },
+    saveCreds: writes.creds,
+    flushed: writes.flushed,
+  };
+}
+
+/** Credentials of a linked number, or null when it has none. */
+export async function readCreds(store: Store, deviceId: number): Promise<AuthenticationCreds | null> {
+  const row = await store.db.query.waCreds.findFirst({ where: (t, { eq }) => eq(t.deviceId, deviceId) });
+  if (row === undefined) return null;
+  const text = store.box.open(row.value, credsContext(deviceId)).toString("utf8");
+  return JSON.parse(text, baileys.BufferJSON.reviver) as AuthenticationCreds;
+}
+
+const credsContext = (deviceId: number): string => `wa_creds:${deviceId}`;
+
+function createWrites(
+  { store, deviceId, cache, onWriteFailed }: AuthStateOptions,
+  creds: AuthenticationCreds,
+) {
+  let credsChanged = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function commit(statements: Statement[]): Promise<void> {
+    const done = store.writer.commit(statements);
+    last = done;
+    try {
+      await done;
+    } catch (error) {
+      onWriteFailed(error);
+      throw error;
+    }
+  }
+
+  function takeCreds(): Statement[] {
+    if (!credsChanged) return [];
+    credsChanged = false;
+    failpoint("before-creds-commit");
+    return [credsStatement(store, deviceId, creds)];
+  }
+
+  return {
+    creds(): void {
+      // A QR that nobody has scanned is worth nothing after a restart.
+      if (!creds.account || credsChanged) return;
+      credsChanged = true;
+      // Several updates arrive in one turn of the event loop; a `set` in between takes them along.
+      queueMicrotask(() => {
+        const statements = takeCreds();
+        if (statements.length === 0) return;
+        commit(statements).then(
+          () => failpoint("after-creds-commit"),
+          () => (credsChanged = true),
+        );
+      });
+    },
+    async keys(data: DataSet): Promise<void> {
+      const { [JOURNAL]: journal, [LID_MAPPING]: pairs, ...keys } = data;
+      const written = cache.begin(deviceId, { ...keys, ...(pairs ? { [LID_MAPPING]: pairs } : {}) });
+      const statements = takeCreds();
+      for (const [hash, row] of Object.entries(journal ?? {}))
+        statements.push(journalInsert(store, deviceId, hash, row));
+      if (pairs) statements.push(...lidPairStatements(deviceId, pairs, store.now()));
+      statements.push(...keyStatements(store, deviceId, written.encoded));
+      if (statements.length === 0) return;
+      const bringsPreKeys = Object.values(keys["pre-key"] ?? {}).some((key) => key !== null);
+      if (bringsPreKeys) failpoint("before-pre-keys-commit");
+      try {
+        await commit(statements);
+        if (bringsPreKeys) failpoint("after-pre-keys-commit");
+        written.committed();
+      } catch (error) {
+        written.failed();
+        throw error;
+      }
+    },
+    async flushed(): Promise<void> {
+      if (credsChanged) await commit(takeCreds());
+      await last.catch(() => undefined);
+    },
+  };
+}
+
+function credsStatement(store: Store, deviceId: number, creds: AuthenticationCreds): Statement {
+  // It only ever grows, and all that counts is whether it is empty.
+  if (creds.processedHistoryMessages.length > KEPT_HISTORY_MARKS)
+    creds.processedHistoryMessages = creds.processedHistoryMessages.slice(-KEPT_HISTORY_MARKS);
+  const text = JSON.stringify(creds, baileys.BufferJSON.replacer);
+  return {
+    sql: `insert into wa_creds (device_id, value, updated_at) values (?, ?, ?)
+      on conflict (device_id) do update set value = excluded.value, updated_at = excluded.updated_at`,
+    args: [deviceId, store.box.seal(text, credsContext(deviceId)), store.now()],
+  };
+}
+
+async function readThrough(
+  { store, deviceId, cache }: AuthStateOptions,
+  type: string,
+  ids: string[],
+): Promise<Record<string, unknown>> {
+  const { found, missing } = cache.read(deviceId, type, ids);
+  if (missing.length === 0) return found;
+  const rows =
+    type === LID_MAPPING
+      ? await readLidPairs(store, deviceId, missing)
+      : await readKeys(store, deviceId, type, missing);
+  return Object.assign(found, cache.fill(deviceId, type, missing, rows));
+}

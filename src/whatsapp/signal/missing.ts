@@ -1,0 +1,67 @@
+import { readEnvelope, type OwnIds, type StanzaAttributes } from "../addresses.ts";
+import { isChannel, isLid, userOf, withoutDevice } from "../jids.ts";
+import type { MissingMessage, MissingReason, Witness } from "../port.ts";
+
+/** The one kind that Baileys takes for a message of its own instead of a placeholder. */
+const VIEW_ONCE = "view_once";
+/** What a companion gets no content of, and its phone would not send on. */
+const PHONE_ONLY = new Set([
+  VIEW_ONCE,
+  "view_once_unavailable_fanout",
+  "bot_unavailable_fanout",
+  "hosted_unavailable_fanout",
+]);
+
+export interface MissingDeps {
+  deviceId: number;
+  witness: Pick<Witness, "missing">;
+  own(): OwnIds;
+  numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
+  /** It could not be stored: nothing more may be acknowledged. */
+  onFailed(error: unknown): void;
+}
+
+/** Notes messages of one connection that came and could not be read, before WhatsApp is told anything of them. */
+export interface Missing {
+  undecryptable(attributes: StanzaAttributes): Promise<void>;
+  /** @returns whether somebody is to be asked for the content */
+  unavailable(attributes: StanzaAttributes, type: string): Promise<boolean>;
+}
+
+export function createMissing(deps: MissingDeps): Missing {
+  async function note(attributes: StanzaAttributes, reason: MissingReason): Promise<void> {
+    // Neither settings of the own devices nor what happens to a channel's posts is written for anybody.
+    if (attributes.category === "peer" || isChannel(attributes.from ?? "")) return;
+    try {
+      await deps.witness.missing(deps.deviceId, await describe(attributes, reason));
+    } catch (error) {
+      deps.onFailed(error);
+      throw error;
+    }
+  }
+
+  async function describe(attributes: StanzaAttributes, reason: MissingReason): Promise<MissingMessage> {
+    const { from, participant, recipient } = attributes;
+    const lidUsers = [from, participant, recipient].map(withoutDevice).filter(isLid).map(userOf);
+    const numbers = await deps.numbersOfLids(lidUsers);
+    const envelope = readEnvelope(attributes, deps.own(), (lidUser) => numbers.get(lidUser) ?? null);
+    return {
+      id: envelope.id,
+      chat: envelope.chatKey,
+      sender: envelope.sender.canonical,
+      fromMe: envelope.fromMe,
+      jid: envelope.chat,
+      participant: envelope.participant,
+      timestamp: Number(attributes.t ?? 0),
+      reason,
+    };
+  }
+
+  return {
+    undecryptable: (attributes) => note(attributes, "undecryptable"),
+    async unavailable(attributes, type) {
+      await note(attributes, PHONE_ONLY.has(type) ? "phone_only" : "unavailable");
+      return type !== VIEW_ONCE;
+    },
+  };
+}

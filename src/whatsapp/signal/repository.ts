@@ -1,0 +1,280 @@
+import { createHash } from "node:crypto";
+import type {
+  LIDMapping,
+  SignalDataSet,
+  SignalKeyStoreWithTransaction,
+  SignalRepositoryWithLIDStore,
+  SocketConfig,
+} from "@whiskeysockets/baileys";
+import { LRUCache } from "lru-cache";
+import { failpoint } from "../../model/failpoint.ts";
+import type { StanzaAttributes } from "../addresses.ts";
+import type { Journal } from "./journal.ts";
+import { isLid, isPn, userOf } from "../jids.ts";
+import { baileys } from "../baileys.ts";
+import { withLock } from "./lock.ts";
+import { outsideTransactions } from "./outside-transactions.ts";
+import { keepsOpenSession, type RetryRequests } from "./session-keeping.ts";
+import type { Origin, Stanzas } from "../connection/stanzas.ts";
+
+type MakeRepository = SocketConfig["makeSignalRepository"];
+type Keys = SignalKeyStoreWithTransaction;
+
+const LID_MISS_MS = 60 * 60 * 1000;
+const REMEMBERED = 5_000;
+/** Baileys' `NO_MESSAGE_FOUND_ERROR_TEXT`. */
+const ABSENT = "Message absent from node";
+/** An empty message with its padding. */
+const NOTHING = Uint8Array.of(1);
+
+export interface RepositoryDeps {
+  journal: Journal;
+  stanzas: Stanzas;
+  retries: RetryRequests;
+  /** The number itself, digits: a pair of it with a foreign LID is a mistake of Baileys' (see `ownPairsOnly`). */
+  ownUsers(): { pn: string; lid: string | null };
+  /**
+   * A message could not be decrypted. Resolves when that is stored; rejects, with the connection closed, when it cannot be.
+   *
+   * @param reason kind of the error
+   */
+  onUndecryptable(attributes: StanzaAttributes, reason: string): Promise<void>;
+  /** The same for a message that came without content. False: Baileys need not ask anybody for it. */
+  onUnavailable(attributes: StanzaAttributes, type: string): Promise<boolean>;
+  /** The connection is being closed: nothing that fails now says anything of the message. */
+  isClosing(): boolean;
+}
+
+/**
+ * Baileys' Signal repository, made safe:
+ * - every operation on a session or sender key holds a lock on its canonical address and runs outside whatever
+ *   transaction is open, so that a send and a receipt of the same contact cannot overwrite each other's ratchet, and a
+ *   session is committed before the frame that it encrypted is sent;
+ * - decryption, its plaintext in the journal, identity and sender keys that came with it are one commit;
+ * - a ciphertext that was decrypted before gives its plaintext again.
+ */
+export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
+  return (auth, logger, pnToLid) => {
+    const keys = auth.keys as Keys;
+    const inner = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
+      auth,
+      logger,
+      rememberMisses(pnToLid),
+    );
+    const { lidMapping } = inner;
+    const storePairs = lidMapping.storeLIDPNMappings.bind(lidMapping);
+    lidMapping.storeLIDPNMappings = (pairs) =>
+      outsideTransactions(() => storePairs(ownPairsOnly(pairs, deps.ownUsers())));
+    return {
+      ...inner,
+      ...decryption(deps, keys, inner),
+      ...sending(inner, (jid) => addressOf(inner, jid)),
+      ...sessionChanges(deps, keys, inner),
+      // Read what is committed, not what an open transaction saw first.
+      validateSession: (jid) => outsideTransactions(() => inner.validateSession(jid)),
+      getSessionInfo: (jid) => outsideTransactions(() => inner.getSessionInfo(jid)),
+    };
+  };
+}
+
+/** The address under which libsignal's storage keeps the session: the LID's when the number's is known. */
+async function addressOf(inner: SignalRepositoryWithLIDStore, jid: string): Promise<string> {
+  const lid = isPn(jid) || jid.endsWith("@hosted") ? await inner.lidMapping.getLIDForPN(jid) : null;
+  return inner.jidToSignalProtocolAddress(lid ?? jid);
+}
+
+const senderKeyAddress = (inner: SignalRepositoryWithLIDStore, group: string, author: string): string =>
+  `${group}::${inner.jidToSignalProtocolAddress(author)}`;
+
+function decryption(
+  deps: RepositoryDeps,
+  keys: Keys,
+  inner: SignalRepositoryWithLIDStore,
+): Pick<
+  SignalRepositoryWithLIDStore,
+  "decryptMessage" | "decryptGroupMessage" | "processSenderKeyDistributionMessage"
+> {
+  const { journal, stanzas } = deps;
+  const processed = new LRUCache<string, true>({ max: 100 });
+
+  async function once(
+    ciphertext: Uint8Array,
+    address: string,
+    decrypt: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const origin = stanzas.originOf(ciphertext);
+    if (origin === undefined) return decrypt();
+    const hash = createHash("sha256").update(unique(origin)).update(ciphertext).digest("base64url");
+    try {
+      return await keys
+        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)
+        .then(({ padded, incoming }) => {
+          failpoint("after-journal-commit");
+          if (incoming.length > 0) journal.deliver(hash, incoming);
+          return padded;
+        });
+    } catch (error) {
+      if (deps.isClosing()) throw error;
+      const before = await journal.recall(hash);
+      if (before !== null) return before;
+      await deps.onUndecryptable(origin.attributes, error instanceof Error ? error.name : "unknown");
+      throw error;
+    }
+  }
+
+  /** @throws what Baileys itself would have found, so that it goes on as it does then */
+  async function withoutContent(attributes: StanzaAttributes, type: string): Promise<Uint8Array> {
+    if (!(await deps.onUnavailable(attributes, type))) return NOTHING;
+    throw new Error(ABSENT);
+  }
+
+  async function decryptAndJournal(origin: Origin, hash: string, decrypt: () => Promise<Uint8Array>) {
+    const padded = await decrypt();
+    const { row, incoming, senderKey } = await journal.prepare(origin.attributes, padded);
+    if (senderKey?.groupId) {
+      const authorJid = origin.attributes.participant ?? origin.attributes.from ?? "";
+      await inner.processSenderKeyDistributionMessage({ item: senderKey, authorJid });
+      processed.set(senderKeyMark(authorJid, senderKey), true);
+    }
+    await keys.set({ journal: { [hash]: row } } as SignalDataSet);
+    failpoint("before-journal-commit");
+    return { padded, incoming };
+  }
+
+  return {
+    decryptMessage: (args) =>
+      outsideTransactions(async () => {
+        const { ciphertext, jid } = args;
+        const origin = stanzas.originOf(ciphertext);
+        if (origin?.unavailable !== undefined) return withoutContent(origin.attributes, origin.unavailable);
+        if (origin?.plain)
+          return once(ciphertext, jid, async () => Buffer.concat([ciphertext, Uint8Array.of(1)]));
+        const address = await addressOf(inner, jid);
+        return withLock([address], () => once(ciphertext, address, () => inner.decryptMessage(args)));
+      }),
+    decryptGroupMessage: (args) =>
+      outsideTransactions(() => {
+        const address = senderKeyAddress(inner, args.group, args.authorJid);
+        return withLock([address], () => once(args.msg, address, () => inner.decryptGroupMessage(args)));
+      }),
+    processSenderKeyDistributionMessage: (args) =>
+      outsideTransactions(async () => {
+        // Done in the commit of the message that brought it; once more would push older keys out of the record.
+        if (processed.has(senderKeyMark(args.authorJid, args.item))) return;
+        const address = senderKeyAddress(inner, args.item.groupId ?? "", args.authorJid);
+        await withLock([address], () => inner.processSenderKeyDistributionMessage(args));
+      }),
+  };
+}
+
+/** No two ciphertexts are alike, but two posts of a channel may be. */
+function unique({ plain, attributes }: Origin): string {
+  return plain ? `${attributes.from} ${attributes.id}\n` : "";
+}
+
+function senderKeyMark(
+  authorJid: string,
+  item: { groupId?: string | null; axolotlSenderKeyDistributionMessage?: Uint8Array | null },
+): string {
+  const key = Buffer.from(item.axolotlSenderKeyDistributionMessage ?? []).toString("base64");
+  return `${authorJid} ${item.groupId} ${key}`;
+}
+
+function sending(
+  inner: SignalRepositoryWithLIDStore,
+  address: (jid: string) => Promise<string>,
+): Pick<
+  SignalRepositoryWithLIDStore,
+  "encryptMessage" | "encryptGroupMessage" | "getSenderKeyDistributionMessage"
+> {
+  return {
+    encryptMessage: (args) =>
+      outsideTransactions(async () => {
+        const encrypted = await withLock([await address(args.jid)], () => inner.encryptMessage(args));
+        failpoint("after-encrypt-commit");
+        return encrypted;
+      }),
+    encryptGroupMessage: (args) =>
+      outsideTransactions(() =>
+        withLock([senderKeyAddress(inner, args.group, args.meId)], () => inner.encryptGroupMessage(args)),
+      ),
+    getSenderKeyDistributionMessage: (args) =>
+      outsideTransactions(() =>
+        withLock([senderKeyAddress(inner, args.group, args.meId)], () =>
+          inner.getSenderKeyDistributionMessage(args),
+        ),
+      ),
+  };
+}
+
+function sessionChanges(
+  { retries }: RepositoryDeps,
+  keys: Keys,
+  inner: SignalRepositoryWithLIDStore,
+): Pick<SignalRepositoryWithLIDStore, "injectE2ESession" | "deleteSession" | "migrateSession"> {
+  const migrated = new LRUCache<string, true>({ max: REMEMBERED });
+  return {
+    injectE2ESession: (args) =>
+      outsideTransactions(async () => {
+        const address = await addressOf(inner, args.jid);
+        await withLock([address], async () => {
+          if (retries.wantsNewSession(args.jid)) return inner.injectE2ESession(args);
+          if (await keepsOpenSession(keys, address, args.session)) return;
+          await inner.injectE2ESession(args);
+        });
+      }),
+    deleteSession: (jids) =>
+      outsideTransactions(async () => {
+        const addresses = await Promise.all(jids.map((jid) => addressOf(inner, jid)));
+        await withLock(addresses, () => inner.deleteSession(jids));
+      }),
+    migrateSession: (fromJid, toJid) =>
+      outsideTransactions(async () => {
+        const user = userOf(fromJid);
+        // Once its pair is stored, nothing is ever kept under a number again: there is nothing left to move.
+        if (migrated.has(user)) return { migrated: 0, skipped: 0, total: 0 };
+        const addresses = await migratingAddresses(keys, inner, fromJid, toJid);
+        const result = await withLock(addresses, () => inner.migrateSession(fromJid, toJid));
+        if (isLid(toJid)) migrated.set(user, true);
+        return result;
+      }),
+  };
+}
+
+async function migratingAddresses(
+  keys: Keys,
+  inner: SignalRepositoryWithLIDStore,
+  fromJid: string,
+  toJid: string,
+): Promise<string[]> {
+  const user = userOf(fromJid);
+  const { [user]: devices = [] } = await keys.get("device-list", [user]);
+  const own = [fromJid, ...devices.map((device) => `${user}:${device}@s.whatsapp.net`)];
+  const jids = own.flatMap((jid) => [jid, baileys.transferDevice(jid, toJid)]);
+  return [...new Set(jids.map((jid) => inner.jidToSignalProtocolAddress(jid)))];
+}
+
+/** Asks the server for the LID of a number without one at most once an hour: Baileys would ask at every message. */
+function rememberMisses(
+  lookUp: ((jids: string[]) => Promise<LIDMapping[] | undefined>) | undefined,
+): typeof lookUp {
+  if (lookUp === undefined) return undefined;
+  const missed = new LRUCache<string, true>({ max: REMEMBERED, ttl: LID_MISS_MS });
+  return async (jids) => {
+    const wanted = jids.filter((jid) => !missed.has(jid));
+    if (wanted.length === 0) return [];
+    const found = (await lookUp(wanted)) ?? [];
+    const known = new Set(found.map(({ pn }) => userOf(pn)));
+    for (const jid of wanted) if (!known.has(userOf(jid))) missed.set(jid, true);
+    return found;
+  };
+}
+
+// On copies of what the own phone wrote, Baileys takes the writer's number for the recipient's.
+function ownPairsOnly(pairs: LIDMapping[], own: { pn: string; lid: string | null }): LIDMapping[] {
+  return pairs.filter(({ pn, lid }) => {
+    const users = [userOf(pn), userOf(lid)];
+    if (own.lid === null || !(users.includes(own.pn) || users.includes(own.lid))) return true;
+    return users.includes(own.pn) && users.includes(own.lid);
+  });
+}

@@ -1,0 +1,74 @@
+import type { Statement, Store } from "../../store/store.ts";
+
+/** Far beyond what any number hands out between two backups. Ids have 24 bits. */
+const PRE_KEYS_SKIPPED = 100_000;
+const MAX_PRE_KEY_ID = 0xff_ff_ff;
+
+/** What of the credentials counts here; the rest stays as it is. */
+interface StoredCreds {
+  me?: { id?: string; lid?: string };
+  nextPreKeyId: number;
+  firstUnuploadedPreKeyId: number;
+}
+
+export interface ForgottenRatchets {
+  statements: Statement[];
+  /** Numbers that have credentials. */
+  linked: number;
+}
+
+/**
+ * What must be forgotten of the keys when a database of an earlier time takes the place of a later one. Numbers stay linked:
+ * credentials, identities, LIDs, app state and privacy tokens are as true as before. Not so:
+ *
+ * - Sessions: the other side has moved on. It is asked for a new one by a retry receipt, and sends the message again.
+ * - Our own sender keys: what they would give next was used before, and phones refuse it as a repetition. Who has got the
+ *   key (`sender-key-memory`) is forgotten with them. The keys of others only ever move forwards: they still read.
+ * - Device lists: a phone may have been added since.
+ * - Ids of pre-keys that were handed out since: given to other keys, they would decrypt to nothing. New ones begin far
+ *   beyond, and Baileys uploads them at the next login because it misses the last one.
+ */
+export async function forgetRatchets({
+  rows,
+  box,
+  now,
+}: Pick<Store, "rows" | "box" | "now">): Promise<ForgottenRatchets> {
+  const statements: Statement[] = [
+    {
+      sql: "DELETE FROM wa_keys WHERE type IN ('session', 'sender-key-memory', 'device-list')",
+      args: [],
+    },
+  ];
+  const devices = await rows("SELECT device_id, value FROM wa_creds", []);
+  for (const row of devices) {
+    const deviceId = Number(row.device_id);
+    const context = `wa_creds:${deviceId}`;
+    const creds = box.openJson<StoredCreds>(new Uint8Array(row.value as ArrayBuffer), context);
+    const keys = await rows("SELECT id FROM wa_keys WHERE device_id = ? AND type = 'sender-key'", [deviceId]);
+    for (const id of keys.map((key) => String(key.id)).filter((key) => isOwn(key, creds)))
+      statements.push({
+        sql: "DELETE FROM wa_keys WHERE device_id = ? AND type = 'sender-key' AND id = ?",
+        args: [deviceId, id],
+      });
+    statements.push({
+      sql: "UPDATE wa_creds SET value = ?, updated_at = ? WHERE device_id = ?",
+      args: [box.sealJson(withFreshPreKeys(creds), context), now(), deviceId],
+    });
+  }
+  return { statements, linked: devices.length };
+}
+
+function withFreshPreKeys(creds: StoredCreds): StoredCreds {
+  const beyond = creds.nextPreKeyId + PRE_KEYS_SKIPPED;
+  const next = beyond < MAX_PRE_KEY_ID - PRE_KEYS_SKIPPED ? beyond : PRE_KEYS_SKIPPED;
+  return { ...creds, nextPreKeyId: next, firstUnuploadedPreKeyId: next };
+}
+
+/** @param id `<group>::<user>::<device>`, where the user of a LID ends in the number of its domain (`_1`) */
+function isOwn(id: string, { me }: StoredCreds): boolean {
+  const [, user = "", device = ""] = id.split("::");
+  return [me?.id, me?.lid].some((jid) => {
+    const [own = "", ownDevice = "0"] = (jid ?? "").replace(/@.*$/, "").split(":");
+    return own !== "" && user.replace(/_\d+$/, "") === own && device === ownDevice;
+  });
+}

@@ -1,0 +1,287 @@
+import { timeWithClock } from "../../../src/model/time.ts";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../../src/config.ts";
+import { createGroups, type Groups } from "../../../src/directory/groups.ts";
+import { openStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { RateOverlimit, type GroupInfo } from "../../../src/whatsapp/port.ts";
+import { silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
+import { manualClock, rest, type ManualClock } from "../outbox/bench.ts";
+
+const DEVICE = 1;
+const OWN = { number: "491700", lid: "55@lid" };
+
+const member = (number: string | null, lid: string | null, admin = false) => ({
+  id: lid ?? `${number}@s.whatsapp.net`,
+  number,
+  lid,
+  admin,
+});
+
+function group(id: string, subject: string, more: Partial<GroupInfo> = {}): GroupInfo {
+  const participants = [member(OWN.number, null), member("4915001", null)];
+  return {
+    id: `${id}@g.us`,
+    subject,
+    participants,
+    size: participants.length,
+    announce: false,
+    community: false,
+    addressing: "pn",
+    ...more,
+  };
+}
+
+function listOnItsWay() {
+  let arrive!: (groups: GroupInfo[]) => void;
+  const arriving = new Promise<GroupInfo[]>((resolve) => (arrive = resolve));
+  return { arriving, arrive };
+}
+
+interface World {
+  groups: Groups;
+  clock: ManualClock;
+  store: Store;
+  /** What WhatsApp answers. */
+  answer: GroupInfo[] | Error | Promise<GroupInfo[]>;
+  online: boolean;
+  asked: number;
+  names(refresh?: boolean): Promise<string[]>;
+}
+
+async function startGroups(
+  answer: World["answer"],
+  given: { clock?: ManualClock; store?: Store } = {},
+): Promise<World> {
+  const clock = given.clock ?? manualClock();
+  const store = given.store ?? (await temporaryStore({}, clock.now));
+  const world: World = {
+    clock,
+    store,
+    answer,
+    online: true,
+    asked: 0,
+    names: async (refresh = false) =>
+      (await world.groups.list(DEVICE, { refresh })).groups.map(({ name }) => name),
+    groups: createGroups({
+      store,
+      log: silentLog(loadConfig({ DATA_DIR: "/nowhere", LOG_LEVEL: "silent" })),
+      identity: () => OWN,
+      connection: () =>
+        world.online
+          ? {
+              groups: async () => {
+                world.asked++;
+                if (world.answer instanceof Error) throw world.answer;
+                return world.answer;
+              },
+            }
+          : null,
+    }),
+  };
+  return world;
+}
+
+describe("the list of groups", () => {
+  it("says of each what may be done there, by name, then id", async () => {
+    const admin = [member(OWN.number, null, true)];
+    const byLid = { addressing: "lid" as const };
+    const world = await startGroups([
+      group("4", "open"),
+      group("1", "closed", { announce: true, size: 256 }),
+      group("2", "closed", { announce: true, participants: admin }),
+      group("3", "by LID", { ...byLid, participants: [member(null, OWN.lid, true)] }),
+      group("5", "parent", { community: true }),
+      group("6", "others", { participants: [member("4915001", null)] }),
+    ]);
+
+    const { groups, stale, cachedAt } = await world.groups.list(DEVICE, { refresh: false });
+
+    const flags = { onlyAdmins: false, isMember: true, isAdmin: false, canSend: true };
+    expect(groups).toEqual([
+      { id: "3@g.us", name: "by LID", participants: 2, ...flags, isAdmin: true },
+      { id: "1@g.us", name: "closed", participants: 256, ...flags, onlyAdmins: true, canSend: false },
+      { id: "2@g.us", name: "closed", participants: 2, ...flags, onlyAdmins: true, isAdmin: true },
+      { id: "4@g.us", name: "open", participants: 2, ...flags },
+      { id: "6@g.us", name: "others", participants: 2, ...flags, isMember: false, canSend: false },
+      { id: "5@g.us", name: "parent", participants: 2, ...flags, canSend: false },
+    ]);
+    expect({ stale, cachedAt }).toEqual({ stale: false, cachedAt: world.clock.now() });
+  });
+
+  it("is asked for once in 60 seconds, and once however many want it at the same time", async () => {
+    const world = await startGroups([group("1", "one")]);
+
+    await Promise.all([world.names(), world.names(), world.names(true)]);
+    await world.clock.advance(59_999);
+    await world.names();
+    expect(world.asked).toBe(1);
+    await world.clock.advance(1);
+    await world.names();
+
+    expect(world.asked).toBe(2);
+  });
+
+  it("is refreshed when wanted, but not within 10 seconds of the last request", async () => {
+    const world = await startGroups([group("1", "old")]);
+    await world.names();
+    world.answer = [group("1", "new")];
+
+    await world.clock.advance(9_999);
+    expect(await world.names(true)).toEqual(["old"]);
+    await world.clock.advance(1);
+    expect(await world.names(true)).toEqual(["new"]);
+
+    expect(world.asked).toBe(2);
+  });
+
+  it("comes from the store while WhatsApp limits, fails, or is away, marked stale after 60 seconds", async () => {
+    const world = await startGroups([group("1", "one")]);
+    await world.names();
+    const troubles = [
+      () => (world.answer = new RateOverlimit()),
+      () => (world.answer = new Error("no answer")),
+      () => (world.online = false),
+    ];
+
+    for (const trouble of troubles) {
+      trouble();
+      await world.clock.advance(61_000);
+      expect(await world.groups.list(DEVICE, { refresh: true })).toMatchObject({
+        stale: true,
+        groups: [{ name: "one" }],
+      });
+    }
+    expect(world.asked).toBe(3);
+  });
+
+  it("survives a restart", async () => {
+    const clock = manualClock();
+    const config = loadConfig({ DATA_DIR: temporaryFolder(), LOG_LEVEL: "silent" });
+    const before = await openStore(config, silentLog(config), timeWithClock(clock.now));
+    await (await startGroups([group("1", "one")], { clock, store: before })).names();
+    await before.close();
+
+    const store = await openStore(config, silentLog(config), timeWithClock(clock.now));
+    const world = await startGroups([], { clock, store });
+    world.online = false;
+    expect(await world.names()).toEqual(["one"]);
+    await store.close();
+  });
+
+  it("is an error when none is in store and WhatsApp gives none", async () => {
+    const world = await startGroups(new RateOverlimit());
+
+    await expect(world.names()).rejects.toMatchObject({ code: "WHATSAPP_REFUSED", status: 502 });
+    world.answer = [group("1", "one")];
+    await expect(world.names()).rejects.toMatchObject({ code: "WHATSAPP_REFUSED" });
+    await world.clock.advance(10_000);
+
+    expect(await world.names()).toEqual(["one"]);
+  });
+
+  it("takes a damaged cache for none", async () => {
+    const world = await startGroups([group("1", "one")]);
+    await world.names();
+    await world.store.cache.setItem(`groups:${DEVICE}`, "AAAA");
+
+    expect(await world.names()).toEqual(["one"]);
+    expect(world.asked).toBe(1);
+  });
+});
+
+describe("a change that WhatsApp tells of", () => {
+  it("has the next list asked for anew", async () => {
+    const world = await startGroups([group("1", "old")]);
+    await world.names();
+    world.answer = [group("1", "new")];
+    await world.clock.advance(10_000);
+
+    world.groups.changed(DEVICE, ["1@g.us"]);
+
+    expect(await world.names()).toEqual(["new"]);
+    expect(await world.names()).toEqual(["new"]);
+    expect(world.asked).toBe(2);
+  });
+
+  it("while the list is on its way has it asked for once more", async () => {
+    const { arriving, arrive } = listOnItsWay();
+    const world = await startGroups(arriving);
+    const first = world.names();
+    await rest();
+    world.groups.changed(DEVICE, ["2@g.us"]);
+    arrive([group("1", "one")]);
+    expect(await first).toEqual(["one"]);
+    world.answer = [group("1", "one"), group("2", "two")];
+    await world.clock.advance(10_000);
+
+    expect(await world.names()).toEqual(["one", "two"]);
+  });
+
+  it("leaves a group that was left in the list, marked, until the next refresh", async () => {
+    const world = await startGroups([group("1", "left"), group("2", "stays")]);
+    await world.names();
+    world.answer = [group("2", "stays")];
+    await world.clock.advance(10_000);
+
+    world.groups.changed(DEVICE, ["1@g.us"], ["1@g.us"]);
+
+    expect((await world.groups.list(DEVICE, { refresh: false })).groups).toMatchObject([
+      { name: "left", isMember: false, isAdmin: false, canSend: false },
+      { name: "stays", isMember: true, canSend: true },
+    ]);
+    expect(world.asked).toBe(1);
+    world.groups.changed(DEVICE, ["2@g.us"]);
+    expect(await world.names()).toEqual(["left", "stays"]);
+    await world.clock.advance(10_000);
+    expect(await world.names(true)).toEqual(["stays"]);
+  });
+
+  it("marks a group that was left while the list was on its way", async () => {
+    const { arriving, arrive } = listOnItsWay();
+    const world = await startGroups(arriving);
+    const list = world.groups.list(DEVICE, { refresh: false });
+    await rest();
+    world.groups.changed(DEVICE, ["1@g.us"], ["1@g.us"]);
+    arrive([group("1", "left")]);
+
+    expect((await list).groups).toMatchObject([{ name: "left", isMember: false, canSend: false }]);
+  });
+});
+
+describe("a send to a group", () => {
+  it("is refused for the reason that the list gives", async () => {
+    const world = await startGroups([
+      group("1", "open"),
+      group("2", "closed", { announce: true }),
+      group("3", "parent", { community: true }),
+    ]);
+    const reason = async (id: string) => (await world.groups.refusal(DEVICE, `${id}@g.us`))?.reason ?? null;
+
+    expect(await reason("1")).toBeNull();
+    expect(await reason("2")).toBe("only_admins");
+    expect(await reason("3")).toBe("community");
+    expect(await reason("4")).toBe("not_member");
+    expect(await world.groups.refusal(DEVICE, "4915001@s.whatsapp.net")).toBeNull();
+    expect(world.asked).toBe(1);
+  });
+
+  it("is not refused for a reason that may have passed: an old list is looked at again", async () => {
+    const world = await startGroups([group("1", "closed", { announce: true })]);
+    await world.names();
+    world.answer = [group("1", "closed")];
+    await world.clock.advance(61_000);
+
+    expect(await world.groups.refusal(DEVICE, "1@g.us")).toBeNull();
+    await world.clock.advance(61_000);
+    expect(await world.groups.refusal(DEVICE, "1@g.us")).toBeNull();
+    expect(world.asked).toBe(2);
+  });
+
+  it("is left to WhatsApp when nothing is known", async () => {
+    const world = await startGroups([]);
+    world.online = false;
+
+    expect(await world.groups.refusal(DEVICE, "1@g.us")).toBeNull();
+  });
+});
