@@ -1,10 +1,10 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { generateQr } from "../src/api/endpoints/numbers.ts";
-import { findOrRegister, linkReply } from "../src/api/link.ts";
+import { findOrRegister, linkResult } from "../src/api/link.ts";
 
 /** `POST /generate-qr`: links a number; asked again and again until it is connected. */
 export default defineApi(generateQr, async ({ app, caller, input }) => {
   const device = await findOrRegister(app, caller, input.device);
   const link = await app.numbers.link(device.id, { force: input.force, method: input.method });
-  return linkReply(device.number, link, app.config.mpwaCompat);
+  return linkResult(device.number, link, app.config.mpwaCompat);
 });

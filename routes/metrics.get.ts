@@ -1,9 +1,9 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { metrics } from "../src/api/endpoints/metrics.ts";
-import { Raw } from "../src/api/envelope.ts";
+import { RawResult } from "../src/api/envelope.ts";
 
 /** `GET /metrics`: what the gateway measures of itself, for the operator. */
 export default defineApi(metrics, async ({ app }) => {
   const text = await app.metrics.read();
-  return new Raw(text, { "content-type": app.metrics.contentType });
+  return new RawResult(text, { "content-type": app.metrics.contentType });
 });

@@ -1,6 +1,6 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { resolveLid } from "../src/api/endpoints/contacts.ts";
-import { Reply } from "../src/api/envelope.ts";
+import { JsonResult } from "../src/api/envelope.ts";
 import { findSender, requireLinked } from "../src/api/senders.ts";
 
 /** `POST /resolve-lid`: an unknown LID is an answer (HTTP 200, status false), not an error. */
@@ -10,5 +10,5 @@ export default defineApi(resolveLid, async ({ app, caller, input }) => {
   const number = await app.lid.resolve(device.id, input.lid);
   if (number !== null) return { lid: input.lid, number };
   const fields = { lid: input.lid, number, errors: { code: "NUMBER_NOT_AVAILABLE" } };
-  return new Reply(fields, { status: false, message: "The number of this LID is not available." });
+  return new JsonResult(fields, { status: false, message: "The number of this LID is not available." });
 });

@@ -169,7 +169,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     media: outgoing,
     connection,
     onDelivery: tell.deliveryChanged,
-    onAttempt: ({ verdict, ...attempt }) => metrics.webhookAttempt({ ...attempt, result: verdict }),
+    onAttempt: metrics.webhookAttempt,
     onDead: metrics.webhookDead,
     onTurn(deviceId, to) {
       metrics.webhookTurned(to);

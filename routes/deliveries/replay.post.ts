@@ -1,6 +1,6 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { replayDeliveries } from "../../src/api/endpoints/webhooks.ts";
-import { Reply } from "../../src/api/envelope.ts";
+import { JsonResult } from "../../src/api/envelope.ts";
 import { visibleDevices } from "../../src/api/senders.ts";
 
 /** `POST /deliveries/replay`: one more attempt of each that matches, of the numbers that the key may use. */
@@ -9,5 +9,5 @@ export default defineApi(replayDeliveries, async ({ app, caller, input: { device
     ({ number }) => device === undefined || number === device,
   );
   const total = await app.deliveries.replayMany({ ...filter, deviceIds: devices.map(({ id }) => id) });
-  return new Reply({ total }, { httpStatus: 202 });
+  return new JsonResult({ total }, { httpStatus: 202 });
 });

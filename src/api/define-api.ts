@@ -4,7 +4,7 @@ import { authorize as requirePermission } from "../accounts/authorize.ts";
 import { GatewayError } from "../model/errors.ts";
 import { authenticate, authenticateOperator } from "./authenticate.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
-import { crashed, failed, succeeded, type Answer, type Result } from "./envelope.ts";
+import { crashed, failed, succeeded, type HttpAnswer, type Result } from "./envelope.ts";
 import { oncePerKey } from "./idempotency.ts";
 import { readInput, validate, type RawInput } from "./input.ts";
 import type { Claim } from "../outbox/idempotency.ts";
@@ -50,7 +50,7 @@ async function answerTo<A extends Access, I extends z.ZodObject>(
   endpoint: Endpoint<A, I>,
   run: Run<A, z.output<I>>,
   limits: Record<string, string>,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const { app, cameWhileDraining } = event.context;
   if (cameWhileDraining && endpoint.access.by !== "everybody") throw restarting();
   const raw = await readInput(event, endpoint);
@@ -92,7 +92,7 @@ const restarting = (): GatewayError =>
   new GatewayError("UNAVAILABLE", "The gateway is restarting; try again in a moment.", { retryAfter: 5 });
 
 /** What a caller is told of an error: everything of a refusal, nothing of a fault. */
-export function failure(event: H3Event, error: unknown): Answer {
+export function failure(event: H3Event, error: unknown): HttpAnswer {
   if (error instanceof GatewayError) {
     if (error.status === 401) event.context.app.metrics.authFailed(error.code.toLowerCase());
     return failed(error);

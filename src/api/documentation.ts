@@ -1,19 +1,22 @@
 import { docsHtml, docsPolicy } from "./docs/page.ts";
-import { Raw } from "./envelope.ts";
+import { RawResult } from "./envelope.ts";
 import { openApiDocument } from "./openapi/document.ts";
 
 let json: string | undefined;
 let html: string | undefined;
 
 /** Both are the same for everybody and for as long as the process lives. */
-export function openApiAnswer(): Raw {
+export function openApiAnswer(): RawResult {
   json ??= JSON.stringify(openApiDocument());
-  return new Raw(json, { "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" });
+  return new RawResult(json, {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-cache",
+  });
 }
 
-export function docsPage(): Raw {
+export function docsPage(): RawResult {
   html ??= docsHtml(openApiDocument());
-  return new Raw(html, {
+  return new RawResult(html, {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-cache",
     "content-security-policy": docsPolicy(),

@@ -1,7 +1,7 @@
 import type { ErrorCode, GatewayError } from "../model/errors.ts";
 
 /** One answer before it is written: JSON body with the envelope's fields first. */
-export interface Answer {
+export interface HttpAnswer {
   httpStatus: number;
   body: Record<string, unknown>;
   /** Written instead of `body`, as it is. */
@@ -10,22 +10,22 @@ export interface Answer {
 }
 
 /** What a route returns that answers no JSON, or JSON of another kind. */
-export class Raw {
+export class RawResult {
   readonly raw: string | ReadableStream<Uint8Array>;
   readonly headers: Record<string, string>;
 
   /** @param headers with its content type */
-  constructor(raw: Raw["raw"], headers: Record<string, string>) {
+  constructor(raw: RawResult["raw"], headers: Record<string, string>) {
     this.raw = raw;
     this.headers = headers;
   }
 }
 
 /** What a route may return. */
-export type Result = Reply | Raw | Record<string, unknown>;
+export type Result = JsonResult | RawResult | Record<string, unknown>;
 
 /** What a route may return instead of plain fields, when status, text or headers differ from the usual. */
-export class Reply {
+export class JsonResult {
   readonly fields: Record<string, unknown>;
   readonly options: {
     httpStatus?: number;
@@ -35,17 +35,18 @@ export class Reply {
     headers?: Record<string, string>;
   };
 
-  constructor(fields: Record<string, unknown>, options: Reply["options"] = {}) {
+  constructor(fields: Record<string, unknown>, options: JsonResult["options"] = {}) {
     this.fields = fields;
     this.options = options;
   }
 }
 
 /** `msg` and `message` are the same text: customers' systems read the one or the other. */
-export function succeeded(result: Result | undefined, usualMessage: string): Answer {
-  if (result instanceof Raw) return { httpStatus: 200, body: {}, raw: result.raw, headers: result.headers };
+export function succeeded(result: Result | undefined, usualMessage: string): HttpAnswer {
+  if (result instanceof RawResult)
+    return { httpStatus: 200, body: {}, raw: result.raw, headers: result.headers };
   const { fields, options } =
-    result instanceof Reply ? result : { fields: result ?? {}, options: {} as Reply["options"] };
+    result instanceof JsonResult ? result : { fields: result ?? {}, options: {} as JsonResult["options"] };
   const message = options.message ?? usualMessage;
   return {
     httpStatus: options.httpStatus ?? 200,
@@ -54,7 +55,7 @@ export function succeeded(result: Result | undefined, usualMessage: string): Ans
   };
 }
 
-export function failed(error: GatewayError): Answer {
+export function failed(error: GatewayError): HttpAnswer {
   const { fields, extra, retryAfter, headers } = error.details;
   return {
     httpStatus: error.status,
@@ -72,7 +73,7 @@ export function failed(error: GatewayError): Answer {
 }
 
 /** A fault of ours: nothing of it leaves but the id under which the log has it. */
-export function crashed(requestId: string): Answer {
+export function crashed(requestId: string): HttpAnswer {
   const message = "Internal error.";
   const code: ErrorCode = "INTERNAL_ERROR";
   return {

@@ -3,9 +3,9 @@ import { GatewayError } from "../model/errors.ts";
 import { inProgress, type Claim } from "../outbox/idempotency.ts";
 import { ConstraintViolation } from "../store/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { failed, succeeded, type Answer } from "./envelope.ts";
+import { failed, succeeded, type HttpAnswer } from "./envelope.ts";
 import type { RawInput } from "./input.ts";
-import { sendReply } from "./send.ts";
+import { outcomesResult } from "./send.ts";
 import type { App, Caller } from "./services.ts";
 
 const MAX_KEY_LENGTH = 255;
@@ -31,22 +31,22 @@ export async function oncePerKey(
     endpoint: Endpoint;
     raw: RawInput;
   },
-  run: (claim: Claim | null) => Promise<Answer>,
-): Promise<Answer> {
+  run: (claim: Claim | null) => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
   const key = endpoint.sends ? idempotencyKey(event, raw.fields) : null;
   if (key === null || caller === null) return run(null);
   const { api_key: _, idempotency_key: __, ...body } = raw.fields;
   const begun = await app.idempotency.begin({ keyId: caller.keyId, route: endpoint.path, key, body });
   if (begun.kind === "answered") return replayed(begun.answer);
   if (begun.kind === "stored") {
-    const answer = succeeded(sendReply(begun.results), endpoint.message);
+    const answer = succeeded(outcomesResult(begun.results), endpoint.message);
     await begun.claim.end(plain(answer));
     return replayed(answer);
   }
   return answerOnce(begun.claim, run);
 }
 
-async function answerOnce(claim: Claim, run: (claim: Claim) => Promise<Answer>): Promise<Answer> {
+async function answerOnce(claim: Claim, run: (claim: Claim) => Promise<HttpAnswer>): Promise<HttpAnswer> {
   try {
     const answer = await run(claim);
     await claim.end(plain(answer));
@@ -59,8 +59,11 @@ async function answerOnce(claim: Claim, run: (claim: Claim) => Promise<Answer>):
   }
 }
 
-const plain = ({ httpStatus, body, headers = {} }: Answer) => ({ httpStatus, body, headers });
-const replayed = (answer: Answer): Answer => ({ ...answer, headers: { ...answer.headers, ...REPLAYED } });
+const plain = ({ httpStatus, body, headers = {} }: HttpAnswer) => ({ httpStatus, body, headers });
+const replayed = (answer: HttpAnswer): HttpAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, ...REPLAYED },
+});
 
 /** @returns the caller's own key, or null when it named none */
 function idempotencyKey(event: H3Event, fields: Record<string, unknown>): string | null {

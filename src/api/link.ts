@@ -1,5 +1,5 @@
 import { mayUseNumber } from "../accounts/authorize.ts";
-import { Reply } from "./envelope.ts";
+import { JsonResult } from "./envelope.ts";
 import { senderNotFound } from "./senders.ts";
 import type { App, Caller, DeviceRecord, LinkStatus } from "./services.ts";
 
@@ -18,30 +18,33 @@ export async function findOrRegister(app: App, caller: Caller, number: string): 
  *
  * @param mpwaCompat in the words that clients of MPWA look for
  */
-export function linkReply(device: string, link: LinkStatus, mpwaCompat: boolean): Reply {
+export function linkResult(device: string, link: LinkStatus, mpwaCompat: boolean): JsonResult {
   switch (link.state) {
     case "processing":
-      return new Reply(
+      return new JsonResult(
         { state: link.state },
         { status: mpwaCompat ? "processing" : false, message: "Processing" },
       );
     case "qr": {
       const { state, qr, qrcode } = link;
       const message = mpwaCompat ? "Please scann qrcode" : "Please scan the QR code";
-      return new Reply(
+      return new JsonResult(
         { state, qrcode, qr, expires_in: seconds(link.expiresInMs) },
         { status: false, message },
       );
     }
     case "code":
-      return new Reply(
+      return new JsonResult(
         { state: link.state, code: link.code, expires_in: seconds(link.expiresInMs) },
         { status: false, message: "Type this code on the phone: Linked devices, Link with phone number" },
       );
     case "connected":
-      return new Reply({ state: link.state, device }, { status: !mpwaCompat, message: ALREADY_CONNECTED });
+      return new JsonResult(
+        { state: link.state, device },
+        { status: !mpwaCompat, message: ALREADY_CONNECTED },
+      );
     case "connecting":
-      return new Reply(
+      return new JsonResult(
         { state: link.state, device },
         mpwaCompat
           ? { status: false, message: ALREADY_CONNECTED }

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { GatewayError } from "../model/errors.ts";
 import { bearerToken } from "./authenticate.ts";
-import { Raw } from "./envelope.ts";
+import { RawResult } from "./envelope.ts";
 import { eventStream, lastEventId } from "./event-stream.ts";
 import type { App, Caller } from "./services.ts";
 
@@ -10,7 +10,7 @@ import type { App, Caller } from "./services.ts";
  *
  * @throws RATE_LIMITED when the account has as many listeners as it may
  */
-export function listen(app: App, caller: Caller, event: H3Event): Raw {
+export function listen(app: App, caller: Caller, event: H3Event): RawResult {
   const reader = app.events.read(caller.accountId, lastEventId(event.req.headers.get("last-event-id")));
   if (reader === null)
     throw new GatewayError("RATE_LIMITED", "This account has too many open event streams; close one.", {
@@ -22,7 +22,7 @@ export function listen(app: App, caller: Caller, event: H3Event): Raw {
     caller: async () => app.keys.authenticate(key),
     ending: event.context.drain.signal,
   });
-  return new Raw(stream, {
+  return new RawResult(stream, {
     "content-type": "text/event-stream; charset=utf-8",
     // Proxies that collect an answer before they pass it on would never pass this one on.
     "x-accel-buffering": "no",

@@ -1,4 +1,4 @@
-import { Raw } from "./envelope.ts";
+import { RawResult } from "./envelope.ts";
 import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
@@ -11,11 +11,11 @@ const ENDINGS = { image: "jpg", sticker: "webp", video: "mp4", audio: "m4a", voi
  *
  * @throws {GatewayError} NOT_FOUND for a wrong or expired address; why it cannot be had
  */
-export async function giveMedia(app: App, token: string): Promise<Raw> {
+export async function giveMedia(app: App, token: string): Promise<RawResult> {
   const file = await app.media.open(token);
   if (file === null) throw notFound();
   const { mimetype, fileName, kind, size, body } = file;
-  return new Raw(asStream(body), {
+  return new RawResult(asStream(body), {
     "content-type": MEDIA_TYPE.test(mimetype) ? mimetype : "application/octet-stream",
     "content-length": String(size),
     "content-disposition": disposition(fileName || `${kind}.${ENDINGS[kind]}`),

@@ -1,5 +1,5 @@
 import { HTTPResponse, type H3Event } from "h3";
-import type { Answer } from "./envelope.ts";
+import type { HttpAnswer } from "./envelope.ts";
 import { requestIdFrom } from "./request-id.ts";
 
 /** The id of this request; made when it is first asked for. */
@@ -8,7 +8,7 @@ export function requestId(event: H3Event): string {
 }
 
 /** Everything that Parley answers leaves here. Nothing is cacheable unless an answer says so. */
-export function respond(event: H3Event, { httpStatus, body, raw, headers }: Answer): HTTPResponse {
+export function respond(event: H3Event, { httpStatus, body, raw, headers }: HttpAnswer): HTTPResponse {
   return new HTTPResponse(raw ?? JSON.stringify(body), {
     status: shownStatus(httpStatus, event.context.app?.config.mpwaCompat ?? false),
     headers: {

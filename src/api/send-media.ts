@@ -1,5 +1,5 @@
 import type { MediaType } from "../model/media.ts";
-import type { Reply } from "./envelope.ts";
+import type { JsonResult } from "./envelope.ts";
 import { send, type SendCall } from "./send.ts";
 
 /** What `/send-media` takes beside what every send takes. */
@@ -11,7 +11,7 @@ interface MediaInput {
 }
 
 /** Fetches the file once nothing else can refuse the request, and sends it to all destinations. */
-export function sendMediaOf(call: SendCall & { input: MediaInput }): Promise<Reply> {
+export function sendMediaOf(call: SendCall & { input: MediaInput }): Promise<JsonResult> {
   const { media_type: mediaType, url, caption, ptt } = call.input;
   return send(call, (device) =>
     call.app.files.prepare({

@@ -3,7 +3,7 @@ import type { Destination } from "../model/address.ts";
 import { ERROR_STATUS, GatewayError } from "../model/errors.ts";
 import type { Draft } from "../model/messages.ts";
 import type { Claim } from "../outbox/idempotency.ts";
-import { Reply } from "./envelope.ts";
+import { JsonResult } from "./envelope.ts";
 import { findSender, requireLinked } from "./senders.ts";
 import type { App, Caller, DeviceRecord, SendResult, SendShare } from "./services.ts";
 
@@ -32,7 +32,7 @@ export interface SendCall {
 export async function send(
   { app, caller, input, claim }: SendCall,
   content: Draft | ((device: DeviceRecord) => Promise<Draft>),
-): Promise<Reply> {
+): Promise<JsonResult> {
   const device = await findSender(app, caller, input.sender);
   await requireLinked(app, device);
   requireRecipients(caller, input.number);
@@ -49,7 +49,7 @@ export async function send(
       claim,
     });
     stored = results.filter(({ id }) => id !== null).length;
-    return sendReply(results, quotaHeaders(share, input.number.length - stored));
+    return outcomesResult(results, quotaHeaders(share, input.number.length - stored));
   } finally {
     share?.giveBack(input.number.length - stored);
   }
@@ -72,7 +72,7 @@ function requireRecipients(caller: Caller, destinations: Destination[]): void {
 }
 
 /** Any sent: 200; else any queued: 202; none: the first result's own error. */
-export function sendReply(results: SendResult[], headers: Record<string, string> = {}): Reply {
+export function outcomesResult(results: SendResult[], headers: Record<string, string> = {}): JsonResult {
   const [first] = results;
   const fields = {
     results: results.map(({ number, state, id, error }) => ({
@@ -86,12 +86,13 @@ export function sendReply(results: SendResult[], headers: Record<string, string>
     ...(results.length === 1 && first!.error ? { errors: first!.error } : {}),
   };
   const sent = results.filter(({ state }) => state === "sent").length;
-  if (sent === results.length) return new Reply(fields, { headers });
-  if (sent > 0) return new Reply(fields, { headers, message: `${sent} of ${results.length} messages sent` });
+  if (sent === results.length) return new JsonResult(fields, { headers });
+  if (sent > 0)
+    return new JsonResult(fields, { headers, message: `${sent} of ${results.length} messages sent` });
   if (results.some(({ state }) => state === "queued"))
-    return new Reply(fields, { headers, httpStatus: 202, message: "Message queued!" });
+    return new JsonResult(fields, { headers, httpStatus: 202, message: "Message queued!" });
   const errors = first?.error ?? { code: "INTERNAL_ERROR" as const };
-  return new Reply(
+  return new JsonResult(
     { ...fields, errors },
     { headers, httpStatus: ERROR_STATUS[errors.code], status: false, message: "Failed to send message!" },
   );

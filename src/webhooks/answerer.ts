@@ -5,26 +5,26 @@ import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Breakers } from "./breaker.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
-import type { Drafts, Outcome } from "./drafts.ts";
+import type { Drafts, PreparedReply } from "./drafts.ts";
 import type { DueRows } from "./due.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { isActive, type Endpoints } from "./endpoints.ts";
+import type { Webhook } from "./settings.ts";
+import { isActive, type Registry } from "./registry.ts";
 import { describeFile, postedBody, type EventFiles } from "./files.ts";
 import type { Holds } from "./holds.ts";
 import { eventName, toEvent } from "./payload.ts";
 import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
 import { switchOffAfter } from "./switch-off.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { InFlight } from "./in-flight.ts";
 import type { RetryWorker } from "./worker.ts";
 
 export interface WebhookAnswererDeps {
   store: Store;
   log: Logger;
-  endpoints: Endpoints;
+  registry: Registry;
   deliverer: Deliverer;
   drafts: Drafts;
   files: EventFiles;
-  underWay: UnderWay;
+  inFlight: InFlight;
   breakers: Breakers;
   due: Pick<DueRows, "anotherWaits">;
   worker: Pick<RetryWorker, "expect" | "run" | "wake">;
@@ -55,38 +55,38 @@ export interface WebhookAnswerers {
  * worker's.
  */
 export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
-  const { store, endpoints, breakers, due, deliverer, drafts, files, underWay, worker, holds, random } = deps;
+  const { store, registry, breakers, due, deliverer, drafts, files, inFlight, worker, holds, random } = deps;
   /** Messages that the holder took: the same event is not posted a second time. */
   const taken = new WeakSet<StoredMessage>();
 
   async function hold(stored: StoredMessage): Promise<Answer> {
     const { deviceId, message } = stored;
-    const endpoint = wanted(endpoints.get(deviceId), message, null);
-    if (endpoint === null || !holds.holds(deviceId, message.chatKey)) return { kind: "pass", trail: [] };
+    const webhook = wanted(registry.get(deviceId), message, null);
+    if (webhook === null || !holds.holds(deviceId, message.chatKey)) return { kind: "pass", trail: [] };
     taken.add(stored);
-    const answer = await underWay.track(ask(stored, endpoint));
+    const answer = await inFlight.track(ask(stored, webhook));
     if (answer.kind === "answer") return answer;
     // Silence is the webhook's to choose, and a failed attempt is made again: nobody else answers meanwhile.
     return { ...answer, kind: "answer", by: "webhook", route: null, replies: [] };
   }
 
   async function answer(stored: StoredMessage): Promise<Answer> {
-    const endpoint = wanted(endpoints.get(stored.deviceId), stored.message, null);
-    if (endpoint === null) return { kind: "pass", trail: [] };
+    const webhook = wanted(registry.get(stored.deviceId), stored.message, null);
+    if (webhook === null) return { kind: "pass", trail: [] };
     // As a whole: files of the answer are fetched after the attempt has ended.
-    return underWay.track(ask(stored, endpoint));
+    return inFlight.track(ask(stored, webhook));
   }
 
-  async function ask(stored: StoredMessage, endpoint: Endpoint): Promise<Answer> {
+  async function ask(stored: StoredMessage, webhook: Webhook): Promise<Answer> {
     const mayReply = !stored.message.fromMe;
-    const delivery = deliveryFor(deps, stored, endpoint, null, mayReply);
-    if (await mustWait(delivery)) return wait(delivery, endpoint);
-    const presence = showPresence(deps, stored, endpoint, mayReply);
+    const delivery = deliveryFor(deps, stored, webhook, null, mayReply);
+    if (await mustWait(delivery)) return wait(delivery, webhook);
+    const presence = showPresence(deps, stored, webhook, mayReply);
     try {
       const body = await postedBody(files, delivery);
-      const attempt = await deliverer.attempt(endpoint, delivery.id, body);
-      const outcome = attempt.parsed && (await drafts.of(attempt.parsed, delivery, endpoint));
-      return conclude(endpoint, delivery, attempt, outcome);
+      const attempt = await deliverer.attempt(webhook, delivery.id, body);
+      const outcome = attempt.parsed && (await drafts.of(attempt.parsed, delivery, webhook));
+      return conclude(webhook, delivery, attempt, outcome);
     } finally {
       presence.done();
     }
@@ -99,22 +99,22 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   }
 
   /** Nothing is posted now: the chat goes on, and the worker posts it when the webhook is back. */
-  function wait(delivery: Delivery, endpoint: Endpoint): Answer {
+  function wait(delivery: Delivery, webhook: Webhook): Answer {
     const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
     worker.expect(store.now() + COMMIT_TAKES_MS);
     const trail = [{ by: "webhook", outcome: "not_asked", detail: "it keeps failing; the message waits" }];
-    return { kind: "pass", trail, statements: [insertDelivery(store.box, delivery, endpoint.url, progress)] };
+    return { kind: "pass", trail, statements: [insertDelivery(store.box, delivery, webhook.url, progress)] };
   }
 
   function conclude(
-    endpoint: Endpoint,
+    webhook: Webhook,
     delivery: Delivery,
     attempt: Attempt,
-    outcome: Outcome | null,
+    outcome: PreparedReply | null,
   ): Answer {
     const { box, now } = store;
     const made: Delivery = { ...delivery, attempts: 1 };
-    const switchedOff = switchOffAfter(deps, endpoint, attempt);
+    const switchedOff = switchOffAfter(deps, webhook, attempt);
     // At once, so that no other chat posts any more; the row follows with the commit.
     switchedOff?.committed();
     const progress = progressAfter(attempt, 1, now(), random);
@@ -127,13 +127,13 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
       return {
         kind: "pass",
         trail,
-        statements: [insertDelivery(box, made, endpoint.url, progress), ...statements],
+        statements: [insertDelivery(box, made, webhook.url, progress), ...statements],
       };
     }
     const { replies, reply } = outcome;
     statements.push(...heldBy(holds, attempt, made));
     const insert = (ids: string[]): Statement =>
-      insertDelivery(box, { ...made, reply: { ...reply, ids } }, endpoint.url, progress);
+      insertDelivery(box, { ...made, reply: { ...reply, ids } }, webhook.url, progress);
     if (replies.length === 0) return { kind: "pass", trail, statements: [insert([]), ...statements] };
     const onReplies = (ids: string[]): Statement[] => [insert(ids)];
     return { kind: "answer", by: "webhook", route: null, replies, trail, statements, onReplies };
@@ -141,15 +141,15 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
 
   function forward(stored: StoredMessage, handledBy: string | null): Forward | null {
     if (taken.has(stored)) return null;
-    const endpoint = wanted(endpoints.get(stored.deviceId), stored.message, handledBy);
-    if (endpoint === null) return null;
-    const delivery = deliveryFor(deps, stored, endpoint, handledBy, false);
+    const webhook = wanted(registry.get(stored.deviceId), stored.message, handledBy);
+    if (webhook === null) return null;
+    const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
     const progress = { state: "pending", nextAt: delivery.createdAt } as const;
     return {
-      statements: [insertDelivery(store.box, delivery, endpoint.url, progress)],
+      statements: [insertDelivery(store.box, delivery, webhook.url, progress)],
       async afterCommit() {
         if (await mustWait(delivery)) return worker.wake();
-        const presence = showPresence(deps, stored, endpoint, false);
+        const presence = showPresence(deps, stored, webhook, false);
         await worker.run(delivery);
         presence.done();
       },
@@ -161,24 +161,24 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
 }
 
 /** The endpoint, when it is to be told of this message. */
-function wanted(endpoint: Endpoint | null, message: Incoming, handledBy: string | null): Endpoint | null {
-  if (endpoint === null || !isActive(endpoint)) return null;
-  if (handledBy !== null && endpoint.mode !== "always") return null;
+function wanted(webhook: Webhook | null, message: Incoming, handledBy: string | null): Webhook | null {
+  if (webhook === null || !isActive(webhook)) return null;
+  if (handledBy !== null && webhook.mode !== "always") return null;
   const name = eventName(message);
-  return name !== null && endpoint.events.includes(name) ? endpoint : null;
+  return name !== null && webhook.events.includes(name) ? webhook : null;
 }
 
 function deliveryFor(
   { store: { box, now }, files }: Pick<WebhookAnswererDeps, "store" | "files">,
   stored: StoredMessage,
-  endpoint: Endpoint,
+  webhook: Webhook,
   handledBy: string | null,
   mayReply: boolean,
 ): Delivery {
   const { deviceId, inboxId, ownNumber, message } = stored;
   const file = describeFile(files, stored);
   const { id, fromMe, raw, participant, chat, sender } = message;
-  const privately = endpoint.replyTo === "sender" && message.chatKind === "group";
+  const privately = webhook.replyTo === "sender" && message.chatKind === "group";
   const quote = { id, sender: participant ?? (fromMe ? sender : chat), fromMe, raw };
   return {
     id: deliveryId(box, deviceId, inboxId),
@@ -211,7 +211,7 @@ export function heldBy(holds: Pick<Holds, "keep">, attempt: Attempt, delivery: D
     : [holds.keep(delivery.deviceId, delivery.chat, seconds)];
 }
 
-function trailOf(attempt: Attempt, made: Outcome | null): TrailEntry {
+function trailOf(attempt: Attempt, made: PreparedReply | null): TrailEntry {
   if (made === null) return { by: "webhook", outcome: "failed", detail: attempt.error ?? "" };
   const outcome = made.replies.length > 0 ? "answered" : "passed";
   return { by: "webhook", outcome, detail: `HTTP ${attempt.statusCode}` };
@@ -221,7 +221,7 @@ function trailOf(attempt: Attempt, made: Outcome | null): TrailEntry {
 function showPresence(
   { connection, log }: WebhookAnswererDeps,
   { deviceId, message }: StoredMessage,
-  { read, typing }: Endpoint,
+  { read, typing }: Webhook,
   mayReply: boolean,
 ): { done(): void } {
   const line = (read || typing) && !message.fromMe ? connection(deviceId) : null;

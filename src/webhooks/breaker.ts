@@ -17,8 +17,8 @@ export interface Breakers {
   /** It has closed, and what had waited is still going out. */
   isCatchingUp(deviceId: number): boolean;
   caughtUp(deviceId: number): void;
-  /** How many attempts the worker may make at the same time. */
-  places(deviceId: number): number;
+  /** How many attempts of this number the worker may make at the same time. */
+  slots(deviceId: number): number;
   open(): OpenBreakers;
   /** One delivery is tried: until `ended`, no other one is. */
   probe(deviceId: number): { ended(): void };
@@ -77,9 +77,9 @@ const FAILING_TOO_LONG_MS = 5 * 24 * 3_600_000;
 /** Second attempts come 5 s ± 20 % after the first. */
 const LATEST_FIRST_RETRY_MS = 6_000;
 const FIRST_RETRIES_END_MS = 60_000;
-const PLACES = 16;
-/** So that one number's failing receiver does not take all places. */
-const PLACES_WHILE_FAILING = 4;
+const SLOTS = 16;
+/** So that one number's failing receiver does not take all slots. */
+const SLOTS_WHILE_FAILING = 4;
 
 const UPDATE = "update webhooks set failures = ?, failing_since = ?, paused_until = ? where device_id = ?";
 
@@ -133,7 +133,7 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     const now = store.now();
     breaker.failures++;
     breaker.failingSince ??= now;
-    if (attempt.verdict === "retry") breaker.outages++;
+    if (attempt.result === "retry") breaker.outages++;
     const failingFor = now - breaker.failingSince;
     if (failingFor >= FAILING_TOO_LONG_MS && breaker.failures >= FAILURES_THAT_OPEN) {
       Object.assign(breaker, { pausedUntil: null, caught: null });
@@ -189,11 +189,11 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
       if (breaker?.failingSince === null) known.delete(deviceId);
     },
 
-    places(deviceId) {
+    slots(deviceId) {
       const breaker = known.get(deviceId);
-      if (!breaker) return PLACES;
-      if (breaker.outages > 0) return PLACES_WHILE_FAILING;
-      return breaker.caught === null ? PLACES : Math.min(PLACES, 1 + breaker.caught);
+      if (!breaker) return SLOTS;
+      if (breaker.outages > 0) return SLOTS_WHILE_FAILING;
+      return breaker.caught === null ? SLOTS : Math.min(SLOTS, 1 + breaker.caught);
     },
 
     open() {
@@ -218,8 +218,8 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     },
 
     record(deviceId, attempt, kind) {
-      if (attempt.verdict === "accepted") accepted(deviceId);
-      else if (attempt.verdict !== "gone" && kind !== "test")
+      if (attempt.result === "accepted") accepted(deviceId);
+      else if (attempt.result !== "gone" && kind !== "test")
         return failed(deviceId, attempt, kind === "probe");
       return "goes on";
     },

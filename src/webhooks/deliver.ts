@@ -2,13 +2,13 @@ import { subscribe } from "node:diagnostics_channel";
 import { failpoint, hasFailpoints } from "../model/failpoint.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { OutboundAnswer, SafeFetch } from "../net/safe-fetch.ts";
-import { signingSecrets } from "./endpoints.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { signingSecrets } from "./registry.ts";
+import type { Webhook } from "./settings.ts";
 import { parseReply, type ParsedReply } from "./reply.ts";
 import type { Progress } from "./rows.ts";
-import { nextPause, readRetryAfter, verdictOf, type Verdict } from "./schedule.ts";
+import { nextPause, readRetryAfter, resultOf, type AttemptResult } from "./schedule.ts";
 import { signedHeaders } from "./sign.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { InFlight } from "./in-flight.ts";
 
 const LARGEST_ANSWER = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export interface Attempt {
   error: string | null;
   /** The answer's body; null when none could be read. */
   answer: Buffer | null;
-  verdict: Verdict;
+  result: AttemptResult;
   retryAfterMs: number | null;
   /** What an accepted answer says. */
   parsed: ParsedReply | null;
@@ -35,13 +35,13 @@ export interface DelivererDeps {
   now: () => number;
   /** Ends attempts that are under way: they reject with its reason and do not count. */
   stopping: AbortSignal;
-  underWay: UnderWay;
+  inFlight: InFlight;
   onAttempt?: (attempt: Attempt) => void;
 }
 
 export interface Deliverer {
   /** Posts once. Rejects only when `stopping` aborts. */
-  attempt(endpoint: Endpoint, id: string, body: string): Promise<Attempt>;
+  attempt(webhook: Webhook, id: string, body: string): Promise<Attempt>;
 }
 
 // Nothing else tells that a request has left and its answer is not here yet.
@@ -51,23 +51,23 @@ if (hasFailpoints)
     if (request.headers.includes("webhook-id")) failpoint("after-webhook-request");
   });
 
-export function createDeliverer({ http, now, stopping, underWay, onAttempt }: DelivererDeps): Deliverer {
-  async function post(endpoint: Endpoint, id: string, body: string): Promise<Attempt> {
+export function createDeliverer({ http, now, stopping, inFlight, onAttempt }: DelivererDeps): Deliverer {
+  async function post(webhook: Webhook, id: string, body: string): Promise<Attempt> {
     const at = now();
     // Durations are measured, not subtracted from a clock that may be set.
     const started = performance.now();
-    const done = (rest: Pick<Attempt, "statusCode" | "error" | "verdict"> & Partial<Attempt>): Attempt => {
+    const done = (rest: Pick<Attempt, "statusCode" | "error" | "result"> & Partial<Attempt>): Attempt => {
       const durationMs = Math.round(performance.now() - started);
       const attempt = { answer: null, retryAfterMs: null, parsed: null, ...rest, at, durationMs };
       onAttempt?.(attempt);
       return attempt;
     };
     try {
-      const answer = await http.request(endpoint.url, {
+      const answer = await http.request(webhook.url, {
         method: "POST",
-        headers: headersOf(endpoint, id, at, body),
+        headers: headersOf(webhook, id, at, body),
         body,
-        timeoutMs: endpoint.timeoutMs,
+        timeoutMs: webhook.timeoutMs,
         maxBytes: LARGEST_ANSWER,
         signal: stopping,
       });
@@ -79,18 +79,18 @@ export function createDeliverer({ http, now, stopping, underWay, onAttempt }: De
     }
   }
 
-  return { attempt: (endpoint, id, body) => underWay.track(post(endpoint, id, body)) };
+  return { attempt: (webhook, id, body) => inFlight.track(post(webhook, id, body)) };
 }
 
 function readAnswer(
   { status, headers, body }: OutboundAnswer,
   now: number,
-): Pick<Attempt, "statusCode" | "verdict" | "error" | "answer" | "retryAfterMs" | "parsed"> {
-  const verdict = verdictOf(status);
-  const accepted = verdict === "accepted";
+): Pick<Attempt, "statusCode" | "result" | "error" | "answer" | "retryAfterMs" | "parsed"> {
+  const result = resultOf(status);
+  const accepted = result === "accepted";
   return {
     statusCode: status,
-    verdict,
+    result,
     error: accepted ? null : refusal(status),
     answer: body,
     retryAfterMs: readRetryAfter(headers.get("retry-after"), now),
@@ -98,13 +98,13 @@ function readAnswer(
   };
 }
 
-function headersOf(endpoint: Endpoint, id: string, at: number, body: string): Record<string, string> {
-  const own = Object.entries(endpoint.headers).map(([name, value]) => [name.toLowerCase(), value]);
+function headersOf(webhook: Webhook, id: string, at: number, body: string): Record<string, string> {
+  const own = Object.entries(webhook.headers).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     "user-agent": "Parley",
     ...Object.fromEntries(own),
     "content-type": "application/json",
-    ...signedHeaders(signingSecrets(endpoint, at), id, at, body),
+    ...signedHeaders(signingSecrets(webhook, at), id, at, body),
   };
 }
 
@@ -114,17 +114,17 @@ function refusal(status: number): string {
   return `HTTP ${status}${redirect}`;
 }
 
-function failure(error: unknown): Pick<Attempt, "statusCode" | "error" | "verdict" | "parsed"> {
+function failure(error: unknown): Pick<Attempt, "statusCode" | "error" | "result" | "parsed"> {
   if (!(error instanceof OutboundError)) {
     const name = error instanceof Error ? error.name : "unknown";
-    return { statusCode: null, error: `The post failed (${name}).`, verdict: "retry", parsed: null };
+    return { statusCode: null, error: `The post failed (${name}).`, result: "retry", parsed: null };
   }
   const { status, problem, message } = error;
-  const verdict = status === null ? (problem === "not_allowed" ? "refused" : "retry") : verdictOf(status);
+  const result = status === null ? (problem === "not_allowed" ? "refused" : "retry") : resultOf(status);
   // The receiver has the event; only its answer is of no use. Asking again would give the same.
   const parsed =
-    verdict === "accepted" ? { understood: false, replies: [], ignored: [message], hold: null } : null;
-  return { statusCode: status, error: verdict === "accepted" ? null : message, verdict, parsed };
+    result === "accepted" ? { understood: false, replies: [], ignored: [message], hold: null } : null;
+  return { statusCode: status, error: result === "accepted" ? null : message, result, parsed };
 }
 
 /**
@@ -133,8 +133,8 @@ function failure(error: unknown): Pick<Attempt, "statusCode" | "error" | "verdic
  * @param made attempts made, this one included
  */
 export function progressAfter(attempt: Attempt, made: number, now: number, random: () => number): Progress {
-  if (attempt.verdict === "accepted") return { state: "delivered", nextAt: null };
-  if (attempt.verdict === "gone") return { state: "disabled", nextAt: null };
-  const pause = attempt.verdict === "retry" ? nextPause(made, attempt.retryAfterMs, random) : null;
+  if (attempt.result === "accepted") return { state: "delivered", nextAt: null };
+  if (attempt.result === "gone") return { state: "disabled", nextAt: null };
+  const pause = attempt.result === "retry" ? nextPause(made, attempt.retryAfterMs, random) : null;
   return pause === null ? { state: "dead", nextAt: null } : { state: "retrying", nextAt: now + pause };
 }

@@ -4,7 +4,7 @@ import type { MediaRequest } from "../model/media.ts";
 import type { Draft, MediaDraft } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { Reply } from "../pipeline/answer.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Webhook } from "./settings.ts";
 import type { ParsedReply, TextReply, WebhookReply } from "./reply.ts";
 import type { MediaReply } from "./reply-media.ts";
 import type { PollReply } from "./reply-poll.ts";
@@ -31,7 +31,7 @@ export interface DraftsDeps {
 }
 
 /** What is to be sent for an accepted answer, and what is recorded of it. */
-export interface Outcome {
+export interface PreparedReply {
   replies: Reply[];
   reply: DeliveryReply;
 }
@@ -44,9 +44,9 @@ export interface Drafts {
   of(
     parsed: ParsedReply,
     delivery: Delivery,
-    endpoint: Pick<Endpoint, "replyMaxAge">,
+    webhook: Pick<Webhook, "replyMaxAge">,
     guard?: () => Promise<string | null>,
-  ): Promise<Outcome>;
+  ): Promise<PreparedReply>;
 }
 
 const MEDIA_TIME_MS = 60_000;
@@ -84,7 +84,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     async of(parsed, delivery, { replyMaxAge }, guard = async () => null) {
       const { understood } = parsed;
       const ignored = [...parsed.ignored];
-      const nothing = (): Outcome => ({ replies: [], reply: { understood, ignored, ids: [] } });
+      const nothing = (): PreparedReply => ({ replies: [], reply: { understood, ignored, ids: [] } });
       if (parsed.replies.length === 0) return nothing();
       const early = refusal(delivery, replyMaxAge, now()) ?? (await guard());
       if (early !== null) {

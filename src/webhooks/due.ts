@@ -5,9 +5,9 @@ import type { Delivery } from "./rows.ts";
 
 /** What must not be begun now. */
 export interface Busy {
-  /** Chats with an attempt under way, as `chatPlace` names them: the next of a chat comes after it. */
+  /** Chats with an attempt under way, as `chatId` names them: the next of a chat comes after it. */
   chats: string[];
-  /** Numbers with no place left. */
+  /** Numbers with no slot left. */
   full: number[];
   open: OpenBreakers;
 }
@@ -29,7 +29,7 @@ const ANOTHER_WAITS = `select 1 from deliveries
 const NUMBERS_DUE = `select distinct device_id from deliveries
   where state in ('pending', 'retrying') and next_at <= ? and +device_id in (select value from json_each(?))`;
 
-export const chatPlace = (deviceId: number, chat: string): string => `${deviceId}:${chat}`;
+export const chatId = (deviceId: number, chat: string): string => `${deviceId}:${chat}`;
 
 /** Looks into the table for deliveries that wait. Never more rows than were asked for are in memory. */
 export interface DueRows {

@@ -10,8 +10,8 @@ import { createBreakers } from "./breaker.ts";
 import { createDeliverer, type Attempt } from "./deliver.ts";
 import { createDrafts, type ReplyMedia } from "./drafts.ts";
 import { createDueRows } from "./due.ts";
-import { DEFAULT_REPLY_MAX_AGE, type Endpoint, type WebhookConfig, type WebhookHealth } from "./endpoint.ts";
-import { configOf, createEndpoints } from "./endpoints.ts";
+import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookSettings, type WebhookHealth } from "./settings.ts";
+import { settingsOf, createRegistry } from "./registry.ts";
 import type { EventFiles } from "./files.ts";
 import { createHolds } from "./holds.ts";
 import { createLateReplies, type LoopGuard, type ReplyOutbox } from "./late-replies.ts";
@@ -19,18 +19,18 @@ import { createDeliveries, type Deliveries } from "./records.ts";
 import { createReplays, type Replays } from "./replays.ts";
 import { shownAnswer } from "./rows.ts";
 import { randomHex, sampleEvent } from "./sample-event.ts";
-import { createUnderWay } from "./under-way.ts";
+import { createInFlight } from "./in-flight.ts";
 import { createRetryWorker, type RetryWorker } from "./worker.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
 
-export type { WebhookConfig, WebhookHealth } from "./endpoint.ts";
+export type { WebhookSettings, WebhookHealth } from "./settings.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
 export type { ReplyMedia } from "./drafts.ts";
 export type { LoopGuard, ReplyOutbox } from "./late-replies.ts";
 export type { ReplayFilter } from "./replays.ts";
 
 /** As `GET /devices/{number}/webhook` shows it. */
-export interface WebhookRecord extends WebhookConfig {
+export interface WebhookRecord extends WebhookSettings {
   health: WebhookHealth;
 }
 
@@ -92,7 +92,7 @@ export interface Webhooks {
    */
   put(
     deviceId: number,
-    config: Partial<WebhookConfig> & { url: string },
+    config: Partial<WebhookSettings> & { url: string },
   ): Promise<{ config: WebhookRecord; secret: string | null }>;
   /** Ends what is pending. False when there was none. */
   remove(deviceId: number): Promise<boolean>;
@@ -123,13 +123,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   } = deps;
   const { now } = store;
   const stopping = sharedAbort();
-  const underWay = createUnderWay();
-  const endpoints = createEndpoints({ store, config, checkUrl: (url) => checkUrl(http, url) });
+  const inFlight = createInFlight();
+  const registry = createRegistry({ store, config, checkUrl: (url) => checkUrl(http, url) });
   const deliverer = createDeliverer({
     http,
     now,
     stopping: stopping.signal,
-    underWay,
+    inFlight,
     onAttempt: deps.onAttempt,
   });
   const drafts = createDrafts({ log, media, now, stopping: stopping.signal });
@@ -142,38 +142,38 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { onDead, onDelivery, onTurn } = deps;
   const onDisabled = (deviceId: number): void => onTurn?.(deviceId, "disabled");
   const lateReplies = createLateReplies({ drafts, outbox, loopGuard, holds, now });
-  const posts = { store, log, endpoints, breakers, due, deliverer, files, random, onDead, onDisabled };
+  const posts = { store, log, registry, breakers, due, deliverer, files, random, onDead, onDisabled };
   worker = createRetryWorker({ ...posts, lateReplies, onDelivery });
   const { holder, answerer } = createWebhookAnswerers({
     ...posts,
     drafts,
     holds,
     worker,
-    underWay,
+    inFlight,
     connection,
   });
 
-  function recordOf(endpoint: Endpoint): WebhookRecord {
-    const { deviceId, disabledReason: reason } = endpoint;
+  function recordOf(webhook: Webhook): WebhookRecord {
+    const { deviceId, disabledReason: reason } = webhook;
     const { failures, failingSince, pausedUntil } = breakers.health(deviceId);
     const failing = failingSince === null ? "ok" : pausedUntil === null ? "failing" : "paused";
-    const state = endpoint.enabled ? failing : "disabled";
-    return { ...configOf(endpoint), health: { state, failures, failingSince, pausedUntil, reason } };
+    const state = webhook.enabled ? failing : "disabled";
+    return { ...settingsOf(webhook), health: { state, failures, failingSince, pausedUntil, reason } };
   }
 
   async function stop(graceMs = 5000): Promise<void> {
     const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), graceMs);
-    await Promise.all([worker.stop(), underWay.idle()]);
+    await Promise.all([worker.stop(), inFlight.idle()]);
     clearTimeout(cut);
     await breakers.idle();
   }
 
   async function test(deviceId: number): Promise<WebhookTest | null> {
-    const endpoint = endpoints.get(deviceId);
-    if (endpoint === null) return null;
+    const webhook = registry.get(deviceId);
+    if (webhook === null) return null;
     const [device] = await store.rows("select number from devices where id = ?", [deviceId]);
     const event = sampleEvent(String(device?.number ?? ""), store.now());
-    const attempt = await deliverer.attempt(endpoint, `msg_${randomHex()}`, JSON.stringify(event));
+    const attempt = await deliverer.attempt(webhook, `msg_${randomHex()}`, JSON.stringify(event));
     // Who tests what they have repaired need not wait for the next attempt; a test that fails says nothing new.
     breakers.record(deviceId, attempt, "test");
     const { statusCode, durationMs, answer, error, parsed } = attempt;
@@ -183,36 +183,36 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
   return {
     async load() {
-      await Promise.all([endpoints.load(), holds.load(), breakers.load()]);
+      await Promise.all([registry.load(), holds.load(), breakers.load()]);
     },
     start: worker.start,
     stop,
     holder,
     answerer,
     get(deviceId) {
-      const endpoint = endpoints.get(deviceId);
-      return endpoint && recordOf(endpoint);
+      const webhook = registry.get(deviceId);
+      return webhook && recordOf(webhook);
     },
     async put(deviceId, input) {
-      const { secret } = await endpoints.put(deviceId, input);
+      const { secret } = await registry.put(deviceId, input);
       await breakers.reset(deviceId);
-      return { config: recordOf(endpoints.get(deviceId)!), secret };
+      return { config: recordOf(registry.get(deviceId)!), secret };
     },
     async remove(deviceId) {
-      const existed = await endpoints.remove(deviceId);
+      const existed = await registry.remove(deviceId);
       holds.forget(deviceId);
       breakers.forget(deviceId);
       return existed;
     },
     async rotate(deviceId) {
-      const rotated = await endpoints.rotate(deviceId);
-      return rotated && { config: recordOf(endpoints.get(deviceId)!), secret: rotated.secret };
+      const rotated = await registry.rotate(deviceId);
+      return rotated && { config: recordOf(registry.get(deviceId)!), secret: rotated.secret };
     },
     test,
-    deliveries: { ...records, ...createReplays({ store, endpoints, breakers, worker, find: records.find }) },
-    replyMaxAge: (deviceId) => endpoints.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
+    deliveries: { ...records, ...createReplays({ store, registry, breakers, worker, find: records.find }) },
+    replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
     forget(deviceId) {
-      endpoints.forget(deviceId);
+      registry.forget(deviceId);
       breakers.forget(deviceId);
       holds.forget(deviceId);
     },

@@ -4,7 +4,7 @@ import type { Statement } from "../store/store.ts";
 import { heldBy } from "./answerer.ts";
 import type { Attempt } from "./deliver.ts";
 import type { Drafts } from "./drafts.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Webhook } from "./settings.ts";
 import type { Holds } from "./holds.ts";
 import type { Delivery } from "./rows.ts";
 
@@ -47,7 +47,7 @@ export interface Effects {
 /** Replies to attempts that are not made in the chat's lane. */
 export interface LateReplies {
   /** An event that was answered before keeps its answer. */
-  to(delivery: Delivery, made: Attempt, endpoint: Endpoint): Promise<Effects>;
+  to(delivery: Delivery, made: Attempt, webhook: Webhook): Promise<Effects>;
 }
 
 /** The loop guard counts replies per minute. */
@@ -55,7 +55,7 @@ const LOOP_GUARD_LOOKS_BACK_MS = 60_000;
 const GUARDED = "not sent: the loop guard keeps automatic replies from this chat";
 
 export function createLateReplies({ drafts, outbox, loopGuard, holds, now }: LateRepliesDeps): LateReplies {
-  async function to(delivery: Delivery, made: Attempt, endpoint: Endpoint): Promise<Effects> {
+  async function to(delivery: Delivery, made: Attempt, webhook: Webhook): Promise<Effects> {
     const { deviceId, inboxId, chat, target } = delivery;
     const nothing: Effects = { statements: [], reply: null, committed: () => undefined };
     // A replayed event that was answered before keeps its answer.
@@ -64,7 +64,7 @@ export function createLateReplies({ drafts, outbox, loopGuard, holds, now }: Lat
     const queued = delivery.attempts === 0 || now() - delivery.createdAt > LOOP_GUARD_LOOKS_BACK_MS;
     const guard = async (): Promise<string | null> =>
       queued || (await loopGuard.allows(deviceId, chat)) ? null : GUARDED;
-    const { replies, reply } = await drafts.of(made.parsed, delivery, endpoint, guard);
+    const { replies, reply } = await drafts.of(made.parsed, delivery, webhook, guard);
     const held = heldBy(holds, made, delivery);
     if (replies.length === 0) return { ...nothing, statements: held, reply };
     const addressed = replies.map((item) => ({ ...item, chat: target.chat }));

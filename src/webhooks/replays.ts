@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
 import type { Breakers } from "./breaker.ts";
-import { isActive, noWebhook, type Endpoints } from "./endpoints.ts";
+import { isActive, noWebhook, type Registry } from "./registry.ts";
 import type { Deliveries, DeliveryRecord } from "./records.ts";
 import type { DeliveryState } from "./rows.ts";
 import type { RetryWorker } from "./worker.ts";
@@ -38,7 +38,7 @@ export interface Replays {
 
 export interface ReplaysDeps {
   store: Store;
-  endpoints: Pick<Endpoints, "get">;
+  registry: Pick<Registry, "get">;
   breakers: Pick<Breakers, "tryNow">;
   worker: Pick<RetryWorker, "wake">;
   find: Deliveries["find"];
@@ -56,10 +56,10 @@ const SELECT = `select rowid as place from deliveries where rowid > ? and rowid 
 const AGAIN =
   "update deliveries set state = 'pending', next_at = ? where rowid in (select value from json_each(?))";
 
-export function createReplays({ store, endpoints, breakers, worker, find }: ReplaysDeps): Replays {
+export function createReplays({ store, registry, breakers, worker, find }: ReplaysDeps): Replays {
   function isOn(deviceId: number): boolean {
-    const endpoint = endpoints.get(deviceId);
-    return endpoint !== null && isActive(endpoint);
+    const webhook = registry.get(deviceId);
+    return webhook !== null && isActive(webhook);
   }
 
   /** Who asks for it says that it is worth a try now. */

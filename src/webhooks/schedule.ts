@@ -65,10 +65,10 @@ function jittered(pause: number, random: () => number): number {
 }
 
 /** What an HTTP status means for a delivery. */
-export type Verdict = "accepted" | "retry" | "refused" | "gone";
+export type AttemptResult = "accepted" | "retry" | "refused" | "gone";
 
 /** Redirects are not followed: they count like 5xx, since whoever set them up may take them back. */
-export function verdictOf(status: number): Verdict {
+export function resultOf(status: number): AttemptResult {
   if (status >= 200 && status < 300) return "accepted";
   if (status === 410) return "gone";
   if (status === 408 || status === 425 || status === 429) return "retry";

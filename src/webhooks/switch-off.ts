@@ -2,11 +2,11 @@ import type { Logger } from "pino";
 import type { Statement } from "../store/store.ts";
 import type { Breakers } from "./breaker.ts";
 import type { Attempt } from "./deliver.ts";
-import type { DisabledReason, Endpoint } from "./endpoint.ts";
-import type { Endpoints } from "./endpoints.ts";
+import type { DisabledReason, Webhook } from "./settings.ts";
+import type { Registry } from "./registry.ts";
 
 export interface SwitchOffDeps {
-  endpoints: Endpoints;
+  registry: Registry;
   breakers: Breakers;
   log: Logger;
   /** The webhook was switched off; called after the commit. */
@@ -30,18 +30,18 @@ const WHY: Record<DisabledReason, string> = {
  * @returns null unless the endpoint is to be switched off
  */
 export function switchOffAfter(
-  { endpoints, breakers, log, onDisabled }: SwitchOffDeps,
-  { deviceId, url }: Endpoint,
+  { registry, breakers, log, onDisabled }: SwitchOffDeps,
+  { deviceId, url }: Webhook,
   attempt: Attempt,
   kind?: "probe",
 ): SwitchedOff | null {
-  const now = endpoints.get(deviceId);
+  const now = registry.get(deviceId);
   // The owner may have set another address meanwhile: what the old one did says nothing of it.
   if (now === null || now.url !== url || !now.enabled) return null;
   const goesOn = breakers.record(deviceId, attempt, kind) === "goes on";
-  if (goesOn && attempt.verdict !== "gone") return null;
+  if (goesOn && attempt.result !== "gone") return null;
   const reason = goesOn ? "gone" : "failing";
-  const disabling = endpoints.disabling(deviceId, reason);
+  const disabling = registry.disabling(deviceId, reason);
   return {
     statements: disabling.statements,
     committed() {

@@ -4,9 +4,9 @@ import type { Store } from "../store/store.ts";
 import { postedBody, type EventFiles } from "./files.ts";
 import type { Breakers } from "./breaker.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
-import { chatPlace, type Busy, type DueRows } from "./due.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { isActive, type Endpoints } from "./endpoints.ts";
+import { chatId, type Busy, type DueRows } from "./due.ts";
+import type { Webhook } from "./settings.ts";
+import { isActive, type Registry } from "./registry.ts";
 import type { LateReplies } from "./late-replies.ts";
 import { deliveryOf, insertAttempt, updateDelivery, type Delivery } from "./rows.ts";
 import { switchOffAfter, type SwitchedOff } from "./switch-off.ts";
@@ -14,7 +14,7 @@ import { switchOffAfter, type SwitchedOff } from "./switch-off.ts";
 export interface RetryWorkerDeps {
   store: Store;
   log: Logger;
-  endpoints: Endpoints;
+  registry: Registry;
   breakers: Breakers;
   due: DueRows;
   deliverer: Deliverer;
@@ -42,7 +42,7 @@ export interface RetryWorker {
   stop(): Promise<void>;
 }
 
-/** How an attempt came about that no time of its own brought about. */
+/** An attempt that tries whether the webhook is back. */
 interface Probe {
   /** The delivery's own time has not come: it is as before when the attempt fails. */
   ahead: boolean;
@@ -57,8 +57,8 @@ const PAUSE_AFTER_TROUBLE_MS = 5000;
 
 /** Makes all attempts that are not the first one in a lane: retries, replays, and what a crash cut off. */
 export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
-  const { store, log, endpoints, breakers, due, deliverer, files, lateReplies } = deps;
-  const underWay = new Map<string, { deviceId: number; chat: string; ended: Promise<void> }>();
+  const { store, log, registry, breakers, due, deliverer, files, lateReplies } = deps;
+  const inFlight = new Map<string, { deviceId: number; chat: string; ended: Promise<void> }>();
   let timer: NodeJS.Timeout | null = null;
   /** By the clock that nobody sets. */
   let wakesAt = Number.POSITIVE_INFINITY;
@@ -93,7 +93,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   async function beginDue(): Promise<void> {
     if (!running) return;
     const idleProbes = await beginProbes();
-    const free = MOST_AT_ONCE - underWay.size;
+    const free = MOST_AT_ONCE - inFlight.size;
     // Whatever ends wakes the worker again.
     if (free <= 0) return;
     for (const row of await due.due(busy(), free)) {
@@ -114,7 +114,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
       const row = await due.firstOf(deviceId);
       if (row === null) idle = true;
       const delivery = row && (await opened(row));
-      if (!row || !delivery || !running || underWay.has(delivery.id)) continue;
+      if (!row || !delivery || !running || inFlight.has(delivery.id)) continue;
       const { ended } = breakers.probe(deviceId);
       void run(delivery, { ahead: Number(row.next_at) > store.now() }).finally(ended);
     }
@@ -137,34 +137,34 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   }
 
   async function endCatchingUp(): Promise<void> {
-    const numbers = endpoints.ids().filter((deviceId) => breakers.isCatchingUp(deviceId));
+    const numbers = registry.ids().filter((deviceId) => breakers.isCatchingUp(deviceId));
     if (numbers.length === 0) return;
     const behind = new Set(await due.numbersDue(numbers));
     for (const deviceId of numbers) if (!behind.has(deviceId)) breakers.caughtUp(deviceId);
   }
 
   function busy(): Busy {
-    const items = [...underWay.values()];
+    const items = [...inFlight.values()];
     const numbers = new Set(items.map(({ deviceId }) => deviceId));
     return {
-      chats: items.map(({ deviceId, chat }) => chatPlace(deviceId, chat)),
-      full: [...numbers].filter((deviceId) => !placesLeft(deviceId)),
+      chats: items.map(({ deviceId, chat }) => chatId(deviceId, chat)),
+      full: [...numbers].filter((deviceId) => !slotsLeft(deviceId)),
       open: breakers.open(),
     };
   }
 
   function mayBegin({ id, deviceId, chat }: Delivery): boolean {
-    if (underWay.has(id) || !placesLeft(deviceId)) return false;
-    return ![...underWay.values()].some((item) => item.deviceId === deviceId && item.chat === chat);
+    if (inFlight.has(id) || !slotsLeft(deviceId)) return false;
+    return ![...inFlight.values()].some((item) => item.deviceId === deviceId && item.chat === chat);
   }
 
-  function placesLeft(deviceId: number): boolean {
-    const taken = [...underWay.values()].filter((item) => item.deviceId === deviceId).length;
-    return taken < breakers.places(deviceId);
+  function slotsLeft(deviceId: number): boolean {
+    const taken = [...inFlight.values()].filter((item) => item.deviceId === deviceId).length;
+    return taken < breakers.slots(deviceId);
   }
 
   function run(delivery: Delivery, probe: Probe | null = null): Promise<void> {
-    const known = underWay.get(delivery.id);
+    const known = inFlight.get(delivery.id);
     if (known) return known.ended;
     const ended = attempt(delivery, probe)
       .catch((error: unknown) => {
@@ -172,45 +172,45 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
         if (running) pauseAfter(error);
       })
       .finally(() => {
-        underWay.delete(delivery.id);
-        // A place, and the next of its chat.
+        inFlight.delete(delivery.id);
+        // A slot is free, and the next of its chat may go.
         expect(store.now());
       });
     const { deviceId, chat } = delivery;
-    underWay.set(delivery.id, { deviceId, chat, ended });
+    inFlight.set(delivery.id, { deviceId, chat, ended });
     return ended;
   }
 
   async function attempt(delivery: Delivery, probe: Probe | null): Promise<void> {
-    const endpoint = endpoints.get(delivery.deviceId);
-    if (endpoint === null || !isActive(endpoint)) {
-      const url = endpoint?.url ?? "";
+    const webhook = registry.get(delivery.deviceId);
+    if (webhook === null || !isActive(webhook)) {
+      const url = webhook?.url ?? "";
       await store.writer.commit([updateDelivery(delivery, url, { state: "disabled", nextAt: null })]);
       deps.onDelivery?.(delivery.deviceId, delivery.id);
       return;
     }
     const body = await postedBody(files, delivery);
-    const made = await deliverer.attempt(endpoint, delivery.id, body);
-    const switchedOff = switchOffAfter(deps, endpoint, made, probe ? "probe" : undefined);
-    if (probe?.ahead && made.verdict !== "accepted" && switchedOff === null) return;
-    await conclude(delivery, made, endpoint, switchedOff);
+    const made = await deliverer.attempt(webhook, delivery.id, body);
+    const switchedOff = switchOffAfter(deps, webhook, made, probe ? "probe" : undefined);
+    if (probe?.ahead && made.result !== "accepted" && switchedOff === null) return;
+    await conclude(delivery, made, webhook, switchedOff);
   }
 
   async function conclude(
     delivery: Delivery,
     made: Attempt,
-    endpoint: Endpoint,
+    webhook: Webhook,
     switchedOff: SwitchedOff | null,
   ): Promise<void> {
     const number = delivery.attempts + 1;
     const effects = switchedOff
       ? { ...switchedOff, reply: null }
-      : await lateReplies.to(delivery, made, endpoint);
+      : await lateReplies.to(delivery, made, webhook);
     const { statements, reply, committed } = effects;
     const progress = progressAfter(made, number, store.now(), deps.random);
     const after: Delivery = { ...delivery, attempts: number, reply: reply ?? delivery.reply };
     const own = [
-      updateDelivery(after, endpoint.url, progress),
+      updateDelivery(after, webhook.url, progress),
       insertAttempt(store.box, delivery.id, number, made),
     ];
     const results = await store.writer.commit([...own, ...statements]);
@@ -235,7 +235,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
       if (timer) clearTimeout(timer);
       timer = null;
       await scan;
-      await Promise.all([...underWay.values()].map(({ ended }) => ended));
+      await Promise.all([...inFlight.values()].map(({ ended }) => ended));
     },
   };
 }

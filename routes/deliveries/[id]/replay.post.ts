@@ -1,6 +1,6 @@
 import { defineApi } from "../../../src/api/define-api.ts";
 import { replayDelivery } from "../../../src/api/endpoints/webhooks.ts";
-import { Reply } from "../../../src/api/envelope.ts";
+import { JsonResult } from "../../../src/api/envelope.ts";
 import { notFound } from "../../../src/api/unmatched.ts";
 import { deliveryView } from "../../../src/api/views.ts";
 import { findDelivery } from "../../../src/api/webhooks.ts";
@@ -10,5 +10,5 @@ export default defineApi(replayDelivery, async ({ app, caller, params }) => {
   const { id } = await findDelivery(app, caller, params["id"]);
   const delivery = await app.deliveries.replay(caller.accountId, id);
   if (delivery === null) throw notFound();
-  return new Reply({ data: deliveryView(delivery) }, { httpStatus: 202 });
+  return new JsonResult({ data: deliveryView(delivery) }, { httpStatus: 202 });
 });

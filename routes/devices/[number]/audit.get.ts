@@ -1,11 +1,11 @@
 import { auditSentence, auditView } from "../../../src/api/audit-view.ts";
 import { defineApi } from "../../../src/api/define-api.ts";
 import { auditDevice } from "../../../src/api/endpoints/audit.ts";
-import { Reply } from "../../../src/api/envelope.ts";
+import { JsonResult } from "../../../src/api/envelope.ts";
 import { ofDevice } from "../../../src/api/webhooks.ts";
 
 /** `GET /devices/{number}/audit`: were messages lost? */
 export default defineApi(auditDevice, async ({ app, caller, params, input }) => {
   const report = await ofDevice(app, caller, params["number"], (id) => app.audit.report(id, input.since));
-  return new Reply({ data: auditView(report) }, { message: auditSentence(report) });
+  return new JsonResult({ data: auditView(report) }, { message: auditSentence(report) });
 });

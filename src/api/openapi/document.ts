@@ -23,7 +23,7 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
-  responses: Record<string, Response>;
+  responses: Record<string, ResponseObject>;
 }
 
 export interface Parameter {
@@ -35,7 +35,7 @@ export interface Parameter {
   example?: unknown;
 }
 
-export interface Response {
+export interface ResponseObject {
   description: string;
   content: Record<string, { schema: JsonSchema; example?: unknown }>;
   /** Codes of failures, each with what it means. */

@@ -10,7 +10,7 @@ import type { Answerer } from "../../../src/pipeline/answer.ts";
 import { createPipeline } from "../../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createWebhooks, type WebhookConfig } from "../../../src/webhooks/index.ts";
+import { createWebhooks, type WebhookSettings } from "../../../src/webhooks/index.ts";
 import type { EventFiles } from "../../../src/webhooks/files.ts";
 import { incoming, listeningLog } from "../bot/messages.ts";
 import { temporaryFolder, temporaryStore } from "../store/temporary.ts";
@@ -183,7 +183,8 @@ export async function gateway(
       await pipeline.receive(device, NUMBER, [message], []);
       return message;
     },
-    configure: (url: string, change: Partial<WebhookConfig> = {}) => webhooks.put(DEVICE, { url, ...change }),
+    configure: (url: string, change: Partial<WebhookSettings> = {}) =>
+      webhooks.put(DEVICE, { url, ...change }),
     deliveries: async () => (await webhooks.deliveries.list({ deviceIds: [DEVICE], limit: 100 })).deliveries,
     /** What is in the outbox, in order; texts of what is no text are "". */
     sent: async (): Promise<Sent[]> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { breakerPause, nextPause, readRetryAfter, verdictOf } from "../../../src/webhooks/schedule.ts";
+import { breakerPause, nextPause, readRetryAfter, resultOf } from "../../../src/webhooks/schedule.ts";
 import { createSecret, signedHeaders } from "../../../src/webhooks/sign.ts";
 
 const SECOND = 1000;
@@ -73,7 +73,7 @@ describe("what a status means", () => {
     [[400, 401, 403, 404, 405, 409, 422, 451], "refused"],
     [[410], "gone"],
   ] as const)("%j: %s", (statuses, verdict) => {
-    for (const status of statuses) expect(verdictOf(status)).toBe(verdict);
+    for (const status of statuses) expect(resultOf(status)).toBe(verdict);
   });
 });
 

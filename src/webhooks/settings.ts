@@ -2,7 +2,7 @@ import { GatewayError } from "../model/errors.ts";
 import { WEBHOOK_EVENTS } from "./payload.ts";
 
 /** A number's webhook as its owner sets it. */
-export interface WebhookConfig {
+export interface WebhookSettings {
   url: string;
   /** `fallback`: what no bot answered; `always`: every message, its reply used when no bot answered; `off`: nothing. */
   mode: "fallback" | "always" | "off";
@@ -37,7 +37,7 @@ export interface WebhookHealth {
 }
 
 /** With what only Parley sees. */
-export interface Endpoint extends WebhookConfig {
+export interface Webhook extends WebhookSettings {
   deviceId: number;
   disabledReason: DisabledReason | null;
   secret: string;
@@ -66,12 +66,12 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,8000}$/;
  * @param timeoutMs default for `timeoutMs`: setting WEBHOOK_TIMEOUT_MS
  * @throws {GatewayError} INVALID_PARAMETERS, a text for each wrong field, by the names of the HTTP surface
  */
-export function readWebhookConfig(
-  input: Partial<WebhookConfig> & { url: string },
+export function readWebhookSettings(
+  input: Partial<WebhookSettings> & { url: string },
   timeoutMs: number,
-): WebhookConfig {
+): WebhookSettings {
   const { url, authorization } = splitCredentials(input.url);
-  const config: WebhookConfig = {
+  const config: WebhookSettings = {
     url,
     mode: input.mode ?? "fallback",
     replyTo: input.replyTo ?? "chat",

@@ -1,8 +1,8 @@
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { readWebhookConfig, type DisabledReason, type Endpoint, type WebhookConfig } from "./endpoint.ts";
-import { fromRow, upsert } from "./endpoint-rows.ts";
+import { readWebhookSettings, type DisabledReason, type Webhook, type WebhookSettings } from "./settings.ts";
+import { fromRow, upsert } from "./webhook-rows.ts";
 import { endWaiting } from "./rows.ts";
 import { createSecret } from "./sign.ts";
 
@@ -10,17 +10,17 @@ const BOTH_SECRETS_SIGN_MS = 24 * 3600 * 1000;
 /** Each costs a signature per event. */
 const MOST_OLD_SECRETS = 3;
 
-export interface EndpointsDeps {
+export interface RegistryDeps {
   store: Store;
   config: { webhookTimeoutMs: number };
   /** @throws {GatewayError} URL_NOT_ALLOWED when the address leads into a private network */
   checkUrl(url: string): Promise<void>;
 }
 
-export interface Endpoints {
+export interface Registry {
   /** Reads all rows once; afterwards every look-up is one in memory. */
   load(): Promise<void>;
-  get(deviceId: number): Endpoint | null;
+  get(deviceId: number): Webhook | null;
   /** Numbers that have one. */
   ids(): number[];
   /**
@@ -29,7 +29,10 @@ export interface Endpoints {
    * @returns `secret` only when it was made now
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
    */
-  put(deviceId: number, input: Partial<WebhookConfig> & { url: string }): Promise<{ secret: string | null }>;
+  put(
+    deviceId: number,
+    input: Partial<WebhookSettings> & { url: string },
+  ): Promise<{ secret: string | null }>;
   /** Ends what is pending. False when there was none. */
   remove(deviceId: number): Promise<boolean>;
   /** A new secret; the old one signs as well for 24 h. Null when there is no webhook. */
@@ -40,16 +43,16 @@ export interface Endpoints {
 }
 
 /** The numbers' webhooks: rows in `webhooks`, all of them in memory. */
-export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): Endpoints {
-  const known = new Map<number, Endpoint>();
+export function createRegistry({ store, config, checkUrl }: RegistryDeps): Registry {
+  const known = new Map<number, Webhook>();
 
-  async function save(endpoint: Endpoint): Promise<void> {
-    const statements = [upsert(endpoint, store)];
-    if (!isActive(endpoint)) statements.push(endWaiting(endpoint.deviceId));
+  async function save(webhook: Webhook): Promise<void> {
+    const statements = [upsert(webhook, store)];
+    if (!isActive(webhook)) statements.push(endWaiting(webhook.deviceId));
     failpoint("before-secret-commit");
     await store.writer.commit(statements);
     failpoint("after-secret-commit");
-    known.set(endpoint.deviceId, endpoint);
+    known.set(webhook.deviceId, webhook);
   }
 
   return {
@@ -60,13 +63,13 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
     async load() {
       known.clear();
       for (const row of await store.rows("select * from webhooks", [])) {
-        const endpoint = fromRow(row, store);
-        known.set(endpoint.deviceId, endpoint);
+        const webhook = fromRow(row, store);
+        known.set(webhook.deviceId, webhook);
       }
     },
 
     async put(deviceId, input) {
-      const checked = readWebhookConfig(input, config.webhookTimeoutMs);
+      const checked = readWebhookSettings(input, config.webhookTimeoutMs);
       await checkUrl(checked.url);
       const before = known.get(deviceId);
       const secret = before?.secret ?? createSecret();
@@ -104,8 +107,8 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
       return {
         statements: [disable, endWaiting(deviceId)],
         committed: () => {
-          const endpoint = known.get(deviceId);
-          if (endpoint) known.set(deviceId, { ...endpoint, enabled: false, disabledReason: reason });
+          const webhook = known.get(deviceId);
+          if (webhook) known.set(deviceId, { ...webhook, enabled: false, disabledReason: reason });
         },
       };
     },
@@ -113,18 +116,18 @@ export function createEndpoints({ store, config, checkUrl }: EndpointsDeps): End
 }
 
 /** Whether anything is posted to it at all. */
-export function isActive(endpoint: WebhookConfig): boolean {
-  return endpoint.enabled && endpoint.mode !== "off";
+export function isActive(webhook: WebhookSettings): boolean {
+  return webhook.enabled && webhook.mode !== "off";
 }
 
 /** Secrets that sign now, the newest first. */
-export function signingSecrets(endpoint: Endpoint, now: number): string[] {
-  const { secret, oldSecrets, oldSecretUntil } = endpoint;
+export function signingSecrets(webhook: Webhook, now: number): string[] {
+  const { secret, oldSecrets, oldSecretUntil } = webhook;
   return oldSecretUntil !== null && now < oldSecretUntil ? [secret, ...oldSecrets] : [secret];
 }
 
 /** Without what only Parley sees. */
-export function configOf(endpoint: Endpoint): WebhookConfig {
+export function settingsOf(webhook: Webhook): WebhookSettings {
   const {
     deviceId: _device,
     disabledReason: _reason,
@@ -132,7 +135,7 @@ export function configOf(endpoint: Endpoint): WebhookConfig {
     oldSecrets: _old,
     oldSecretUntil: _until,
     ...config
-  } = endpoint;
+  } = webhook;
   return config;
 }
 

@@ -1,6 +1,6 @@
 import type { Row } from "@libsql/client";
 import type { Statement, Store } from "../store/store.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Webhook } from "./settings.ts";
 
 const COLUMNS = [
   "device_id",
@@ -26,40 +26,40 @@ const UPSERT = `insert into webhooks (${COLUMNS.join(", ")}) values (${COLUMNS.m
     .join(", ")}`;
 
 /** Replaces everything but how it has been doing. */
-export function upsert(endpoint: Endpoint, { box, now }: Store): Statement {
-  const { deviceId, secret, oldSecrets } = endpoint;
+export function upsert(webhook: Webhook, { box, now }: Store): Statement {
+  const { deviceId, secret, oldSecrets } = webhook;
   return {
     sql: UPSERT,
     args: [
       deviceId,
-      endpoint.url,
-      endpoint.mode,
-      endpoint.replyTo,
-      JSON.stringify(endpoint.events),
-      box.sealJson(endpoint.headers, `webhook-headers:${deviceId}`),
-      endpoint.timeoutMs,
-      endpoint.replyMaxAge,
-      endpoint.read ? 1 : 0,
-      endpoint.typing ? 1 : 0,
-      endpoint.enabled ? 1 : 0,
-      endpoint.disabledReason,
+      webhook.url,
+      webhook.mode,
+      webhook.replyTo,
+      JSON.stringify(webhook.events),
+      box.sealJson(webhook.headers, `webhook-headers:${deviceId}`),
+      webhook.timeoutMs,
+      webhook.replyMaxAge,
+      webhook.read ? 1 : 0,
+      webhook.typing ? 1 : 0,
+      webhook.enabled ? 1 : 0,
+      webhook.disabledReason,
       box.seal(secret, `webhook-secret:${deviceId}`),
       oldSecrets.length === 0 ? null : box.seal(oldSecrets.join(" "), `webhook-secret:${deviceId}`),
-      endpoint.oldSecretUntil,
+      webhook.oldSecretUntil,
       now(),
     ],
   };
 }
 
-export function fromRow(row: Row, { box }: Store): Endpoint {
+export function fromRow(row: Row, { box }: Store): Webhook {
   const deviceId = Number(row.device_id);
   const openSecret = (value: unknown): string =>
     box.open(Buffer.from(value as ArrayBuffer), `webhook-secret:${deviceId}`).toString("utf8");
   return {
     deviceId,
     url: String(row.url),
-    mode: row.mode as Endpoint["mode"],
-    replyTo: row.reply_to as Endpoint["replyTo"],
+    mode: row.mode as Webhook["mode"],
+    replyTo: row.reply_to as Webhook["replyTo"],
     events: JSON.parse(String(row.events)) as string[],
     headers: box.openJson(Buffer.from(row.headers as ArrayBuffer), `webhook-headers:${deviceId}`),
     timeoutMs: Number(row.timeout_ms),
@@ -67,7 +67,7 @@ export function fromRow(row: Row, { box }: Store): Endpoint {
     read: Boolean(row.read),
     typing: Boolean(row.typing),
     enabled: Boolean(row.enabled),
-    disabledReason: row.disabled_reason as Endpoint["disabledReason"],
+    disabledReason: row.disabled_reason as Webhook["disabledReason"],
     secret: openSecret(row.secret),
     oldSecrets: row.old_secret === null ? [] : openSecret(row.old_secret).split(" "),
     oldSecretUntil: row.old_secret_until === null ? null : Number(row.old_secret_until),

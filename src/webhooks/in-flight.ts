@@ -1,11 +1,11 @@
 /** Work that the end of the gateway waits for. */
-export interface UnderWay {
+export interface InFlight {
   track<T>(work: Promise<T>): Promise<T>;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
 
-export function createUnderWay(): UnderWay {
+export function createInFlight(): InFlight {
   const known = new Set<Promise<unknown>>();
   return {
     async track(work) {
