@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Writer } from "../store/store.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -43,15 +44,35 @@ export function createReceiptCollector(writer: Writer, schedule: Schedule, log: 
     const taken = waiting;
     waiting = [];
     if (taken.length === 0) return;
+    const failed = await commitTogether(taken);
+    if (failed === null) return;
+    if (!(failed instanceof StorageUnavailable)) return commitOneByOne(taken);
+    log.warn({ receipts: taken.length, error: failed.name }, "receipts are not stored yet");
+    waiting = [...taken, ...waiting].slice(-MAX_WAITING);
+    plan(RETRY_MS);
+  }
+
+  /** Null when they are stored. */
+  async function commitTogether(taken: Waiting[]): Promise<Error | null> {
     try {
       await writer.commit(taken.flatMap(({ statements }) => statements));
     } catch (error) {
-      log.warn({ receipts: taken.length, error: (error as Error).name }, "receipts are not stored yet");
-      waiting = [...taken, ...waiting].slice(-MAX_WAITING);
-      plan(RETRY_MS);
-      return;
+      return error as Error;
     }
     for (const { stored } of taken) stored();
+    return null;
+  }
+
+  /** One of them cannot be stored, ever: it is dropped, and holds up none of the others. */
+  async function commitOneByOne(taken: Waiting[]): Promise<void> {
+    for (const [index, one] of taken.entries()) {
+      const failed = await commitTogether([one]);
+      if (failed instanceof StorageUnavailable) {
+        waiting = [...taken.slice(index), ...waiting];
+        return plan(RETRY_MS);
+      }
+      if (failed !== null) log.warn({ error: failed.name }, "a receipt that cannot be stored is dropped");
+    }
   }
 
   return {

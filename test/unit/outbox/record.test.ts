@@ -69,6 +69,20 @@ describe("the record of a sent message", () => {
     expect(commits).toBe(1);
   });
 
+  it("takes the receipts of others although one cannot be stored", async () => {
+    const run = await startRun();
+    await run.connect(scriptedLine());
+    const [one, two, three] = await submitTo(run.outbox, [4915001, 4915002, 4915003], "hello");
+
+    run.outbox.receipt(DEVICE, [receipt(one!.id!, "delivered", 1)]);
+    run.outbox.receipt(DEVICE, [receipt(two!.id!, "delivered", Number.NaN)]);
+    run.outbox.receipt(DEVICE, [receipt(three!.id!, "delivered", 1)]);
+    await run.outbox.drain();
+
+    expect(await run.outbox.find(ACCOUNT, one!.id!)).toMatchObject({ state: "delivered" });
+    expect(await run.outbox.find(ACCOUNT, three!.id!)).toMatchObject({ state: "delivered" });
+  });
+
   it("is nobody else's", async () => {
     const run = await startRun();
     await run.connect(scriptedLine());

@@ -45,6 +45,16 @@ describe("receipts", () => {
     ]);
   });
 
+  it.each(["soon", "NaN", "-5", "1e300", "9007199254740993", "17.5", "Infinity"])(
+    "whose time is %s came now",
+    (t) => {
+      const before = Date.now();
+      const [told] = receipt({ from: "3155@s.whatsapp.net", t });
+      expect(told!.at).toBeGreaterThanOrEqual(before);
+      expect(told!.at).toBeLessThanOrEqual(Date.now());
+    },
+  );
+
   it("of the own devices, and of other kinds, say nothing", () => {
     expect(receipt({ from: "3160@s.whatsapp.net" })).toEqual([]);
     expect(receipt({ from: "12@g.us", participant: "900:2@lid", type: "read" })).toEqual([]);
