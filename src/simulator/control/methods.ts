@@ -89,6 +89,9 @@ export const FAULT_METHODS = [
   "splitFrames",
   "truncateFrame",
   "corruptFrame",
+  "unansweredIqs",
+  "badMessageTimes",
+  "badReceiptTimes",
   "clear",
 ] as const satisfies (keyof SimulatorFaults)[];
 

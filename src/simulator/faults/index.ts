@@ -2,6 +2,7 @@ import type { Population } from "../population.ts";
 import type { SimulatorServer } from "../server/server.ts";
 import type { SimulatorFaults } from "../types.ts";
 import { acks } from "./acks.ts";
+import { badTimes } from "./bad-times.ts";
 import { clock } from "./clock.ts";
 import { close } from "./close.ts";
 import { deliveries } from "./deliveries.ts";
@@ -18,10 +19,12 @@ import { rateOverlimit } from "./rate-overlimit.ts";
 import { reachoutTimelock } from "./reachout-timelock.ts";
 import { resends } from "./resends.ts";
 import { socket } from "./socket.ts";
+import { unanswered } from "./unanswered.ts";
 import { upgrade } from "./upgrade.ts";
 
 const faultKits = [
   acks,
+  badTimes,
   clock,
   close,
   deliveries,
@@ -38,6 +41,7 @@ const faultKits = [
   reachoutTimelock,
   resends,
   socket,
+  unanswered,
   upgrade,
 ] as const;
 

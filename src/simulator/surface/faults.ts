@@ -26,6 +26,14 @@ export type ResendForm =
   /** Encrypted anew for the whole chat, with the same id: a phone that has missed the service's ack does so. */
   | "send";
 
+/** Stanzas whose `t` attribute is not a number of seconds. */
+export interface BadTime {
+  /** How many. */
+  n: number;
+  /** What stands there instead. Default: a text that is no number. `null`: the attribute is missing. */
+  t?: string | null;
+}
+
 export interface SimulatorFaults {
   /** Cuts the connection instead of taking the `nth` (default 1) message receipt from now on: the stanza stays queued. */
   dropBeforeReceipt(target: FaultTarget & { nth?: number }): Promise<void>;
@@ -99,6 +107,17 @@ export interface SimulatorFaults {
   truncateFrame(target: FaultTarget & { tag?: string; how?: "close" | "cut" }): Promise<void>;
   /** One byte of the next frame (with a `tag`: of such a stanza) is wrong, so that it does not decrypt. */
   corruptFrame(target: FaultTarget & { tag?: string }): Promise<void>;
+  /**
+   * The next `times` (default 1) IQs of a companion are lost: nothing happens and no answer comes. `xmlns`, `type` and `child`
+   * (tag of the first child) say which; what is left out matches any.
+   */
+  unansweredIqs(
+    target: FaultTarget & { xmlns?: string; type?: "get" | "set"; child?: string; times?: number },
+  ): Promise<void>;
+  /** The next `n` messages that are queued for a companion have a `t` that is not a time, also when they come again. */
+  badMessageTimes(target: FaultTarget & BadTime): Promise<void>;
+  /** The same for the next `n` receipts of others for its own messages: delivered, read, played. */
+  badReceiptTimes(target: FaultTarget & BadTime): Promise<void>;
   /** `<ib><offline>` is not sent at the next logins until `restoreOffline`. */
   withholdOffline(target: FaultTarget): Promise<void>;
   restoreOffline(target: FaultTarget): Promise<void>;
