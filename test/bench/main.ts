@@ -1,7 +1,10 @@
 /**
  * `npm run bench`: what one message costs, in CPU milliseconds of the process under test, with the simulator in another
- * process, and beside it in the same run the same work by the bare echo of `bare-echo.ts`. Rounds alternate; medians.
- * `npm run bench -- --bots`: only what bots cost (`bots.ts`). Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --numbers 50`.
+ * process, and beside it in the same run the same work by the bare echo of `bare-echo.mjs`. Rounds alternate; medians.
+ * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --chats 100 --numbers 50`.
+ *
+ * `--echo`: only text → bot reply, in one chat and in many. `--profile DIR`: the same, with a CPU profile of the gateway.
+ * `--bots`: only what bots cost (`bots.ts`).
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,8 +27,10 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
     messages: { type: "string", default: "300" },
-    chats: { type: "string", default: "30" },
+    chats: { type: "string", default: "100" },
     numbers: { type: "string", default: "50" },
+    echo: { type: "boolean", default: false },
+    profile: { type: "string" },
     bots: { type: "boolean", default: false },
   },
 });
@@ -37,51 +42,75 @@ const rounds = Number(values.rounds);
 const messages = Number(values.messages);
 const chats = Number(values.chats);
 const numbers = Number(values.numbers);
+const onlyEcho = values.echo || values.profile !== undefined;
 
 const median = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
 const range = (list: number[]): string => `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`;
 
-/** Contacts write in parallel, each waits for its reply before it writes again. Returns when all were answered. */
+/**
+ * Contacts write in parallel, each waits for its reply before it writes again.
+ *
+ * @returns when all were answered: how long each answer took, milliseconds
+ */
 async function roundTrips(
   sim: Simulator,
   people: string[],
   to: string,
   text: string,
   count: number,
-): Promise<void> {
+): Promise<number[]> {
   const each = Math.ceil(count / people.length);
+  const took: number[] = [];
   await Promise.all(
     people.map(async (person) => {
       let since = (await sim.messages(person, { from: to })).at(-1)?.seq ?? 0;
       for (let i = 0; i < each; i++) {
+        const started = performance.now();
         await sim.sendText(person, to, text);
         since = (await sim.waitForMessage(person, { from: to, since }, 30_000)).seq;
+        took.push(performance.now() - started);
       }
     }),
   );
+  return took;
+}
+
+/** One round of some work: CPU milliseconds per message, and the median of how long one took where the work tells. */
+interface Round {
+  cpu: number;
+  latency: number;
 }
 
 async function measure(
   child: BenchGateway["child"],
   count: number,
-  work: () => Promise<void>,
-): Promise<number> {
+  work: () => Promise<number[] | void>,
+): Promise<Round> {
   const before = cpuMs(child);
-  await work();
-  return (cpuMs(child) - before) / count;
+  const took = await work();
+  return { cpu: (cpuMs(child) - before) / count, latency: took ? median(took) : Number.NaN };
 }
 
-function row(name: string, ours: number[], bare: number[]): void {
+function row(name: string, ours: Round[], bare: Round[]): void {
+  line(name, "CPU", ours.map(cpu), bare.map(cpu));
+  if (!Number.isNaN(ours[0]!.latency)) line(name, "p50", ours.map(latency), bare.map(latency));
+}
+
+const cpu = (round: Round): number => round.cpu;
+const latency = (round: Round): number => round.latency;
+
+function line(name: string, what: string, ours: number[], bare: number[]): void {
   const ratio = ours.map((value, i) => value / bare[i]!);
+  const ms = (list: number[]): string => `${median(list).toFixed(2).padStart(7)} ms`;
   console.log(
-    `${name.padEnd(44)} ${median(ours).toFixed(2).padStart(6)} ms   bare ${median(bare).toFixed(2).padStart(6)} ms` +
-      `   ratio ${median(ratio).toFixed(2)} (${range(ratio)})`,
+    `${name.padEnd(45)} ${what} ${ms(ours)}   bare ${ms(bare)}   ratio ${median(ratio).toFixed(2)} (${range(ratio)})`,
   );
 }
 
 const running = await startSimulatorProcess("bench");
 const { sim, ready } = running;
-let gateway = await startGatewayProcess(ready);
+const profiling = values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`];
+let gateway = await startGatewayProcess(ready, undefined, profiling);
 const idle = (i: number): string => `3162${String(i).padStart(7, "0")}`;
 /** What a process holds a while after it has had something to do. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3000));
@@ -110,7 +139,7 @@ for (const size of [1, chats]) {
   const forOurs = await sim.addContacts(size, { prefix: `49151${size}0` });
   const forHook = await sim.addContacts(size, { prefix: `49152${size}0` });
   const forBare = await sim.addContacts(size, { prefix: `49153${size}0` });
-  const figures: Record<"a" | "b" | "c" | "echo" | "send", number[]> = {
+  const figures: Record<"a" | "b" | "c" | "echo" | "send", Round[]> = {
     a: [],
     b: [],
     c: [],
@@ -119,29 +148,37 @@ for (const size of [1, chats]) {
   };
   for (let round = -1; round < rounds; round++) {
     const count = round < 0 ? Math.max(size * 2, 50) : messages;
-    const echo = await measure(bare.child, count, () => roundTrips(sim, forBare, BARE, "ping", count));
-    const a = await measure(gateway.child, count, () => roundTrips(sim, forOurs, OURS, "ping", count));
-    const b = await measure(gateway.child, count, () => roundTrips(sim, forHook, WEBHOOK, "what?", count));
-    const send = await measure(bare.child, count, async () => {
+    const note = (of: keyof typeof figures, result: Round): void => {
+      if (round >= 0) figures[of].push(result);
+    };
+    note("echo", await measure(bare.child, count, () => roundTrips(sim, forBare, BARE, "ping", count)));
+    note("a", await measure(gateway.child, count, () => roundTrips(sim, forOurs, OURS, "ping", count)));
+    if (onlyEcho) continue;
+    note("b", await measure(gateway.child, count, () => roundTrips(sim, forHook, WEBHOOK, "what?", count)));
+    const sendBare = async (): Promise<void> => {
       for (let i = 0; i < count; i++) await bare.send(`${forBare[i % size]}@s.whatsapp.net`, `n${i}`);
-    });
-    const c = await measure(gateway.child, count, async () => {
+    };
+    note("send", await measure(bare.child, count, sendBare));
+    const sendOurs = async (): Promise<void> => {
       for (let i = 0; i < count; i++) {
         const body = { sender: OURS, number: forOurs[i % size], message: `n${i}` };
         await call(gateway, "POST", "/send-message", body, key);
       }
-    });
-    if (round < 0) continue;
-    figures.a.push(a);
-    figures.b.push(b);
-    figures.c.push(c);
-    figures.echo.push(echo);
-    figures.send.push(send);
+    };
+    note("c", await measure(gateway.child, count, sendOurs));
   }
   const who = size === 1 ? "1 chat" : `${size} chats`;
   row(`(a) text → bot reply at the contact, ${who}`, figures.a, figures.echo);
+  if (onlyEcho) continue;
   row(`(b) text → webhook → reply, ${who}`, figures.b, figures.echo);
   row(`(c) POST /send-message → ack, ${who}`, figures.c, figures.send);
+}
+if (onlyEcho) {
+  const ended = new Promise((resolve) => gateway.child.once("exit", resolve));
+  gateway.child.kill("SIGTERM");
+  await ended;
+  endAll();
+  process.exit(0);
 }
 
 for (let i = 0; i < numbers; i++) await link(gateway, sim, key, idle(i));

@@ -62,7 +62,8 @@ export interface BareEcho {
 
 export async function startBareEcho({ sim, ready }: RunningSimulator, number: string): Promise<BareEcho> {
   const owner = await sim.addNumber(number, { name: "Bare" });
-  const child = start(["--import", "tsx", "test/bench/bare-echo.ts", JSON.stringify(ready)], {
+  const child = start(["test/bench/bare-echo.mjs", JSON.stringify(ready)], {
+    env: { ...process.env, NODE_ENV: "production" },
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   let scanned = false;
@@ -100,7 +101,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-export async function startGatewayProcess(ready: ReadyLine, again?: BenchGateway): Promise<BenchGateway> {
+/** @param nodeOptions for the gateway's own process, as `--cpu-prof` */
+export async function startGatewayProcess(
+  ready: ReadyLine,
+  again?: BenchGateway,
+  nodeOptions: string[] = [],
+): Promise<BenchGateway> {
   const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), "parley-bench-"));
   folders.add(dataDir);
   const port = again ? Number(new URL(again.url).port) : await freePort();
@@ -119,7 +125,10 @@ export async function startGatewayProcess(ready: ReadyLine, again?: BenchGateway
     WHATSAPP_NOISE_ROOT: ready.noiseRoot,
     WHATSAPP_CA_FILE: ready.caFile,
   };
-  const child = start([".output/server/index.mjs"], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const child = start([...nodeOptions, ".output/server/index.mjs"], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const gateway = { child, url: `http://127.0.0.1:${port}`, dataDir, env };
   const deadline = Date.now() + 30_000;
   for (;;) {
