@@ -1,4 +1,5 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import { secondsIn } from "../stanza-numbers.ts";
 
 /** Less is the way of a stanza, and rounding. */
 const SAME_SECONDS = 60;
@@ -13,7 +14,7 @@ export interface WhatsAppClock {
 export function watchClock({ ws }: Pick<WASocket, "ws">, now: () => number): WhatsAppClock {
   let startedAt: number | null = null;
   ws.prependListener("CB:success", ({ attrs }: BinaryNode) => {
-    const told = Number(attrs.t);
+    const told = secondsIn(attrs.t);
     startedAt = told > 0 ? told * 1000 - performance.now() : null;
   });
   return {

@@ -171,6 +171,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     groups,
     events: deps.events,
     own,
+    now: deps.store.now,
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   socket.ev.on("creds.update", () => auth.saveCreds());

@@ -1,5 +1,6 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import type { ConnectionFacts } from "../port.ts";
+import { countIn } from "../stanza-numbers.ts";
 
 /** Counts what WhatsApp says was waiting and what then comes, on one connection. */
 export interface Tally {
@@ -30,7 +31,7 @@ export function watchTally(
 
   ws.prependListener("CB:ib,,offline_preview", (node: BinaryNode) => {
     const [preview] = Array.isArray(node.content) ? node.content : [];
-    change({ announced: Number(preview?.attrs.message ?? 0) || 0 });
+    change({ announced: countIn(preview?.attrs.message) });
   });
   ws.prependListener("CB:ib,,offline", () => {
     allThere = true;

@@ -19,6 +19,8 @@ export interface WireDeps {
   groups: Groups;
   events: Pick<WhatsAppEvents, "receipts" | "groupsChanged">;
   own(): OwnIds;
+  /** Unix milliseconds. */
+  now(): number;
   /** Somebody could not read a message of this number. */
   onRetryRequest(waId: string, jid: string): void;
 }
@@ -40,7 +42,7 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
       return;
     }
     deps.acks.note(node);
-    const receipts = readReceipts(node, deps.own());
+    const receipts = readReceipts(node, deps.own(), deps.now());
     if (receipts.length > 0) deps.events.receipts(receipts);
   });
   on("CB:notification,type:w:gp2", (node) => {

@@ -9,6 +9,7 @@ import {
 } from "../addresses.ts";
 import { readContent, type Content } from "./content.ts";
 import { isLid, userOf, withoutDevice } from "../jids.ts";
+import { secondsIn } from "../stanza-numbers.ts";
 
 /** One decrypted message as it came off the wire. */
 export interface Received {
@@ -36,7 +37,7 @@ export function toIncoming(
     number: sender.number,
     lid: sender.lid,
     pushName: attributes.notify ?? "",
-    timestamp: Number(attributes.t ?? 0),
+    timestamp: secondsIn(attributes.t),
     ...(attributes.offline !== undefined && { waited: true as const }),
     ...said,
     poll: poll && { id: envelope.id, ...poll },

@@ -1,5 +1,6 @@
 import { readEnvelope, type OwnIds, type StanzaAttributes } from "../addresses.ts";
 import { isChannel, isLid, userOf, withoutDevice } from "../jids.ts";
+import { secondsIn } from "../stanza-numbers.ts";
 import type { MissingMessage, MissingReason, Witness } from "../port.ts";
 
 /** The one kind that Baileys takes for a message of its own instead of a placeholder. */
@@ -52,7 +53,7 @@ export function createMissing(deps: MissingDeps): Missing {
       fromMe: envelope.fromMe,
       jid: envelope.chat,
       participant: envelope.participant,
-      timestamp: Number(attributes.t ?? 0),
+      timestamp: secondsIn(attributes.t),
       reason,
     };
   }

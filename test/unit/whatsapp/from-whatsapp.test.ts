@@ -224,3 +224,9 @@ describe("a draft", () => {
     expect(context?.quotedMessage).not.toHaveProperty("messageContextInfo");
   });
 });
+
+describe("when a message was written", () => {
+  it.each(["soon", "NaN", "-5", "1.5", "1e400", "99999999999999999999", ""])("is not known from %j", (t) => {
+    expect(read({ conversation: "hi" }, { ...DIRECT, t })?.timestamp).toBe(0);
+  });
+});
