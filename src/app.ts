@@ -201,7 +201,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     outbox,
     polls,
     answerers: [
-      botAnswerers.taps,
+      botAnswerers.observers,
       botAnswerers.interrupts,
       webhooks.holder,
       botAnswerers.conversations,

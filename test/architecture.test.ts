@@ -27,8 +27,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: [...BASE],
   net: [...BASE],
   whatsapp: [...BASE],
-  // A domain folder may also name what the pipeline asks of an answerer; the types of WhatsApp's port; and nothing of its neighbours.
-  ...Object.fromEntries(DOMAIN.map((folder) => [folder, [...BASE, "whatsapp/port", "pipeline/answer"]])),
+  // A domain folder may also name the types of WhatsApp's port, and nothing of its neighbours.
+  ...Object.fromEntries(DOMAIN.map((folder) => [folder, [...BASE, "whatsapp/port"]])),
   pipeline: [...BASE, ...DOMAIN, "whatsapp/port"],
   app: [...BASE, ...DOMAIN, "pipeline", "whatsapp", "api/services", "process/stalls"],
   api: [...BASE, ...DOMAIN, "pipeline", "app"],

@@ -1,15 +1,15 @@
-import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Bindings } from "./bindings.ts";
-import type { Statement } from "../store/store.ts";
+import type { Statement } from "../model/statement.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
-import { bodyOf, endRows } from "./conclude.ts";
+import { bodyOf, endRows } from "./to-rows.ts";
 import { lazyView } from "./context.ts";
 import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";
 import { EXPIRE, OWN_TIMERS, REMIND, type StoredDialogue } from "./state.ts";
 import type { ActiveBot, Candidate, FilterFailure, RouteTable } from "./table.ts";
-import { runTaps } from "./taps.ts";
+import { notifyObservers } from "./observers.ts";
 import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
 import type { Dialogue, Message, Turn } from "./types.ts";
 
@@ -21,7 +21,7 @@ export interface BotAnswerersDeps extends TurnsDeps {
 /** In the order in which the pipeline asks them; a webhook that holds a chat comes after `interrupts`. */
 export interface BotAnswerers {
   /** Observers, which answer nothing. */
-  taps: Answerer;
+  observers: Answerer;
   /** Words that are heard before anything else. */
   interrupts: Answerer;
   /** The dialogue that is under way, and timers. */
@@ -42,13 +42,6 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   const breaker = createBreaker(now);
   const rates = createReplyRates(now);
   const turns = createTurns(deps);
-  /** Bots that failed at a message are not asked about it again: what they would say now is anybody's guess. */
-  const outOf = new WeakMap<StoredMessage, Set<string>>();
-
-  const isOut = (stored: StoredMessage, botId: string): boolean => outOf.get(stored)?.has(botId) ?? false;
-  const leaveOut = (stored: StoredMessage, botId: string): void =>
-    void outOf.set(stored, (outOf.get(stored) ?? new Set()).add(botId));
-
   /** Asks one bot, unless it has failed too often or answers this chat too often. */
   async function ask(
     active: ActiveBot,
@@ -81,25 +74,25 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     return result;
   }
 
-  async function runTap(stored: StoredMessage): Promise<Answer> {
-    runTaps(deps, bindings.tableOf(stored.deviceId).active, stored);
+  async function observe(stored: StoredMessage): Promise<Answer> {
+    notifyObservers(deps, bindings.tableOf(stored.deviceId).active, stored);
     return EMPTY;
   }
 
-  async function interrupt(stored: StoredMessage, { paused }: Asked): Promise<Answer> {
+  async function interrupt(stored: StoredMessage, { paused, notes }: Asked): Promise<Answer> {
     const view = lazyView(stored.message);
     const trail: TrailEntry[] = [];
     const statements: Statement[] = [];
     for (const candidate of bindings.tableOf(stored.deviceId).interrupts(stored.message)) {
       const { endsHandoff, pattern } = candidate.route;
-      if ((paused && !endsHandoff) || isOut(stored, candidate.bot.id)) continue;
+      if ((paused && !endsHandoff) || notes.failedBots.has(candidate.bot.id)) continue;
       const under = await state.dialogue(stored.deviceId, scopeOf(stored.message));
       const work = handlerOf(candidate);
       const result = await ask(candidate, stored, `interrupt:${pattern}`, work, null, view, under);
       trail.push(...result.trail);
       if (result.kind !== "answered" && result.kind !== "ended") {
         statements.push(...result.statements);
-        if (result.kind !== "passed") leaveOut(stored, candidate.bot.id);
+        if (result.kind !== "passed") notes.failedBots.add(candidate.bot.id);
         continue;
       }
       const chat = result.answer.chat ?? {};
@@ -110,7 +103,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     return { kind: "pass", trail, statements };
   }
 
-  async function converse(stored: StoredMessage, { heldUntil }: Asked): Promise<Answer> {
+  async function converse(stored: StoredMessage, { heldUntil, notes }: Asked): Promise<Answer> {
     const { deviceId, message } = stored;
     const table = bindings.tableOf(deviceId);
     if (message.timer && heldUntil !== undefined) return postpone(stored, heldUntil);
@@ -126,13 +119,13 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     if (known === null || isOver)
       return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
     const { active, dialogue } = known;
-    if (isOut(stored, active.bot.id)) return EMPTY;
+    if (notes.failedBots.has(active.bot.id)) return EMPTY;
     const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state);
     const label = `${dialogue.kind}:${dialogue.id}`;
     const work: Work = { dialogue: dialogue.id, take };
     const result = await ask(active, stored, label, work, null, lazyView(message), under);
     if (result.kind === "answered" || result.kind === "ended") return result.answer;
-    if (result.kind === "failed") leaveOut(stored, active.bot.id);
+    if (result.kind === "failed") notes.failedBots.add(active.bot.id);
     return { kind: "pass", trail: result.trail, statements: result.statements };
   }
 
@@ -178,12 +171,12 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     const statements: Statement[] = [];
     for (const { candidate, message, view, took } of candidatesOf(table, stored, burst)) {
       const { bot } = candidate;
-      if (isOut(stored, bot.id)) continue;
+      if (asked.notes.failedBots.has(bot.id)) continue;
       const work = handlerOf(candidate);
       const match = "match" in candidate ? candidate.match : null;
       const result = await ask(candidate, message, labelOf(candidate), work, match, view, null);
       trail.push(...result.trail);
-      if (result.kind === "failed" || result.kind === "skipped") leaveOut(stored, bot.id);
+      if (result.kind === "failed" || result.kind === "skipped") asked.notes.failedBots.add(bot.id);
       if (result.kind !== "answered" && result.kind !== "ended") {
         statements.push(...result.statements);
         continue;
@@ -195,10 +188,10 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   }
 
   return {
-    taps: { name: "taps", pausesForOwner: false, answer: runTap },
-    interrupts: { name: "interrupts", pausesForOwner: false, answer: interrupt },
-    conversations: { name: "conversations", pausesForOwner: true, runsTimers: true, answer: converse },
-    routes: { name: "bots", pausesForOwner: true, answer: route },
+    observers: { name: "observers", ignoresTakeover: true, answer: observe },
+    interrupts: { name: "interrupts", ignoresTakeover: true, answer: interrupt },
+    conversations: { name: "conversations", ignoresTakeover: false, runsTimers: true, answer: converse },
+    routes: { name: "bots", ignoresTakeover: false, answer: route },
   };
 }
 

@@ -12,7 +12,7 @@ const MOST_FAILURES = 5;
 const WITHIN_MS = 60_000;
 export const BREAKER_PAUSE_MS = 60_000;
 
-interface Record {
+interface FailureRecord {
   failedAt: number[];
   openUntil: number;
 }
@@ -21,7 +21,7 @@ const keyOf = (deviceId: number, botId: string): string => `${deviceId}:${botId}
 
 /** @param now milliseconds */
 export function createBreaker(now: () => number): Breaker {
-  const records = new LRUCache<string, Record>({ max: 5_000 });
+  const records = new LRUCache<string, FailureRecord>({ max: 5_000 });
 
   return {
     isOpen: (deviceId, botId) => (records.get(keyOf(deviceId, botId))?.openUntil ?? 0) > now(),

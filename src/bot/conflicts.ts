@@ -1,4 +1,4 @@
-import { orderRoutes, type ActiveBot, type Entry } from "./table.ts";
+import { orderRoutes, type ActiveBot, type RouteEntry } from "./table.ts";
 
 /** Something about a number's bots that works otherwise than its author may think. */
 export interface Conflict {
@@ -22,8 +22,8 @@ export function findConflicts(active: readonly ActiveBot[]): Conflict[] {
   return [...sameWords(entries), ...behindFallbacks(entries)];
 }
 
-function sameWords(entries: Entry[]): Conflict[] {
-  const first = new Map<string, Entry[]>();
+function sameWords(entries: RouteEntry[]): Conflict[] {
+  const first = new Map<string, RouteEntry[]>();
   return entries.flatMap((entry): Conflict[] => {
     const { kind, word } = entry.route;
     if (!NAMED.has(kind)) return [];
@@ -37,9 +37,9 @@ function sameWords(entries: Entry[]): Conflict[] {
   });
 }
 
-function behindFallbacks(entries: Entry[]): Conflict[] {
+function behindFallbacks(entries: RouteEntry[]): Conflict[] {
   const found: Conflict[] = [];
-  const fallbacks: Entry[] = [];
+  const fallbacks: RouteEntry[] = [];
   for (const entry of entries) {
     const { kind } = entry.route;
     if (kind === "timer" || kind === "interrupt") continue;
@@ -57,9 +57,11 @@ function behindFallbacks(entries: Entry[]): Conflict[] {
   return found;
 }
 
-const shareChats = (a: Entry, b: Entry): boolean => a.bot.chats.some((chat) => b.bot.chats.includes(chat));
-const coversChats = (a: Entry, b: Entry): boolean => b.bot.chats.every((chat) => a.bot.chats.includes(chat));
-const routeOf = ({ route }: Entry): string =>
+const shareChats = (a: RouteEntry, b: RouteEntry): boolean =>
+  a.bot.chats.some((chat) => b.bot.chats.includes(chat));
+const coversChats = (a: RouteEntry, b: RouteEntry): boolean =>
+  b.bot.chats.every((chat) => a.bot.chats.includes(chat));
+const routeOf = ({ route }: RouteEntry): string =>
   route.kind === "fallback" ? "fallback" : `${route.kind}:${route.pattern}`;
-const sideOf = (entry: Entry) => ({ bot: entry.bot.id, route: routeOf(entry) });
-const nameOf = (entry: Entry): string => `${entry.bot.id} (${routeOf(entry)})`;
+const sideOf = (entry: RouteEntry) => ({ bot: entry.bot.id, route: routeOf(entry) });
+const nameOf = (entry: RouteEntry): string => `${entry.bot.id} (${routeOf(entry)})`;

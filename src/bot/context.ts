@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Incoming } from "../model/messages.ts";
 import { viewPoll } from "../model/polls.ts";
-import type { StoredMessage } from "../pipeline/answer.ts";
+import type { StoredMessage } from "../model/answerer.ts";
 import { addressOf, quoteOf, readContent, type Wanted } from "./content.ts";
 import { milliseconds } from "./duration.ts";
 import type { AnyContext, Bot, Content, Dialogue, Message, ReceivedFile, TextOptions } from "./types.ts";

@@ -1,4 +1,4 @@
-import type { StoredMessage } from "../pipeline/answer.ts";
+import type { StoredMessage } from "../model/answerer.ts";
 
 /** Texts in a row as one message: all of them line by line, or only the last. The row that answers stays the first. */
 export function merge(

@@ -22,13 +22,15 @@ import type {
 } from "./types.ts";
 
 /** What the function of a bot adds. */
-export type Parts = Pick<Bot, "routes" | "middleware" | "taps"> & { dialogues: Map<string, Dialogue<never>> };
+export type Parts = Pick<Bot, "routes" | "middleware" | "observers"> & {
+  dialogues: Map<string, Dialogue<never>>;
+};
 
 const COMMAND = /^[\p{L}\p{N}_-]{1,64}$/u;
 const LONGEST_TIMER_KEY = 100;
 
 export function emptyParts(): Parts {
-  return { routes: [], middleware: [], taps: [], dialogues: new Map() };
+  return { routes: [], middleware: [], observers: [], dialogues: new Map() };
 }
 
 /** What `defineBot`'s function is given. Every mistake is a TypeError that names the call. */
@@ -81,7 +83,7 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
       parts.middleware.push(readHandler("use", middleware) as unknown as Middleware<never, never>);
     },
     tap(observer: unknown) {
-      parts.taps.push(readHandler("tap", observer));
+      parts.observers.push(readHandler("tap", observer));
     },
     fields,
     menu(id: string, definition: MenuDefinition) {

@@ -11,18 +11,18 @@ export interface ActiveBot {
 }
 
 /** A route in the order of asking. */
-export interface Entry extends ActiveBot {
+export interface RouteEntry extends ActiveBot {
   route: Route;
   rank: number;
 }
 
-export interface Candidate extends Entry {
+export interface Candidate extends RouteEntry {
   /** What the route found: `ctx.match`. */
   match: unknown;
 }
 
 /** A predicate of `b.on` threw. */
-export interface FilterFailure extends Entry {
+export interface FilterFailure extends RouteEntry {
   error: unknown;
 }
 
@@ -59,7 +59,7 @@ const KIND_ORDER: Record<RouteKind, number> = {
  * Orders the routes: by priority; within a priority fallbacks come after all else, so that two bots of equal rank do
  * not hide each other's words; then by bot id; within a bot keywords and commands first, the rest as written.
  */
-export function orderRoutes(active: readonly ActiveBot[]): Entry[] {
+export function orderRoutes(active: readonly ActiveBot[]): RouteEntry[] {
   const entries = active
     .flatMap((item) => item.bot.routes.map((route, written) => ({ ...item, route, written, rank: 0 })))
     .sort(
@@ -84,7 +84,8 @@ export interface ListedRoute {
 }
 
 /** Interrupts are heard before all else; timers are no message. */
-const stage = ({ route: { kind } }: Entry): number => (kind === "timer" ? 2 : Number(kind !== "interrupt"));
+const stage = ({ route: { kind } }: RouteEntry): number =>
+  kind === "timer" ? 2 : Number(kind !== "interrupt");
 
 /** Every route in the order of asking; words that are heard before all else first, timers last. */
 export function listRoutes(active: readonly ActiveBot[]): ListedRoute[] {
@@ -101,7 +102,7 @@ export function listRoutes(active: readonly ActiveBot[]): ListedRoute[] {
 
 export function buildTable(active: readonly ActiveBot[]): RouteTable {
   const exact: ExactRoutes = { keyword: new Map(), command: new Map(), interrupt: new Map() };
-  const scanned: Entry[] = [];
+  const scanned: RouteEntry[] = [];
   for (const entry of orderRoutes(active)) {
     const { kind, word } = entry.route;
     if (kind === "timer") continue;
@@ -122,15 +123,15 @@ export function buildTable(active: readonly ActiveBot[]): RouteTable {
   };
 }
 
-type ExactRoutes = Record<"keyword" | "command" | "interrupt", Map<string, Entry[]>>;
+type ExactRoutes = Record<"keyword" | "command" | "interrupt", Map<string, RouteEntry[]>>;
 
-const plain = (entry: Entry): Candidate => ({ ...entry, match: null });
-const listens = (entry: Entry, message: Incoming): boolean =>
+const plain = (entry: RouteEntry): Candidate => ({ ...entry, match: null });
+const listens = (entry: RouteEntry, message: Incoming): boolean =>
   (entry.bot.chats as readonly string[]).includes(message.chatKind);
 
 function* candidates(
   exact: ExactRoutes,
-  scanned: Entry[],
+  scanned: RouteEntry[],
   message: Incoming,
   view: () => Message,
 ): Generator<Candidate | FilterFailure, void> {

@@ -1,6 +1,6 @@
 import type { Incoming } from "../model/messages.ts";
-import type { StoredMessage } from "../pipeline/answer.ts";
-import type { Statement } from "../store/store.ts";
+import type { StoredMessage } from "../model/answerer.ts";
+import type { Statement } from "../model/statement.ts";
 import type { BotState, DueTimer, TimerBody } from "./state.ts";
 
 export interface TimersDeps {

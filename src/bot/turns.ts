@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import type { Answer, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type { Answer, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Statement } from "../store/store.ts";
-import { conclude, type Before, type BotMedia } from "./conclude.ts";
+import type { Statement } from "../model/statement.ts";
+import { toRows, type Before, type BotMedia } from "./to-rows.ts";
 import type { ContextServices } from "./context.ts";
 import { translate, type Locales } from "./locales.ts";
 import { describeError, runHandler, type HandlerOutcome, type Limits, type Work } from "./run.ts";
@@ -40,7 +40,7 @@ export interface TurnsDeps {
 const BLOCKING_MS = 1_000;
 
 /** One bot, asked about one message. */
-export interface Question {
+export interface TurnInput {
   /** Route as a decision names it. */
   label: string;
   work: Work;
@@ -61,7 +61,7 @@ export type TurnResult =
 
 export interface Turns {
   /** Rejects only when `stopping` aborts, or when the database is away. */
-  run(active: ActiveBot, stored: StoredMessage, question: Question): Promise<TurnResult>;
+  run(active: ActiveBot, stored: StoredMessage, question: TurnInput): Promise<TurnResult>;
 }
 
 /** Runs handlers with what they need from the database, and turns what they want into an answer. */
@@ -131,7 +131,7 @@ export function createTurns(deps: TurnsDeps): Turns {
         };
         outcome = await watched(bot, botLog, () => runHandler(work, bot.middleware, input, limits));
         if (outcome.kind === "answered") {
-          const { replies, statements, chat } = await conclude(deps, bot, stored, found, outcome);
+          const { replies, statements, chat } = await toRows(deps, bot, stored, found, outcome);
           statements.push(...steps.forget());
           const note = outcome.turn?.botTurn.kind === "pass" ? undefined : outcome.turn?.botTurn.note;
           const trail = [
@@ -188,7 +188,7 @@ interface Steps {
 
 function openSteps({ state }: TurnsDeps, bot: Bot, { inboxId, deviceId }: StoredMessage): Steps {
   let known: Promise<Map<string, unknown>> | null = null;
-  const underWay = new Map<string, Promise<unknown>>();
+  const inFlight = new Map<string, Promise<unknown>>();
 
   async function make(key: string, work: (signal: AbortSignal) => unknown, signal: AbortSignal) {
     const made = await (known ??= state.steps(inboxId, bot.id));
@@ -205,8 +205,8 @@ function openSteps({ state }: TurnsDeps, bot: Bot, { inboxId, deviceId }: Stored
     forget: () => (known === null ? [] : [state.forgetSteps(inboxId)]),
     run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal) {
       // Two at the same time under one key are one.
-      const running = underWay.get(key) ?? make(key, work, signal).finally(() => underWay.delete(key));
-      underWay.set(key, running);
+      const running = inFlight.get(key) ?? make(key, work, signal).finally(() => inFlight.delete(key));
+      inFlight.set(key, running);
       return running as Promise<T>;
     },
   };

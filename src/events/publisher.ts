@@ -1,5 +1,5 @@
 import type { Incoming } from "../model/messages.ts";
-import type { StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type { StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { EventName, Events } from "./events.ts";
 
 /** What was decided about one message. */

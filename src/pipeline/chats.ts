@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { ChatChange } from "../model/answerer.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** What guards must know of a chat. Times are Unix milliseconds; 0 is never. */
@@ -11,12 +12,6 @@ export interface ChatFacts {
   /** Automatic replies of the last minute, oldest first. Not stored: a restart begins to count anew. */
   repliedAt: number[];
 }
-
-/** What one message changes in its chat. */
-export type ChatChange = Partial<Pick<ChatFacts, "takeoverUntil" | "mutedUntil" | "lastIncomingAt">> & {
-  /** The owner has the chat no longer; `takeoverUntil` means nothing then. */
-  takeoverEnded?: true;
-};
 
 /** The table `chat_state`, in memory for chats that are talked in: a chat is asked for once, not for every message. */
 export interface Chats {

@@ -1,7 +1,16 @@
 import type { Logger } from "pino";
-import type { Statement } from "../store/store.ts";
+import type { Statement } from "../model/statement.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Answer, Answerer, Asked, Forward, StoredMessage, TrailEntry } from "./answer.ts";
+import {
+  blankNotes,
+  type Answer,
+  type Answerer,
+  type Asked,
+  type Forward,
+  type MessageNotes,
+  type StoredMessage,
+  type TrailEntry,
+} from "../model/answerer.ts";
 import type { Ruling } from "./guards.ts";
 
 type Won = Extract<Answer, { kind: "answer" }>;
@@ -36,18 +45,20 @@ export async function decide(
 ): Promise<Decision> {
   const decision: Decision = { answer: null, trail: [...ruling.trail], statements: [], forwards: [] };
   if (ruling.ask === "nobody") {
-    if (ruling.forward) forwardTo(answerers, stored, null, decision, log);
+    if (ruling.forward) forwardTo(answerers, stored, null, blankNotes(), decision, log);
     return decision;
   }
   const { heldUntil } = ruling;
+  const notes = blankNotes();
   const asked: Asked = {
-    paused: ruling.ask === "tireless",
+    notes,
+    paused: ruling.ask === "ignoringTakeover",
     following,
     ...(heldUntil !== undefined && { heldUntil }),
   };
   for (const [position, answerer] of answerers.entries()) {
     if (ruling.ask === "timers" && !answerer.runsTimers) continue;
-    if (asked.paused && answerer.pausesForOwner) {
+    if (asked.paused && !answerer.ignoresTakeover) {
       decision.trail.push({ by: answerer.name, outcome: "not_asked", detail: "takeover" });
       continue;
     }
@@ -57,8 +68,9 @@ export async function decide(
     if (answer.kind === "pass") continue;
     decision.answer = answer;
     if (ruling.ask === "timers") break;
-    for (const message of [stored, ...(answer.took ?? [])])
-      forwardTo(answerers.slice(position + 1), message, answer.by, decision, log);
+    const rest = answerers.slice(position + 1);
+    forwardTo(rest, stored, answer.by, notes, decision, log);
+    for (const message of answer.took ?? []) forwardTo(rest, message, answer.by, blankNotes(), decision, log);
     break;
   }
   return decision;
@@ -83,12 +95,13 @@ function forwardTo(
   answerers: Answerer[],
   stored: StoredMessage,
   handledBy: string | null,
+  notes: MessageNotes,
   decision: Decision,
   log: Logger,
 ): void {
   for (const answerer of answerers) {
     try {
-      const forward = answerer.forward?.(stored, handledBy) ?? null;
+      const forward = answerer.forward?.(stored, handledBy, notes) ?? null;
       if (forward === null) continue;
       decision.forwards.push(forward);
       decision.statements.push(...forward.statements);

@@ -1,7 +1,7 @@
 import type { Row } from "@libsql/client";
 import { GatewayError } from "../model/errors.ts";
+import type { TrailEntry } from "../model/answerer.ts";
 import type { Store } from "../store/store.ts";
-import type { TrailEntry } from "./answer.ts";
 
 /** What was decided about one incoming message, and why. */
 export interface StoredDecision {

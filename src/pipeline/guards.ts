@@ -1,6 +1,6 @@
 import { sentAt, type Incoming } from "../model/messages.ts";
-import type { TrailEntry } from "./answer.ts";
-import type { ChatChange, ChatFacts } from "./chats.ts";
+import type { ChatChange, TrailEntry } from "../model/answerer.ts";
+import type { ChatFacts } from "./chats.ts";
 
 /** Why a message is not answered, or not by everybody. Stands in the decision. */
 export type Guard = "own" | "owner" | "status" | "too_old" | "muted" | "loop_guard" | "takeover";
@@ -9,8 +9,8 @@ export type Guard = "own" | "owner" | "status" | "too_old" | "muted" | "loop_gua
 export interface Ruling {
   /** The first guard that held, in the order of `Guard`'s checks; null when none did. */
   guard: Guard | null;
-  /** `all`, those who do not pause for the owner, those who run timers, or nobody. */
-  ask: "all" | "tireless" | "timers" | "nobody";
+  /** `all`, only those who ignore a takeover, only those who run timers, or nobody. */
+  ask: "all" | "ignoringTakeover" | "timers" | "nobody";
   /** Whether a message that is not answered is told to those who only want to know (the webhook). */
   forward: boolean;
   /** Of a timer that may not run now: Unix milliseconds from which it may. */
@@ -56,7 +56,7 @@ export function judgeMessage(
     return {
       ...speech(),
       change,
-      ...(paused && { guard: "takeover", ask: "tireless", trail: [held("takeover")] }),
+      ...(paused && { guard: "takeover", ask: "ignoringTakeover", trail: [held("takeover")] }),
     };
   const ruling = silence(
     strict,

@@ -1,10 +1,11 @@
 import type { ResultSet } from "@libsql/client";
 import { failpoint } from "../model/failpoint.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Statement } from "../store/store.ts";
+import type { AddressedDraft, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
+import type { Statement } from "../model/statement.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { OutgoingReply, ReplyRows } from "../outbox/outbox.ts";
-import type { Asked, Reply, StoredMessage, TrailEntry } from "./answer.ts";
+
 import type { ChatFacts, Chats } from "./chats.ts";
 import { decide, type Decision } from "./decide.ts";
 import { countReplies, isTooOld, judgeMessage, type Guard, type Ruling } from "./guards.ts";
@@ -22,7 +23,7 @@ export interface LaneView {
 }
 
 /** What stands in the table `decisions` about one message. */
-export interface Verdict {
+export interface DecisionRow {
   by: string | null;
   route: string | null;
   guard: Guard | null;
@@ -62,9 +63,9 @@ export function createHandler(
     return { rows: outbox.rows({ deviceId, inboxId, origin: answer.by, replies }), late: false };
   }
 
-  function conclusion(stored: StoredMessage, verdict: Verdict, chat: Statement[]): Statement[] {
+  function conclusion(stored: StoredMessage, row: DecisionRow, chat: Statement[]): Statement[] {
     const { inboxId, deviceId, message } = stored;
-    const { by, route, guard, trail } = verdict;
+    const { by, route, guard, trail } = row;
     const args = [inboxId, deviceId, message.chatKey, message.id, by, route, guard];
     return [
       { sql: INSERT_DECISION, args: [...args, JSON.stringify(trail), store.now()] },
@@ -81,20 +82,20 @@ export function createHandler(
     replies: Statement[],
     wanted: Statement[],
     stored: StoredMessage,
-    verdict: Verdict,
+    row: DecisionRow,
     chat: Statement[],
   ): Promise<ResultSet[] | null> {
     try {
-      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);
+      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, row, chat)]);
     } catch (error) {
       if (error instanceof StorageUnavailable || (replies.length === 0 && wanted.length === 0)) throw error;
       const detail = (error as Error).name;
       log.error(
-        { device: stored.deviceId, message: stored.message.id, by: verdict.by, error: detail },
+        { device: stored.deviceId, message: stored.message.id, by: row.by, error: detail },
         "the database refused an answer; it is dropped",
       );
-      const trail = [...verdict.trail, { by: verdict.by ?? "commit", outcome: "failed", detail }];
-      const dropped = { ...verdict, by: null, route: null, trail };
+      const trail = [...row.trail, { by: row.by ?? "commit", outcome: "failed", detail }];
+      const dropped = { ...row, by: null, route: null, trail };
       await store.writer.commit(conclusion(stored, dropped, chat));
       return null;
     }
@@ -115,7 +116,7 @@ export function createHandler(
       ...(answer?.onReplies?.(rows.waIds) ?? []),
       ...took.flatMap((message) => conclusion(message, merged, [])),
     ];
-    const verdict: Verdict = {
+    const row: DecisionRow = {
       by: answer?.by ?? null,
       route: answer?.route ?? null,
       guard: late ? "too_old" : ruling.guard,
@@ -124,11 +125,11 @@ export function createHandler(
     const change = { ...ruling.change, ...answer?.chat };
     const chat = chats.save(deviceId, message.chatKey, change, alias);
     failpoint("before-reply-commit");
-    const results = await commit(rows.statements, wanted, stored, verdict, chat);
+    const results = await commit(rows.statements, wanted, stored, row, chat);
     failpoint("after-reply-commit");
     chats.saved(facts, change);
     if (results !== null) lane.took(took);
-    deps.onDecided?.(stored, results === null ? { ...verdict, by: null, route: null } : verdict);
+    deps.onDecided?.(stored, results === null ? { ...row, by: null, route: null } : row);
     if (results === null) return;
     for (const message of took) deps.onDecided?.(message, merged);
     // A queue that is worked off is no loop, however long it is.
@@ -144,7 +145,7 @@ export function aliasOf({ chatKind, chatKey, lid }: Incoming): string | null {
 }
 
 /** A reply goes into the message's chat, or to its writer alone. */
-function addressed({ jid, draft, elsewhere }: Reply, message: Incoming): OutgoingReply {
+function addressed({ jid, draft, elsewhere }: AddressedDraft, message: Incoming): OutgoingReply {
   if (elsewhere) return { jid, chat: jid, draft, elsewhere };
   if (jid === message.chat) return { jid, chat: message.chatKey, draft };
   const toWriter = jid === message.lid || jid === message.participant;
@@ -152,6 +153,6 @@ function addressed({ jid, draft, elsewhere }: Reply, message: Incoming): Outgoin
 }
 
 /** Of messages that were answered together with another one. */
-function mergedInto(into: StoredMessage, by: string): Verdict {
+function mergedInto(into: StoredMessage, by: string): DecisionRow {
   return { by, route: null, guard: null, trail: [{ by, outcome: "merged", detail: into.message.id }] };
 }

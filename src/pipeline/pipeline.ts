@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { Answerer, StoredMessage } from "../model/answerer.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Outbox } from "../outbox/outbox.ts";
@@ -7,10 +8,9 @@ import type { Polls } from "../inbox/polls.ts";
 import { backoffMs, scheduleByTimer, type Schedule } from "../outbox/schedule.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { Answerer, StoredMessage } from "./answer.ts";
 import { createChats } from "./chats.ts";
 import { countReplies, mayReply } from "./guards.ts";
-import { aliasOf, createHandler, type LaneView, type Verdict } from "./handle.ts";
+import { aliasOf, createHandler, type LaneView, type DecisionRow } from "./handle.ts";
 import { mayHold } from "./held.ts";
 import { createLanes } from "./lanes.ts";
 
@@ -26,7 +26,7 @@ export interface PipelineDeps {
   /** Seconds that an automatic answer of this number may be late. */
   replyMaxAge: (deviceId: number) => number;
   /** Called after the commit of a decision (T2). */
-  onDecided?: (stored: StoredMessage, verdict: Verdict) => void;
+  onDecided?: (stored: StoredMessage, row: DecisionRow) => void;
   schedule?: Schedule;
 }
 

@@ -1,15 +1,12 @@
 import type { ResultSet, Row } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql";
 import type { Storage } from "unstorage";
+import type { Statement } from "../model/statement.ts";
 import type { Time } from "../model/time.ts";
 import type { StorageState } from "./condition.ts";
 import type * as schema from "../../drizzle/schema.ts";
 
-/** One SQL statement with positional arguments. */
-export interface Statement {
-  sql: string;
-  args: (string | number | bigint | boolean | Uint8Array | null)[];
-}
+export type { Statement } from "../model/statement.ts";
 
 /** Reads go here, at any time. Writes through it are a bug: everything that changes goes through the writer. */
 export type ReadDatabase = LibSQLDatabase<typeof schema>;

@@ -1,4 +1,4 @@
-import type { Statement } from "../store/store.ts";
+import type { Statement } from "../model/statement.ts";
 import type { Side } from "./life.ts";
 import type { Call } from "./network.ts";
 import { openTestChat } from "./open.ts";

@@ -10,7 +10,7 @@ export type CrashPlan = (statements: Statement[]) => Side | null;
 export interface Life {
   readonly over: boolean;
   /** Things that are under way and end by themselves. */
-  underWay: number;
+  inFlight: number;
   /** Commits that have ended: as long as it stays the same, so does the database. */
   commits: number;
   /** From now on nothing of this run reaches the database or the line, whatever its code still does. */
@@ -21,7 +21,7 @@ export interface Life {
 export function createLife(onEnd: () => void): Life {
   let over = false;
   return {
-    underWay: 0,
+    inFlight: 0,
     commits: 0,
     get over() {
       return over;
@@ -51,7 +51,7 @@ export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
         if (life.over) return never();
         const side = statements.length === 0 ? null : plan(statements);
         if (side === "before") return (life.end(), never());
-        life.underWay++;
+        life.inFlight++;
         try {
           const results = await store.writer.commit(statements);
           if (side === "after") life.end();
@@ -59,7 +59,7 @@ export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
         } catch (error) {
           return life.over ? never() : Promise.reject(error);
         } finally {
-          life.underWay--;
+          life.inFlight--;
           life.commits++;
         }
       },

@@ -129,8 +129,8 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
     stopping: stopping.signal,
     running: {
       begin() {
-        life.underWay++;
-        return () => void life.underWay--;
+        life.inFlight++;
+        return () => void life.inFlight--;
       },
     },
   });
@@ -142,7 +142,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
     outbox,
     polls,
     answerers: [
-      bots.taps,
+      bots.observers,
       bots.interrupts,
       webhooks.holder,
       bots.conversations,

@@ -92,7 +92,7 @@ export function createWorld(deps: WorldDeps): World {
       const { commits } = run.life;
       if (known?.run !== run || known.commits !== commits)
         known = { run, commits, reason: await withEnd(run, unrest(run, chat)) };
-      return known.reason ?? (chat === null && run.life.underWay > 0 ? "something is under way" : null);
+      return known.reason ?? (chat === null && run.life.inFlight > 0 ? "something is under way" : null);
     };
   }
 
@@ -107,7 +107,7 @@ export function createWorld(deps: WorldDeps): World {
       const problem = failure ?? deps.problem();
       if (problem !== null) throw problem;
       if (reason === null) return;
-      still = run.life.underWay > 0 ? 0 : still + 1;
+      still = run.life.inFlight > 0 ? 0 : still + 1;
       if (still > STILL && waitOut(run)) still = 0;
       if (performance.now() > deadline)
         throw new Error(

@@ -1,6 +1,14 @@
 import type { Logger } from "pino";
 import { sentAt, type Incoming } from "../model/messages.ts";
-import type { Answer, Answerer, Forward, StoredMessage, TrailEntry } from "../pipeline/answer.ts";
+import type {
+  Answer,
+  Answerer,
+  Asked,
+  Forward,
+  MessageNotes,
+  StoredMessage,
+  TrailEntry,
+} from "../model/answerer.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Breakers } from "./breaker.ts";
@@ -56,14 +64,12 @@ export interface WebhookAnswerers {
  */
 export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
   const { store, registry, breakers, due, deliverer, drafts, files, inFlight, worker, holds, random } = deps;
-  /** Messages that the holder took: the same event is not posted a second time. */
-  const taken = new WeakSet<StoredMessage>();
 
-  async function hold(stored: StoredMessage): Promise<Answer> {
+  async function hold(stored: StoredMessage, { notes }: Asked): Promise<Answer> {
     const { deviceId, message } = stored;
     const webhook = wanted(registry.get(deviceId), message, null);
     if (webhook === null || !holds.holds(deviceId, message.chatKey)) return { kind: "pass", trail: [] };
-    taken.add(stored);
+    notes.postedToWebhook = true;
     const answer = await inFlight.track(ask(stored, webhook));
     if (answer.kind === "answer") return answer;
     // Silence is the webhook's to choose, and a failed attempt is made again: nobody else answers meanwhile.
@@ -139,8 +145,12 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     return { kind: "answer", by: "webhook", route: null, replies, trail, statements, onReplies };
   }
 
-  function forward(stored: StoredMessage, handledBy: string | null): Forward | null {
-    if (taken.has(stored)) return null;
+  function forward(
+    stored: StoredMessage,
+    handledBy: string | null,
+    { postedToWebhook }: MessageNotes,
+  ): Forward | null {
+    if (postedToWebhook) return null;
     const webhook = wanted(registry.get(stored.deviceId), stored.message, handledBy);
     if (webhook === null) return null;
     const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
@@ -156,7 +166,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     };
   }
 
-  const described = { name: "webhook", pausesForOwner: false };
+  const described = { name: "webhook", ignoresTakeover: true };
   return { holder: { ...described, answer: hold }, answerer: { ...described, answer, forward } };
 }
 

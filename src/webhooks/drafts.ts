@@ -3,7 +3,7 @@ import { GatewayError } from "../model/errors.ts";
 import type { MediaRequest } from "../model/media.ts";
 import type { Draft, MediaDraft } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
-import type { Reply } from "../pipeline/answer.ts";
+import type { AddressedDraft } from "../model/answerer.ts";
 import type { Webhook } from "./settings.ts";
 import type { ParsedReply, TextReply, WebhookReply } from "./reply.ts";
 import type { MediaReply } from "./reply-media.ts";
@@ -32,7 +32,7 @@ export interface DraftsDeps {
 
 /** What is to be sent for an accepted answer, and what is recorded of it. */
 export interface PreparedReply {
-  replies: Reply[];
+  replies: AddressedDraft[];
   reply: DeliveryReply;
 }
 
@@ -99,7 +99,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
         return nothing();
       }
       const { jid } = delivery.target;
-      const replies = drafts.map((draft): Reply => ({ jid, draft }));
+      const replies = drafts.map((draft): AddressedDraft => ({ jid, draft }));
       return { replies, reply: { understood, ignored, ids: [] } };
     },
   };

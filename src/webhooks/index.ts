@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
-import type { Answerer } from "../pipeline/answer.ts";
+import type { Answerer } from "../model/answerer.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import { createWebhookAnswerers } from "./answerer.ts";

@@ -1,5 +1,5 @@
 import type { ResultSet } from "@libsql/client";
-import type { Reply } from "../pipeline/answer.ts";
+import type { AddressedDraft } from "../model/answerer.ts";
 import type { Statement } from "../store/store.ts";
 import { heldBy } from "./answerer.ts";
 import type { Attempt } from "./deliver.ts";
@@ -15,7 +15,7 @@ export interface ReplyOutbox {
     inboxId: number;
     origin: string;
     /** `chat`: canonical key of the chat that `jid` is. */
-    replies: (Reply & { chat: string })[];
+    replies: (AddressedDraft & { chat: string })[];
   }): { statements: Statement[]; waIds: string[]; release(results: ResultSet[]): void };
 }
 

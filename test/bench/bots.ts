@@ -19,7 +19,7 @@ import { createInbox } from "../../src/inbox/inbox.ts";
 import { createLogger } from "../../src/log.ts";
 import type { Incoming } from "../../src/model/messages.ts";
 import { createOutbox } from "../../src/outbox/outbox.ts";
-import type { Answerer } from "../../src/pipeline/answer.ts";
+import type { Answerer } from "../../src/model/answerer.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../src/inbox/polls.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -162,7 +162,7 @@ async function openPath(folder: string, answerersOf: (store: Store) => Answerer[
 /** The least that can answer. */
 const bareAnswerer: Answerer = {
   name: "bare",
-  pausesForOwner: true,
+  ignoresTakeover: false,
   answer: async ({ message }) => ({
     kind: "answer",
     by: "bare",
@@ -187,7 +187,7 @@ function botAnswerers(definition: Definition) {
       log: createLogger(loadConfig({ LOG_LEVEL: "silent" }), { write: () => undefined }),
       now: store.now,
     });
-    return [made.taps, made.interrupts, made.conversations, made.routes];
+    return [made.observers, made.interrupts, made.conversations, made.routes];
   };
 }
 

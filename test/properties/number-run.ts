@@ -9,7 +9,7 @@ import { adviceFor } from "../../src/numbers/link.ts";
 import { createNumbers, type LinkState, type LinkStatus, type Numbers } from "../../src/numbers/numbers.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { rest } from "../unit/outbox/bench.ts";
+import { rest } from "../unit/outbox/harness.ts";
 import { Phone } from "./phone.ts";
 
 export const OWN = "31600000001";

@@ -8,7 +8,7 @@ import { SENT_STATES } from "../../src/model/messages.ts";
 import { createOutbox, type Outbox } from "../../src/outbox/outbox.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/bench.ts";
+import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/harness.ts";
 import { silentLog } from "../unit/store/temporary.ts";
 import { Service } from "./service.ts";
 

@@ -4,7 +4,7 @@ import type {
   WhatsAppConnection,
   WhatsAppEvents,
 } from "../../src/whatsapp/port.ts";
-import { scriptedLine } from "../unit/outbox/bench.ts";
+import { scriptedLine } from "../unit/outbox/harness.ts";
 
 /** One connection of the number, as WhatsApp sees it. */
 interface Link {

@@ -4,7 +4,7 @@ import type {
   SendOutcome,
   WhatsAppConnection,
 } from "../../src/whatsapp/port.ts";
-import { scriptedLine, textOf } from "../unit/outbox/bench.ts";
+import { scriptedLine, textOf } from "../unit/outbox/harness.ts";
 
 /** What becomes of one attempt. */
 export type Fate =

@@ -1,6 +1,6 @@
 import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
 import type { Field, ValueOf } from "./fields.ts";
-import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
+import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** The questions of a form by key, in the order in which they are asked. */
 // oxlint-disable-next-line typescript/no-explicit-any -- fields of whatever value
@@ -38,8 +38,8 @@ export function form<F extends Fields, Ctx = AnyContext>(
   const keys = Object.keys(fields);
   if (keys.length === 0) throw new TypeError(`${name} needs at least one question.`);
   if (typeof done !== "function") throw new TypeError(`${name} needs a function that gets the answers.`);
-  const manners = readManners(name, options);
-  const { texts } = manners;
+  const policy = readPolicy(name, options);
+  const { texts } = policy;
   const fieldOf = (key: string): Field<unknown> => fields[key]!;
 
   async function questionOf(ctx: AnyContext, key: string, answers: FormState["answers"]): Promise<string> {
@@ -76,7 +76,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
 
   async function misunderstood(ctx: AnyContext, state: FormState, problem: string | null): Promise<Turn> {
     const tries = state.tries + 1;
-    if (tries >= (fieldOf(state.asked).tries ?? manners.tries)) {
+    if (tries >= (fieldOf(state.asked).tries ?? policy.tries)) {
       ctx.reply(ctx.t(texts.givenUp ?? DEFAULT_TEXTS.givenUp));
       return { kind: "end", note: `${state.asked} given up` };
     }
@@ -108,7 +108,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
   return {
     kind: "form",
     id,
-    idle: manners.idle,
+    idle: policy.idle,
     begin(ctx, input) {
       const known = Object.entries(input ?? {}).filter(
         ([key, value]) => keys.includes(key) && value !== undefined,
@@ -117,8 +117,8 @@ export function form<F extends Fields, Ctx = AnyContext>(
       return goOn(ctx, given, "begun", given);
     },
     async take(ctx, stored) {
-      if (!manners.isAnswer(ctx)) return { kind: "pass" };
-      if (manners.isCancel(ctx)) return cancel(ctx);
+      if (!policy.isAnswer(ctx)) return { kind: "pass" };
+      if (policy.isCancel(ctx)) return cancel(ctx);
       const state = current(stored);
       if (state === null)
         return goOn(
@@ -130,7 +130,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
       const question = await questionOf(ctx, state.asked, state.answers);
       const reading = await fieldOf(state.asked).read(ctx, question);
       if ("value" in reading) return answer(ctx, state, reading.value);
-      if (ctx.message.type === "poll_vote" || manners.routesMayAnswer) return { kind: "pass" };
+      if (ctx.message.type === "poll_vote" || policy.routesMayAnswer) return { kind: "pass" };
       return misunderstood(ctx, state, reading.problem);
     },
     async remind(ctx, stored) {

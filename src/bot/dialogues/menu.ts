@@ -1,6 +1,6 @@
 import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
 import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
-import { DEFAULT_TEXTS, readManners, type DialogueOptions } from "./texts.ts";
+import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** A text (or key of `locales/*.json`), or a function that gives one. */
 type Text<Ctx> = string | ((ctx: Ctx) => string | Promise<string>);
@@ -46,8 +46,8 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   if (choices.length === 0) throw new TypeError(`${name} needs at least one option.`);
   const nameless = choices.find(({ label }) => typeof label !== "string" || label.trim() === "");
   if (nameless) throw new TypeError(`${name}: option ${JSON.stringify(nameless.key)} has no label.`);
-  const manners = readManners(name, definition);
-  const { texts } = manners;
+  const policy = readPolicy(name, definition);
+  const { texts } = policy;
 
   const question = async (ctx: AnyContext): Promise<string> =>
     typeof text === "string" ? ctx.t(text) : text(ctx);
@@ -69,7 +69,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
 
   async function misunderstood(ctx: AnyContext, state: DialogueState): Promise<Turn> {
     const tries = Number(state.tries ?? 0) + 1;
-    if (tries >= manners.tries) {
+    if (tries >= policy.tries) {
       ctx.reply(ctx.t(texts.givenUp ?? DEFAULT_TEXTS.givenUp));
       return { kind: "end", note: "given up" };
     }
@@ -81,23 +81,23 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   return {
     kind: "menu",
     id,
-    idle: manners.idle,
+    idle: policy.idle,
     leadsTo: Object.values(options).flatMap(({ start }) => (start ? [start] : [])),
     async begin(ctx) {
       await ask(ctx);
       return { kind: "continue", state: { tries: 0 } };
     },
     async take(ctx, state) {
-      if (!manners.isAnswer(ctx)) return { kind: "pass" };
+      if (!policy.isAnswer(ctx)) return { kind: "pass" };
       const choice = chosen(ctx, await question(ctx), inLanguage(ctx, choices));
       if (choice !== null) return choose(ctx, state, choice);
       // A vote in another poll answers another question.
       if (ctx.message.type === "poll_vote") return { kind: "pass" };
-      if (manners.isCancel(ctx)) {
+      if (policy.isCancel(ctx)) {
         ctx.reply(ctx.t(texts.cancelled ?? DEFAULT_TEXTS.cancelled));
         return { kind: "end", note: "cancelled" };
       }
-      return manners.routesMayAnswer ? { kind: "pass" } : misunderstood(ctx, state);
+      return policy.routesMayAnswer ? { kind: "pass" } : misunderstood(ctx, state);
     },
     async remind(ctx) {
       if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));

@@ -52,7 +52,7 @@ const ANSWERS = new Set([
   "poll_vote",
 ]);
 
-export interface Manners {
+export interface DialoguePolicy {
   idle: Idle;
   tries: number;
   texts: DialogueTexts;
@@ -62,7 +62,7 @@ export interface Manners {
 }
 
 /** @throws {TypeError} for options that mean nothing */
-export function readManners(name: string, options: DialogueOptions): Manners {
+export function readPolicy(name: string, options: DialogueOptions): DialoguePolicy {
   const { texts = {}, tries = DEFAULT_TRIES, cancel = ["cancel", "stop"], remind, expire } = options;
   if (!Number.isInteger(tries) || tries < 1 || tries > 100)
     throw new TypeError(`${name}: \`tries\` is a whole number from 1 to 100.`);

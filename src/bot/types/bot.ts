@@ -120,6 +120,6 @@ export interface Bot {
   locale: string;
   routes: Route[];
   middleware: Middleware<never, never>[];
-  taps: ((observation: never) => unknown)[];
+  observers: ((observation: never) => unknown)[];
   dialogues: ReadonlyMap<string, Dialogue<never>>;
 }

@@ -5,8 +5,8 @@ import { createRetention } from "../../../src/retention/retention.ts";
 import { eraseDevice } from "../../../src/store/erase.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { ConnectionFacts, MissingMessage } from "../../../src/whatsapp/port.ts";
-import { jid, OWN_NUMBER, DEVICE } from "../outbox/bench.ts";
-import { text } from "../pipeline/bench.ts";
+import { jid, OWN_NUMBER, DEVICE } from "../outbox/harness.ts";
+import { text } from "../pipeline/harness.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 
 const MINUTE = 60_000;

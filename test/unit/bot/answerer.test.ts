@@ -5,7 +5,7 @@ import { ContextClosedError, defineBot, type Context, type Routes } from "../../
 import { buildTable } from "../../../src/bot/table.ts";
 import type { BotOptions } from "../../../src/bot/types.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import type { Answer } from "../../../src/pipeline/answer.ts";
+import type { Answer } from "../../../src/model/answerer.ts";
 import { asking, textsOf as texts } from "./asking.ts";
 import { listeningLog, stored } from "./messages.ts";
 

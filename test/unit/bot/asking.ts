@@ -3,7 +3,7 @@ import { readLocales } from "../../../src/bot/locales.ts";
 import { createBotState } from "../../../src/bot/state.ts";
 import type { RouteTable } from "../../../src/bot/table.ts";
 import type { Logger } from "../../../src/log.ts";
-import type { Answer, Asked, StoredMessage } from "../../../src/pipeline/answer.ts";
+import { blankNotes, type Answer, type Asked, type StoredMessage } from "../../../src/model/answerer.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryStore } from "../store/temporary.ts";
 
@@ -17,7 +17,7 @@ export interface AskingOptions {
   locales?: Record<string, unknown>;
 }
 
-/** Asks bots as the pipeline does: taps, interrupts, dialogue, routes; the trails of all of them in one. */
+/** Asks bots as the pipeline does: observers, interrupts, dialogue, routes; the trails of all of them in one. */
 export function asking(options: AskingOptions) {
   const { tableOf, log, now = Date.now, botTimeoutMs = 1000, stopping } = options;
   const { locales } = readLocales(options.locales ?? {});
@@ -41,8 +41,8 @@ export function asking(options: AskingOptions) {
   return async (stored: StoredMessage, asked: Partial<Asked> = {}): Promise<Answer> => {
     const bots = await (opened ??= open());
     const trail: Answer["trail"] = [];
-    const full: Asked = { paused: false, following: async () => [], ...asked };
-    for (const answerer of [bots.taps, bots.interrupts, bots.conversations, bots.routes]) {
+    const full: Asked = { notes: blankNotes(), paused: false, following: async () => [], ...asked };
+    for (const answerer of [bots.observers, bots.interrupts, bots.conversations, bots.routes]) {
       const answer = await answerer.answer(stored, full);
       trail.push(...answer.trail);
       if (answer.kind === "answer") return { ...answer, trail };

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { defineBot } from "../../../src/bot/index.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import { DEVICE } from "../outbox/bench.ts";
-import { witness } from "../pipeline/bench.ts";
-import { ANA, bot, startBots, type BotBench } from "./bench.ts";
+import { DEVICE } from "../outbox/harness.ts";
+import { witness } from "../pipeline/harness.ts";
+import { ANA, bot, startBots, type BotHarness } from "./harness.ts";
 
 const MINUTE = 60_000;
 
@@ -18,13 +18,13 @@ describe("texts in a row", () => {
     );
 
   /** Both are stored and the first waits for more. */
-  async function row(bots: BotBench, ...words: string[]): Promise<Incoming[]> {
+  async function row(bots: BotHarness, ...words: string[]): Promise<Incoming[]> {
     const messages = words.map((text) => bots.message(text));
     await bots.write(...messages);
     return messages;
   }
 
-  async function waited(bots: BotBench): Promise<void> {
+  async function waited(bots: BotHarness): Promise<void> {
     await vi.waitFor(
       async () => {
         await bots.clock.advance(2_000);
@@ -88,14 +88,14 @@ describe("a contact whose LID gets a number", () => {
   const byLid = { chat: LID, chatKey: LID, sender: LID, number: null, lid: LID };
   const byNumber = { chat: LID, lid: LID };
 
-  const learn = (bots: BotBench) =>
+  const learn = (bots: BotHarness) =>
     bots.run.store.writer.commit([
       {
         sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, '77001', ?, 0)",
         args: [DEVICE, String(ANA)],
       },
     ]);
-  const says = (bots: BotBench, text: string, known: boolean) =>
+  const says = (bots: BotHarness, text: string, known: boolean) =>
     bots.say({ text, ...(known ? byNumber : byLid) });
 
   const shop = defineBot({ session: { initial: () => ({ n: 0 }) } }, (b) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fields, form, menu } from "../../../src/bot/index.ts";
 import type { Routes } from "../../../src/bot/types.ts";
-import { ANA, bot, startBots } from "./bench.ts";
+import { ANA, bot, startBots } from "./harness.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

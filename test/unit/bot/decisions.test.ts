@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createDecisions } from "../../../src/pipeline/decisions.ts";
 import { sentencesOf } from "../../../src/cli/why.ts";
-import { DEVICE, jid } from "../outbox/bench.ts";
-import { witness } from "../pipeline/bench.ts";
-import { ANA, bot, startBots } from "./bench.ts";
+import { DEVICE, jid } from "../outbox/harness.ts";
+import { witness } from "../pipeline/harness.ts";
+import { ANA, bot, startBots } from "./harness.ts";
 
 const shop = bot((b) => {
   const order = b.form("order", { name: b.fields.text("Name?") }, (ctx, { name }) =>

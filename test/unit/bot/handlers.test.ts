@@ -3,8 +3,8 @@ import { z } from "zod";
 import { ContextClosedError, defineBot } from "../../../src/bot/index.ts";
 import type { AnyContext, Routes } from "../../../src/bot/types.ts";
 import type { MediaRequest } from "../../../src/model/media.ts";
-import { jid } from "../outbox/bench.ts";
-import { ANA, bot, onHi, startBots } from "./bench.ts";
+import { jid } from "../outbox/harness.ts";
+import { ANA, bot, onHi, startBots } from "./harness.ts";
 
 const next = bot((b: Routes) => b.fallback((ctx) => ctx.reply("next")));
 const never = new Promise<never>(() => undefined);

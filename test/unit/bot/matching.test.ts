@@ -3,7 +3,7 @@ import { findConflicts } from "../../../src/bot/conflicts.ts";
 import { readBot } from "../../../src/bot/define.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import { ANA, bot, startBots, tableOf } from "./bench.ts";
+import { ANA, bot, startBots, tableOf } from "./harness.ts";
 
 const said = (name: string) => (ctx: { match: unknown; reply(text: string): void }) =>
   ctx.reply(`${name} ${JSON.stringify(ctx.match)}`);

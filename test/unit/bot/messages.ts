@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import type { Logger } from "../../../src/log.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import type { StoredMessage } from "../../../src/pipeline/answer.ts";
+import type { StoredMessage } from "../../../src/model/answerer.ts";
 
 let lastId = 0;
 

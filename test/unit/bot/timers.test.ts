@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bot, startBots, ANA } from "./bench.ts";
+import { bot, startBots, ANA } from "./harness.ts";
 
 const MINUTE = 60_000;
 

@@ -6,7 +6,7 @@ import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { RateOverlimit, type GroupInfo } from "../../../src/whatsapp/port.ts";
 import { silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
-import { manualClock, rest, type ManualClock } from "../outbox/bench.ts";
+import { manualClock, rest, type ManualClock } from "../outbox/harness.ts";
 
 const DEVICE = 1;
 const OWN = { number: "491700", lid: "55@lid" };

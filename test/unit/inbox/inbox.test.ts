@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createInbox } from "../../../src/inbox/inbox.ts";
-import { DEVICE, jid, OWN_NUMBER, startRun } from "../outbox/bench.ts";
-import { text } from "../pipeline/bench.ts";
+import { DEVICE, jid, OWN_NUMBER, startRun } from "../outbox/harness.ts";
+import { text } from "../pipeline/harness.ts";
 
 async function startInbox() {
   const { store } = await startRun();

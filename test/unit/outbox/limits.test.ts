@@ -13,7 +13,7 @@ import {
   submitTo,
   textOf,
   until,
-} from "./bench.ts";
+} from "./harness.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

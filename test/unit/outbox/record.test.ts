@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MessageReceipt } from "../../../src/whatsapp/port.ts";
-import { ACCOUNT, DEVICE, hang, jid, reply, scriptedLine, startRun, submitTo, until } from "./bench.ts";
+import { ACCOUNT, DEVICE, hang, jid, reply, scriptedLine, startRun, submitTo, until } from "./harness.ts";
 
 const receipt = (waId: string, state: MessageReceipt["state"], at: number): MessageReceipt => ({
   waId,

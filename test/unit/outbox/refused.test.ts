@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../store/temporary.ts";
-import { ACCOUNT, jid, manualClock, reply, scriptedLine, startRun, submitTo, wroteAt } from "./bench.ts";
+import { ACCOUNT, jid, manualClock, reply, scriptedLine, startRun, submitTo, wroteAt } from "./harness.ts";
 
 const MINUTE = 60_000;
 const locked = (until?: number) => () => ({ kind: "refused", code: 463, reason: "463", until }) as const;

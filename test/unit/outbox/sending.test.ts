@@ -12,7 +12,7 @@ import {
   submitTo,
   textOf,
   until,
-} from "./bench.ts";
+} from "./harness.ts";
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -12,7 +12,7 @@ import {
   startRun,
   submitTo,
   until,
-} from "./bench.ts";
+} from "./harness.ts";
 
 describe("a send by REST", () => {
   it("answers with the outcome of each destination, in their order", async () => {

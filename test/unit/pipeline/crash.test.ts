@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Answerer } from "../../../src/pipeline/answer.ts";
+import type { Answerer } from "../../../src/model/answerer.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../store/temporary.ts";
@@ -14,8 +14,8 @@ import {
   textOf,
   until,
   type Line,
-} from "../outbox/bench.ts";
-import { crash, echo, startPipeline, text, type PipelineRun } from "./bench.ts";
+} from "../outbox/harness.ts";
+import { crash, echo, startPipeline, text, type PipelineRun } from "./harness.ts";
 
 const silent: Answerer = { ...echo(), answer: () => new Promise(() => undefined) };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../store/temporary.ts";
-import { jid, manualClock, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/bench.ts";
-import { echo, saying, startPipeline, text, typed, witness, type PipelineOptions } from "./bench.ts";
+import { jid, manualClock, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/harness.ts";
+import { echo, saying, startPipeline, text, typed, witness, type PipelineOptions } from "./harness.ts";
 
 const MINUTE = 60_000;
 

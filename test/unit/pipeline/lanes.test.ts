@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLanes } from "../../../src/pipeline/lanes.ts";
-import { rest } from "../outbox/bench.ts";
+import { rest } from "../outbox/harness.ts";
 
 /** Lanes whose items end when the test says so. */
 function manualLanes(maxParallel: number) {

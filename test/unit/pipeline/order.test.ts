@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Answerer } from "../../../src/pipeline/answer.ts";
-import { ACCOUNT, DEVICE, jid, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/bench.ts";
-import { echo, saying, startPipeline, text, witness } from "./bench.ts";
+import type { Answerer } from "../../../src/model/answerer.ts";
+import { ACCOUNT, DEVICE, jid, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/harness.ts";
+import { echo, saying, startPipeline, text, witness } from "./harness.ts";
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

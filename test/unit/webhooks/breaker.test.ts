@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Answerer } from "../../../src/pipeline/answer.ts";
+import type { Answerer } from "../../../src/model/answerer.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   clock,
@@ -75,7 +75,7 @@ async function afterThePause(made: Scene): Promise<void> {
 
 const bot: Answerer = {
   name: "bots",
-  pausesForOwner: true,
+  ignoresTakeover: false,
   answer: async ({ message }) =>
     message.text === "menu"
       ? {

@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
-import type { Answerer } from "../../../src/pipeline/answer.ts";
+import type { Answerer } from "../../../src/model/answerer.ts";
 import { clock, gateway, receiver, status, storeWithNumber, type Gateway, type Receiver } from "./gateway.ts";
 
 async function started(
@@ -13,7 +13,7 @@ async function started(
 /** Answers texts that begin with "bot". */
 const bot: Answerer = {
   name: "bots",
-  pausesForOwner: true,
+  ignoresTakeover: false,
   async answer({ message }) {
     if (!message.text.startsWith("bot")) return { kind: "pass", trail: [] };
     const replies = [{ jid: message.chat, draft: { kind: "text" as const, text: "from the bot" } }];

@@ -6,7 +6,7 @@ import { createMedia } from "../../../src/media/media.ts";
 import type { Draft, Incoming } from "../../../src/model/messages.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createOutbox } from "../../../src/outbox/outbox.ts";
-import type { Answerer } from "../../../src/pipeline/answer.ts";
+import type { Answerer } from "../../../src/model/answerer.ts";
 import { createPipeline } from "../../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import type { Store } from "../../../src/store/store.ts";

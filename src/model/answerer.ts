@@ -1,8 +1,16 @@
-import type { Draft, Incoming } from "../model/messages.ts";
-import type { Statement } from "../store/store.ts";
-import type { ChatChange } from "./chats.ts";
+import type { Draft, Incoming } from "./messages.ts";
+import type { Statement } from "./statement.ts";
 
-export type { ChatChange } from "./chats.ts";
+/** What one message changes in its chat. Times are Unix milliseconds and only move forwards. */
+export interface ChatChange {
+  /** Bots are silent until then: a person has the chat. */
+  takeoverUntil?: number;
+  /** No automatic replies until then: the loop guard. */
+  mutedUntil?: number;
+  lastIncomingAt?: number;
+  /** The person has the chat no longer; `takeoverUntil` means nothing then. */
+  takeoverEnded?: true;
+}
 
 /** An incoming message with the row that holds it. */
 export interface StoredMessage {
@@ -13,8 +21,8 @@ export interface StoredMessage {
   message: Incoming;
 }
 
-/** One reply that an answerer wants sent; becomes one outbox row in the message's own commit. */
-export interface Reply {
+/** One message that an answerer wants sent; becomes one outbox row in the message's own commit. */
+export interface AddressedDraft {
   /** Address on the wire. */
   jid: string;
   draft: Draft;
@@ -22,9 +30,20 @@ export interface Reply {
   elsewhere?: true;
 }
 
+/** What answerers leave for one another about one message. It is made anew each time the message is decided. */
+export interface MessageNotes {
+  /** Ids of bots that failed at it: they are not asked again, because what they would say now is anybody's guess. */
+  readonly failedBots: Set<string>;
+  /** The webhook has it already, because it holds the chat: it is not posted a second time. */
+  postedToWebhook: boolean;
+}
+
+export const blankNotes = (): MessageNotes => ({ failedBots: new Set(), postedToWebhook: false });
+
 /** What an answerer may know beside the message. */
 export interface Asked {
-  /** The owner writes in this chat by hand: only those who are tireless are asked. */
+  readonly notes: MessageNotes;
+  /** The owner writes in this chat by hand: only those who ignore a takeover are asked. */
   paused: boolean;
   /** Of a timer that may not run now: Unix milliseconds from which it may. */
   heldUntil?: number;
@@ -46,6 +65,7 @@ export interface TrailEntry {
   detail?: string;
 }
 
+/** What came of asking one answerer. */
 export type Answer =
   | { kind: "pass"; trail: TrailEntry[]; statements?: Statement[] }
   | {
@@ -54,7 +74,7 @@ export type Answer =
       by: string;
       route: string | null;
       /** In order; may be empty: who answers may choose silence. */
-      replies: Reply[];
+      replies: AddressedDraft[];
       trail: TrailEntry[];
       /** Committed together with the replies and the message's "done". */
       statements?: Statement[];
@@ -81,8 +101,8 @@ export interface Forward {
 export interface Answerer {
   /** Names it in a decision when it throws: `bots`, `webhook`. */
   name: string;
-  /** True: not asked in a chat where the owner writes by hand. Bots pause there, the webhook does not. */
-  pausesForOwner: boolean;
+  /** True: asked in a chat where the owner writes by hand as well. Bots pause there, the webhook does not. */
+  ignoresTakeover: boolean;
   /** True: asked about timers of bots too, which are nobody else's business. */
   runsTimers?: true;
   /** The `statements` of every answer belong in the message's commit, those of an answerer that passed as well. */
@@ -91,5 +111,5 @@ export interface Answerer {
    * Asked instead of `answer` when no answer is wanted: another answerer won (`handledBy` is `bot:<id>`), or a guard
    * keeps the message from being answered (null). Null: nothing to do.
    */
-  forward?(stored: StoredMessage, handledBy: string | null): Forward | null;
+  forward?(stored: StoredMessage, handledBy: string | null, notes: MessageNotes): Forward | null;
 }

@@ -1,11 +1,11 @@
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import type { Answer, Answerer, StoredMessage } from "../../../src/pipeline/answer.ts";
+import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
 import { createPipeline, type Pipeline, type PipelineDeps } from "../../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
-import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/bench.ts";
+import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
 
 export interface PipelineRun extends Run {
   pipeline: Pipeline;
@@ -123,7 +123,7 @@ export const saying = (stored: StoredMessage, ...texts: string[]): Answer => ({
 export function echo(): Answerer {
   return {
     name: "bots",
-    pausesForOwner: true,
+    ignoresTakeover: false,
     answer: async (stored) => saying(stored, `re: ${stored.message.text}`),
   };
 }
@@ -135,7 +135,7 @@ export function witness(answer: (stored: StoredMessage) => Answer = () => ({ kin
   const told: string[] = [];
   const answerer: Answerer = {
     name: "webhook",
-    pausesForOwner: false,
+    ignoresTakeover: true,
     async answer(stored) {
       asked.push(stored.message.text);
       return answer(stored);

@@ -9,29 +9,29 @@ import type { AnyContext, BotDefinition, BotOptions, Routes } from "../../../src
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import { createLids } from "../../../src/directory/lids.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import type { Answerer } from "../../../src/pipeline/answer.ts";
-import type { Verdict } from "../../../src/pipeline/handle.ts";
+import type { Answerer } from "../../../src/model/answerer.ts";
+import type { DecisionRow } from "../../../src/pipeline/handle.ts";
 import { temporaryFolder } from "../store/temporary.ts";
-import { DEVICE, manualClock, OWN_NUMBER, scriptedLine, until, type Line } from "../outbox/bench.ts";
-import { crash, startPipeline, text, typed, type Decision, type PipelineRun } from "../pipeline/bench.ts";
+import { DEVICE, manualClock, OWN_NUMBER, scriptedLine, until, type Line } from "../outbox/harness.ts";
+import { crash, startPipeline, text, typed, type Decision, type PipelineRun } from "../pipeline/harness.ts";
 import { listeningLog } from "./messages.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- bots of whatever config and session
 type AnyDefinition = BotDefinition<any, any> | ((b: Routes) => void);
 export type Bots = Record<string, AnyDefinition>;
 
-export interface BenchOptions extends Partial<Pick<BotAnswerersDeps, "media" | "files" | "stopping">> {
+export interface HarnessOptions extends Partial<Pick<BotAnswerersDeps, "media" | "files" | "stopping">> {
   env?: Record<string, string>;
   config?: Record<string, unknown>;
   locales?: Record<string, unknown>;
   botTimeoutMs?: number;
   /** Asked last. */
   webhook?: Answerer;
-  onDecided?: (message: Incoming, verdict: Verdict) => void;
+  onDecided?: (message: Incoming, row: DecisionRow) => void;
 }
 
 /** Bots on the real path of a message: lanes, guards, one commit, outbox. Clock and connection are the test's. */
-export interface BotBench {
+export interface BotHarness {
   readonly run: PipelineRun;
   readonly line: Line;
   readonly clock: ReturnType<typeof manualClock>;
@@ -64,7 +64,7 @@ export function tableOf(bots: Bots, config: Record<string, unknown> = {}): Route
   );
 }
 
-export async function startBots(first: Bots, options: BenchOptions = {}): Promise<BotBench> {
+export async function startBots(first: Bots, options: HarnessOptions = {}): Promise<BotHarness> {
   const { locales } = readLocales(options.locales ?? {});
   const folder = temporaryFolder();
   const clock = manualClock();
@@ -86,7 +86,7 @@ export async function startBots(first: Bots, options: BenchOptions = {}): Promis
       answerers,
       ...(options.env && { env: options.env }),
       ...(options.onDecided && {
-        pipelineDeps: { onDecided: ({ message }, verdict) => options.onDecided!(message, verdict) },
+        pipelineDeps: { onDecided: ({ message }, row) => options.onDecided!(message, row) },
       }),
       wrap(store) {
         state = createBotState(store, (dueAt) => timers.expect(dueAt));
@@ -102,7 +102,7 @@ export async function startBots(first: Bots, options: BenchOptions = {}): Promis
           now: store.now,
           ...(options.stopping && { stopping: options.stopping }),
         });
-        answerers.push(made.taps, made.interrupts, made.conversations, made.routes);
+        answerers.push(made.observers, made.interrupts, made.conversations, made.routes);
         if (options.webhook) answerers.push(options.webhook);
         return store;
       },
@@ -138,7 +138,7 @@ export async function startBots(first: Bots, options: BenchOptions = {}): Promis
   };
 
   await open(first);
-  const bench: BotBench = {
+  const harness: BotHarness = {
     get run() {
       return run;
     },
@@ -153,7 +153,7 @@ export async function startBots(first: Bots, options: BenchOptions = {}): Promis
       const sent = message(words, from);
       await run.receive(sent);
       await settled();
-      return bench.decision(sent.id);
+      return harness.decision(sent.id);
     },
     async ownerTypes(words, to = ANA) {
       await run.receive(typed(to, words, { timestamp: Math.floor(clock.now() / 1000) }));
@@ -186,7 +186,7 @@ export async function startBots(first: Bots, options: BenchOptions = {}): Promis
       await open(bots ?? first);
     },
   };
-  return bench;
+  return harness;
 }
 
 /** Bots of one handler each, for tests of what a handler may do. */

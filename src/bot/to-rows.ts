@@ -1,7 +1,7 @@
 import type { MediaRequest } from "../model/media.ts";
 import type { MediaDraft } from "../model/messages.ts";
-import type { ChatChange, Reply, StoredMessage } from "../pipeline/answer.ts";
-import type { Statement } from "../store/store.ts";
+import type { ChatChange, AddressedDraft, StoredMessage } from "../model/answerer.ts";
+import type { Statement } from "../model/statement.ts";
 import type { Effects } from "./context.ts";
 import { milliseconds } from "./duration.ts";
 import type { HandlerOutcome } from "./run.ts";
@@ -23,7 +23,7 @@ export interface BotMedia {
   prepare(request: MediaRequest): Promise<MediaDraft>;
 }
 
-export interface ConcludeDeps {
+export interface ToRowsDeps {
   state: BotState;
   media: BotMedia;
   now: () => number;
@@ -43,8 +43,8 @@ export interface Before {
 }
 
 /** What the message's commit needs of a handler that answered. */
-export interface Conclusion {
-  replies: Reply[];
+export interface AnswerRows {
+  replies: AddressedDraft[];
   statements: Statement[];
   chat: ChatChange;
 }
@@ -63,13 +63,13 @@ const FILES_MS = 60_000;
 const DEFAULT_EXPIRY_MS = 24 * 3_600_000;
 
 /** Turns what a handler asked for into rows. Nothing has happened yet when it throws. */
-export async function conclude(
-  deps: ConcludeDeps,
+export async function toRows(
+  deps: ToRowsDeps,
   bot: Bot,
   stored: StoredMessage,
   before: Before,
   { effects, session, turn }: Answered,
-): Promise<Conclusion> {
+): Promise<AnswerRows> {
   const { state, now } = deps;
   const { deviceId, message } = stored;
   const statements: Statement[] = [];
@@ -101,7 +101,7 @@ export async function conclude(
 }
 
 async function sessionRows(
-  { state, now }: ConcludeDeps,
+  { state, now }: ToRowsDeps,
   bot: Bot,
   deviceId: number,
   { scope, session: old, given }: Before,
@@ -127,7 +127,7 @@ async function sessionRows(
 }
 
 function dialogueRows(
-  { state, now }: ConcludeDeps,
+  { state, now }: ToRowsDeps,
   bot: Bot,
   stored: StoredMessage,
   { scope, dialogue: under }: Before,
@@ -166,13 +166,13 @@ export function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
 }
 
 async function repliesOf(
-  { media, stopping }: ConcludeDeps,
+  { media, stopping }: ToRowsDeps,
   stored: StoredMessage,
   { replies }: Effects,
-): Promise<Reply[]> {
+): Promise<AddressedDraft[]> {
   if (replies.every(({ wanted }) => "draft" in wanted))
     return replies.map(({ wanted, jid }) =>
-      addressed(stored, jid, (wanted as { draft: Reply["draft"] }).draft),
+      addressed(stored, jid, (wanted as { draft: AddressedDraft["draft"] }).draft),
     );
   const abort = new AbortController();
   const timer = setTimeout(
@@ -197,7 +197,11 @@ async function repliesOf(
   }
 }
 
-function addressed({ message }: StoredMessage, jid: string | null, draft: Reply["draft"]): Reply {
+function addressed(
+  { message }: StoredMessage,
+  jid: string | null,
+  draft: AddressedDraft["draft"],
+): AddressedDraft {
   return jid === null || jid === message.chat
     ? { jid: message.chat, draft }
     : { jid, draft, elsewhere: true };

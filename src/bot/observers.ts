@@ -1,23 +1,27 @@
 import type { Logger } from "pino";
-import type { StoredMessage } from "../pipeline/answer.ts";
+import type { StoredMessage } from "../model/answerer.ts";
 import { lazyView } from "./context.ts";
 import { describeError } from "./run.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Observation } from "./types.ts";
 
-export interface TapDeps {
+export interface ObserverDeps {
   config: { botTimeoutMs: number };
   log: Logger;
   now: () => number;
 }
 
 /** Shows a message to the observers of a number's bots. Nobody waits for them; what they throw is logged. */
-export function runTaps(deps: TapDeps, active: readonly ActiveBot[], stored: StoredMessage): void {
+export function notifyObservers(
+  deps: ObserverDeps,
+  active: readonly ActiveBot[],
+  stored: StoredMessage,
+): void {
   const { message, ownNumber, deviceId } = stored;
   if (message.timer) return;
   const view = lazyView(message);
   for (const { bot, config } of active) {
-    if (bot.taps.length === 0 || !(bot.chats as readonly string[]).includes(message.chatKind)) continue;
+    if (bot.observers.length === 0 || !(bot.chats as readonly string[]).includes(message.chatKind)) continue;
     const log = deps.log.child({ bot: bot.id, device: deviceId, message: message.id });
     const observation: Observation = {
       text: message.text,
@@ -30,7 +34,8 @@ export function runTaps(deps: TapDeps, active: readonly ActiveBot[], stored: Sto
       signal: AbortSignal.timeout(deps.config.botTimeoutMs),
       now: deps.now,
     };
-    for (const tap of bot.taps) void observe(tap as (observation: Observation) => unknown, observation, log);
+    for (const tap of bot.observers)
+      void observe(tap as (observation: Observation) => unknown, observation, log);
   }
 }
 
