@@ -27,7 +27,6 @@ import { createDisconnectCounter } from "./metrics/disconnects.ts";
 import { createNumbers, type Numbers } from "./numbers/numbers.ts";
 import { createIdempotency } from "./outbox/idempotency.ts";
 import { createOutbox, type Outbox } from "./outbox/outbox.ts";
-import { scheduleByTimer } from "./outbox/schedule.ts";
 import { createDecisions } from "./pipeline/decisions.ts";
 import { createPipeline } from "./pipeline/pipeline.ts";
 import { createPolls } from "./inbox/polls.ts";
@@ -223,7 +222,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     numberOf: (deviceId) => numbers.get(deviceId)?.number ?? null,
     canonicalChat: lids.canonicalChat,
     now: store.now,
-    schedule: scheduleByTimer,
+    schedule: store.time.after,
     onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
   });
   const keys = createApiKeys(store, config);

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import { SENT_STATES } from "../model/messages.ts";
+import { DAY_MS, HOUR_MS } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { SendError } from "./rows.ts";
 import type { PlannedSend, SendResult } from "./submit.ts";
@@ -45,8 +46,8 @@ export interface Idempotency {
   begin(request: IdempotentRequest): Promise<Begun>;
 }
 
-const REMEMBERED_MS = 86_400_000;
-const CLEAN_UP_EVERY_MS = 3_600_000;
+const REMEMBERED_MS = DAY_MS;
+const CLEAN_UP_EVERY_MS = HOUR_MS;
 
 const FIND = `SELECT fingerprint, status, answer FROM idempotency
 WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at > ?`;

@@ -8,7 +8,6 @@ import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createReceiptCollector } from "./receipts.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
-import { scheduleByTimer, type Schedule } from "./schedule.ts";
 import { createSenders } from "./senders.ts";
 import { createSubmissions, type PlannedSend, type SendRequest, type SendResult } from "./submit.ts";
 
@@ -35,7 +34,6 @@ export interface OutboxDeps {
   onChange?: (deviceId: number, waId: string) => void;
   /** What became of a message is known. @param seconds since it was stored */
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
-  schedule?: Schedule;
 }
 
 /** A reply on its way into the outbox. */
@@ -93,10 +91,10 @@ export interface Outbox {
 
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { store, config, log, connections, schedule = scheduleByTimer } = deps;
+  const { store, config, log, connections } = deps;
   const rows = createRows(store.box, store.now);
-  const receipts = createReceiptCollector(store.writer, schedule, log);
-  const submissions = createSubmissions(config.sendWaitMs, schedule);
+  const receipts = createReceiptCollector(store, log);
+  const submissions = createSubmissions(config.sendWaitMs, store.time);
   const { connection } = connections;
   const changed = (deviceId: number, waId: string): void => deps.onChange?.(deviceId, waId);
   const senders = createSenders({
@@ -104,7 +102,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     rows,
     config,
     log,
-    schedule,
     connection,
     settled: submissions.settled,
     changed,

@@ -1,5 +1,6 @@
+import { HOUR_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
-import type { SendError } from "./rows.ts";
+import type { QueuedRow, SendError } from "./rows.ts";
 
 /**
  * WhatsApp's reach-out lock: after error 463 a number may not write to people for the first time. Asking again makes it
@@ -13,11 +14,11 @@ export interface Reachout {
   lock(deviceId: number, until: number | undefined): Promise<void>;
   /** What to tell senders while the lock holds. */
   error(deviceId: number): SendError;
-  /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
-  isFirstContact(deviceId: number, chat: string): Promise<boolean>;
+  /** Whether the lock stands in this message's way: it is no reply, and its chat would be a first contact. */
+  holdsBack(message: Pick<QueuedRow, "deviceId" | "chat" | "isReply">): Promise<boolean>;
 }
 
-const DEFAULT_LOCK_MS = 60 * 60 * 1000;
+const DEFAULT_LOCK_MS = HOUR_MS;
 
 const LOCK = `INSERT INTO reachout_locks (device_id, until) VALUES (?, ?)
 ON CONFLICT (device_id) DO UPDATE SET until = excluded.until`;
@@ -31,6 +32,12 @@ export function createReachout(store: Store): Reachout {
 
   function isLocked(deviceId: number): boolean {
     return (locks.get(deviceId) ?? 0) > store.now();
+  }
+
+  /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
+  async function isFirstContact(deviceId: number, chat: string): Promise<boolean> {
+    if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
+    return (await store.rows(KNOWN, [deviceId, chat, deviceId, chat])).length === 0;
   }
 
   return {
@@ -57,9 +64,7 @@ export function createReachout(store: Store): Reachout {
       };
     },
 
-    async isFirstContact(deviceId, chat) {
-      if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
-      return (await store.rows(KNOWN, [deviceId, chat, deviceId, chat])).length === 0;
-    },
+    holdsBack: async ({ deviceId, chat, isReply }) =>
+      !isReply && isLocked(deviceId) && (await isFirstContact(deviceId, chat)),
   };
 }

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Statement, Writer } from "../store/store.ts";
-import type { Schedule } from "./schedule.ts";
+import type { Statement, Store } from "../store/store.ts";
 
 /** Collects what receipts change and commits it together: a receipt is no promise, so it need not cost a disk flush. */
 export interface ReceiptCollector {
@@ -21,7 +20,10 @@ interface Waiting {
   stored: () => void;
 }
 
-export function createReceiptCollector(writer: Writer, schedule: Schedule, log: Logger): ReceiptCollector {
+export function createReceiptCollector(
+  { writer, time }: Pick<Store, "writer" | "time">,
+  log: Logger,
+): ReceiptCollector {
   let waiting: Waiting[] = [];
   let planned = false;
   let flushing = Promise.resolve();
@@ -29,7 +31,7 @@ export function createReceiptCollector(writer: Writer, schedule: Schedule, log: 
   function plan(ms: number): void {
     if (planned) return;
     planned = true;
-    schedule(ms, () => {
+    time.after(ms, () => {
       planned = false;
       void flush();
     });

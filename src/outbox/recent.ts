@@ -4,7 +4,7 @@ import { BURST } from "./pace.ts";
 /** Enough for the time of a burst, and read in milliseconds. */
 const ROWS_LOOKED_AT = 20_000;
 /** What may have been under way when the last run ended: it may have left, and nobody has written it down. */
-const MOST_UNDER_WAY = 8;
+const MOST_IN_FLIGHT = 8;
 
 const LEFT = `SELECT o.device_id, min(h.at) AS at
 FROM (SELECT outbox_id, state, at FROM outbox_history ORDER BY rowid DESC LIMIT ${ROWS_LOOKED_AT}) h
@@ -32,6 +32,6 @@ export async function recentlyLeft(
   const left = await store.rows(LEFT, [now - (BURST * 60_000) / perMinute]);
   for (const row of left) add(Number(row.device_id), Math.min(now, Number(row.at)));
   for (const row of await store.rows(WAITING, []))
-    add(Number(row.device_id), ...Array(Math.min(MOST_UNDER_WAY, Number(row.waiting))).fill(now));
+    add(Number(row.device_id), ...Array(Math.min(MOST_IN_FLIGHT, Number(row.waiting))).fill(now));
   return times;
 }

@@ -2,6 +2,7 @@ import type { Row } from "@libsql/client";
 import { randomBytes } from "node:crypto";
 import type { ErrorCode } from "../model/errors.ts";
 import { SENT_STATES, type Draft } from "../model/messages.ts";
+import { DAY_MS } from "../model/time.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
 
 /** Why a message failed: the code of the error catalogue and what stands beside it. Stored and shown as it is. */
@@ -40,7 +41,7 @@ export interface QueuedRow {
   draft: Draft | null;
 }
 
-const REPLY_WINDOW_MS = 24 * 60 * 60 * 1000;
+const REPLY_WINDOW_MS = DAY_MS;
 
 // Doing it twice must be harmless: a commit whose answer was lost is made again. What is there already stays.
 const INSERT_REPLY = `INSERT INTO outbox

@@ -1,36 +1,35 @@
 import type { Logger } from "pino";
+import { backoffMs, type Cancel, type Time } from "../model/time.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../whatsapp/port.ts";
-import { createWaitingChats, type Chat, type Entry } from "./chats.ts";
+import { createWaitingChats, type Chat, type QueuedMessage } from "./chats.ts";
+import { createInFlightSlots } from "./in-flight.ts";
 import type { Pace } from "./pace.ts";
-import { createPlaces } from "./places.ts";
-import { backoffMs, type Schedule } from "./schedule.ts";
 
 /** What a finished attempt means for the message. */
-export type Verdict = "done" | "again" | "later";
+export type NextStep = "done" | "again" | "later";
 
 export interface SenderDeps {
   connection: () => WhatsAppConnection | null;
   pace: Pace;
   /** The number's pause after WhatsApp's 429; afterwards one message goes first. */
-  brake: { waitMs(): number; isProbing(): boolean };
-  now: () => number;
-  schedule: Schedule;
+  backoff: { waitMs(): number; isProbing(): boolean };
+  time: Pick<Time, "now" | "after">;
   log: Logger;
   /** The message as it goes over the wire; null when there is nothing to send any more. */
-  compose: (entry: Entry) => Promise<OutgoingMessage | null>;
+  compose: (message: QueuedMessage) => Promise<OutgoingMessage | null>;
   /** Writes down what came of an attempt. Never throws. */
-  judge: (entry: Entry, outcome: SendOutcome) => Promise<Verdict>;
+  handleOutcome: (message: QueuedMessage, outcome: SendOutcome) => Promise<NextStep>;
 }
 
 /** Sends what one number has to send. */
 export interface Sender {
-  add(entries: Entry[]): void;
+  add(messages: QueuedMessage[]): void;
   /** Takes out what fits and is not being sent right now. */
-  remove(fits: (entry: Entry) => boolean): Entry[];
-  find(waId: string): Entry | undefined;
-  entries(): Entry[];
+  remove(fits: (message: QueuedMessage) => boolean): QueuedMessage[];
+  find(waId: string): QueuedMessage | undefined;
+  messages(): QueuedMessage[];
   /** True while an attempt for this message is under way. */
-  isSending(entry: Entry): boolean;
+  isSending(message: QueuedMessage): boolean;
   /** The connection is open (again): whatever waited for it goes on. */
   wake(): void;
   readonly size: number;
@@ -44,40 +43,40 @@ export interface Sender {
  */
 export function createSender(deps: SenderDeps): Sender {
   const chats = createWaitingChats();
-  const places = createPlaces(deps.schedule);
-  const timers = new Map<"pace" | "brake", () => void>();
-  /** The line that is listened to, and whether it has told what waited for the number. */
-  let line: { connection: WhatsAppConnection; heard: boolean } | null = null;
+  const slots = createInFlightSlots(deps.time);
+  const timers = new Map<"pace" | "backoff", Cancel>();
+  /** The connection that is listened to, and whether it has told what waited for the number. */
+  let listened: { connection: WhatsAppConnection; heard: boolean } | null = null;
   let pumpsSoon = false;
   let stopped = false;
   let whenQuiet: (() => void) | null = null;
 
-  /** Replies first, but they leave a place to what answers nobody. */
+  /** Replies first, but they leave a slot to what is proactive. */
   function nextChat(): Chat | null {
     const reply = firstTriable(chats.withReplies);
-    const unasked = firstTriable(chats.unasked);
-    if (reply !== null && places.mayReply(unasked !== null)) return reply;
-    if (unasked !== null && places.mayGoUnasked() && hasToken()) return unasked;
+    const proactive = firstTriable(chats.proactive);
+    if (reply !== null && slots.mayReply(proactive !== null)) return reply;
+    if (proactive !== null && slots.mayGoProactive() && hasToken()) return proactive;
     return reply;
   }
 
   function firstTriable(ready: ReadonlySet<Chat>): Chat | null {
     for (const chat of ready) {
-      if (line?.heard || !chat.entries[0]!.uncertain) return chat;
+      if (listened?.heard || !chat.messages[0]!.uncertain) return chat;
       chats.leave(chat, "idle");
     }
     return null;
   }
 
   function hasToken(): boolean {
-    if (deps.pace.take(deps.now())) return true;
-    pumpIn("pace", deps.pace.waitMs(deps.now()));
+    if (deps.pace.take(deps.time.now())) return true;
+    pumpIn("pace", deps.pace.waitMs(deps.time.now()));
     return false;
   }
 
-  function pumpIn(why: "pace" | "brake", ms: number): void {
+  function pumpIn(why: "pace" | "backoff", ms: number): void {
     if (timers.has(why)) return;
-    const cancel = deps.schedule(ms, () => {
+    const cancel = deps.time.after(ms, () => {
       timers.delete(why);
       pump();
     });
@@ -85,12 +84,12 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   function listenTo(connection: WhatsAppConnection): void {
-    if (line?.connection === connection) return;
+    if (listened?.connection === connection) return;
     const current = { connection, heard: false };
-    line = current;
+    listened = current;
     void connection.caughtUp().then(() => {
       current.heard = true;
-      if (line !== current) return;
+      if (listened !== current) return;
       for (const chat of chats.all())
         if (chat.state === "idle" && chat.cancelPause === null) chats.makeReady(chat);
       pump();
@@ -98,10 +97,10 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   function mayStart(): boolean {
-    const wait = deps.brake.waitMs();
-    if (wait > 0) pumpIn("brake", wait);
-    if (wait > 0 || (deps.brake.isProbing() && places.underWay > 0)) return false;
-    return places.hasRoom();
+    const wait = deps.backoff.waitMs();
+    if (wait > 0) pumpIn("backoff", wait);
+    if (wait > 0 || (deps.backoff.isProbing() && slots.inFlight > 0)) return false;
+    return slots.hasRoom();
   }
 
   /** Who stored something in one commit hears of it in any order: all of it comes in before the first leaves. */
@@ -126,80 +125,80 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   async function attempt(chat: Chat, connection: WhatsAppConnection): Promise<void> {
-    const entry = chat.entries[0]!;
+    const message = chat.messages[0]!;
     chats.leave(chat, "sending");
-    const giveBack = places.take(chat.replies === 0, pump);
-    entry.uncertain = true;
-    const verdict = await tryOnce(entry, connection);
+    const giveBack = slots.take(chat.replies === 0, pump);
+    message.uncertain = true;
+    const next = await tryOnce(message, connection);
     giveBack();
-    settle(chat, entry, verdict, connection);
-    if (places.underWay === 0) whenQuiet?.();
+    settle(chat, message, next, connection);
+    if (slots.inFlight === 0) whenQuiet?.();
     pump();
   }
 
-  async function tryOnce(entry: Entry, connection: WhatsAppConnection): Promise<Verdict> {
+  async function tryOnce(message: QueuedMessage, connection: WhatsAppConnection): Promise<NextStep> {
     try {
-      const message = await deps.compose(entry);
-      if (message === null) return "done";
-      return await deps.judge(entry, await connection.send(message));
+      const outgoing = await deps.compose(message);
+      if (outgoing === null) return "done";
+      return await deps.handleOutcome(message, await connection.send(outgoing));
     } catch (error) {
       // The database could not be read, or a connection broke its word. The message stays; so does its id.
       deps.log.error(
-        { message: entry.waId, error: error instanceof Error ? error.name : "unknown" },
+        { message: message.waId, error: error instanceof Error ? error.name : "unknown" },
         "an attempt to send ended in an error; it is made again",
       );
       return "later";
     }
   }
 
-  function settle(chat: Chat, entry: Entry, verdict: Verdict, connection: WhatsAppConnection): void {
-    if (verdict === "done") {
+  function settle(chat: Chat, message: QueuedMessage, next: NextStep, connection: WhatsAppConnection): void {
+    if (next === "done") {
       chat.failures = 0;
       chat.state = "idle";
-      chats.drop(chat, entry);
-    } else if (verdict === "again") {
-      entry.uncertain = false;
+      chats.drop(chat, message);
+    } else if (next === "again") {
+      message.uncertain = false;
       chats.makeReady(chat);
-    } else if (lineIsNew(connection)) {
+    } else if (isReplaced(connection)) {
       chats.makeReady(chat);
     } else if (!stopped) {
       chat.failures++;
       chat.state = "idle";
-      chat.cancelPause = deps.schedule(backoffMs(chat.failures), () => {
+      chat.cancelPause = deps.time.after(backoffMs(chat.failures), () => {
         chats.makeReady(chat);
         pump();
       });
     }
   }
 
-  /** A line that was opened while the old one's outcome was still out has already called `wake`. */
-  function lineIsNew(old: WhatsAppConnection): boolean {
+  /** A connection that was opened while the old one's outcome was still out has already called `wake`. */
+  function isReplaced(old: WhatsAppConnection): boolean {
     const current = deps.connection();
     return current !== null && current !== old;
   }
 
   return {
-    add(entries) {
-      for (const entry of entries) chats.add(entry);
+    add(messages) {
+      for (const message of messages) chats.add(message);
       pumpSoon();
     },
     remove(fits) {
-      const removed: Entry[] = [];
+      const removed: QueuedMessage[] = [];
       for (const chat of chats.all()) {
-        const movable = chat.state === "sending" ? chat.entries.slice(1) : [...chat.entries];
-        for (const entry of movable.filter(fits)) {
-          chats.drop(chat, entry);
-          removed.push(entry);
+        const movable = chat.state === "sending" ? chat.messages.slice(1) : [...chat.messages];
+        for (const message of movable.filter(fits)) {
+          chats.drop(chat, message);
+          removed.push(message);
         }
       }
       pump();
       return removed;
     },
     find: chats.find,
-    entries: chats.entries,
-    isSending(entry) {
-      const chat = chats.of(entry);
-      return chat?.state === "sending" && chat.entries[0] === entry;
+    messages: chats.messages,
+    isSending(message) {
+      const chat = chats.of(message);
+      return chat?.state === "sending" && chat.messages[0] === message;
     },
     wake() {
       for (const chat of chats.all()) {
@@ -215,7 +214,7 @@ export function createSender(deps: SenderDeps): Sender {
       stopped = true;
       for (const cancel of timers.values()) cancel();
       for (const chat of chats.all()) chat.cancelPause?.();
-      if (places.underWay > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
+      if (slots.inFlight > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
     },
   };
 }

@@ -1,15 +1,17 @@
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "pino";
+import { HOUR_MS, type Cancel } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
-import { createBrake } from "./brake.ts";
-import type { Entry } from "./chats.ts";
-import { createJudge } from "./judge.ts";
+import { createRateLimitBackoff } from "./backoff.ts";
+import type { QueuedMessage } from "./chats.ts";
+import { createComposer } from "./compose.ts";
+import { createEndings } from "./endings.ts";
+import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
 import { recentlyLeft } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
 import { readQueued, SELECT_QUEUED, type NewRow, type Rows, type SendError } from "./rows.ts";
-import type { Schedule } from "./schedule.ts";
 import { createSender, type Sender } from "./sender.ts";
 import type { Settled } from "./submit.ts";
 
@@ -18,9 +20,8 @@ export interface SendersDeps {
   rows: Rows;
   config: { pacePerMinute: number; retentionDays: number };
   log: Logger;
-  schedule: Schedule;
   connection: (deviceId: number) => WhatsAppConnection | null;
-  settled: (entry: Entry, outcome: Settled) => void;
+  settled: (message: QueuedMessage, outcome: Settled) => void;
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
@@ -46,7 +47,7 @@ export interface Senders {
 
 /** Longer queues read their drafts when their turn comes. */
 const HELD_DRAFTS = 1_000;
-const SWEEP_MS = 60 * 60 * 1000;
+const SWEEP_MS = HOUR_MS;
 /** What holds of a row that was found in the table: an earlier run may have sent it, and groups may have changed. */
 const UNKNOWN = { confirmed: false, retried: false, uncertain: true, allowed: false };
 const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
@@ -56,15 +57,22 @@ WHERE o.state = 'queued'`;
 const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
 
 export function createSenders(deps: SendersDeps): Senders {
-  const { store, rows, config, schedule, log, settled } = deps;
+  const { store, rows, config, log, settled } = deps;
   const reachout = createReachout(store);
-  const brake = createBrake(store, log);
-  const judge = createJudge({ ...deps, reachout, brake, retentionDays: config.retentionDays });
+  const endings = createEndings(deps);
+  const backoff = createRateLimitBackoff(store, log);
+  const { compose, isExpired } = createComposer({
+    ...deps,
+    reachout,
+    endings,
+    retentionDays: config.retentionDays,
+  });
+  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
   const senders = new Map<number, Sender>();
   /** Per look at the table that is under way: messages whose receipt came since, though the row may not show it. */
   const looks = new Set<Set<string>>();
   let leftBefore = new Map<number, number[]>();
-  let cancelSweep: (() => void) | null = null;
+  let cancelSweep: Cancel | null = null;
 
   function senderOf(deviceId: number): Sender {
     const known = senders.get(deviceId);
@@ -72,27 +80,35 @@ export function createSenders(deps: SendersDeps): Senders {
     const sender = createSender({
       connection: () => deps.connection(deviceId),
       pace: createPace(config.pacePerMinute, store.now(), leftBefore.get(deviceId)),
-      brake: {
-        waitMs: () => brake.waitMs(deviceId),
-        isProbing: () => brake.isProbing(deviceId),
+      backoff: {
+        waitMs: () => backoff.waitMs(deviceId),
+        isProbing: () => backoff.isProbing(deviceId),
       },
-      now: store.now,
-      schedule,
+      time: store.time,
       log,
-      compose: judge.compose,
-      async judge(entry, outcome) {
-        const verdict = await judge.judge(entry, outcome);
+      compose,
+      async handleOutcome(message, outcome) {
+        const next = await handleOutcome(message, outcome);
         if (outcome.kind === "refused") failFirstContacts(deviceId, sender);
-        return verdict;
+        return next;
       },
     });
     senders.set(deviceId, sender);
     return sender;
   }
 
+  /** While the reach-out lock holds, what would be a first contact fails at once instead of waiting for its turn. */
+  async function endFirstContacts(deviceId: number, sender: Sender): Promise<void> {
+    for (const message of sender.messages()) {
+      if (!(await reachout.holdsBack(message))) continue;
+      if (sender.remove((candidate) => candidate === message).length > 0)
+        await endings.failed(message, reachout.error(deviceId));
+    }
+  }
+
   function failFirstContacts(deviceId: number, sender: Sender): void {
     if (!reachout.isLocked(deviceId)) return;
-    judge.failFirstContacts(deviceId, sender).catch((error: Error) => {
+    endFirstContacts(deviceId, sender).catch((error: Error) => {
       // Whatever is left is held back when its turn comes.
       log.warn({ device: deviceId, error: error.name }, "first contacts could not be looked for");
     });
@@ -122,34 +138,31 @@ export function createSenders(deps: SendersDeps): Senders {
     const sender = senders.get(deviceId);
     const dropped = sender?.remove(() => true) ?? [];
     // An attempt under way may come back without an outcome; its row then says that nothing is to be sent.
-    const underWay = sender?.entries() ?? [];
-    for (const entry of underWay) entry.draft = null;
+    const inFlight = sender?.messages() ?? [];
+    for (const message of inFlight) message.draft = null;
     await store.writer.commit(rows.allFailed(deviceId, NOT_LINKED));
-    for (const entry of [...dropped, ...underWay]) {
-      settled(entry, { state: "failed", error: NOT_LINKED });
-      deps.changed(deviceId, entry.waId);
+    for (const message of [...dropped, ...inFlight]) {
+      settled(message, { state: "failed", error: NOT_LINKED });
+      deps.changed(deviceId, message.waId);
     }
   }
 
   /** Numbers may stay away: what they were to send expires without its turn ever coming. */
   function sweep(): void {
     for (const sender of senders.values())
-      for (const entry of sender.remove(judge.isExpired))
-        judge.expire(entry).catch((error: Error) => {
-          log.error({ error: error.name }, "an expired message could not be ended; its turn will end it");
-        });
-    cancelSweep = schedule(SWEEP_MS, sweep);
+      for (const message of sender.remove(isExpired)) void endings.expired(message);
+    cancelSweep = store.time.after(SWEEP_MS, sweep);
   }
 
   return {
     release(deviceId, stored, results) {
       const sender = senderOf(deviceId);
       const held = sender.size < HELD_DRAFTS;
-      const entries = stored.map((row, index) => toEntry(row, results[index], held, store.now()));
-      sender.add(entries.filter((entry) => entry !== null));
+      const messages = stored.map((row, index) => toEntry(row, results[index], held, store.now()));
+      sender.add(messages.filter((message) => message !== null));
       failFirstContacts(deviceId, sender);
       // Rows that were there before may or may not have been sent: the table knows.
-      if (entries.includes(null)) void wake(deviceId);
+      if (messages.includes(null)) void wake(deviceId);
     },
 
     wake,
@@ -157,12 +170,12 @@ export function createSenders(deps: SendersDeps): Senders {
     confirm(deviceId, waId) {
       for (const look of looks) look.add(keyOf(deviceId, waId));
       const sender = senders.get(deviceId);
-      const entry = sender?.find(waId);
-      if (sender === undefined || entry === undefined) return;
-      entry.confirmed = true;
-      if (sender.isSending(entry)) return;
-      sender.remove((candidate) => candidate === entry);
-      settled(entry, { state: "sent" });
+      const message = sender?.find(waId);
+      if (sender === undefined || message === undefined) return;
+      message.confirmed = true;
+      if (sender.isSending(message)) return;
+      sender.remove((candidate) => candidate === message);
+      settled(message, { state: "sent" });
     },
 
     abandon,
@@ -171,13 +184,14 @@ export function createSenders(deps: SendersDeps): Senders {
       const sender = senders.get(deviceId);
       if (sender === undefined) return;
       senders.delete(deviceId);
-      brake.forget(deviceId);
-      for (const entry of sender.remove(() => true)) settled(entry, { state: "failed", error: NOT_LINKED });
+      backoff.forget(deviceId);
+      for (const message of sender.remove(() => true))
+        settled(message, { state: "failed", error: NOT_LINKED });
       void sender.stop();
     },
 
     async start() {
-      await Promise.all([reachout.load(), brake.load()]);
+      await Promise.all([reachout.load(), backoff.load()]);
       leftBefore = await recentlyLeft(store, config.pacePerMinute);
       for (const row of await store.rows(DEVICES_WITH_QUEUE, [])) {
         const deviceId = Number(row.device_id);
@@ -188,14 +202,19 @@ export function createSenders(deps: SendersDeps): Senders {
 
     async drain() {
       cancelSweep?.();
-      judge.stop();
+      endings.stop();
       await Promise.all([...senders.values()].map((sender) => sender.stop()));
     },
   };
 }
 
 /** Null when the insert found the row there already. */
-function toEntry(row: NewRow, result: ResultSet | undefined, held: boolean, createdAt: number): Entry | null {
+function toEntry(
+  row: NewRow,
+  result: ResultSet | undefined,
+  held: boolean,
+  createdAt: number,
+): QueuedMessage | null {
   const inserted = result?.rows[0];
   if (inserted === undefined) return null;
   const { deviceId, waId, chat, jid } = row;

@@ -1,7 +1,7 @@
 import type { Draft } from "../model/messages.ts";
+import type { Time } from "../model/time.ts";
 import type { Statement } from "../store/store.ts";
 import type { NewRow, QueuedRow, SendError } from "./rows.ts";
-import type { Schedule } from "./schedule.ts";
 
 /** A send by REST. */
 export interface SendRequest {
@@ -44,12 +44,12 @@ export interface ExpectedOutcomes {
 /** Requests that wait for outcomes are woken by them; nothing is polled. */
 export interface Submissions {
   expect(rows: NewRow[]): ExpectedOutcomes;
-  settled(entry: Pick<QueuedRow, "deviceId" | "waId">, outcome: Settled): void;
+  settled(message: Pick<QueuedRow, "deviceId" | "waId">, outcome: Settled): void;
   /** Whoever waits is told what is known now. */
   stop(): void;
 }
 
-export function createSubmissions(sendWaitMs: number, schedule: Schedule): Submissions {
+export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">): Submissions {
   const listeners = new Map<string, (outcome: Settled) => void>();
   const waiting = new Set<() => void>();
   let stopped = false;
@@ -67,7 +67,7 @@ export function createSubmissions(sendWaitMs: number, schedule: Schedule): Submi
       async wait() {
         if (known.size < rows.length && sendWaitMs > 0 && !stopped)
           await new Promise<void>((resolve) => {
-            const cancel = schedule(sendWaitMs, () => end());
+            const cancel = time.after(sendWaitMs, () => end());
             const end = (): void => {
               cancel();
               waiting.delete(end);
@@ -87,7 +87,7 @@ export function createSubmissions(sendWaitMs: number, schedule: Schedule): Submi
 
   return {
     expect,
-    settled: (entry, outcome) => listeners.get(keyOf(entry))?.(outcome),
+    settled: (message, outcome) => listeners.get(keyOf(message))?.(outcome),
     stop() {
       stopped = true;
       for (const end of waiting) end();

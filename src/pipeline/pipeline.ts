@@ -3,9 +3,9 @@ import type { Inbox } from "../inbox/inbox.ts";
 import type { Answerer, StoredMessage } from "../model/answerer.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
+import { backoffMs } from "../model/time.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { Polls } from "../inbox/polls.ts";
-import { backoffMs, scheduleByTimer, type Schedule } from "../outbox/schedule.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { createChats } from "./chats.ts";
@@ -27,7 +27,6 @@ export interface PipelineDeps {
   replyMaxAge: (deviceId: number) => number;
   /** Called after the commit of a decision (T2). */
   onDecided?: (stored: StoredMessage, row: DecisionRow) => void;
-  schedule?: Schedule;
 }
 
 export interface Pipeline {
@@ -76,7 +75,7 @@ SELECT id, device_id, chat, wa_id, ?, ? FROM inbox WHERE id = ? ON CONFLICT (inb
 
 /** The path of design §4 from the inbox to the outbox. */
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { inbox, log, schedule = scheduleByTimer } = deps;
+  const { inbox, log } = deps;
   let stopping = false;
   const endPauses = new Set<() => void>();
   const chats = createChats(deps.store);
@@ -169,7 +168,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         endPauses.delete(end);
         resolve();
       };
-      const cancel = schedule(ms, end);
+      const cancel = deps.store.time.after(ms, end);
       endPauses.add(end);
     });
   }

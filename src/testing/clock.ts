@@ -1,4 +1,4 @@
-import type { Schedule } from "../outbox/schedule.ts";
+import { createTime, type Time } from "../model/time.ts";
 
 /** Time that stands still until a test moves it. Unix milliseconds. */
 export interface Clock {
@@ -14,7 +14,7 @@ export function createClock(start: number): Clock {
 
 /** What one run wants done later: it ends with the run. */
 export interface Waits {
-  schedule: Schedule;
+  time: Time;
   /** When the next of them is due, or null. */
   nextAt(): number | null;
   /** Runs those whose time has come; false when there was none. */
@@ -23,12 +23,13 @@ export interface Waits {
 
 export function createWaits(clock: Clock): Waits {
   const waits = new Set<{ at: number; run: () => void }>();
+  const after: Time["after"] = (ms, run) => {
+    const wait = { at: clock.now() + ms, run };
+    waits.add(wait);
+    return () => waits.delete(wait);
+  };
   return {
-    schedule(ms, run) {
-      const wait = { at: clock.now() + ms, run };
-      waits.add(wait);
-      return () => waits.delete(wait);
-    },
+    time: createTime({ now: clock.now, monotonic: clock.now, after }),
     nextAt: () => (waits.size === 0 ? null : Math.min(...[...waits].map(({ at }) => at))),
     fireDue() {
       const due = [...waits].filter(({ at }) => at <= clock.now()).sort((a, b) => a.at - b.at);

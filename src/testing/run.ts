@@ -9,7 +9,6 @@ import { createInbox } from "../inbox/inbox.ts";
 import type { Logger } from "../log.ts";
 import { createMedia } from "../media/media.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
-import { timeWithClock } from "../model/time.ts";
 import { createSafeFetch, type SafeFetch } from "../net/safe-fetch.ts";
 import { createOutbox, type Outbox } from "../outbox/outbox.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
@@ -65,7 +64,8 @@ const canonicalChat = async (_deviceId: number, jid: string): Promise<string> =>
 /** Joins the parts as `src/app.ts` does; the clock and the connection are the test's. */
 export async function openRun(options: RunOptions): Promise<Run> {
   const { config, log, clock, wire, ownNumber } = options;
-  const opened = await openStore(config, log, timeWithClock(clock.now));
+  const waits = createWaits(clock);
+  const opened = await openStore(config, log, waits.time);
   await opened.writer.commit([
     {
       sql: `INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at)
@@ -76,7 +76,6 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
   const stopping = sharedAbort();
   const life = createLife(options.onEnd);
   const store = mortalStore(opened, life, options.plan);
-  const waits = createWaits(clock);
   const line = wire.connection(life);
   const connection = () => (life.over ? null : line);
   const inbox = createInbox(store);
@@ -88,7 +87,6 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
     connections: { connection, isLinked: () => true },
     canonicalChat,
     findQuote: inbox.findQuote,
-    schedule: waits.schedule,
   });
   const bindings = createBindings(store, options.registry, (problem) => log.warn(problem));
   let timers: Timers;
@@ -150,7 +148,6 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
       webhooks.answerer,
     ],
     replyMaxAge: webhooks.replyMaxAge,
-    schedule: waits.schedule,
   });
   let sweep: (() => void) | null = null;
   timers = createTimers({

@@ -1,4 +1,4 @@
-import { timeWithClock } from "../../src/model/time.ts";
+import { createTime } from "../../src/model/time.ts";
 import { rmSync } from "node:fs";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,13 @@ export class OutboxRun {
     const generation = ++this.#generation;
     const isGone = (): boolean => generation !== this.#generation;
     const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent", SEND_WAIT_MS: "0" });
-    const store = await openStore(config, silentLog(config), timeWithClock(this.clock.now));
+    const { now, time } = this.clock;
+    const mortalTime = createTime({
+      now,
+      monotonic: now,
+      after: (ms, run) => time.after(ms, () => (isGone() ? undefined : run())),
+    });
+    const store = await openStore(config, silentLog(config), mortalTime);
     this.#store = store;
     await store.writer.commit([
       {
@@ -63,7 +69,6 @@ export class OutboxRun {
         isLinked: () => true,
       },
       canonicalChat: async (_deviceId, address) => address,
-      schedule: (ms, go) => this.clock.schedule(ms, () => (isGone() ? undefined : go())),
     });
     this.service.restarted((receipts) => this.#outbox.receipt(DEVICE, receipts), pauseIsKnown);
     await this.#outbox.start();

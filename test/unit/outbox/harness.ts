@@ -1,8 +1,7 @@
-import { timeWithClock } from "../../../src/model/time.ts";
+import { createTime, type Time } from "../../../src/model/time.ts";
 import { onTestFinished, vi } from "vitest";
 import { loadConfig, type Environment } from "../../../src/config.ts";
 import { createOutbox, type Outbox, type OutboxDeps, type ReplyRows } from "../../../src/outbox/outbox.ts";
-import type { Schedule } from "../../../src/outbox/schedule.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../../src/whatsapp/port.ts";
@@ -11,7 +10,8 @@ import { silentLog, temporaryFolder } from "../store/temporary.ts";
 /** Time that stands still until it is moved; timers run in their order when it is. */
 export interface ManualClock {
   now(): number;
-  schedule: Schedule;
+  time: Time;
+  schedule: Time["after"];
   /** Moves on in steps from timer to timer, and lets what each of them began come to rest. */
   advance(ms: number): Promise<void>;
 }
@@ -19,13 +19,15 @@ export interface ManualClock {
 export function manualClock(start = Date.UTC(2026, 10, 21, 12)): ManualClock {
   let now = start;
   const timers = new Set<{ at: number; run: () => void }>();
+  const after: Time["after"] = (ms, run) => {
+    const timer = { at: now + ms, run };
+    timers.add(timer);
+    return () => timers.delete(timer);
+  };
   return {
     now: () => now,
-    schedule(ms, run) {
-      const timer = { at: now + ms, run };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
+    time: createTime({ now: () => now, monotonic: () => now, after }),
+    schedule: after,
     async advance(ms) {
       const end = now + ms;
       for (;;) {
@@ -41,6 +43,16 @@ export function manualClock(start = Date.UTC(2026, 10, 21, 12)): ManualClock {
     },
   };
 }
+
+/** The host's clock, but whatever is to be done later is done as soon as what is being done now has ended. */
+export const impatientTime: Time = createTime({
+  now: Date.now,
+  monotonic: () => performance.now(),
+  after(_ms, run) {
+    const soon = setImmediate(run);
+    return () => clearImmediate(soon);
+  },
+});
 
 /** Lets commits and promises that are under way end: each takes a few turns of the event loop, and no time. */
 export async function rest(): Promise<void> {
@@ -108,6 +120,8 @@ export interface RunOptions {
   folder?: string;
   env?: Environment;
   clock?: ManualClock;
+  /** Instead of a clock. */
+  time?: Time;
   deps?: Partial<OutboxDeps>;
   /** Stands between the outbox and its store. */
   wrap?: (store: Store) => Store;
@@ -118,10 +132,10 @@ export const ACCOUNT = "account";
 export const OWN_NUMBER = "491700000001";
 
 /** Opens (or opens again) a database with one linked number, and an outbox on it. */
-export async function startRun({ folder, env, clock, deps, wrap }: RunOptions = {}): Promise<Run> {
+export async function startRun({ folder, env, clock, time, deps, wrap }: RunOptions = {}): Promise<Run> {
   const dataDir = folder ?? temporaryFolder();
   const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", ...env });
-  const opened = await openStore(config, silentLog(config), clock && timeWithClock(clock.now));
+  const opened = await openStore(config, silentLog(config), time ?? clock?.time);
   const store = wrap?.(opened) ?? opened;
   await opened.writer.commit([
     {
@@ -137,7 +151,6 @@ export async function startRun({ folder, env, clock, deps, wrap }: RunOptions = 
     log: silentLog(config),
     connections: { connection: () => line?.connection ?? null, isLinked: () => linked },
     canonicalChat: async (_deviceId, address) => address,
-    ...(clock && { schedule: clock.schedule }),
     ...deps,
   });
   let closed = false;

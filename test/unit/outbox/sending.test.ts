@@ -3,6 +3,7 @@ import {
   ACCOUNT,
   DEVICE,
   hang,
+  impatientTime,
   jid,
   reply,
   replyRows,
@@ -215,7 +216,7 @@ describe("an uncertain outcome", () => {
             full ? Promise.reject(new Error("disk full")) : store.writer.commit(statements),
         },
       }),
-      deps: { schedule: (_ms, go) => (setImmediate(go), () => undefined) },
+      time: impatientTime,
     });
     const line = scriptedLine(() => {
       full = true;

@@ -7,6 +7,7 @@ import {
   ACCOUNT,
   DEVICE,
   hang,
+  impatientTime,
   jid,
   OWN_NUMBER,
   rest,
@@ -142,8 +143,6 @@ const away = (isAway: () => boolean) => (store: Store) => ({
 });
 
 describe("storage that is away", () => {
-  const atOnce = { schedule: (_ms: number, go: () => void) => (setImmediate(go), () => undefined) };
-
   it("keeps a message at the head of its chat until it can be decided; the next waits behind it", async () => {
     let full = false;
     let asked = 0;
@@ -154,7 +153,7 @@ describe("storage that is away", () => {
     const run = await startPipeline({
       answerers: [counting],
       wrap: away(() => full && asked > 0),
-      pipelineDeps: atOnce,
+      time: impatientTime,
     });
     const line = scriptedLine();
     await run.connect(line);
@@ -188,7 +187,7 @@ describe("a lane", () => {
 
     const run = await startPipeline({
       folder,
-      pipelineDeps: { schedule: (_ms, go) => (setImmediate(go), () => undefined) },
+      time: impatientTime,
     });
     const line = scriptedLine();
     await run.connect(line);

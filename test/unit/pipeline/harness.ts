@@ -36,7 +36,7 @@ export interface PipelineOptions extends RunOptions {
 
 /** A run of inbox, pipeline and outbox on one database, with answerers of the test's own. */
 export async function startPipeline(options: PipelineOptions = {}): Promise<PipelineRun> {
-  const { answerers = [echo()], replyMaxAge = 3600, started = true, clock } = options;
+  const { answerers = [echo()], replyMaxAge = 3600, started = true } = options;
   const folder = options.folder ?? temporaryFolder();
   const run = await startRun({ ...options, folder });
   const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", ...options.env });
@@ -53,7 +53,6 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     polls: createPolls(run.store),
     answerers,
     replyMaxAge: () => replyMaxAge,
-    ...(clock && { schedule: clock.schedule }),
     ...options.pipelineDeps,
   });
   if (started) await pipeline.start();

@@ -1,26 +1,27 @@
 import type { Logger } from "pino";
+import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * The pause of a number after WhatsApp's 429: asking on would only make it longer. Afterwards one message goes first and
- * shows whether the rest may follow.
+ * Holds a number back after WhatsApp's 429: asking on would only make the pause longer. Afterwards one message goes first
+ * and shows whether the rest may follow.
  */
-export interface Brake {
+export interface RateLimitBackoff {
   /** Reads the pauses that a restart must not forget. */
   load(): Promise<void>;
   /** Milliseconds until the number may send; 0: now. */
   waitMs(deviceId: number): number;
   /** The pause is over, and nothing has gone through since. */
   isProbing(deviceId: number): boolean;
-  /** WhatsApp has answered 429. What was under way together counts once. */
-  pull(deviceId: number): Promise<void>;
+  /** WhatsApp has answered 429. What was in flight together counts once. */
+  limited(deviceId: number): Promise<void>;
   /** WhatsApp takes messages again. */
-  release(deviceId: number): void;
+  accepted(deviceId: number): void;
   forget(deviceId: number): void;
 }
 
-const FIRST_MS = 5_000;
-const LONGEST_MS = 10 * 60_000;
+const FIRST_MS = 5 * SECOND_MS;
+const LONGEST_MS = 10 * MINUTE_MS;
 
 const SAVE = `INSERT INTO send_brakes (device_id, until, times) VALUES (?, ?, ?)
 ON CONFLICT (device_id) DO UPDATE SET until = excluded.until, times = excluded.times`;
@@ -31,7 +32,10 @@ interface Pause {
   times: number;
 }
 
-export function createBrake(store: Pick<Store, "rows" | "writer" | "now">, log: Logger): Brake {
+export function createRateLimitBackoff(
+  store: Pick<Store, "rows" | "writer" | "now">,
+  log: Logger,
+): RateLimitBackoff {
   const pauses = new Map<number, Pause>();
 
   function waitMs(deviceId: number): number {
@@ -51,7 +55,7 @@ export function createBrake(store: Pick<Store, "rows" | "writer" | "now">, log: 
     waitMs,
     isProbing: (deviceId) => pauses.has(deviceId) && waitMs(deviceId) === 0,
 
-    async pull(deviceId) {
+    async limited(deviceId) {
       if (waitMs(deviceId) > 0) return;
       const times = (pauses.get(deviceId)?.times ?? 0) + 1;
       const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(times - 1, 16));
@@ -63,7 +67,7 @@ export function createBrake(store: Pick<Store, "rows" | "writer" | "now">, log: 
         .catch((error: Error) => log.error({ error: error.name }, "a pause of sending could not be stored"));
     },
 
-    release(deviceId) {
+    accepted(deviceId) {
       // An answer to something that was sent before the pause does not end it.
       if (!pauses.has(deviceId) || waitMs(deviceId) > 0) return;
       pauses.delete(deviceId);

@@ -1,0 +1,67 @@
+import { DAY_MS } from "../model/time.ts";
+import type { Store } from "../store/store.ts";
+import type { OutgoingMessage } from "../whatsapp/port.ts";
+import type { QueuedMessage } from "./chats.ts";
+import { EXPIRED, type Endings } from "./endings.ts";
+import type { Reachout } from "./reachout.ts";
+import type { Rows, SendError } from "./rows.ts";
+
+export interface ComposerDeps {
+  store: Store;
+  rows: Rows;
+  reachout: Reachout;
+  endings: Endings;
+  retentionDays: number;
+  /** Why nothing may be sent to this address, or null. */
+  refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
+}
+
+/** Asks, when a message's turn has come, whether it may still leave, and makes of it what goes over the wire. */
+export interface Composer {
+  /**
+   * @returns null when there is nothing to send: it has ended, and that is written down
+   * @throws what reading the database throws
+   */
+  compose(message: QueuedMessage): Promise<OutgoingMessage | null>;
+  /** It has waited for longer than RETENTION_DAYS: nobody would expect it any more. */
+  isExpired(message: Pick<QueuedMessage, "createdAt">): boolean;
+}
+
+/** Groups and channels, where somebody else decides who may write. */
+const OF_MANY = /@(g\.us|newsletter)$/;
+const SELECT_BODY = "SELECT body FROM outbox WHERE id = ? AND state = 'queued'";
+
+export function createComposer(deps: ComposerDeps): Composer {
+  const { store, rows, reachout, endings } = deps;
+
+  const isExpired = ({ createdAt }: Pick<QueuedMessage, "createdAt">): boolean =>
+    createdAt < store.now() - deps.retentionDays * DAY_MS;
+
+  /** Sends by REST were asked about when they came; replies of bots and webhooks, and what waited, are asked about here. */
+  async function whyNot(message: QueuedMessage): Promise<SendError | null> {
+    if (isExpired(message)) return EXPIRED;
+    if (await reachout.holdsBack(message)) return reachout.error(message.deviceId);
+    if (message.allowed || !OF_MANY.test(message.jid)) return null;
+    const refused = (await deps.refusal?.(message.deviceId, message.jid)) ?? null;
+    message.allowed = refused === null;
+    return refused;
+  }
+
+  return {
+    async compose(message) {
+      const refused = await whyNot(message);
+      // A receipt may have come while that was asked.
+      if (message.confirmed) await endings.sent(message);
+      else if (refused === EXPIRED) await endings.expired(message);
+      else if (refused !== null) await endings.failed(message, refused);
+      if (message.confirmed || refused !== null) return null;
+      if (message.draft === null) {
+        const [row] = await store.rows(SELECT_BODY, [message.id]);
+        if (row === undefined) return null;
+        message.draft = rows.openDraft(message.deviceId, message.waId, row.body);
+      }
+      return { waId: message.waId, jid: message.jid, draft: message.draft };
+    },
+    isExpired,
+  };
+}
