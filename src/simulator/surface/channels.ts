@@ -1,7 +1,8 @@
 /** Channels ("newsletters"): posts in plain protobuf, from admins to followers. */
-import type { PhoneNumber } from "../types.ts";
-import type { MessageBody } from "./content.ts";
+import type { PhoneNumber } from "./addresses.ts";
+import type { Content, MessageBody } from "./content.ts";
 
+/** What a channel is made of. */
 export interface ChannelOptions {
   name: string;
   description?: string;
@@ -14,6 +15,7 @@ export interface ChannelOptions {
   otherFollowers?: number;
 }
 
+/** What changes in a channel. */
 export interface ChannelChange {
   addAdmins?: PhoneNumber[];
   removeAdmins?: PhoneNumber[];
@@ -22,6 +24,7 @@ export interface ChannelChange {
   name?: string;
 }
 
+/** A channel as it stands now. */
 export interface ChannelInfo {
   /** `…@newsletter` */
   id: string;
@@ -46,6 +49,7 @@ export interface ChannelPost extends MessageBody {
   from?: PhoneNumber;
 }
 
+/** Which posts; what is left out matches any. */
 export interface PostFilter {
   id?: string;
   from?: PhoneNumber;
@@ -54,4 +58,21 @@ export interface PostFilter {
   since?: number;
   /** Wait until so many match. Default 1. */
   count?: number;
+}
+
+/** Channels, made, changed and posted in from outside; companions do so by the protocol. */
+export interface ChannelMethods {
+  addChannel(options: ChannelOptions): Promise<ChannelInfo>;
+  changeChannel(id: string, change: ChannelChange): Promise<ChannelInfo>;
+  channel(id: string): Promise<ChannelInfo>;
+  /** A post by an admin (default: one that is no account here). Files are stored unencrypted, as in real channels. */
+  postInChannel(
+    id: string,
+    content: Content | string,
+    options?: { by?: PhoneNumber; id?: string; timestamp?: number },
+  ): Promise<{ id: string; serverId: number }>;
+  /** What stands in a channel, oldest first. */
+  channelPosts(id: string, filter?: PostFilter): Promise<ChannelPost[]>;
+  /** Resolves as soon as a matching post is there. Default timeout 10 s. */
+  waitForPost(id: string, filter?: PostFilter, timeoutMs?: number): Promise<ChannelPost>;
 }

@@ -1,5 +1,5 @@
 /** What people write besides plain texts, and how a message that arrived is told. */
-import type { Address, PhoneNumber } from "../types.ts";
+import type { Address, PhoneNumber } from "./addresses.ts";
 
 /** A file's bytes, or a path that the simulator reads. */
 export type FileSource = { bytes: Uint8Array; path?: undefined } | { path: string; bytes?: undefined };
@@ -15,6 +15,7 @@ interface FileFacts {
   height?: number;
 }
 
+/** A message with a file, as a person sends it. */
 export type FileContent = FileSource &
   FileFacts &
   (
@@ -33,6 +34,7 @@ export type FileContent = FileSource &
     | { kind: "sticker"; animated?: boolean }
   );
 
+/** A place on the map; degrees. */
 export type LocationContent = {
   kind: "location";
   latitude: number;
@@ -41,6 +43,7 @@ export type LocationContent = {
   address?: string;
 };
 
+/** A poll. */
 export type PollContent = {
   kind: "poll";
   name: string;
@@ -71,6 +74,19 @@ export interface SendOptions {
   /** Seconds since 1970. Default: the simulator's clock. */
   timestamp?: number;
   pushName?: string;
+}
+
+/** The message's id; resolves once the service has the message. */
+export type Sent = Promise<{ id: string }>;
+
+/** What is shown of somebody who writes. */
+export type TypingState = "composing" | "recording" | "paused";
+
+/** Options of a status. */
+export interface StatusOptions {
+  id?: string;
+  /** Who sees it. Default: every linked number. */
+  audience?: PhoneNumber[];
 }
 
 /** Options of a vote. */
@@ -108,6 +124,7 @@ export interface MediaBody {
   animated?: boolean;
 }
 
+/** A poll, as its message describes it. */
 export interface PollBody {
   name: string;
   options: string[];

@@ -1,5 +1,5 @@
 /** What a test can let go wrong. */
-import type { Address, PhoneNumber } from "../types.ts";
+import type { Address, PhoneNumber } from "./addresses.ts";
 
 /** Every code of a closed connection that a client can meet. */
 export type CloseCode = 401 | 403 | 405 | 408 | 411 | 419 | 428 | 440 | 500 | 503 | 515 | (number & {});
@@ -34,6 +34,7 @@ export interface BadTime {
   t?: string | null;
 }
 
+/** Everything that can be let go wrong; over HTTP the same, as `faults.<name>`. */
 export interface SimulatorFaults {
   /** Cuts the connection instead of taking the `nth` (default 1) message receipt from now on: the stanza stays queued. */
   dropBeforeReceipt(target: FaultTarget & { nth?: number }): Promise<void>;

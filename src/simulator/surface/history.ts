@@ -1,6 +1,7 @@
 /** What the owner's phone tells a newly linked companion of the time before. */
-import type { Address, PhoneNumber } from "../types.ts";
+import type { Address, PhoneNumber } from "./addresses.ts";
 
+/** A message of the time before. */
 export interface HistoryMessage {
   text: string;
   /** Written by the owner. Default false: by the partner, or in a group by `from`. */
@@ -11,6 +12,7 @@ export interface HistoryMessage {
   timestamp?: number;
 }
 
+/** A chat of the time before, its oldest message first. */
 export interface HistoryChat {
   /** Number, `…@lid` or `…@g.us`. */
   with: Address;
@@ -19,6 +21,7 @@ export interface HistoryChat {
   messages: HistoryMessage[];
 }
 
+/** What a newly linked companion is told. */
 export interface HistoryOptions {
   /** Pairs of number and LID in the sync: a list, or `'known'` for all accounts there are. Default: none. */
   pairs?: "known" | { number: PhoneNumber; lid: string }[];

@@ -23,6 +23,7 @@ export interface MediaRequest {
   byPhone: boolean;
 }
 
+/** Which requests; what is left out matches any. */
 export interface MediaRequestFilter {
   direction?: "upload" | "download";
   type?: string;

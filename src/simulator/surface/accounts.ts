@@ -1,0 +1,110 @@
+/** Who exists: numbers that can be linked, contacts, and the companions that were linked. */
+import type { Address, PhoneNumber } from "./addresses.ts";
+import type { Content, SendOptions, Sent, StatusOptions, TypingState, VoteOptions } from "./content.ts";
+import type { HistoryOptions } from "./history.ts";
+import type { LoadedMedia } from "./media.ts";
+import type { ArrivedMessage, MessageFilter, WaitFilter } from "./evidence.ts";
+
+/** Options of a number that can be linked. */
+export interface NumberOptions {
+  /** Push name of the owner's phone. */
+  name?: string;
+  /** What the owner's phone runs. Default `'standard'`. */
+  edition?: "standard" | "business";
+  /** Digits of the account's LID. Default: made from the seed. */
+  lid?: string;
+  /** What a newly linked companion is told of the time before. Default: nothing. */
+  history?: HistoryOptions;
+}
+
+/** Options of a contact. */
+export interface ContactOptions {
+  name?: string;
+  /** Digits of the LID. Default: made from the seed. */
+  lid?: string;
+  /** How this contact's direct messages arrive: from its number (with `sender_lid`) or from its LID. Default `'pn'`. */
+  addressing?: "pn" | "lid";
+  /** Phones and companions of the contact. Default 1. */
+  devices?: number;
+  /** The contact writes from its LID and the server never tells its number. Implies `addressing: 'lid'`. */
+  hidesNumber?: boolean;
+  /** Other forms of the number that the service takes for it when asked who has WhatsApp; no address of its own. */
+  otherForms?: PhoneNumber[];
+  /** Reads every message at once: a read receipt follows each delivery receipt. Default false. */
+  readsMessages?: boolean;
+}
+
+/** A linked device of a number. */
+export interface CompanionInfo {
+  /** Device number, 1 or higher. */
+  device: number;
+  /** `number:device@s.whatsapp.net` */
+  jid: string;
+  online: boolean;
+  /** One-time pre-keys left at the server. */
+  preKeys: number;
+}
+
+/** A contact: somebody with a phone who writes to the linked numbers. */
+export interface ContactHandle {
+  number: PhoneNumber;
+  /** `digits@s.whatsapp.net` */
+  jid: string;
+  /** `digits@lid` */
+  lid: string;
+  sendText(to: Address, text: string, options?: SendOptions): Sent;
+  send(to: Address, content: Content, options?: SendOptions): Sent;
+  votePoll(pollId: string, options: string[], how?: VoteOptions): Sent;
+  react(messageId: string, emoji: string): Sent;
+  edit(messageId: string, text: string): Sent;
+  revoke(messageId: string): Sent;
+  mediaOf(messageId: string): Promise<LoadedMedia>;
+  markRead(messageId: string): Promise<void>;
+  markPlayed(messageId: string): Promise<void>;
+  typing(to: Address, state?: TypingState): Promise<void>;
+  postStatus(content: Content | string, options?: StatusOptions): Sent;
+  /** Decrypted messages that arrived at this contact. */
+  messages(filter?: MessageFilter): Promise<ArrivedMessage[]>;
+  waitForMessage(filter?: WaitFilter, timeoutMs?: number): Promise<ArrivedMessage>;
+}
+
+/** An account that can be linked, with its owner's phone. */
+export interface NumberHandle {
+  number: PhoneNumber;
+  jid: string;
+  lid: string;
+  /**
+   * The owner's phone scans a QR text. Resolves when the companion has answered the pairing.
+   * Rejects when the reference is unknown or expired.
+   */
+  scan(qrText: string): Promise<CompanionInfo>;
+  /** The phone of another account scans the same QR text: linking by a wrong number. */
+  scanAs(otherNumber: PhoneNumber, qrText: string): Promise<CompanionInfo>;
+  /** The owner types the eight-character code that the companion shows. A dash is ignored. */
+  enterPairingCode(code: string): Promise<CompanionInfo>;
+  /** The owner removes a companion on the phone: it gets stream error 401 `device_removed`. */
+  logoutCompanion(device: number): Promise<void>;
+  /** The owner writes on the phone itself; companions get their own copy. */
+  typeAsOwner(to: Address, text: string, options?: SendOptions): Sent;
+  sendAsOwner(to: Address, content: Content, options?: SendOptions): Sent;
+  votePollAsOwner(pollId: string, options: string[], how?: VoteOptions): Sent;
+  reactAsOwner(messageId: string, emoji: string): Sent;
+  editAsOwner(messageId: string, text: string): Sent;
+  revokeAsOwner(messageId: string): Sent;
+  companions(): Promise<CompanionInfo[]>;
+}
+
+/** Making accounts and linking companions. */
+export interface AccountMethods {
+  addNumber(number: PhoneNumber, options?: NumberOptions): Promise<NumberHandle>;
+  addContact(number: PhoneNumber, options?: ContactOptions): Promise<ContactHandle>;
+  /** Adds `count` contacts with the numbers `prefix` + `00001`…; resolves with their numbers. */
+  addContacts(count: number, options: { prefix: string } & ContactOptions): Promise<PhoneNumber[]>;
+  /** Handles for accounts that exist already. Reject when they do not. */
+  number(number: PhoneNumber): Promise<NumberHandle>;
+  contact(number: PhoneNumber): Promise<ContactHandle>;
+  scan(number: PhoneNumber, qrText: string): Promise<CompanionInfo>;
+  enterPairingCode(number: PhoneNumber, code: string): Promise<CompanionInfo>;
+  logoutCompanion(number: PhoneNumber, device: number): Promise<void>;
+  companions(number: PhoneNumber): Promise<CompanionInfo[]>;
+}

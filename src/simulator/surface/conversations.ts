@@ -1,0 +1,37 @@
+/** What people write, and do to what was written. */
+import type { Address, PhoneNumber } from "./addresses.ts";
+import type { Content, SendOptions, Sent, StatusOptions, TypingState, VoteOptions } from "./content.ts";
+import type { LoadedMedia } from "./media.ts";
+
+/** Everything that contacts and owners do on their phones. */
+export interface ConversationMethods {
+  /** The owner of a number writes on the phone itself; companions get their own copy. */
+  typeAsOwner(number: PhoneNumber, to: Address, text: string, options?: SendOptions): Sent;
+  /** A contact writes a text to a number (digits or jid) or a group. Encrypted now, with bundles fetched as a phone does. */
+  sendText(from: PhoneNumber, to: Address, text: string, options?: SendOptions): Sent;
+  /** A contact writes anything else: a file, a place, contacts, a poll. Files are stored at the media host. */
+  send(from: PhoneNumber, to: Address, content: Content, options?: SendOptions): Sent;
+  /** The owner of a number does so on the phone. */
+  sendAsOwner(number: PhoneNumber, to: Address, content: Content, options?: SendOptions): Sent;
+  /**
+   * A person (contact or owner) votes in a poll that arrived at the phone or was written on it; the secret is taken from
+   * that message. Each vote replaces the earlier one; `[]` withdraws it.
+   * Rejects when the phone knows no such poll, or an option is none of its.
+   */
+  votePoll(person: PhoneNumber, pollId: string, options: string[], how?: VoteOptions): Sent;
+  /** A person reacts to a message on the phone; `""` takes the reaction back. */
+  react(person: PhoneNumber, messageId: string, emoji: string): Sent;
+  /** A person edits an own message. */
+  edit(person: PhoneNumber, messageId: string, text: string): Sent;
+  /** A person deletes an own message for everybody; an admin may delete others' in a group. */
+  revoke(person: PhoneNumber, messageId: string): Sent;
+  /** The phone of a person loads a message's file, checks MAC and hashes, and decrypts it. What is wrong is a violation and rejects. */
+  mediaOf(person: PhoneNumber, messageId: string): Promise<LoadedMedia>;
+  markRead(person: PhoneNumber, messageId: string): Promise<void>;
+  /** A voice message was listened to. */
+  markPlayed(person: PhoneNumber, messageId: string): Promise<void>;
+  /** A person is seen writing; the other side's devices get a `chatstate` stanza. Default `composing`. */
+  typing(person: PhoneNumber, to: Address, state?: TypingState): Promise<void>;
+  /** A contact posts a status, delivered to its audience's phones and companions as from `status@broadcast`. */
+  postStatus(contact: PhoneNumber, content: Content | string, options?: StatusOptions): Sent;
+}
