@@ -3,4 +3,4 @@ import { listBots } from "../src/api/endpoints/bots.ts";
 import { list } from "../src/api/envelope.ts";
 
 /** `GET /bots`: every bot, the broken ones with their reason. */
-export default defineApi(listBots, async ({ app }) => list(await app.bots.list()));
+export default defineApi(listBots, async ({ app }) => list(app.bots.list()));

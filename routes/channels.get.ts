@@ -6,6 +6,6 @@ import { channelView } from "../src/api/views.ts";
 
 /** `GET /channels`: the registered channels of a number. */
 export default defineApi(listChannels, async ({ app, caller, input }) => {
-  const device = await findSender(app, caller, input.sender);
+  const device = findSender(app, caller, input.sender);
   return list((await app.channels.list(device.id)).map(channelView));
 });

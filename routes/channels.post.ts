@@ -5,7 +5,7 @@ import { channelView } from "../src/api/views.ts";
 
 /** `POST /channels`: registers a channel. */
 export default defineApi(addChannel, async ({ app, caller, input }) => {
-  const device = await findSender(app, caller, input.sender);
-  await requireLinked(app, device);
+  const device = findSender(app, caller, input.sender);
+  requireLinked(app, device);
   return { data: channelView(await app.channels.add(device.id, input.channel)) };
 });

@@ -6,7 +6,7 @@ import { deliveryView } from "../src/api/views.ts";
 
 /** `GET /deliveries`: newest first, of the numbers that the key may use. */
 export default defineApi(listDeliveries, async ({ app, caller, input }) => {
-  const devices = await visibleDevices(app, caller);
+  const devices = visibleDevices(app, caller);
   const deviceIds = devices
     .filter(({ number }) => input.device === undefined || number === input.device)
     .map(({ id }) => id);

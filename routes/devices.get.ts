@@ -6,5 +6,5 @@ import { deviceView } from "../src/api/views.ts";
 
 /** `GET /devices`: the numbers that the key may use. */
 export default defineApi(listDevices, async ({ app, caller }) =>
-  list((await visibleDevices(app, caller)).map(deviceView)),
+  list(visibleDevices(app, caller).map(deviceView)),
 );

@@ -5,8 +5,8 @@ import { groupView, iso } from "../src/api/views.ts";
 
 /** `POST /groups`: the groups of a number. */
 export default defineApi(groups, async ({ app, caller, input }) => {
-  const device = await findSender(app, caller, input.sender);
-  await requireLinked(app, device);
+  const device = findSender(app, caller, input.sender);
+  requireLinked(app, device);
   const { groups: found, cachedAt, stale } = await app.groups.list(device.id, { refresh: input.refresh });
   return { total: found.length, data: found.map(groupView), cached_at: iso(cachedAt), stale };
 });

@@ -5,7 +5,7 @@ import { notFound } from "../../src/api/unmatched.ts";
 
 /** `DELETE /channels/{id}`: forgets a channel. */
 export default defineApi(removeChannel, async ({ app, caller, input, params }) => {
-  const device = await findSender(app, caller, input.sender);
-  await requireLinked(app, device);
+  const device = findSender(app, caller, input.sender);
+  requireLinked(app, device);
   if (!(await app.channels.remove(device.id, channelId(params["id"])))) throw notFound();
 });

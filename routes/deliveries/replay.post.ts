@@ -5,7 +5,7 @@ import { visibleDevices } from "../../src/api/senders.ts";
 
 /** `POST /deliveries/replay`: one more attempt of each that matches, of the numbers that the key may use. */
 export default defineApi(replayDeliveries, async ({ app, caller, input: { device, ...filter } }) => {
-  const devices = (await visibleDevices(app, caller)).filter(
+  const devices = visibleDevices(app, caller).filter(
     ({ number }) => device === undefined || number === device,
   );
   const total = await app.deliveries.replayMany({ ...filter, deviceIds: devices.map(({ id }) => id) });

@@ -4,6 +4,6 @@ import { findDevice } from "../../src/api/senders.ts";
 
 /** `DELETE /devices/{number}`: logs out and erases. */
 export default defineApi(deleteDevice, async ({ app, caller, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
+  const device = findDevice(app, caller, params["number"]);
   await app.numbers.remove(device.id);
 });

@@ -5,5 +5,5 @@ import { deviceView } from "../../src/api/views.ts";
 
 /** `GET /devices/{number}` */
 export default defineApi(getDevice, async ({ app, caller, params }) => ({
-  data: deviceView(await findDevice(app, caller, params["number"])),
+  data: deviceView(findDevice(app, caller, params["number"])),
 }));

@@ -1,11 +1,11 @@
-import type { AuditRecord } from "./services.ts";
+import type { AuditReport } from "../audit/audit.ts";
 import { iso } from "./views.ts";
 
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 /** As everywhere in answers: digits of a number, the full id of everything else. */
 const shown = (id: string): string => id.replace(/@s\.whatsapp\.net$/, "");
 
-export const auditView = (report: AuditRecord) => ({
+export const auditView = (report: AuditReport) => ({
   since: iso(report.since),
   until: iso(report.until),
   lost: report.lost,
@@ -33,7 +33,7 @@ export const auditView = (report: AuditRecord) => ({
 });
 
 /** The report in one sentence: what an operator wants to read. */
-export function auditSentence({ lost, since, awaited, recovered }: AuditRecord): string {
+export function auditSentence({ lost, since, awaited, recovered }: AuditReport): string {
   const parts = [`${lost} ${lost === 1 ? "message" : "messages"} lost since ${iso(since)}`];
   if (recovered > 0) parts.push(`${recovered} came late`);
   if (awaited > 0)

@@ -1,7 +1,8 @@
 import type { H3Event } from "h3";
+import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { App, Caller } from "./services.ts";
+import type { App } from "./services.ts";
 
 /**
  * Who calls, by `api_key` where the endpoint takes one, or by `Authorization: Bearer`.

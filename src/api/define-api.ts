@@ -1,6 +1,7 @@
 import { defineHandler, getRouterParams, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
 import { authorize as requirePermission } from "../accounts/authorize.ts";
+import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
 import { authenticate, authenticateOperator } from "./authenticate.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
@@ -9,7 +10,7 @@ import { oncePerKey } from "./idempotency.ts";
 import { readInput, validate, type RawInput } from "./input.ts";
 import type { Claim } from "../outbox/idempotency.ts";
 import { requestId, respond } from "./respond.ts";
-import type { App, Caller } from "./services.ts";
+import type { App } from "./services.ts";
 
 /** What a route is handed once everything about the request is known to be right. */
 export interface Call<A extends Access, I> {

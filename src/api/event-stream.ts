@@ -1,18 +1,20 @@
 import { authorize, mayUseNumber } from "../accounts/authorize.ts";
-import type { Permission } from "../accounts/caller.ts";
+import type { Caller, Permission } from "../accounts/caller.ts";
 import type { AccountEvent, EventName, EventReader } from "../events/events.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
+import type { DeviceRecord } from "../numbers/numbers.ts";
+import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
 import { toEvent } from "../webhooks/payload.ts";
-import type {
-  Caller,
-  DecisionRecord,
-  DeliveryRecord,
-  DeviceRecord,
-  MessageRecord,
-  WebhookRecord,
-} from "./services.ts";
-import { decisionView, deliveryView, deviceView, messageView, webhookView } from "./views.ts";
+import type { SentMessage } from "./services.ts";
+import {
+  decisionView,
+  deliveryView,
+  deviceView,
+  messageView,
+  webhookView,
+  type ToldDecision,
+} from "./views.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MOST_AT_ONCE = 100;
@@ -129,9 +131,9 @@ function viewOf({ name, number, record }: AccountEvent): object {
     case "message.in":
       return incomingView(record as Incoming, number);
     case "message.out":
-      return messageView(record as MessageRecord);
+      return messageView(record as SentMessage);
     case "decision":
-      return decisionView(record as DecisionRecord);
+      return decisionView(record as ToldDecision);
     case "delivery":
       return deliveryView(record as DeliveryRecord);
     case "webhook":

@@ -1,4 +1,5 @@
 import type { H3Event } from "h3";
+import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
 import { inProgress, type Claim } from "../outbox/idempotency.ts";
 import { ConstraintViolation } from "../store/errors.ts";
@@ -6,7 +7,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { failed, succeeded, type HttpAnswer } from "./envelope.ts";
 import type { RawInput } from "./input.ts";
 import { outcomesResult } from "./send.ts";
-import type { App, Caller } from "./services.ts";
+import type { App } from "./services.ts";
 
 const MAX_KEY_LENGTH = 255;
 const REPLAYED = { "idempotency-replayed": "true" };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import type { NewKey } from "../accounts/api-keys.ts";
 import type { newKey } from "./schemas/accounts.ts";
-import type { NewKey } from "./services.ts";
 
 /** @returns what the request asks for, ready to be issued */
 export function requestedKey(input: z.output<typeof newKey>): NewKey {

@@ -1,7 +1,9 @@
 import { mayUseNumber } from "../accounts/authorize.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { DeviceRecord, LinkStatus } from "../numbers/numbers.ts";
 import { JsonResult } from "./envelope.ts";
 import { senderNotFound } from "./senders.ts";
-import type { App, Caller, DeviceRecord, LinkStatus } from "./services.ts";
+import type { App } from "./services.ts";
 
 /**
  * The number to link, registered when it is new.
@@ -10,7 +12,7 @@ import type { App, Caller, DeviceRecord, LinkStatus } from "./services.ts";
  */
 export async function findOrRegister(app: App, caller: Caller, number: string): Promise<DeviceRecord> {
   if (!mayUseNumber(caller, number)) throw senderNotFound("device");
-  return (await app.numbers.find(caller.accountId, number)) ?? app.numbers.register(caller.accountId, number);
+  return app.numbers.find(caller.accountId, number) ?? app.numbers.register(caller.accountId, number);
 }
 
 /**

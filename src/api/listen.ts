@@ -1,9 +1,10 @@
 import type { H3Event } from "h3";
+import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
 import { bearerToken } from "./authenticate.ts";
 import { RawResult } from "./envelope.ts";
 import { eventStream, lastEventId } from "./event-stream.ts";
-import type { App, Caller } from "./services.ts";
+import type { App } from "./services.ts";
 
 /**
  * Opens the account's events to one caller.

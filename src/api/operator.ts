@@ -1,4 +1,5 @@
-import type { AccountRecord, App } from "./services.ts";
+import type { AccountRecord } from "../accounts/account-record.ts";
+import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
 /** @throws NOT_FOUND */

@@ -1,11 +1,15 @@
 import { mayWriteTo } from "../accounts/authorize.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { SendShare } from "../accounts/quotas.ts";
 import type { Destination } from "../model/address.ts";
 import { ERROR_STATUS, GatewayError } from "../model/errors.ts";
 import type { Draft } from "../model/messages.ts";
+import type { DeviceRecord } from "../numbers/numbers.ts";
 import type { Claim } from "../outbox/idempotency.ts";
+import type { SendResult } from "../outbox/submit.ts";
 import { JsonResult } from "./envelope.ts";
 import { findSender, requireLinked } from "./senders.ts";
-import type { App, Caller, DeviceRecord, SendResult, SendShare } from "./services.ts";
+import type { App } from "./services.ts";
 
 /** What every send names, whatever it sends. */
 export interface SendInput {
@@ -33,20 +37,19 @@ export async function send(
   { app, caller, input, claim }: SendCall,
   content: Draft | ((device: DeviceRecord) => Promise<Draft>),
 ): Promise<JsonResult> {
-  const device = await findSender(app, caller, input.sender);
-  await requireLinked(app, device);
+  const device = findSender(app, caller, input.sender);
+  requireLinked(app, device);
   requireRecipients(caller, input.number);
   const share = await app.accounts.takeSends(caller.accountId, input.number.length);
   let stored = 0;
   try {
     const draft = typeof content === "function" ? await content(device) : content;
     const results = await app.outbox.submit({
-      caller,
-      device,
+      deviceId: device.id,
       destinations: input.number,
       draft,
       quoteId: input.msgid,
-      claim,
+      beside: claim?.statements,
     });
     stored = results.filter(({ id }) => id !== null).length;
     return outcomesResult(results, quotaHeaders(share, input.number.length - stored));

@@ -1,7 +1,9 @@
 import { mayUseNumber } from "../accounts/authorize.ts";
+import type { Caller } from "../accounts/caller.ts";
 import { parseChannel, parseNumber } from "../model/address.ts";
 import { GatewayError } from "../model/errors.ts";
-import type { App, Caller, DeviceRecord, MessageRecord } from "./services.ts";
+import type { DeviceRecord } from "../numbers/numbers.ts";
+import type { App, SentMessage } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
 /** Which numbers of its account a caller may use, and how everything else looks to it: as if it did not exist. */
@@ -12,8 +14,8 @@ import { notFound } from "./unmatched.ts";
  * @param number normalised
  * @throws SENDER_NOT_FOUND, in the same words for unknown, another account's, and outside the key's `devices`
  */
-export async function findSender(app: App, caller: Caller, number: string): Promise<DeviceRecord> {
-  const device = mayUseNumber(caller, number) ? await app.numbers.find(caller.accountId, number) : null;
+export function findSender(app: App, caller: Caller, number: string): DeviceRecord {
+  const device = mayUseNumber(caller, number) ? app.numbers.find(caller.accountId, number) : null;
   if (device === null) throw senderNotFound("sender");
   return device;
 }
@@ -24,8 +26,8 @@ export const senderNotFound = (field: "sender" | "device"): GatewayError =>
   });
 
 /** @throws SENDER_NOT_CONNECTED when no phone has the number linked; one that is reconnecting passes */
-export async function requireLinked(app: App, device: DeviceRecord): Promise<void> {
-  if (await app.numbers.isLinked(device.id)) return;
+export function requireLinked(app: App, device: DeviceRecord): void {
+  if (app.numbers.isLinked(device.id)) return;
   throw new GatewayError("SENDER_NOT_CONNECTED", "Invalid data!", {
     fields: { sender: ["This number is not linked. Link it with POST /generate-qr."] },
   });
@@ -37,10 +39,10 @@ export async function requireLinked(app: App, device: DeviceRecord): Promise<voi
  * @param text as it came, in any spelling
  * @throws NOT_FOUND
  */
-export async function findDevice(app: App, caller: Caller, text: string | undefined): Promise<DeviceRecord> {
+export function findDevice(app: App, caller: Caller, text: string | undefined): DeviceRecord {
   const number = parseNumber(text ?? "");
   const device =
-    number !== null && mayUseNumber(caller, number) ? await app.numbers.find(caller.accountId, number) : null;
+    number !== null && mayUseNumber(caller, number) ? app.numbers.find(caller.accountId, number) : null;
   if (device === null) throw notFound();
   return device;
 }
@@ -50,7 +52,7 @@ export async function findDevice(app: App, caller: Caller, text: string | undefi
  *
  * @throws NOT_FOUND when there is none, or it is of a number that the key may not use
  */
-export async function findMessage(app: App, caller: Caller, id: string | undefined): Promise<MessageRecord> {
+export async function findMessage(app: App, caller: Caller, id: string | undefined): Promise<SentMessage> {
   const message = id === undefined ? null : await app.outbox.find(caller.accountId, id);
   if (message === null || !mayUseNumber(caller, message.sender)) throw notFound();
   return message;
@@ -68,7 +70,7 @@ export function channelId(text: string | undefined): string {
 }
 
 /** All numbers of the account that the key may use. */
-export async function visibleDevices(app: App, caller: Caller): Promise<DeviceRecord[]> {
-  const devices = await app.numbers.list(caller.accountId);
+export function visibleDevices(app: App, caller: Caller): DeviceRecord[] {
+  const devices = app.numbers.list(caller.accountId);
   return devices.filter((device) => mayUseNumber(caller, device.number));
 }

@@ -1,21 +1,22 @@
-import type {
-  AccountRecord,
-  ChannelRecord,
-  DecisionRecord,
-  DeliveryRecord,
-  DeviceRecord,
-  GroupRecord,
-  KeyRecord,
-  MessageRecord,
-  StoredDecision,
-  WebhookRecord,
-  WhyRecord,
-} from "./services.ts";
+import type { AccountRecord } from "../accounts/account-record.ts";
+import type { KeyRecord } from "../accounts/api-keys.ts";
+import type { ChannelRecord } from "../directory/channels.ts";
+import type { GroupRecord } from "../directory/group-record.ts";
+import type { DeviceRecord, Why } from "../numbers/numbers.ts";
+import type { StoredDecision } from "../pipeline/decisions.ts";
+import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
+import type { SentMessage } from "./services.ts";
 
 /** How records look in answers: snake case, times in ISO 8601 UTC. */
 
 export const iso = (at: number): string => new Date(at).toISOString();
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+
+/** A decision as `GET /events` tells of it, before it is shown. */
+export interface ToldDecision extends Omit<StoredDecision, "type"> {
+  /** Digits of the number. */
+  device: string;
+}
 
 export const accountView = ({ id, name, plan, enabled, createdAt }: AccountRecord) => ({
   id,
@@ -48,7 +49,7 @@ export const deviceView = (device: DeviceRecord) => ({
   platform: device.platform,
 });
 
-export const whyView = (why: WhyRecord) => ({
+export const whyView = (why: Why) => ({
   state: why.state,
   since: iso(why.since),
   last_close:
@@ -59,7 +60,7 @@ export const whyView = (why: WhyRecord) => ({
   advice: why.advice,
 });
 
-export const messageView = (message: MessageRecord) => ({
+export const messageView = (message: SentMessage) => ({
   id: message.id,
   sender: message.sender,
   number: message.number,
@@ -71,7 +72,7 @@ export const messageView = (message: MessageRecord) => ({
   ...(message.poll ? { poll: message.poll } : {}),
 });
 
-export const decisionView = (decision: DecisionRecord) => ({
+export const decisionView = (decision: ToldDecision) => ({
   message_id: decision.messageId,
   device: decision.device,
   chat: decision.chat,

@@ -1,13 +1,15 @@
 import type { z } from "zod";
 import { mayUseNumber } from "../accounts/authorize.ts";
+import type { Caller } from "../accounts/caller.ts";
 import type { Config } from "../config.ts";
+import type { DeliveryRecord, WebhookSettings } from "../webhooks/index.ts";
 import type { webhookInput } from "./schemas/webhooks.ts";
 import { findDevice } from "./senders.ts";
-import type { App, Caller, DeliveryRecord, WebhookConfig } from "./services.ts";
+import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
 /** @returns the whole configuration, with the defaults for what was left out */
-export function requestedWebhook(input: z.output<typeof webhookInput>, config: Config): WebhookConfig {
+export function requestedWebhook(input: z.output<typeof webhookInput>, config: Config): WebhookSettings {
   return {
     url: input.url,
     mode: input.mode,
@@ -29,7 +31,7 @@ export async function ofDevice<T>(
   number: string | undefined,
   value: (deviceId: number) => T | null | Promise<T | null>,
 ): Promise<T> {
-  const device = await findDevice(app, caller, number);
+  const device = findDevice(app, caller, number);
   const found = await value(device.id);
   if (found === null) throw notFound();
   return found;

@@ -3,7 +3,9 @@ import { pino } from "pino";
 import { loadConfig } from "../../src/config.ts";
 import { createDrain } from "../../src/api/drain.ts";
 import { createRateLimit } from "../../src/api/rate-limit.ts";
-import type { App, Caller, DeviceRecord } from "../../src/api/services.ts";
+import type { Caller } from "../../src/accounts/caller.ts";
+import type { App } from "../../src/api/services.ts";
+import type { DeviceRecord } from "../../src/numbers/numbers.ts";
 import { checkAnswer, type Answer } from "./client.ts";
 import routes from "./routes.ts";
 
@@ -12,7 +14,10 @@ import routes from "./routes.ts";
  * refuses, a full disk, a fault of ours). Everything else is tested against the built gateway.
  */
 
-export type Parts = { [Name in keyof App]?: Partial<App[Name]> };
+export type Parts = { [Name in keyof App]?: { [Member in keyof App[Name]]?: AtOnce<App[Name][Member]> } };
+
+/** What a part promises it may also have at once. */
+type AtOnce<T> = T extends (...args: infer A) => Promise<infer R> ? (...args: A) => R | Promise<R> : T;
 
 export interface RoutesApp {
   /** Checked against the endpoint's schema like every answer. */
@@ -43,6 +48,8 @@ export const device: DeviceRecord = {
   platform: null,
   lastIn: null,
   lastOut: null,
+  lastClose: null,
+  wrongNumber: null,
 };
 
 const handlers = await Promise.all(

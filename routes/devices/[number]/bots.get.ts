@@ -5,6 +5,6 @@ import { findDevice } from "../../../src/api/senders.ts";
 
 /** `GET /devices/{number}/bots`: which bots answer there. */
 export default defineApi(getDeviceBots, async ({ app, caller, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
-  return list(await app.bots.bindings(device.id));
+  const device = findDevice(app, caller, params["number"]);
+  return list(app.bindings.list(device.id));
 });

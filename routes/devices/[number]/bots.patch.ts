@@ -7,6 +7,6 @@ import { findDevice } from "../../../src/api/senders.ts";
 /** `PATCH /devices/{number}/bots`: changes what is named. */
 export default defineApi(patchDeviceBots, async ({ app, caller, input, params }) => {
   await requireKnownBots(app, input.bots);
-  const device = await findDevice(app, caller, params["number"]);
-  return list(await app.bots.rebind(device.id, input.bots));
+  const device = findDevice(app, caller, params["number"]);
+  return list(await app.bindings.change(device.id, input.bots));
 });

@@ -13,6 +13,6 @@ export default defineApi(putDeviceBots, async ({ app, caller, input, params }) =
     config: bot.config ?? null,
   }));
   await requireKnownBots(app, bindings);
-  const device = await findDevice(app, caller, params["number"]);
-  return list(await app.bots.bind(device.id, bindings));
+  const device = findDevice(app, caller, params["number"]);
+  return list(await app.bindings.put(device.id, bindings));
 });

@@ -6,7 +6,7 @@ import { storedDecisionView } from "../../../src/api/views.ts";
 
 /** `GET /devices/{number}/decisions`: who was asked about each message, and what came of it. */
 export default defineApi(listDecisions, async ({ app, caller, input, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
+  const device = findDevice(app, caller, params["number"]);
   const { decisions, total } = await app.decisions.list({
     deviceId: device.id,
     message: input.message,

@@ -5,7 +5,7 @@ import { deviceView } from "../../../src/api/views.ts";
 
 /** `POST /devices/{number}/logout`: keeps record and webhook. */
 export default defineApi(logoutDevice, async ({ app, caller, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
+  const device = findDevice(app, caller, params["number"]);
   await app.numbers.logout(device.id);
-  return { data: deviceView(await findDevice(app, caller, device.number)) };
+  return { data: deviceView(findDevice(app, caller, device.number)) };
 });

@@ -5,6 +5,6 @@ import { notFound } from "../../../src/api/unmatched.ts";
 
 /** `DELETE /devices/{number}/webhook`: what is pending ends. */
 export default defineApi(deleteWebhook, async ({ app, caller, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
+  const device = findDevice(app, caller, params["number"]);
   if (!(await app.webhooks.remove(device.id))) throw notFound();
 });

@@ -6,7 +6,7 @@ import { requestedWebhook } from "../../../src/api/webhooks.ts";
 
 /** `PUT /devices/{number}/webhook`: replaces all; the secret is shown when it is first made. */
 export default defineApi(putWebhook, async ({ app, caller, input, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
+  const device = findDevice(app, caller, params["number"]);
   const { config, secret } = await app.webhooks.put(device.id, requestedWebhook(input, app.config));
   return { data: webhookView(config), ...(secret === null ? {} : { secret }) };
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
-import type { DeliveryRecord, SendResult, WebhookRecord } from "../../../src/api/services.ts";
 import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/errors.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
+import type { SendResult } from "../../../src/outbox/submit.ts";
+import type { DeliveryRecord, WebhookRecord, WebhookSettings } from "../../../src/webhooks/index.ts";
+import type { BotRecord } from "../../../src/bot/registry.ts";
 import routes from "../../_setup/routes.ts";
 import { createRoutesApp, device, OWN_NUMBER, type Parts } from "../../_setup/routes-app.ts";
 
@@ -331,7 +333,9 @@ describe("further answers", () => {
   });
 
   it("say that a LID's number is not available with HTTP 200", async () => {
-    const app = createRoutesApp({ lid: { resolve: (_, lid) => (lid === "1@lid" ? "4915100000001" : null) } });
+    const app = createRoutesApp({
+      lids: { resolve: (_, lid) => (lid === "1@lid" ? "4915100000001" : null) },
+    });
     const ask = (lid: string) => app.ask("POST", "/resolve-lid", { sender: OWN_NUMBER, lid });
 
     expect((await ask("1:5@lid")).body).toMatchObject({
@@ -415,13 +419,14 @@ describe("webhooks", () => {
     } as const;
     const app = createRoutesApp({
       webhooks: {
-        put: async (_, config) => {
-          stored.push({ ...config, health });
-          return { config: { ...config, health }, secret: stored.length === 1 ? "whsec_x" : null };
+        put: async (_, input) => {
+          const config = { ...(input as WebhookSettings), health };
+          stored.push(config);
+          return { config, secret: stored.length === 1 ? "whsec_x" : null };
         },
         get: () => stored[0] ?? null,
         rotate: async () => ({ config: stored[0]!, secret: "whsec_y" }),
-        test: async () => ({ statusCode: null, durationMs: 3, answer: null, understood: false }),
+        test: async () => ({ statusCode: null, durationMs: 3, answer: null, understood: false, error: null }),
         remove: async () => true,
       },
     });
@@ -549,12 +554,22 @@ describe("webhooks", () => {
 });
 
 describe("bots", () => {
-  const bot = { id: "menu", priority: 50, enable: "bound", routes: [{ kind: "keyword", pattern: "menu" }] };
+  const bot: BotRecord = {
+    id: "menu",
+    priority: 50,
+    enable: "bound",
+    routes: [{ kind: "keyword", pattern: "menu" }],
+  };
   const app = createRoutesApp({
     bots: {
       list: () => [bot, { ...bot, id: "broken", routes: [], error: "SyntaxError" }],
-      bindings: () => [{ ...bot, enabled: false, config: null }],
-      bind: async (_, [bound]) => [{ ...bot, enabled: bound!.enabled, config: bound!.config }],
+    },
+    bindings: {
+      list: () => [{ ...bot, enabled: false, config: null }],
+      put: async (_, input) => {
+        const [{ enabled, config }] = input as [{ enabled: boolean; config: Record<string, unknown> }];
+        return [{ ...bot, enabled, config }];
+      },
     },
   });
   const path = `/devices/${OWN_NUMBER}/bots`;
@@ -593,7 +608,13 @@ describe("bots", () => {
 
 describe("faults", () => {
   it("of ours say the request id and nothing else, and the log has the cause", async () => {
-    const app = createRoutesApp({ bots: { list: () => Promise.reject(new Error("at /secret/path:1")) } });
+    const app = createRoutesApp({
+      bots: {
+        list: () => {
+          throw new Error("at /secret/path:1");
+        },
+      },
+    });
     const answer = await app.ask("GET", "/bots");
 
     expect(answer.status).toBe(500);

@@ -22,7 +22,7 @@ function appFor(grants: object, parts: Parts = {}) {
       find: (_, number) => numbers.find((known) => known.number === number) ?? null,
       isLinked: () => true,
     },
-    bots: { list: () => [{ id: "menu", priority: 10, enable: "always", routes: [] }] },
+    bots: { list: () => [{ id: "menu", priority: 10, enable: "all", routes: [] }] },
     ...parts,
   });
 }
@@ -83,6 +83,7 @@ describe("a key's list of devices", () => {
             kind: "text",
             origin: "api",
             state: "sent",
+            error: null,
             history: [],
           }),
         },

@@ -7,5 +7,5 @@ import { deviceView } from "../../../../src/api/views.ts";
 /** `GET /admin/accounts/{id}/devices` */
 export default defineApi(listAccountDevices, async ({ app, params }) => {
   const { id } = await requireAccount(app, params["id"]);
-  return list((await app.numbers.list(id)).map(deviceView));
+  return list(app.numbers.list(id).map(deviceView));
 });

@@ -4,6 +4,6 @@ import { findDevice } from "../../../../src/api/senders.ts";
 
 /** `GET /devices/{number}/bots/routes`: who is asked in which order. */
 export default defineApi(listDeviceRoutes, async ({ app, caller, params }) => {
-  const device = await findDevice(app, caller, params["number"]);
-  return { data: app.bots.routes(device.id) };
+  const device = findDevice(app, caller, params["number"]);
+  return { data: app.bindings.routes(device.id) };
 });
