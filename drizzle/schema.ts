@@ -162,8 +162,42 @@ export const missingMessages = sqliteTable(
     /** When it came after all. */
     resolvedAt: integer("resolved_at"),
   },
-  (t) => [primaryKey({ columns: [t.deviceId, t.chat, t.sender, t.waId] })],
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.chat, t.sender, t.waId] }),
+    index("missing_noticed").on(t.deviceId, t.noticedAt),
+    // What may still come: few rows, looked for by the id alone.
+    index("missing_open")
+      .on(t.deviceId, t.waId)
+      .where(sql`resolved_at is null`),
+  ],
 );
+
+/**
+ * Messages of others in one hour of a number, counted once they are decided: the audit adds them up instead of reading the
+ * inbox. `meta` knows up to which inbox id they are counted here.
+ */
+export const auditHours = sqliteTable(
+  "audit_hours",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** The hour's beginning, Unix milliseconds. */
+    hour: integer().notNull(),
+    received: integer().notNull(),
+    /** Those of them that a bot answered, or that the webhook was given. */
+    handled: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.hour] })],
+);
+
+/**
+ * Numbers that were erased and whose rows are still being deleted, a few at a time. Their record is gone already, and their
+ * id is never given again.
+ */
+export const erasedDevices = sqliteTable("erased_devices", {
+  /** That `devices` had. */
+  id: integer().primaryKey(),
+  erasedAt: integer("erased_at").notNull(),
+});
 
 export const inbox = sqliteTable(
   "inbox",
@@ -357,6 +391,10 @@ export const deliveries = sqliteTable(
       .on(t.nextAt, t.deviceId, t.chat)
       .where(sql`state in ('pending','retrying')`),
     index("deliveries_device").on(t.deviceId, t.createdAt),
+    // Whether something is still owed for a message is asked before it is deleted.
+    index("deliveries_owed")
+      .on(t.inboxId)
+      .where(sql`state in ('pending','retrying')`),
   ],
 );
 
@@ -412,7 +450,7 @@ export const mediaFiles = sqliteTable(
     uploadedAt: integer("uploaded_at"),
     createdAt: integer("created_at").notNull(),
   },
-  (t) => [index("media_files_created").on(t.createdAt)],
+  (t) => [index("media_files_created").on(t.createdAt), index("media_files_device").on(t.deviceId)],
 );
 
 /** The last answer of each voter to a poll that we sent, or that arrived and whose votes can be read. */
@@ -542,5 +580,5 @@ export const botSteps = sqliteTable(
     /** Sealed JSON. */
     value: blob({ mode: "buffer" }).notNull(),
   },
-  (t) => [primaryKey({ columns: [t.inboxId, t.botId, t.key] })],
+  (t) => [primaryKey({ columns: [t.inboxId, t.botId, t.key] }), index("bot_steps_device").on(t.deviceId)],
 );

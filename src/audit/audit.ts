@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
+import { DAY_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import type { MessageReceipt, Witness } from "../whatsapp/port.ts";
 import { createConnectionBook } from "./connections.ts";
@@ -10,7 +11,6 @@ import { createSentElsewhere } from "./sent-elsewhere.ts";
 
 export type { AuditReport, MissingEntry } from "./report.ts";
 
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 7;
 /** WhatsApp's phones do not send older ones again. */
 const ASKABLE_SECONDS = 14 * 86_400;
@@ -19,7 +19,7 @@ const ASKABLE_SECONDS = 14 * 86_400;
 export interface Audit {
   /** What connections tell. */
   witness: Witness;
-  /** Reads what is open. Call it before the first message. */
+  /** Reads what is open: before the first message, and again when old messages were deleted. */
   load(): Promise<void>;
   /** For the commit that stores messages: some of them may have been missing. */
   found(deviceId: number, messages: Incoming[]): Found;
@@ -36,7 +36,7 @@ export interface Audit {
 }
 
 export function createAudit(deps: {
-  store: Pick<Store, "rows" | "writer" | "now">;
+  store: Pick<Store, "rows" | "writer" | "now" | "time">;
   config: { retentionDays: number };
   log: Logger;
 }): Audit {
@@ -85,6 +85,7 @@ export function createAudit(deps: {
     forget(deviceId) {
       missing.forget(deviceId);
       connections.forget(deviceId);
+      elsewhere.forget(deviceId);
     },
     stop: elsewhere.stop,
   };

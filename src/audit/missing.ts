@@ -1,3 +1,5 @@
+import type { Row } from "@libsql/client";
+import { giveWay } from "../model/give-way.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { MissingMessage, MissingReason } from "../whatsapp/port.ts";
@@ -12,7 +14,7 @@ export interface Found {
 
 /** The book of messages that exist and are not here. */
 export interface MissingBook {
-  /** Reads what is open. Call it before the first message. */
+  /** Reads what is open: before the first message, and again when old messages were deleted. */
   load(): Promise<void>;
   /** What the inbox or the journal has is not noted. Rejects when it could not be stored. */
   note(deviceId: number, message: MissingMessage): Promise<void>;
@@ -26,6 +28,10 @@ export interface MissingBook {
 }
 
 const MOST_OPEN = 500;
+/** Ids of missing messages that are held in memory for a number; of one with more, each message is looked up instead. */
+const MOST_REMEMBERED = 20_000;
+const NOTED_AT_ONCE = 100;
+const LOADED_AT_ONCE = 5_000;
 
 // The same message may have come under the writer's other id, before the pair of both was known.
 const ALIAS = "(select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?)";
@@ -40,6 +46,8 @@ const NOTE_WHAT_IS_NAMED = `${NOTE} and not exists (select 1 from outbox where d
   on conflict do nothing returning wa_id`;
 const RESOLVE = `update missing_messages set resolved_at = ?
   where device_id = ? and wa_id = ? and resolved_at is null`;
+const UNRESOLVED = `select device_id, wa_id from missing_messages
+  where resolved_at is null and (device_id, wa_id) > (?, ?) order by device_id, wa_id limit ${LOADED_AT_ONCE}`;
 const OPEN = `select * from missing_messages where device_id = ? and resolved_at is null
   and reason in ('undecryptable', 'unavailable') and noticed_at < ? and timestamp > ?
   order by noticed_at desc limit ${MOST_OPEN}`;
@@ -50,10 +58,13 @@ export function createMissingBook({
   now,
 }: Pick<Store, "rows" | "writer" | "now">): MissingBook {
   // Every message that comes is looked up here, so that almost none costs a statement.
-  const open = new Map<number, Set<string>>();
+  let open = createOpenIds();
+  // While it is being read anew: what is noted meanwhile belongs into both.
+  let reading: OpenIds | null = null;
 
   function remember(deviceId: number, waId: string): void {
-    open.set(deviceId, (open.get(deviceId) ?? new Set()).add(waId));
+    open.add(deviceId, waId);
+    reading?.add(deviceId, waId);
   }
 
   function note(sql: string, deviceId: number, message: MissingMessage): Statement {
@@ -64,11 +75,15 @@ export function createMissingBook({
 
   return {
     async load() {
-      for (const row of await rows(
-        "select device_id, wa_id from missing_messages where resolved_at is null",
-        [],
-      ))
-        remember(Number(row.device_id), String(row.wa_id));
+      reading = createOpenIds();
+      for (let after: [number, string] | null = [0, ""]; after !== null; await giveWay()) {
+        const found: Row[] = await rows(UNRESOLVED, after);
+        for (const row of found) reading.add(Number(row.device_id), String(row.wa_id));
+        const last = found.length < LOADED_AT_ONCE ? undefined : found.at(-1);
+        after = last === undefined ? null : [Number(last.device_id), String(last.wa_id)];
+      }
+      open = reading;
+      reading = null;
     },
 
     async note(deviceId, message) {
@@ -77,22 +92,26 @@ export function createMissingBook({
     },
 
     async noteUnknown(deviceId, messages) {
-      const results = await writer.commit(
-        messages.map((message) => note(NOTE_WHAT_IS_NAMED, deviceId, named(message))),
-      );
-      messages.forEach(({ id }, index) => {
-        if (results[index]!.rows.length > 0) remember(deviceId, id);
-      });
-      return messages.filter(({ id }) => open.get(deviceId)?.has(id));
+      const unknown = new Set<string>();
+      for (let from = 0; from < messages.length; from += NOTED_AT_ONCE, await giveWay()) {
+        const some = messages.slice(from, from + NOTED_AT_ONCE);
+        const results = await writer.commit(
+          some.map((message) => note(NOTE_WHAT_IS_NAMED, deviceId, named(message))),
+        );
+        for (const [index, { id }] of some.entries()) {
+          if (results[index]!.rows.length > 0) remember(deviceId, id);
+          if (results[index]!.rows.length > 0 || open.mayHave(deviceId, id)) unknown.add(id);
+        }
+      }
+      return messages.filter(({ id }) => unknown.has(id));
     },
 
     found(deviceId, messages) {
-      const ids = open.get(deviceId);
-      const found = ids === undefined ? [] : messages.filter(({ id }) => ids.has(id));
+      const found = messages.filter(({ id }) => open.mayHave(deviceId, id));
       return {
         statements: found.map(({ id }) => ({ sql: RESOLVE, args: [now(), deviceId, id] })),
         stored() {
-          for (const { id } of found) ids?.delete(id);
+          for (const { id } of found) open.delete(deviceId, id);
         },
       };
     },
@@ -111,7 +130,33 @@ export function createMissingBook({
       }));
     },
 
-    forget: (deviceId) => void open.delete(deviceId),
+    forget: (deviceId) => open.forget(deviceId),
+  };
+}
+
+/** Ids of messages that are missing, by number. Of a number with very many it says yes to every id. */
+interface OpenIds {
+  add(deviceId: number, waId: string): void;
+  mayHave(deviceId: number, waId: string): boolean;
+  delete(deviceId: number, waId: string): void;
+  forget(deviceId: number): void;
+}
+
+function createOpenIds(): OpenIds {
+  const known = new Map<number, Set<string>>();
+  const overfull = new Set<number>();
+  return {
+    add(deviceId, waId) {
+      const ids = known.get(deviceId) ?? new Set();
+      if (ids.size < MOST_REMEMBERED) known.set(deviceId, ids.add(waId));
+      else overfull.add(deviceId);
+    },
+    mayHave: (deviceId, waId) => overfull.has(deviceId) || (known.get(deviceId)?.has(waId) ?? false),
+    delete: (deviceId, waId) => void known.get(deviceId)?.delete(waId),
+    forget(deviceId) {
+      known.delete(deviceId);
+      overfull.delete(deviceId);
+    },
   };
 }
 

@@ -5,6 +5,8 @@ import { createRetention } from "../../../src/retention/retention.ts";
 import { eraseDevice } from "../../../src/store/erase.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { ConnectionFacts, MissingMessage } from "../../../src/whatsapp/port.ts";
+import { NOTED_PER_HOUR } from "../../../src/audit/sent-elsewhere.ts";
+import { planOf, scansOf, watchStatements } from "../store/query-plan.ts";
 import { jid, OWN_NUMBER, DEVICE } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
@@ -182,6 +184,87 @@ describe("what others know", () => {
       ["FOREIGN", "unknown_send"],
     ]);
     expect(report.lost).toBe(0);
+  });
+});
+
+describe("receipts", () => {
+  const delivered = (waId: string) => ({ waId, jid: CHAT, state: "delivered" as const, at: now });
+
+  it("cost a look into an index each, however much was sent", async () => {
+    const watched = watchStatements(store);
+    store = watched.store;
+    audit = await startAudit();
+
+    audit.receipts(
+      DEVICE,
+      Array.from({ length: 200 }, (_, n) => delivered(`A${n}`)),
+    );
+    await audit.stop();
+
+    const looked = watched.seen.filter(({ sql }) => sql.includes("outbox"));
+    expect(looked.length).toBeGreaterThan(0);
+    for (const statement of looked) {
+      const steps = await planOf(store, statement);
+      expect(steps.filter((step) => /outbox_wa_id/.test(step))).toEqual([
+        expect.stringMatching(/device_id=\? AND wa_id=\?/),
+      ]);
+      expect(await scansOf(store, statement)).toEqual([]);
+    }
+  });
+
+  it("of made-up messages fill no database: a number notes so many in an hour, and none in another's place", async () => {
+    const forged = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => delivered(`FORGED${from + n}`));
+    const noted = async (deviceId: number): Promise<number> =>
+      Number(
+        (await store.rows("SELECT count(*) AS n FROM missing_messages WHERE device_id = ?", [deviceId]))[0]!
+          .n,
+      );
+    await store.writer.commit([
+      {
+        sql: `INSERT INTO devices (id, account_id, number, state, since, created_at) VALUES (?, 'b', '4917', 'connected', 0, 0)`,
+        args: [DEVICE + 1],
+      },
+    ]);
+
+    for (let round = 0; round < 8; round++) {
+      audit.receipts(DEVICE, forged(round * 5_000, 5_000));
+      await audit.report(DEVICE);
+    }
+    audit.receipts(DEVICE + 1, [delivered("ELSEWHERE")]);
+    await audit.report(DEVICE);
+    expect(await noted(DEVICE)).toBe(NOTED_PER_HOUR);
+    expect(await noted(DEVICE + 1)).toBe(1);
+
+    now += 61 * MINUTE;
+    audit.receipts(DEVICE, forged(90_000, 5));
+    await audit.report(DEVICE);
+    expect(await noted(DEVICE)).toBe(NOTED_PER_HOUR + 5);
+  });
+});
+
+describe("what is missing", () => {
+  it("is found by an index when it is read, asked for and resolved", async () => {
+    const watched = watchStatements(store);
+    store = watched.store;
+    inbox = createInbox(store);
+    audit = await startAudit();
+    await audit.witness.missing(DEVICE, unread("A"));
+    await receive(text(4915001, "here", { id: "A" }));
+    await audit.witness.askable(DEVICE, now + 1);
+    await audit.report(DEVICE);
+
+    const statements = watched.seen.filter(({ sql }) => sql.includes("missing_messages"));
+    expect(statements.length).toBeGreaterThan(4);
+    for (const statement of statements) expect(await scansOf(store, statement)).toEqual([]);
+  });
+
+  it("is not kept in memory once it was deleted", async () => {
+    await audit.witness.missing(DEVICE, unread("A"));
+    await store.writer.commit([{ sql: "DELETE FROM missing_messages", args: [] }]);
+    expect(audit.found(DEVICE, [{ ...text(4915001, ""), id: "A" }]).statements).toHaveLength(1);
+    await audit.load();
+    expect(audit.found(DEVICE, [{ ...text(4915001, ""), id: "A" }]).statements).toEqual([]);
   });
 });
 

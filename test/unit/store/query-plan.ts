@@ -1,0 +1,38 @@
+import type { Statement, Store } from "../../../src/store/store.ts";
+
+type Reader = Pick<Store, "rows">;
+
+/** How the database would run a statement: SQLite's words, one step each (`SEARCH inbox USING INDEX …`, `SCAN …`). */
+export async function planOf({ rows }: Reader, { sql, args }: Statement): Promise<string[]> {
+  return (await rows(`EXPLAIN QUERY PLAN ${sql}`, args)).map((row) => String(row.detail));
+}
+
+/** Steps that read a whole table or index, whatever its size. Lists handed in as JSON are no tables. */
+export async function scansOf(store: Reader, statement: Statement): Promise<string[]> {
+  const steps = await planOf(store, statement);
+  return steps.filter(
+    (step) => step.startsWith("SCAN ") && !/VIRTUAL TABLE|CONSTANT ROW|\bids\b|SUBQUERY/.test(step),
+  );
+}
+
+/** Notes every statement that goes through a store, reads and writes. */
+export function watchStatements(store: Store): { store: Store; seen: Statement[]; units: Statement[][] } {
+  const seen: Statement[] = [];
+  const units: Statement[][] = [];
+  const watched: Store = {
+    ...store,
+    rows(sql, args) {
+      seen.push({ sql, args });
+      return store.rows(sql, args);
+    },
+    writer: {
+      ...store.writer,
+      commit(statements) {
+        seen.push(...statements);
+        units.push(statements);
+        return store.writer.commit(statements);
+      },
+    },
+  };
+  return { store: watched, seen, units };
+}
