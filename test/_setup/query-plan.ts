@@ -1,0 +1,63 @@
+import type { Statement, Store } from "../../src/store/store.ts";
+
+/**
+ * The steps of a statement that read a whole table, a whole index, or the whole of what a subquery made. Nothing is run,
+ * and what the arguments are does not matter.
+ *
+ * Every line of it is a stall as soon as the table is long. Look at the answer, not for time: it is the same with no rows.
+ *
+ * @param sql one statement, reading or writing, with `?` or `?1` for its arguments
+ * @param mayScan what may be read from end to end, as the plan names it: a table's name, or its alias where it has one.
+ *   Give the reason beside it.
+ * @returns e.g. `SCAN outbox`, `SCAN h USING INDEX outbox_waiting`; empty when every step looks something up
+ */
+export async function fullScans(
+  store: Pick<Store, "rows">,
+  sql: string,
+  mayScan: readonly string[] = [],
+): Promise<string[]> {
+  const plan = await store.rows(`EXPLAIN QUERY PLAN ${sql}`, Array(countArguments(sql)).fill(null));
+  return plan
+    .map(({ detail }) => String(detail))
+    .filter((step) => {
+      const [, scanned] = /^SCAN (?:TABLE )?(\S+)/.exec(step) ?? [];
+      // A row of constants, and the values that were handed in as JSON.
+      if (scanned === undefined || scanned === "CONSTANT" || step.includes("VIRTUAL TABLE")) return false;
+      return !mayScan.includes(scanned);
+    });
+}
+
+function countArguments(sql: string): number {
+  const numbered = [...sql.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number));
+  if (numbered.length > 0) return Math.max(...numbered);
+  return sql.replaceAll(/'[^']*'/g, "").split("?").length - 1;
+}
+
+/** A store that remembers every statement that goes through it, so that a test can ask for the plans of those that ran. */
+export function recordingStore(store: Store): { store: Store; statements: () => string[] } {
+  const seen = new Set<string>();
+  const note = (statements: Statement[]): void => {
+    for (const { sql } of statements) seen.add(sql);
+  };
+  const { rows, writer } = store;
+  // Everything else as it is, what is computed included.
+  const recording = Object.create(store, {
+    rows: {
+      value: (...[sql, args]: Parameters<Store["rows"]>) => {
+        seen.add(sql);
+        return rows(sql, args);
+      },
+    },
+    writer: {
+      value: Object.create(writer, {
+        commit: {
+          value: (statements: Statement[]) => {
+            note(statements);
+            return writer.commit(statements);
+          },
+        },
+      }),
+    },
+  }) as Store;
+  return { store: recording, statements: () => [...seen] };
+}
