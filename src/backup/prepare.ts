@@ -2,13 +2,15 @@ import { createClient } from "@libsql/client";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseMasterKey, type Config } from "../config.ts";
+import { systemTime } from "../model/time.ts";
 import { asStartError } from "../store/damage.ts";
 import { createFileEngine, createFileReader } from "../store/file-engine.ts";
 import { keyFits, readDerivationKey, readKeyCheck } from "../store/key-check.ts";
 import { applyMigrations, inspectDatabase } from "../store/migrations.ts";
+import { createReading } from "../store/reading.ts";
 import { createSecretBox } from "../store/secret-box.ts";
 import { everyMasterKey, MASTER_KEY_FILE } from "../store/secrets.ts";
-import type { Statement, Store } from "../store/store.ts";
+import type { Reading, Statement, Store } from "../store/store.ts";
 import { expireWaiting, skipUsedIds } from "./rollback.ts";
 
 /** An unpacked database that was found to be whole, ours, and sealed with a key that is at hand. */
@@ -24,7 +26,7 @@ export interface CopyDeps {
   resend: boolean;
   /** What of WhatsApp's keys must be forgotten when time goes back. */
   forgetRatchets(
-    store: Pick<Store, "rows" | "box" | "now">,
+    store: Reading & Pick<Store, "box" | "now">,
   ): Promise<{ statements: Statement[]; linked: number }>;
 }
 
@@ -101,20 +103,20 @@ export async function prepareCopy(
   const reader = createFileReader(file);
   const engine = createFileEngine(file);
   try {
-    const rows: Store["rows"] = async (sql, args) => reader.rows({ sql, args });
+    const reading = createReading(reader, systemTime);
     const count = (state: string): number =>
       Number(reader.rows({ sql: "SELECT count(*) AS n FROM outbox WHERE state = ?", args: [state] })[0]!.n);
     const expiredBefore = count("expired");
     const box = createSecretBox(masterKey, derivationKey);
-    const { statements, linked } = await forgetRatchets({ rows, box, now });
+    const { statements, linked } = await forgetRatchets({ ...reading, box, now });
     await engine.batch([
       ...statements,
-      ...(await skipUsedIds({ rows })),
+      ...(await skipUsedIds(reading)),
       ...(resend ? [] : expireWaiting(now())),
     ]);
     return { linked, waiting: count("queued"), expired: count("expired") - expiredBefore };
   } finally {
     reader.close();
-    engine.close();
+    await engine.close();
   }
 }

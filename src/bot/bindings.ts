@@ -1,8 +1,18 @@
+import { botBindings } from "../../drizzle/schema.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { readBindings, readChanges, readConfig, refuseConfigs } from "./binding-input.ts";
 import { findConflicts, type Conflict } from "./conflicts.ts";
 import type { BotRecord, BotRegistry } from "./registry.ts";
 import { buildTable, listRoutes, type ActiveBot, type ListedRoute, type RouteTable } from "./table.ts";
+
+const BINDINGS = defineQuery("SELECT device_id, bot_id, enabled, priority, config FROM bot_bindings", {
+  deviceId: botBindings.deviceId,
+  botId: botBindings.botId,
+  enabled: botBindings.enabled,
+  priority: botBindings.priority,
+  config: botBindings.config,
+});
 
 /** What `PUT /devices/{number}/bots` says of one bot on one number. */
 export interface Binding {
@@ -77,7 +87,7 @@ export function createBindings(
   }
 
   async function load(): Promise<void> {
-    const rows = await store.db.query.botBindings.findMany();
+    const rows = await store.read(BINDINGS);
     bound.clear();
     for (const { deviceId, botId, enabled, priority, config } of rows) {
       const ofDevice = bound.get(deviceId) ?? new Map<string, Binding>();

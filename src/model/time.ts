@@ -89,6 +89,19 @@ const systemSource: TimeSource = {
 /** The host's time. */
 export const systemTime: Time = createTime(systemSource);
 
+/**
+ * Keeps the process alive until work that only waits for a time has ended: the end of a command, or of a start, must not
+ * come while it waits.
+ */
+export async function keepAlive<T>(work: Promise<T>): Promise<T> {
+  const alive = setInterval(() => undefined, HOUR_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(alive);
+  }
+}
+
 /** The host's timers under another clock: for what looks at dates and waits for little. */
 export const timeWithClock = (now: () => number): Time => createTime({ ...systemSource, now });
 

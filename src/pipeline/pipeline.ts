@@ -108,7 +108,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     failures: number,
   ): Promise<boolean> {
     const detail = error instanceof Error ? error.name : typeof error;
-    const hopeless = !isStorageFailure(error) && failures >= MOST_FAILURES;
+    const hopeless = !(error instanceof StorageUnavailable) && failures >= MOST_FAILURES;
     const what = hopeless ? "a message is given up" : "a message could not be decided; it is tried again";
     log.error({ device: deviceId, inbox: inboxId, error: detail, failures }, what);
     if (!hopeless) return false;
@@ -235,9 +235,4 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       await lanes.drain();
     },
   };
-}
-
-function isStorageFailure(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return error instanceof StorageUnavailable || (typeof code === "string" && code.startsWith("SQLITE_"));
 }

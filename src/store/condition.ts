@@ -1,5 +1,5 @@
-import { statfsSync } from "node:fs";
 import type { Logger } from "../log.ts";
+import type { Cancel, Time } from "../model/time.ts";
 import { BALLAST_BYTES, createBallast, freeBytes, LEAST_FREE_BYTES } from "./ballast.ts";
 import type { BatchFailed } from "./engine.ts";
 import type { Statement } from "./store.ts";
@@ -15,7 +15,7 @@ export interface Condition {
   readonly state: StorageState;
   /** Why this unit is not tried; null when it may be. */
   refusal(statements: Statement[]): string | null;
-  /** Something that was tried failed, a read or a batch. */
+  /** Something that was tried failed, a read or a batch. Looks at the disk by and by; never throws. */
   failed(code: string): void;
   close(): void;
 }
@@ -26,10 +26,11 @@ export interface ConditionDeps {
   /** For people. */
   name: string;
   log: Logger;
-  /** Moves the WAL into the file. May throw. */
-  checkpoint(): void;
-  /** Room inside the database file, in bytes. May throw. */
-  unused(): number;
+  time: Pick<Time, "after">;
+  /** Moves the WAL into the file. May reject. */
+  checkpoint(): Promise<void>;
+  /** Room inside the database file, in bytes. May reject. */
+  unused(): Promise<number>;
 }
 
 const LOOK_AGAIN_MS = 1_000;
@@ -42,37 +43,49 @@ export function watchCondition(deps: ConditionDeps): Condition {
   const { folder, log, name } = deps;
   const ballast = createBallast(folder);
   let state: StorageState = "good";
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: Cancel | undefined;
 
   function after(ms: number, look: () => Promise<void>): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => void look().catch(() => after(LOOK_AGAIN_MS, look)), ms);
-    timer.unref();
+    cancel?.();
+    cancel = deps.time.after(ms, () => void look().catch(() => after(LOOK_AGAIN_MS, look)));
   }
 
-  function tidy(): void {
-    try {
-      deps.checkpoint();
-    } catch {
-      // There is no room for it either; the WAL stays and nothing is lost.
-    }
-  }
+  /** When there is no room for it either, the WAL stays and nothing is lost. */
+  const tidy = (): Promise<void> => deps.checkpoint().catch(() => undefined);
 
   function full(): void {
+    if (state !== "good") return;
     state = "full";
     log.error(
       `the disk of ${name} is full: nothing is received or sent until there is room; make some, it goes on by itself`,
     );
-    ballast.release();
-    tidy();
     after(LOOK_AGAIN_MS, lookForRoom);
+    void giveRoom();
   }
+
+  async function giveRoom(): Promise<void> {
+    try {
+      ballast.release();
+    } catch (error) {
+      // A disk that became read-only or broke: nothing can be given back, and nothing was lost.
+      log.warn({ err: error }, "the ballast could not be given back");
+    }
+    await tidy();
+  }
+
+  /** Says no of a disk that cannot be asked: it is broken, not full. */
+  const hasNothingFree = (): Promise<boolean> =>
+    freeBytes(folder).then(
+      (free) => free < NOTHING_FREE_BYTES,
+      () => false,
+    );
 
   /** Room inside the file counts: rows that were erased make some without the disk noticing. */
   async function lookForRoom(): Promise<void> {
     const needed = LEAST_FREE_BYTES + (ballast.exists ? 0 : BALLAST_BYTES);
-    if ((await freeBytes(folder)) + deps.unused() < needed) return after(LOOK_AGAIN_MS, lookForRoom);
-    tidy();
+    if ((await freeBytes(folder)) + (await deps.unused()) < needed) return after(LOOK_AGAIN_MS, lookForRoom);
+    await tidy();
+    if (state !== "full") return;
     state = "good";
     log.info("the disk has room again; going on");
     await makeBallast();
@@ -83,8 +96,8 @@ export function watchCondition(deps: ConditionDeps): Condition {
       log.warn(`the disk of ${name} has little room: make some before it is full`);
   }
 
-  if (statfsFree(folder) < NOTHING_FREE_BYTES) full();
-  else after(BALLAST_AFTER_MS, makeBallast);
+  after(BALLAST_AFTER_MS, makeBallast);
+  void hasNothingFree().then((nothing) => nothing && full());
 
   return {
     get state() {
@@ -99,16 +112,16 @@ export function watchCondition(deps: ConditionDeps): Condition {
     failed(code) {
       if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && state !== "damaged") {
         state = "damaged";
-        clearTimeout(timer);
+        cancel?.();
         log.error(
           `${name} is damaged: nothing is received or sent any more. Stop the gateway and run: npm run parley -- doctor`,
         );
       }
       if (state !== "good") return;
-      const noRoom = code.startsWith("SQLITE_FULL");
-      if (noRoom || (code.startsWith("SQLITE_IOERR") && statfsFree(folder) < NOTHING_FREE_BYTES)) full();
+      if (code.startsWith("SQLITE_FULL")) full();
+      else if (code.startsWith("SQLITE_IOERR")) void hasNothingFree().then((nothing) => nothing && full());
     },
-    close: () => clearTimeout(timer),
+    close: () => cancel?.(),
   };
 }
 
@@ -116,9 +129,4 @@ export function watchCondition(deps: ConditionDeps): Condition {
 export function codeOf(failed: BatchFailed | unknown): string {
   const { code, cause } = failed as { code?: unknown; cause?: { code?: unknown } };
   return String(code ?? cause?.code ?? "");
-}
-
-function statfsFree(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }

@@ -8,8 +8,8 @@ export interface Engine {
   /** Drops the connection; the next batch opens one. After SQLITE_BUSY the old one may lose writes without an error. */
   reconnect(): Promise<void>;
   /** Moves what the WAL holds into the file. May throw. */
-  checkpoint(): void;
-  close(): void;
+  checkpoint(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
@@ -18,6 +18,7 @@ export interface Engine {
  */
 export type FailureKind = "constraint" | "statement" | "busy" | "unavailable";
 
+/** What an engine throws: a batch, or a read, that did not happen. */
 export class BatchFailed extends Error {
   readonly kind: FailureKind;
   /** Index of the statement that failed; null when it was the begin or the commit. */

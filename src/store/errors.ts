@@ -1,11 +1,19 @@
 import { GatewayError } from "../model/errors.ts";
 
-/** The disk is full, or the database is away or broken: nothing of this unit was written. Answered as 503. */
+/**
+ * The database could not do what was asked, through no fault of the statement: the disk is full, the server is away or
+ * too slow, somebody else holds the file, the store is being closed. Nothing of a write was stored. Answered as 503.
+ *
+ * Reads and commits of both engines throw it for everything that is not a statement's own fault, so `instanceof` is the
+ * one question to ask: what was received must then not be acknowledged, and what was wanted may be tried again.
+ */
 export class StorageUnavailable extends GatewayError {
-  constructor(reason: string, options?: { cause: unknown }) {
-    super("UNAVAILABLE", `The database cannot be written: ${reason}. Try again later.`, { retryAfter: 5 });
+  /** @param reason for people; @param wanted what the database was asked to do */
+  constructor(reason: string, options: { cause?: unknown; wanted?: "read" | "written" } = {}) {
+    const { cause, wanted = "written" } = options;
+    super("UNAVAILABLE", `The database cannot be ${wanted}: ${reason}. Try again later.`, { retryAfter: 5 });
     this.name = "StorageUnavailable";
-    if (options) this.cause = options.cause;
+    if (cause !== undefined) this.cause = cause;
   }
 }
 

@@ -1,31 +1,58 @@
-import type { ResultSet, Row, Value } from "@libsql/client";
-import Database, { type Statement as Prepared } from "libsql";
+import type { Row } from "@libsql/client";
+import { connect, type Connection } from "./connection.ts";
 import { BatchFailed, failureKind, type Engine } from "./engine.ts";
+import type { RawRows } from "./query.ts";
+import type { RowSource } from "./reading.ts";
+import { toResultSet, toRows, type RawResult } from "./result.ts";
 import type { Statement } from "./store.ts";
 
-interface CachedStatement {
-  /** Takes all arguments as one array: alone, a blob would be read as a set of named arguments. */
-  prepared: Prepared<[Bound[]]>;
-  /** Null when the statement returns no rows. */
-  columns: string[] | null;
-}
-type Bound = Exclude<Statement["args"][number], boolean>;
-
-const MAX_CACHED_STATEMENTS = 500;
-
-/** Reads of hot paths, on a connection of their own that cannot write. */
-export function createFileReader(path: string): { rows(statement: Statement): Row[]; close(): void } {
-  const connection = connect(path, ["query_only = ON"]);
-  return { rows: (statement) => connection.run(statement).rows, close: () => connection.close() };
+export interface FileReader extends RowSource {
+  /** @throws {BatchFailed} */
+  read(statement: Statement): RawRows;
+  /** By name and by position. @throws {BatchFailed} */
+  rows(statement: Statement): Row[];
 }
 
-/**
- * The writing connection to a file. It does what `client.batch(…, "write")` does, on the driver below it, because the
- * client prepares every statement anew each time: that costs two and a half times the CPU of the commit itself.
- */
-export function createFileEngine(path: string): Engine {
+/** Reads on a connection of their own that cannot write. */
+export function createFileReader(path: string): FileReader {
+  let connection: Connection | null = connect(path, ["query_only = ON"]);
+  function read(statement: Statement): RawRows {
+    try {
+      connection ??= connect(path, ["query_only = ON"]);
+      return connection.rows(statement);
+    } catch (error) {
+      throw toBatchFailed(error, 0);
+    }
+  }
+  function disconnect(): void {
+    connection?.close();
+    connection = null;
+  }
+  return {
+    read,
+    rows: (statement) => toRows(read(statement)),
+    reconnect: disconnect,
+    close: disconnect,
+  };
+}
+
+/** What a file is written with, synchronously; the engines that use it decide in which thread. */
+export interface FileWriter {
+  /** One transaction. @throws {BatchFailed} after which nothing of it is in the database */
+  batch(statements: Statement[]): RawResult[];
+  reconnect(): void;
+  /** Moves what the WAL holds into the file. May throw. */
+  checkpoint(): void;
+  close(): void;
+}
+
+// All but the journal mode hold for one connection only; the client's pool would have to be told for each of its own.
+const WRITER_PRAGMAS = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
+
+/** Opens the writing connection. @throws what the driver throws */
+export function createFileWriter(path: string): FileWriter {
   // Null after a failure: opened anew by the next batch, which reports it when that fails as well.
-  let connection: Connection | null = connect(path);
+  let connection: Connection | null = connect(path, WRITER_PRAGMAS);
 
   function disconnect(): void {
     connection?.close();
@@ -33,17 +60,17 @@ export function createFileEngine(path: string): Engine {
   }
 
   return {
-    async batch(statements) {
+    batch(statements) {
       try {
-        connection ??= connect(path);
+        connection ??= connect(path, WRITER_PRAGMAS);
       } catch (error) {
         throw toBatchFailed(error, null);
       }
       return runBatch(connection, statements);
     },
-    reconnect: async () => disconnect(),
+    reconnect: disconnect,
     checkpoint() {
-      connection ??= connect(path);
+      connection ??= connect(path, WRITER_PRAGMAS);
       connection.tidy();
     },
     close() {
@@ -59,30 +86,14 @@ export function createFileEngine(path: string): Engine {
   };
 }
 
-interface Connection {
-  /** @throws what the driver throws */
-  run(statement: Statement): ResultSet;
-  inTransaction(): boolean;
-  /** Moves what the WAL holds into the database file. */
-  tidy(): void;
-  close(): void;
-}
-
-// All but the journal mode hold for one connection only; the client's pool would have to be told for each of its own.
-const WRITER_PRAGMAS = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
-
-function connect(path: string, pragmas: string[] = WRITER_PRAGMAS): Connection {
-  const database = new Database(path);
-  for (const pragma of pragmas) database.exec(`PRAGMA ${pragma}`);
-  const cache = new Map<string, CachedStatement>();
+/** Writes to a file on the event loop's own thread: every commit holds up everything until the disk has it. */
+export function createFileEngine(path: string): Engine {
+  const writer = createFileWriter(path);
   return {
-    run: ({ sql, args }) => runPrepared(cached(cache, database, sql), args),
-    inTransaction: () => database.inTransaction,
-    tidy: () => void database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all(),
-    close() {
-      cache.clear();
-      if (database.open) database.close();
-    },
+    batch: async (statements) => writer.batch(statements).map(toResultSet),
+    reconnect: async () => writer.reconnect(),
+    checkpoint: async () => writer.checkpoint(),
+    close: async () => writer.close(),
   };
 }
 
@@ -90,7 +101,7 @@ const BEGIN: Statement = { sql: "BEGIN IMMEDIATE", args: [] };
 const COMMIT: Statement = { sql: "COMMIT", args: [] };
 const ROLLBACK: Statement = { sql: "ROLLBACK", args: [] };
 
-function runBatch(connection: Connection, statements: Statement[]): ResultSet[] {
+function runBatch(connection: Connection, statements: Statement[]): RawResult[] {
   let index: number | null = null;
   try {
     connection.run(BEGIN);
@@ -119,74 +130,4 @@ function rollBack(connection: Connection): void {
   } catch (error) {
     throw new BatchFailed("busy", null, error);
   }
-}
-
-function cached(
-  cache: Map<string, CachedStatement>,
-  database: Database.Database,
-  sql: string,
-): CachedStatement {
-  const known = cache.get(sql);
-  if (known !== undefined) return known;
-  const prepared = database.prepare(sql) as unknown as Prepared<[Bound[]]>;
-  const statement: CachedStatement = { prepared, columns: null };
-  if (prepared.reader) {
-    prepared.raw(true);
-    statement.columns = prepared.columns().map((column) => column.name);
-  }
-  // Texts that hold values or long IN lists would fill the cache for ever; the oldest goes.
-  if (cache.size >= MAX_CACHED_STATEMENTS) cache.delete(cache.keys().next().value!);
-  cache.set(sql, statement);
-  return statement;
-}
-
-function runPrepared({ prepared, columns }: CachedStatement, args: Statement["args"]): ResultSet {
-  // The driver ends the whole process when it is handed a boolean.
-  const bound = args.map((value): Bound => (typeof value === "boolean" ? Number(value) : value));
-  if (columns === null) {
-    const { changes, lastInsertRowid } = prepared.run(bound);
-    return resultSet([], [], changes, BigInt(lastInsertRowid));
-  }
-  const rows = (prepared.all(bound) as Value[][]).map((values) => toRow(columns, values));
-  return resultSet(columns, rows, 0, undefined);
-}
-
-/** Values by name and by position, and blobs as ArrayBuffer: the shape that the client gives. */
-function toRow(columns: string[], values: unknown[]): Row {
-  const row = {} as Row;
-  Object.defineProperty(row, "length", { value: values.length });
-  for (const [position, name] of columns.entries()) {
-    const value = toValue(values[position]);
-    Object.defineProperty(row, position, { value });
-    row[name] = value;
-  }
-  return row;
-}
-
-function toValue(value: unknown): Value {
-  if (!Buffer.isBuffer(value)) return value as Value;
-  return value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) as ArrayBuffer;
-}
-
-function resultSet(
-  columns: string[],
-  rows: Row[],
-  rowsAffected: number,
-  lastInsertRowid: bigint | undefined,
-): ResultSet {
-  const columnTypes = columns.map(() => "");
-  return {
-    columns,
-    columnTypes,
-    rows,
-    rowsAffected,
-    lastInsertRowid,
-    toJSON: () => ({
-      columns,
-      columnTypes,
-      rows,
-      rowsAffected,
-      lastInsertRowid: lastInsertRowid?.toString(),
-    }),
-  };
 }

@@ -24,11 +24,7 @@ async function canWrite(store: Store): Promise<boolean> {
       () => true,
       () => false,
     );
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), PATIENCE_MS);
-  });
-  return Promise.race([probe, tooLong]).finally(() => clearTimeout(timer));
+  return store.time.deadline(PATIENCE_MS, probe, () => new Error("late")).catch(() => false);
 }
 
 async function hasRoom(store: Store, dataDir: string): Promise<boolean> {

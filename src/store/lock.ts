@@ -1,7 +1,7 @@
 import { LibsqlError, createClient, type Client, type Transaction } from "@libsql/client";
 import { readFileSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../model/errors.ts";
+import { keepAlive, systemTime, type Time } from "../model/time.ts";
 
 export interface Lock {
   release(): void;
@@ -21,13 +21,17 @@ const PAUSE_MS = 50;
  * @param owned what to name to the user when somebody else has it
  * @throws {StartError} when another process, or another store of this process, has it
  */
-export async function takeLock(file: string, owned: string): Promise<Lock> {
+export async function takeLock(
+  file: string,
+  owned: string,
+  time: Pick<Time, "monotonic" | "pause"> = systemTime,
+): Promise<Lock> {
   const holder = `${file}.pid`;
   const client = createClient({ url: `file:${file}`, concurrency: 1 });
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = time.monotonic() + PATIENCE_MS;
   let held = await tryToHold(client);
-  while (held === null && performance.now() < deadline) {
-    await sleep(PAUSE_MS);
+  while (held === null && time.monotonic() < deadline) {
+    await keepAlive(time.pause(PAUSE_MS));
     held = await tryToHold(client);
   }
   if (held === null) {

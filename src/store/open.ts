@@ -1,18 +1,16 @@
 import { createClient, type Client } from "@libsql/client";
-import { drizzle } from "drizzle-orm/libsql";
 import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import * as schema from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import { hideSecret, type Logger } from "../log.ts";
 import { StartError } from "../model/errors.ts";
 import { systemTime, type Time } from "../model/time.ts";
 import { createCache } from "./cache.ts";
-import { createClientEngine } from "./client-engine.ts";
+import { createClientEngine, createServerReader } from "./client-engine.ts";
 import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
 import { codeOf, watchCondition, type Condition } from "./condition.ts";
 import type { Engine } from "./engine.ts";
-import { createFileEngine, createFileReader } from "./file-engine.ts";
+import { createFileEngine, createFileReader, type FileReader } from "./file-engine.ts";
 import {
   findSettledKey,
   readDerivationKey,
@@ -22,9 +20,10 @@ import {
 } from "./key-check.ts";
 import { takeLock, type Lock } from "./lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
+import { createReading } from "./reading.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
-import type { Statement, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { createWriter } from "./writer.ts";
 
@@ -69,77 +68,87 @@ async function openLocked(
     // One connection, so that a pragma given once holds for every read.
     ...(file === null ? {} : { concurrency: 1 }),
   });
+  let keys: OpenedKeys;
   try {
     // Somebody may just be looking at the file, or has closed it after a crash and is tidying up its log.
     if (file !== null) await client.execute(`PRAGMA busy_timeout = ${START_PATIENCE_MS}`);
     const masterKey = await prepareDatabase(config, client, file, name, time.now());
-    const derivationKey = await readDerivationKey(client, masterKey);
-    hideSecret(log, masterKey);
-    hideSecret(log, derivationKey);
-    const adminToken = findOrGenerateAdminToken(config);
-    hideSecret(log, adminToken);
-    const engine =
-      file === null
-        ? createClientEngine(config.databaseUrl, config.databaseAuthToken)
-        : createFileEngine(file);
-    // Every write that does not go through the writer fails at once, instead of in somebody's night.
-    if (file !== null) await client.execute("PRAGMA query_only = ON");
-    // A wait would hold up the event loop from here on.
-    if (file !== null) await client.execute("PRAGMA busy_timeout = 0");
-    const reader = file === null ? null : createFileReader(file);
-    const condition = reader && watchFile(file!, name, log, engine, reader);
-    const writer = createWriter(engine, condition ?? undefined);
-    const cache = createCache(config.redisUrl, log);
-    return {
-      db: drizzle(client, { schema }),
-      async rows(sql: string, args: Statement["args"]) {
-        if (reader === null) return (await client.execute({ sql, args })).rows;
-        try {
-          return reader.rows({ sql, args });
-        } catch (error) {
-          condition?.failed(codeOf(error));
-          throw error;
-        }
-      },
-      get state() {
-        return condition?.state ?? "good";
-      },
-      writer,
-      box: createSecretBox(masterKey, derivationKey),
-      cache,
-      adminToken,
-      time,
-      now: time.now,
-      async close() {
-        condition?.close();
-        await writer.close();
-        reader?.close();
-        client.close();
-        await cache.dispose();
-        for (const lock of locks) lock.release();
-      },
-    };
-  } catch (error) {
+    keys = { masterKey, derivationKey: await readDerivationKey(client, masterKey) };
+  } finally {
     client.close();
-    throw error;
   }
+  return joinStore({ config, log, file, name, keys, locks, time });
 }
 
-function watchFile(
-  file: string,
-  name: string,
-  log: Logger,
-  engine: Engine,
-  reader: ReturnType<typeof createFileReader>,
-): Condition {
+interface OpenedKeys {
+  masterKey: Buffer;
+  derivationKey: Buffer;
+}
+
+interface OpenedDatabase {
+  config: Config;
+  log: Logger;
+  /** Null for a server. */
+  file: string | null;
+  /** For people. */
+  name: string;
+  keys: OpenedKeys;
+  locks: Lock[];
+  time: Time;
+}
+
+/** Everything is known to be in order: the parts of the store are made and put together. */
+function joinStore({ config, log, file, name, keys, locks, time }: OpenedDatabase): Store {
+  const { databaseUrl: url, databaseAuthToken: token } = config;
+  const adminToken = findOrGenerateAdminToken(config);
+  for (const secret of [keys.masterKey, keys.derivationKey, adminToken]) hideSecret(log, secret);
+  const engine = file === null ? createClientEngine(url, token) : createFileEngine(file);
+  const fileReader = file === null ? null : createFileReader(file);
+  const source = fileReader ?? createServerReader(url, token);
+  const condition = fileReader && watchFile({ file: file!, name, log, engine, reader: fileReader, time });
+  const reading = createReading(source, time, (failed) => condition?.failed(codeOf(failed)));
+  const writer = createWriter({ engine, time, condition: condition ?? undefined });
+  const cache = createCache(config.redisUrl, log);
+  return {
+    ...reading,
+    get state() {
+      return condition?.state ?? "good";
+    },
+    writer,
+    box: createSecretBox(keys.masterKey, keys.derivationKey),
+    cache,
+    adminToken,
+    time,
+    now: time.now,
+    async close() {
+      condition?.close();
+      await writer.close();
+      source.close();
+      await cache.dispose();
+      for (const lock of locks) lock.release();
+    },
+  };
+}
+
+interface WatchedFile {
+  file: string;
+  name: string;
+  log: Logger;
+  engine: Engine;
+  reader: FileReader;
+  time: Time;
+}
+
+function watchFile({ file, name, log, engine, reader, time }: WatchedFile): Condition {
   const pragma = (pragmaName: string): number =>
-    Number(Object.values(reader.rows({ sql: `PRAGMA ${pragmaName}`, args: [] })[0] ?? {})[0] ?? 0);
+    Number(reader.read({ sql: `PRAGMA ${pragmaName}`, args: [] }).values[0]?.[0] ?? 0);
   return watchCondition({
     folder: dirname(file),
     name: name.replace(/^The/, "the"),
     log,
+    time,
     checkpoint: engine.checkpoint,
-    unused: () => pragma("freelist_count") * pragma("page_size"),
+    unused: async () => pragma("freelist_count") * pragma("page_size"),
   });
 }
 

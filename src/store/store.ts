@@ -1,15 +1,40 @@
 import type { ResultSet, Row } from "@libsql/client";
-import type { LibSQLDatabase } from "drizzle-orm/libsql";
 import type { Storage } from "unstorage";
 import type { Statement } from "../model/statement.ts";
 import type { Time } from "../model/time.ts";
 import type { StorageState } from "./condition.ts";
-import type * as schema from "../../drizzle/schema.ts";
+import type { Query } from "./query.ts";
+
+/** Values for the question marks of a statement, by position. */
+export type Arguments = Statement["args"];
 
 export type { Statement } from "../model/statement.ts";
 
-/** Reads go here, at any time. Writes through it are a bug: everything that changes goes through the writer. */
-export type ReadDatabase = LibSQLDatabase<typeof schema>;
+/**
+ * The way to read. A database that is busy is asked again for five seconds; after that, and for everything else that is
+ * not the statement's own fault, each of these throws `StorageUnavailable`.
+ */
+export interface Reading {
+  /** All rows of a query, decoded. It must have a limit, or a reason why it needs none. */
+  read<Row>(query: Query<Row>, args?: Arguments): Promise<Row[]>;
+  /** The first row, or null. */
+  readOne<Row>(query: Query<Row>, args?: Arguments): Promise<Row | null>;
+  /**
+   * Many rows, a page at a time; between two pages the event loop goes round. No page is empty.
+   *
+   * @param query     its last question mark is the limit, and it goes on behind the last row:
+   *                  `… WHERE id > ? ORDER BY id LIMIT ?`
+   * @param argsAfter all arguments but the limit, from the last row that was read; null at first
+   * @param rows      of a page; default 200
+   */
+  pages<Row>(
+    query: Query<Row>,
+    argsAfter: (last: Row | null) => Arguments,
+    rows?: number,
+  ): AsyncGenerator<Row[], void, undefined>;
+  /** Rows as the driver gives them, blobs as ArrayBuffer. For tests and for what has not moved to `read` yet. */
+  rows(sql: string, args: Arguments): Promise<Row[]>;
+}
 
 /**
  * The one writer. Units are committed in the order in which they were given (FIFO), many of them in one transaction
@@ -22,7 +47,12 @@ export interface Writer {
    * @throws StorageUnavailable when the disk is full or the database is away: nothing was written
    */
   commit(statements: Statement[]): Promise<ResultSet[]>;
-  /** Resolves when everything given so far is committed or failed. */
+  /**
+   * The same for what may wait: the unit joins the next commit, and makes one of its own after 100 ms when there is none.
+   * Its place in the order is that of this call.
+   */
+  soon(statements: Statement[]): Promise<ResultSet[]>;
+  /** Resolves when everything given so far, what may wait included, is committed or failed. */
   drain(): Promise<void>;
 }
 
@@ -37,10 +67,7 @@ export interface SecretBox {
 }
 
 /** What every domain folder is handed. */
-export interface Store {
-  db: ReadDatabase;
-  /** A read on a hot path: prepared once, several times cheaper than `db`. Blobs come as ArrayBuffer. Cannot write. */
-  rows(sql: string, args: Statement["args"]): Promise<Row[]>;
+export interface Store extends Reading {
   writer: Writer;
   box: SecretBox;
   /** unstorage: memory or Redis. Losing it loses nothing. */

@@ -1,8 +1,10 @@
 import type { ResultSet } from "@libsql/client";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Cancel, Time } from "../model/time.ts";
+import { wrongArgument } from "./arguments.ts";
 import { codeOf, type Condition } from "./condition.ts";
-import { BatchFailed, type Engine } from "./engine.ts";
+import type { BatchFailed, Engine } from "./engine.ts";
 import { ConstraintViolation, StorageUnavailable } from "./errors.ts";
+import { whileBusy } from "./patience.ts";
 import type { Statement, Writer } from "./store.ts";
 
 interface Unit {
@@ -13,26 +15,31 @@ interface Unit {
 
 // A transaction of this many units takes a few milliseconds; more would only hold the event loop longer.
 const MAX_UNITS_PER_COMMIT = 256;
-// Who else could hold the file's lock for a moment is a backup tool; the pauses add up to five seconds. The event loop
-// goes on meanwhile: SQLite itself is told not to wait.
-const BUSY_PAUSES_MS = [1, 4, 15, 50, 130, 300, 500, 1_000, 1_500, 1_500];
+/** How long a unit that may wait does wait for another to be committed with. */
+const SOON_MS = 100;
 
 export interface ClosableWriter extends Writer {
   /** Commits what was given so far; everything after is refused. */
   close(): Promise<void>;
 }
 
+export interface WriterDeps {
+  engine: Pick<Engine, "batch" | "reconnect" | "close">;
+  time: Pick<Time, "after" | "pause">;
+  /** What may be tried now; default: everything. */
+  condition?: Pick<Condition, "refusal" | "failed">;
+}
+
 /**
  * Group commit: what was given while the event loop went round once is committed in one transaction, so that one disk
  * flush serves many units. A lone unit waits for nothing but the end of the current turn of the event loop.
- *
- * @param condition what may be tried now; default: everything
  */
-export function createWriter(
-  engine: Engine,
-  condition?: Pick<Condition, "refusal" | "failed">,
-): ClosableWriter {
+export function createWriter(deps: WriterDeps): ClosableWriter {
+  const { engine, time, condition } = deps;
   let waiting: Unit[] = [];
+  /** Given by `soon`, and not joined by anything yet. */
+  let patient: Unit[] = [];
+  let cancelSoon: Cancel | null = null;
   let closed = false;
   let running = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -43,7 +50,8 @@ export function createWriter(
       await endOfTurn();
       const units = waiting.slice(0, MAX_UNITS_PER_COMMIT).filter(mayBeTried);
       waiting = waiting.slice(MAX_UNITS_PER_COMMIT);
-      await commitInOrder(engine, units, condition);
+      // Whatever goes wrong here, nobody is left without an answer, and the next commit is tried.
+      await commitInOrder(deps, units).catch((error: unknown) => rejectAll(units, error));
     }
     running = false;
   }
@@ -54,32 +62,60 @@ export function createWriter(
     return refusal === null;
   }
 
-  function commit(statements: Statement[]): Promise<ResultSet[]> {
+  /** @param place what the unit is put into; the order in which units are given is kept all the same */
+  function give(statements: Statement[], place: () => Unit[]): Promise<ResultSet[]> {
     if (closed) return Promise.reject(new StorageUnavailable("it is being closed"));
     if (statements.length === 0) return Promise.resolve([]);
-    const wrong = findWrongArgument(statements);
-    if (wrong !== null) return Promise.reject(new TypeError(wrong));
+    const wrong = statements.map(wrongArgument).find((reason) => reason !== null);
+    if (wrong !== undefined) return Promise.reject(new TypeError(wrong));
     const committed = new Promise<ResultSet[]>((resolve, reject) => {
-      waiting.push({ statements, resolve, reject });
+      place().push({ statements, resolve, reject });
     });
     last = committed;
-    if (!running) void run();
+    return committed;
+  }
+
+  function hurry(): void {
+    cancelSoon?.();
+    cancelSoon = null;
+    waiting.push(...patient);
+    patient = [];
+    if (!running && waiting.length > 0) void run();
+  }
+
+  function commit(statements: Statement[]): Promise<ResultSet[]> {
+    const committed = give(statements, () => (waiting.push(...patient.splice(0)), waiting));
+    hurry();
+    return committed;
+  }
+
+  function soon(statements: Statement[]): Promise<ResultSet[]> {
+    const committed = give(statements, () => patient);
+    if (patient.length >= MAX_UNITS_PER_COMMIT) hurry();
+    else if (patient.length > 0) cancelSoon ??= time.after(SOON_MS, hurry);
     return committed;
   }
 
   async function drain(): Promise<void> {
+    hurry();
     await last.catch(() => undefined);
   }
 
   return {
     commit,
+    soon,
     drain,
     async close() {
       closed = true;
       await drain();
-      engine.close();
+      await engine.close();
     },
   };
+}
+
+function rejectAll(units: Unit[], cause: unknown): void {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  for (const unit of units) unit.reject(new StorageUnavailable(reason, { cause }));
 }
 
 function endOfTurn(): Promise<void> {
@@ -90,36 +126,36 @@ function endOfTurn(): Promise<void> {
  * Commits units in their order. When a statement of one unit fails, the units before it are committed, it is tried
  * once more by itself, and the rest goes on: nobody is refused because of somebody else, and no order changes.
  */
-async function commitInOrder(
-  engine: Engine,
-  units: Unit[],
-  condition: Pick<Condition, "failed"> | undefined,
-): Promise<void> {
+async function commitInOrder(deps: WriterDeps, units: Unit[]): Promise<void> {
   let rest = units;
   while (rest.length > 0) {
-    const failed = await tryTogether(engine, rest);
+    const failed = await tryTogether(deps, rest);
     if (failed === null) return;
     const guilty =
       failed.kind === "unavailable" || failed.kind === "busy" ? null : guiltyUnit(rest, failed.index);
     if (guilty === null || rest.length === 1) {
-      if (failed.kind === "unavailable") condition?.failed(codeOf(failed));
       for (const unit of rest) unit.reject(publicReason(failed));
+      if (failed.kind === "unavailable") deps.condition?.failed(codeOf(failed));
       return;
     }
-    if (guilty > 0) await commitInOrder(engine, rest.slice(0, guilty), condition);
-    await commitInOrder(engine, rest.slice(guilty, guilty + 1), condition);
+    if (guilty > 0) await commitInOrder(deps, rest.slice(0, guilty));
+    await commitInOrder(deps, rest.slice(guilty, guilty + 1));
     rest = rest.slice(guilty + 1);
   }
 }
 
 /** Null when all units are committed and their callers told so. */
-async function tryTogether(engine: Engine, units: Unit[]): Promise<BatchFailed | null> {
+async function tryTogether({ engine, time }: WriterDeps, units: Unit[]): Promise<BatchFailed | null> {
   const statements = units.length === 1 ? units[0]!.statements : units.flatMap((unit) => unit.statements);
   let results: ResultSet[];
   try {
-    results = await batchPatiently(engine, statements);
+    results = await whileBusy(
+      time,
+      () => engine.batch(statements),
+      () => engine.reconnect(),
+    );
   } catch (error) {
-    return error instanceof BatchFailed ? error : new BatchFailed("unavailable", null, error);
+    return error as BatchFailed;
   }
   let from = 0;
   for (const unit of units) {
@@ -128,21 +164,6 @@ async function tryTogether(engine: Engine, units: Unit[]): Promise<BatchFailed |
     from = to;
   }
   return null;
-}
-
-async function batchPatiently(engine: Engine, statements: Statement[]): Promise<ResultSet[]> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await engine.batch(statements);
-    } catch (error) {
-      const kind = error instanceof BatchFailed ? error.kind : "unavailable";
-      if (kind === "constraint" || kind === "statement") throw error;
-      await engine.reconnect();
-      const pause = BUSY_PAUSES_MS[attempt];
-      if (kind !== "busy" || pause === undefined) throw error;
-      await sleep(pause);
-    }
-  }
 }
 
 /** A failure that names no statement is put down to the first unit: tried alone, it says so itself, and so does the next. */
@@ -160,12 +181,4 @@ function publicReason(failed: BatchFailed): Error {
     return new ConstraintViolation(failed.message, failed.index ?? 0, failed.cause);
   if (failed.kind === "statement") return failed.cause instanceof Error ? failed.cause : failed;
   return new StorageUnavailable(failed.message, { cause: failed.cause });
-}
-
-function findWrongArgument(statements: Statement[]): string | null {
-  for (const { sql, args } of statements)
-    for (const [index, value] of args.entries())
-      if (value === undefined || (typeof value === "number" && !Number.isFinite(value)))
-        return `Argument ${index + 1} of "${sql}" is ${value}: the database takes no such value.`;
-  return null;
 }

@@ -1,4 +1,5 @@
-import type { Statement, Store } from "../store/store.ts";
+import type { ResultSet } from "@libsql/client";
+import type { Statement, Store, Writer } from "../store/store.ts";
 
 /** Where a run is ended, relative to a commit. */
 export type Side = "before" | "after";
@@ -45,24 +46,32 @@ export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
       return store.state;
     },
     rows: (sql, args) => (life.over ? never() : store.rows(sql, args)),
+    read: (query, args) => (life.over ? never() : store.read(query, args)),
+    readOne: (query, args) => (life.over ? never() : store.readOne(query, args)),
+    async *pages(query, argsAfter, rows) {
+      for await (const page of store.pages(query, argsAfter, rows)) yield life.over ? await never() : page;
+    },
     writer: {
       drain: () => (life.over ? never() : store.writer.drain()),
-      async commit(statements) {
-        if (life.over) return never();
-        const side = statements.length === 0 ? null : plan(statements);
-        if (side === "before") return (life.end(), never());
-        life.inFlight++;
-        try {
-          const results = await store.writer.commit(statements);
-          if (side === "after") life.end();
-          return life.over ? never() : results;
-        } catch (error) {
-          return life.over ? never() : Promise.reject(error);
-        } finally {
-          life.inFlight--;
-          life.commits++;
-        }
-      },
+      commit: (statements) => committed(statements, store.writer.commit),
+      soon: (statements) => committed(statements, store.writer.soon),
     },
   };
+
+  async function committed(statements: Statement[], commit: Writer["commit"]): Promise<ResultSet[]> {
+    if (life.over) return never();
+    const side = statements.length === 0 ? null : plan(statements);
+    if (side === "before") return (life.end(), never());
+    life.inFlight++;
+    try {
+      const results = await commit(statements);
+      if (side === "after") life.end();
+      return life.over ? never() : results;
+    } catch (error) {
+      return life.over ? never() : Promise.reject(error);
+    } finally {
+      life.inFlight--;
+      life.commits++;
+    }
+  }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Simulator } from "../../src/simulator/index.ts";
+import { BatchFailed } from "../../src/store/engine.ts";
 import { StorageUnavailable } from "../../src/store/errors.ts";
+import { createReading } from "../../src/store/reading.ts";
 import type { Store } from "../../src/store/store.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } from "./_setup.ts";
 
@@ -9,10 +11,19 @@ function breakable(store: Store): Store & { away: "writes" | "reads" | null } {
   const broken = {
     ...store,
     away: null as "writes" | "reads" | null,
-    rows: async (sql: string, args: Parameters<Store["rows"]>[1]) => {
-      if (broken.away === "reads") throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
-      return store.rows(sql, args);
-    },
+    ...createReading(
+      {
+        async read(statement) {
+          if (broken.away === "reads")
+            throw new BatchFailed("unavailable", null, new Error("disk I/O error"));
+          const rows = await store.rows(statement.sql, statement.args);
+          const columns = Object.keys(rows[0] ?? {});
+          return { columns, values: rows.map((row) => columns.map((name) => row[name] ?? null)) };
+        },
+        reconnect: () => undefined,
+      },
+      store.time,
+    ),
     writer: {
       ...store.writer,
       commit: async (statements: Parameters<Store["writer"]["commit"]>[0]) => {

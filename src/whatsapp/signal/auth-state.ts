@@ -4,11 +4,13 @@ import type {
   SignalDataSet,
   SignalDataTypeMap,
 } from "@whiskeysockets/baileys";
+import { waCreds } from "../../../drizzle/schema.ts";
 import { failpoint } from "../../model/failpoint.ts";
+import { StorageUnavailable } from "../../store/errors.ts";
+import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { journalInsert, type JournalRow } from "./journal-rows.ts";
-import { isStorageFailure } from "../storage-failure.ts";
 import { baileys } from "../baileys.ts";
 import { keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
 
@@ -51,7 +53,7 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
       get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
         readThrough(options, type, ids).catch((error: unknown) => {
           // Without its session a message looks undecryptable, and its sender would be asked for it in vain.
-          if (isStorageFailure(error)) onWriteFailed(error);
+          if (error instanceof StorageUnavailable) onWriteFailed(error);
           throw error;
         }) as Promise<Record<string, SignalDataTypeMap[T]>>,
       set: (data) => writes.keys(data as DataSet),
@@ -61,10 +63,12 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
   };
 }
 
+const CREDS = defineQuery("select value from wa_creds where device_id = ?", { value: waCreds.value });
+
 /** Credentials of a linked number, or null when it has none. */
 export async function readCreds(store: Store, deviceId: number): Promise<AuthenticationCreds | null> {
-  const row = await store.db.query.waCreds.findFirst({ where: (t, { eq }) => eq(t.deviceId, deviceId) });
-  if (row === undefined) return null;
+  const row = await store.readOne(CREDS, [deviceId]);
+  if (row === null) return null;
   const text = store.box.open(row.value, credsContext(deviceId)).toString("utf8");
   return JSON.parse(text, baileys.BufferJSON.reviver) as AuthenticationCreds;
 }

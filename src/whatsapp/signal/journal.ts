@@ -1,6 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { hasFailpoints, isArmed } from "../../model/failpoint.ts";
 import type { Incoming } from "../../model/messages.ts";
+import { StorageUnavailable } from "../../store/errors.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { OwnIds, StanzaAttributes } from "../addresses.ts";
 import { readContent, type Content } from "../content/content.ts";
@@ -9,7 +10,6 @@ import { findJournalled, messagesIn, readUnspent, spendStatement, type JournalRo
 import { baileys } from "../baileys.ts";
 import { withoutDevice } from "../jids.ts";
 import type { PollReader } from "../content/poll-votes.ts";
-import { isStorageFailure } from "../storage-failure.ts";
 
 // A history of this size in one message comes at linking only. Losing it to a crash costs names, no messages.
 const MAX_PROTOCOL_BYTES = 256 * 1024;
@@ -114,7 +114,7 @@ export function createJournal(deps: JournalDeps): Journal {
     const read = stamped(toIncoming({ attributes, content, raw }, deps.own(), numberOfLid));
     if (read.type !== "poll_vote") return read;
     return deps.readPoll(read, message).catch((error: unknown) => {
-      if (isStorageFailure(error)) throw error;
+      if (error instanceof StorageUnavailable) throw error;
       // A poll that does not open is no reason to refuse the vote for ever.
       return { ...read, poll: { id: read.targetId ?? "", name: null, options: [], vote: null } };
     });
@@ -153,7 +153,7 @@ export function createJournal(deps: JournalDeps): Journal {
         };
       } catch (error) {
         // The sender would be asked to encrypt anew what was decrypted well.
-        if (isStorageFailure(error)) deps.onFailed(error);
+        if (error instanceof StorageUnavailable) deps.onFailed(error);
         throw error;
       }
     },

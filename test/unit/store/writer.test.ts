@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { createClient } from "@libsql/client";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { systemTime } from "../../../src/model/time.ts";
 import type { Engine } from "../../../src/store/engine.ts";
 import { BatchFailed } from "../../../src/store/engine.ts";
 import { ConstraintViolation, StorageUnavailable } from "../../../src/store/errors.ts";
@@ -28,13 +29,34 @@ async function openWriter() {
       return engine.batch(statements);
     },
   };
-  const writer = createWriter(counted);
+  const time = movedTime();
+  const writer = createWriter({ engine: counted, time });
   const reader = createClient({ url: `file:${file}` });
   const ids = async (): Promise<number[]> => {
     const { rows } = await reader.execute("SELECT id FROM t ORDER BY rowid");
     return rows.map((row) => Number(row.id));
   };
-  return { file, writer, engine, sizes, ids };
+  return { file, writer, engine, time, sizes, ids };
+}
+
+/** Pauses as the host does; what is to run later waits until the time is moved. */
+function movedTime() {
+  let at = 0;
+  let due: { at: number; run: () => void }[] = [];
+  return {
+    pause: systemTime.pause,
+    after(ms: number, run: () => void) {
+      const entry = { at: at + ms, run };
+      due.push(entry);
+      return () => void (due = due.filter((other) => other !== entry));
+    },
+    move(ms: number) {
+      at += ms;
+      const now = due.filter((entry) => entry.at <= at);
+      due = due.filter((entry) => entry.at > at);
+      for (const { run } of now) run();
+    },
+  };
 }
 
 describe("the writer", () => {
@@ -200,7 +222,7 @@ describe("the writer", () => {
         return engine.batch(statements);
       },
     };
-    const writer = createWriter(flaky);
+    const writer = createWriter({ engine: flaky, time: systemTime });
 
     const outcomes = await Promise.allSettled([
       writer.commit([insert(1)]),
@@ -231,7 +253,7 @@ describe("the writer", () => {
         return engine.reconnect();
       },
     };
-    const writer = createWriter(failing);
+    const writer = createWriter({ engine: failing, time: systemTime });
 
     await expect(writer.commit([insert(1)])).rejects.toBeInstanceOf(StorageUnavailable);
     await writer.commit([insert(2)]);
@@ -282,6 +304,83 @@ describe("the writer", () => {
   });
 });
 
+describe("what may wait", () => {
+  it("joins the next commit, in the order of the calls", async () => {
+    const { writer, sizes, ids } = await openWriter();
+
+    const all = [writer.soon([insert(1)]), writer.soon([insert(2)]), writer.commit([insert(3)])];
+    await Promise.all(all);
+
+    expect(sizes).toEqual([3]);
+    expect(await ids()).toEqual([1, 2, 3]);
+  });
+
+  it("is committed after 100 ms when nothing else is, and by draining and closing at once", async () => {
+    const { writer, time, ids } = await openWriter();
+    const alone = writer.soon([insert(1)]);
+    expect(await ids()).toEqual([]);
+
+    time.move(99);
+    expect(await ids()).toEqual([]);
+    time.move(1);
+    await alone;
+    expect(await ids()).toEqual([1]);
+
+    void writer.soon([insert(2)]);
+    await writer.drain();
+    expect(await ids()).toEqual([1, 2]);
+
+    const last = writer.soon([insert(3)]);
+    await writer.close();
+    await last;
+    expect(await ids()).toEqual([1, 2, 3]);
+    await expect(writer.soon([insert(4)])).rejects.toBeInstanceOf(StorageUnavailable);
+  });
+
+  it("is refused alone and whole when it breaks a rule", async () => {
+    const { writer, ids } = await openWriter();
+    await writer.commit([insert(1)]);
+
+    const [soon, commit] = await Promise.allSettled([
+      writer.soon([insert(2), insert(1)]),
+      writer.commit([insert(3)]),
+    ]);
+
+    expect(soon).toMatchObject({ status: "rejected", reason: expect.any(ConstraintViolation) as unknown });
+    expect(commit.status).toBe("fulfilled");
+    expect(await ids()).toEqual([1, 3]);
+  });
+});
+
+describe("a writer whose surroundings fail", () => {
+  it("answers everybody and goes on when the disk's state cannot be found out", async () => {
+    const { engine, ids } = await openWriter();
+    let broken = true;
+    const writer = createWriter({
+      engine: {
+        ...engine,
+        batch: (statements) =>
+          broken
+            ? Promise.reject(new BatchFailed("unavailable", null, new Error("disk I/O error")))
+            : engine.batch(statements),
+      },
+      time: systemTime,
+      condition: {
+        refusal: () => null,
+        failed() {
+          throw new Error("EROFS: read-only file system, statfs");
+        },
+      },
+    });
+
+    await expect(writer.commit([insert(1)])).rejects.toBeInstanceOf(StorageUnavailable);
+    broken = false;
+    await writer.commit([insert(2)]);
+
+    expect(await ids()).toEqual([2]);
+  });
+});
+
 describe("the writer on a database that refuses a whole batch without saying which statement it means", () => {
   it("finds the guilty unit by itself, refuses no other, and keeps the order", async () => {
     const { engine, ids } = await openWriter();
@@ -294,7 +393,7 @@ describe("the writer on a database that refuses a whole batch without saying whi
           : engine.batch(statements);
       },
     };
-    const writer = createWriter(vague);
+    const writer = createWriter({ engine: vague, time: systemTime });
     const settled: number[] = [];
 
     const outcomes = await Promise.allSettled(

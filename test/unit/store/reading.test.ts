@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { botBindings, meta } from "../../../drizzle/schema.ts";
+import { StorageUnavailable } from "../../../src/store/errors.ts";
+import { boolean, bytes, defineQuery, integer, json, nullable, text } from "../../../src/store/query.ts";
+import { createReading } from "../../../src/store/reading.ts";
+import { BatchFailed } from "../../../src/store/engine.ts";
+import { temporaryStore } from "./temporary.ts";
+
+const BINDINGS = defineQuery(
+  "SELECT device_id, bot_id AS botId, enabled, priority, config FROM bot_bindings",
+  {
+    deviceId: botBindings.deviceId,
+    botId: botBindings.botId,
+    enabled: botBindings.enabled,
+    priority: botBindings.priority,
+    config: botBindings.config,
+  },
+);
+const PAGE = defineQuery("SELECT key, value FROM meta WHERE key > ? ORDER BY key LIMIT ?", {
+  key: meta.key,
+  value: meta.value,
+});
+const VALUES = defineQuery("SELECT ? AS whole, ? AS words, ? AS yes, ? AS bin, ? AS list, ? AS absent", {
+  whole: integer(),
+  words: text(),
+  yes: boolean(),
+  bin: bytes(),
+  list: json<number[]>(),
+  absent: nullable(meta.value),
+});
+const SIZES = defineQuery(
+  "SELECT column1 AS id, column2 AS size FROM (VALUES (1, 5), (2, 9007199254740993), (3, 7))",
+  {
+    id: integer(),
+    size: integer(),
+  },
+);
+
+describe("a query", () => {
+  it("gives rows as the schema describes them", async () => {
+    const store = await temporaryStore();
+    await store.writer.commit([
+      {
+        sql: "INSERT INTO bot_bindings VALUES (1, 'a', 1, NULL, '{\"x\":1}'), (1, 'b', 0, 7, NULL)",
+        args: [],
+      },
+    ]);
+
+    expect(await store.read(BINDINGS)).toEqual([
+      { deviceId: 1, botId: "a", enabled: true, priority: null, config: { x: 1 } },
+      { deviceId: 1, botId: "b", enabled: false, priority: 7, config: null },
+    ]);
+    expect((await store.readOne(BINDINGS))?.botId).toBe("a");
+    expect(await store.readOne(PAGE, ["zzz", 1])).toBeNull();
+  });
+
+  it("gives numbers, words, truth, bytes and JSON that SQL computes", async () => {
+    const store = await temporaryStore();
+
+    const row = await store.readOne(VALUES, [
+      5,
+      "five",
+      true,
+      Buffer.from("xbytes").subarray(1),
+      "[1]",
+      null,
+    ]);
+
+    expect(row).toEqual({
+      whole: 5,
+      words: "five",
+      yes: true,
+      bin: Buffer.from("bytes"),
+      list: [1],
+      absent: null,
+    });
+  });
+
+  it("names the column of a value that does not fit, and gives all other rows", async () => {
+    const store = await temporaryStore();
+
+    const rows = await store.read(SIZES);
+
+    expect(rows.map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect([rows[0]!.size, rows[2]!.size]).toEqual([5, 7]);
+    expect(() => rows[1]!.size).toThrow("size is not what it should be (9007199254740993 is beyond 2^53)");
+  });
+
+  it("gives many rows in pages, and way to others between them", async () => {
+    const store = await temporaryStore();
+    const keys = Array.from({ length: 450 }, (_, index) => `k${String(index).padStart(3, "0")}`);
+    await store.writer.commit(keys.map((key) => ({ sql: "INSERT INTO meta VALUES (?, 'x')", args: [key] })));
+    let turns = 0;
+    const turn = (): void => void (turns++, (going = setImmediate(turn)));
+    let going = setImmediate(turn);
+
+    const sizes: number[] = [];
+    const found: string[] = [];
+    for await (const page of store.pages(PAGE, (last) => [last?.key ?? "k"])) {
+      sizes.push(page.length);
+      found.push(...page.map(({ key }) => key).filter((key) => /^k\d/.test(key)));
+    }
+    clearImmediate(going);
+
+    expect(found).toEqual(keys);
+    expect(sizes.slice(0, 2)).toEqual([200, 200]);
+    expect(turns).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe("a read that fails", () => {
+  it("is the statement's own fault when the statement is wrong", async () => {
+    const store = await temporaryStore();
+
+    const outcome = store.rows("SELECT 1 FROM nowhere", []);
+
+    await expect(outcome).rejects.toThrow("nowhere");
+    await expect(outcome).rejects.not.toBeInstanceOf(StorageUnavailable);
+    await expect(store.rows("SELECT ?", [undefined as never])).rejects.toThrow("Argument 1");
+  });
+
+  it("is StorageUnavailable when the server is away", async () => {
+    const store = await temporaryStore();
+    const other = createReading(
+      {
+        read() {
+          throw new BatchFailed("unavailable", null, new TypeError("fetch failed"));
+        },
+        reconnect: () => undefined,
+      },
+      store.time,
+    );
+
+    const outcome = other.rows("SELECT 1", []);
+
+    await expect(outcome).rejects.toBeInstanceOf(StorageUnavailable);
+    await expect(outcome).rejects.toThrow("The database cannot be read: fetch failed");
+  });
+
+  it("is repeated while somebody else holds the file, and the event loop goes on meanwhile", async () => {
+    const store = await temporaryStore();
+    let busy = 3;
+    const reads = createReading(
+      {
+        read() {
+          if (busy-- > 0) throw new BatchFailed("busy", 0, new Error("database is locked"));
+          return { columns: ["n"], values: [[1]] };
+        },
+        reconnect: () => undefined,
+      },
+      store.time,
+    );
+
+    expect(await reads.rows("SELECT 1 AS n", [])).toMatchObject([{ n: 1 }]);
+  });
+});
