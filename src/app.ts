@@ -30,6 +30,7 @@ import { createOutbox, type Outbox } from "./outbox/outbox.ts";
 import { createDecisions } from "./pipeline/decisions.ts";
 import { createPipeline } from "./pipeline/pipeline.ts";
 import { createPolls } from "./inbox/polls.ts";
+import { createErasure } from "./retention/erasure.ts";
 import { createRetention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
 import { checkStorage } from "./store/health.ts";
@@ -226,10 +227,12 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
   });
   const keys = createApiKeys(store, config);
+  const erasure = createErasure({ store, config, log });
   numbers = createNumbers({
     store,
     log,
     whatsapp,
+    erase: erasure.erase,
     deviceLimit: (accountId) => accounts.deviceLimit(accountId),
     async onMessages(deviceId, ownNumber, messages, spend) {
       const found = audit.found(deviceId, messages);
@@ -315,6 +318,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       timers.start();
       webhooks.start();
       retention.start();
+      erasure.start();
     },
     async stop(requests) {
       const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), STOP_GRACE_MS);
@@ -329,7 +333,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       clearTimeout(cut);
       stopping.abort(new Error("The gateway is stopping."));
       const sent = outbox.drain();
-      await within(STOP_SENDING_MS, Promise.all([sent, retention.stop()]));
+      await within(STOP_SENDING_MS, Promise.all([sent, retention.stop(), erasure.stop()]));
       await within(STOP_CONNECTIONS_MS, numbers.stop());
       // An attempt whose connection is gone has its outcome: not known.
       await within(STOP_OUTCOMES_MS, sent);

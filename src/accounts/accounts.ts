@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
-import { eraseDevice } from "../store/erase.ts";
+import { giveWay } from "../model/give-way.ts";
+import { eraseRecord } from "../store/erase.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { toAccount, type AccountRecord } from "./account-record.ts";
 import { prepareKey, type ApiKeys } from "./api-keys.ts";
@@ -32,6 +33,8 @@ export interface NumbersOfAccount {
   list(accountId: string): { id: number }[] | Promise<{ id: number }[]>;
   remove(deviceId: number): Promise<void>;
 }
+
+const ANSWERS_AT_ONCE = 200;
 
 export interface AccountsDeps {
   store: Store;
@@ -82,15 +85,11 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
 
     async remove(id) {
       if ((await get(id)) === null) return false;
+      const removed = await store.rows("SELECT id FROM api_keys WHERE account_id = ?", [id]);
       // First the keys, so that nobody starts anything while the numbers log out.
-      await store.writer.commit([
-        {
-          sql: "DELETE FROM idempotency WHERE key_id IN (SELECT id FROM api_keys WHERE account_id = ?)",
-          args: [id],
-        },
-        { sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] },
-      ]);
+      await store.writer.commit([{ sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] }]);
       keys.forget();
+      for (const key of removed) await eraseAnswers(store, String(key.id));
       for (const device of await numbers.list(id)) await numbers.remove(device.id);
       await store.writer.commit(await eraseAccount(store, id));
       return true;
@@ -109,11 +108,18 @@ function insertAccount({ id, name, plan, enabled, createdAt }: AccountRecord): S
   };
 }
 
+/** First answers to requests with an idempotency key. */
+async function eraseAnswers({ writer }: Pick<Store, "writer">, keyId: string): Promise<void> {
+  const sql = `DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE key_id = ? LIMIT ${ANSWERS_AT_ONCE})`;
+  for (let deleted = ANSWERS_AT_ONCE; deleted === ANSWERS_AT_ONCE; await giveWay())
+    deleted = (await writer.commit([{ sql, args: [keyId] }]))[0]!.rowsAffected;
+}
+
 /** The numbers' own removal comes first; this is what makes sure that no row is left whatever became of it. */
 async function eraseAccount(store: Store, id: string): Promise<Statement[]> {
   const devices = await store.rows("SELECT id FROM devices WHERE account_id = ?", [id]);
   return [
-    ...devices.flatMap((device) => eraseDevice(Number(device.id))),
+    ...devices.flatMap((device) => eraseRecord(Number(device.id), store.now())),
     { sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] },
     { sql: "DELETE FROM accounts WHERE id = ?", args: [id] },
   ];

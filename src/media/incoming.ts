@@ -84,7 +84,9 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     { deviceId, inboxId }: LinkTarget,
     signal: AbortSignal,
   ): Promise<{ kept: KeptFile; media: IncomingMedia; size: number } | null> {
-    const message = await load(inboxId);
+    // An erased number's messages are deleted little by little, its links end at once.
+    const erased = await store.rows("SELECT 1 FROM erased_devices WHERE id = ?", [deviceId]);
+    const message = erased.length > 0 ? null : await load(inboxId);
     if (!message?.media) return null;
     const kept = await files.get(deviceId, inboxId, message, signal);
     return { kept, media: message.media, size: await plainSize(kept.path, kept.keys) };

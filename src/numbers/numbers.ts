@@ -2,7 +2,6 @@ import { Mutex } from "async-mutex";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
-import { eraseDevice } from "../store/erase.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
@@ -25,6 +24,8 @@ export interface NumbersDeps {
   store: Store;
   log: Logger;
   whatsapp: WhatsApp;
+  /** Deletes the record and everything of a number that is logged out; what is much of it, later. */
+  erase(deviceId: number): Promise<void>;
   /** How many numbers the account may have; null is no limit. */
   deviceLimit(accountId: string): Promise<number | null>;
   /** New messages in arrival order; `spend` belongs into the commit that stores them. */
@@ -69,7 +70,7 @@ export interface Numbers {
   get(deviceId: number): DeviceRecord | null;
   /** Registers without linking; a number that is there already is answered as it is. @throws PLAN_LIMIT */
   register(accountId: string, number: string): Promise<DeviceRecord>;
-  /** Logs out and erases everything of the number. */
+  /** Logs out and erases everything of the number: at once for everybody who looks, from the disk little by little. */
   remove(deviceId: number): Promise<void>;
   /** Keeps record and settings, leaves `unlinked`. */
   logout(deviceId: number): Promise<void>;
@@ -85,6 +86,9 @@ export interface Numbers {
   isLinked(deviceId: number): boolean;
 }
 
+const placeOf = ({ accountId, number }: Pick<DeviceRecord, "accountId" | "number">): string =>
+  `${accountId} ${number}`;
+
 /** All numbers of this process. Their records are held in memory; this is the only writer of `devices`. */
 export function createNumbers(deps: NumbersDeps): Numbers {
   const { store, log, whatsapp } = deps;
@@ -94,6 +98,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
   const active = new Set<number>();
   // One after the other: between counting and inserting nobody else may find the same room in the plan.
   const registering = new Mutex();
+  const leaving = new Map<string, Promise<void>>();
 
   function save(statement: Statement): void {
     store.writer
@@ -187,6 +192,8 @@ export function createNumbers(deps: NumbersDeps): Numbers {
     get: (deviceId) => lives.get(deviceId)?.device ?? null,
     register: (accountId, number) =>
       registering.runExclusive(async () => {
+        // Being removed it is in no list any more, and its record is still there.
+        await leaving.get(placeOf({ accountId, number }))?.catch(() => undefined);
         const known = find(accountId, number);
         if (known !== null) return known;
         const limit = await deps.deviceLimit(accountId);
@@ -206,8 +213,18 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       lives.delete(deviceId);
       active.delete(deviceId);
       drawQr.delete(deviceId);
-      await life.logout();
-      await store.writer.commit(eraseDevice(deviceId));
+      const gone = life.logout().then(() => deps.erase(deviceId));
+      const place = placeOf(life.device);
+      leaving.set(place, gone);
+      try {
+        await gone;
+      } catch (error) {
+        // Nothing was erased: it can be asked for once more.
+        lives.set(deviceId, life);
+        throw error;
+      } finally {
+        leaving.delete(place);
+      }
       await store.cache.removeItem(`numbers:${deviceId}`);
     },
     logout: (deviceId) => lifeOf(deviceId).logout(),

@@ -1,38 +1,89 @@
 import { is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import * as schema from "../../drizzle/schema.ts";
-import type { Statement } from "./store.ts";
+import type { Statement, Store } from "./store.ts";
 
-/** Tables without a device column, found through the row that they belong to. */
-const CHILDREN: { table: string; column: string; parent: string }[] = [
+/** Rows that one step deletes: few enough for everybody else's commits to go on beside it. */
+export const ERASED_AT_ONCE = 200;
+
+/** A table without a device column, whose rows belong to a row of another one. */
+interface Child {
+  table: string;
+  column: string;
+  parent: string;
+}
+const CHILDREN: Child[] = [
   { table: "outbox_history", column: "outbox_id", parent: "outbox" },
   { table: "delivery_attempts", column: "delivery_id", parent: "deliveries" },
 ];
 
+/** A row or a handful of them for each number; what makes it work is among them, so that it ends with the number. */
+const SMALL = ["wa_creds", "webhooks", "reachout_locks", "send_brakes", "group_lists", "bot_bindings"];
+/** Keys, and what would still be done for the number, before what only lies there. */
+const FIRST = ["wa_keys", "journal", "bot_timers", "deliveries", "outbox", "inbox"];
+
 /**
- * Everything that belongs to one number, its record included. Read from the schema, so that a table added later cannot be
- * forgotten; a test asks of every table whether it is covered.
+ * Ends a number in one small commit: its record, its credentials and its settings are gone, and nothing that goes by the
+ * record finds the rest any more. The account may have the number anew at once, under another id.
+ *
+ * @param now Unix milliseconds
+ * @returns statements that are one unit; {@link eraseStep} deletes what they leave
  */
-export function eraseDevice(deviceId: number): Statement[] {
+export function eraseRecord(deviceId: number, now: number): Statement[] {
   return [
-    ...CHILDREN.map(({ table, column, parent }) => ({
-      sql: `DELETE FROM ${table} WHERE ${column} IN (SELECT id FROM ${parent} WHERE device_id = ?)`,
-      args: [deviceId],
-    })),
-    ...deviceTables().map((table) => ({ sql: `DELETE FROM ${table} WHERE device_id = ?`, args: [deviceId] })),
+    {
+      sql: "INSERT INTO erased_devices (id, erased_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
+      args: [deviceId, now],
+    },
+    ...SMALL.map((table) => ({ sql: `DELETE FROM ${table} WHERE device_id = ?`, args: [deviceId] })),
     { sql: "DELETE FROM devices WHERE id = ?", args: [deviceId] },
   ];
 }
 
-/** Tables whose rows belong to a number, and those that belong to such a row. */
-export function tablesOfNumbers(): { tables: string[]; children: typeof CHILDREN } {
-  return { tables: deviceTables(), children: CHILDREN };
+/**
+ * Deletes up to {@link ERASED_AT_ONCE} rows of a number from one table, and what belongs to them, in one commit.
+ *
+ * @param table one of `tablesOfNumbers().tables`
+ * @returns how many of its rows are gone; 0 when it has none
+ */
+export async function eraseStep(
+  { rows, writer }: Pick<Store, "rows" | "writer">,
+  table: string,
+  deviceId: number,
+): Promise<number> {
+  const children = CHILDREN.filter(({ parent }) => parent === table);
+  const some = `SELECT rowid FROM ${table} WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`;
+  if (children.length === 0) {
+    const sql = `DELETE FROM ${table} WHERE rowid IN (${some})`;
+    const [result] = await writer.commit([{ sql, args: [deviceId] }]);
+    return result!.rowsAffected;
+  }
+  const found = await rows(
+    `SELECT rowid AS place, id FROM ${table} WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`,
+    [deviceId],
+  );
+  if (found.length === 0) return 0;
+  const ids = JSON.stringify(found.map(({ id }) => id));
+  const places = JSON.stringify(found.map(({ place }) => place));
+  const results = await writer.commit([
+    ...children.map((child) => ({
+      sql: `DELETE FROM ${child.table} WHERE ${child.column} IN (SELECT value FROM json_each(?))`,
+      args: [ids],
+    })),
+    { sql: `DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, args: [places] },
+  ]);
+  return results.at(-1)!.rowsAffected;
 }
 
-function deviceTables(): string[] {
-  return Object.values(schema)
+/**
+ * Tables whose rows belong to a number, and those that belong to such a row. Read from the schema, so that a table added
+ * later cannot be forgotten.
+ */
+export function tablesOfNumbers(): { tables: string[]; children: readonly Child[] } {
+  const tables = Object.values(schema)
     .filter((table) => is(table, SQLiteTable))
     .map((table) => getTableConfig(table))
     .filter(({ columns }) => columns.some(({ name }) => name === "device_id"))
     .map(({ name }) => name);
+  return { tables: [...new Set([...FIRST, ...tables])], children: CHILDREN };
 }

@@ -9,6 +9,7 @@ import { createDeviceMemory, type DeviceMemory } from "./connection/device-memor
 import { identityOf } from "./identity.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
 import { createKeyCache } from "./signal/key-cache.ts";
+import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaAgent } from "./media/agent.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
 import type { WhatsApp, Witness } from "./port.ts";
@@ -86,11 +87,8 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     },
     async erase(deviceId) {
       await auths.get(deviceId)?.flushed();
-      const erase = (table: string): { sql: string; args: number[] } => ({
-        sql: `delete from ${table} where device_id = ?`,
-        args: [deviceId],
-      });
-      await store.writer.commit(["wa_creds", "wa_keys", "journal"].map(erase));
+      await store.writer.commit([{ sql: "delete from wa_creds where device_id = ?", args: [deviceId] }]);
+      await eraseKeys(store, deviceId);
       auths.delete(deviceId);
       memories.delete(deviceId);
       cache.drop(deviceId);

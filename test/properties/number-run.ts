@@ -43,6 +43,7 @@ export class NumberRun {
       store: this.#store,
       log: silent,
       whatsapp: this.phone.whatsapp(),
+      erase: async () => undefined,
       deviceLimit: async () => null,
       onMessages: async () => undefined,
       onReceipts: () => undefined,

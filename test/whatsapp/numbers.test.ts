@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAudit } from "../../src/audit/audit.ts";
 import { createInbox } from "../../src/inbox/inbox.ts";
 import { createNumbers, type DeviceRecord, type Numbers } from "../../src/numbers/numbers.ts";
+import { createErasure } from "../../src/retention/erasure.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
@@ -39,10 +40,12 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
   });
   const inbox = createInbox(store);
   const texts: string[] = [];
+  const erasure = createErasure({ store, config, log: silent });
   const numbers = createNumbers({
     store,
     log: silent,
     whatsapp,
+    erase: erasure.erase,
     deviceLimit: async () => 5,
     async onMessages(deviceId, _ownNumber, messages, spend) {
       const stored = await inbox.record(deviceId, messages, spend);
@@ -60,6 +63,7 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
     texts,
     async stop() {
       await numbers.stop();
+      await erasure.stop();
       whatsapp.stop();
     },
   };

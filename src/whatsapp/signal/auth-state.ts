@@ -12,7 +12,7 @@ import type { Statement, Store } from "../../store/store.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { journalInsert, type JournalRow } from "./journal-rows.ts";
 import { baileys } from "../baileys.ts";
-import { keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
+import { eraseKeys, keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
 
 const LID_MAPPING = "lid-mapping";
 const JOURNAL = "journal";
@@ -45,7 +45,10 @@ export interface AuthStateOptions {
  */
 export async function openAuthState(options: AuthStateOptions): Promise<AuthState> {
   const { store, deviceId, onWriteFailed } = options;
-  const creds = (await readCreds(store, deviceId)) ?? baileys.initAuthCreds();
+  const known = await readCreds(store, deviceId);
+  // A logout that was cut off has left keys of another identity.
+  if (known === null) await eraseKeys(store, deviceId);
+  const creds = known ?? baileys.initAuthCreds();
   const writes = createWrites(options, creds);
   return {
     creds,

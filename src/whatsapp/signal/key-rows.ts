@@ -1,7 +1,9 @@
+import { giveWay } from "../../model/give-way.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { EncodedChanges } from "./key-cache.ts";
 
 const ROWS_PER_STATEMENT = 100;
+const ERASED_AT_ONCE = 500;
 const REVERSE = "_reverse";
 
 const sealContext = (deviceId: number, type: string, id: string): string =>
@@ -33,6 +35,16 @@ export function keyStatements(store: Store, deviceId: number, changes: EncodedCh
       });
   }
   return statements;
+}
+
+/** Deletes all keys and the journal of a number, a few hundred in each commit: a busy number has 100,000 sessions. */
+export async function eraseKeys({ writer }: Pick<Store, "writer">, deviceId: number): Promise<void> {
+  for (const table of ["wa_keys", "journal"]) {
+    const sql = `delete from ${table} where rowid in
+      (select rowid from ${table} where device_id = ? limit ${ERASED_AT_ONCE})`;
+    for (let deleted = ERASED_AT_ONCE; deleted === ERASED_AT_ONCE; await giveWay())
+      deleted = (await writer.commit([{ sql, args: [deviceId] }]))[0]!.rowsAffected;
+  }
 }
 
 function upsert(rows: Statement["args"][]): Statement {

@@ -4,8 +4,9 @@ import { isAdminToken } from "../../../src/accounts/admin-token.ts";
 import { createApiKeys, type NewKey } from "../../../src/accounts/api-keys.ts";
 import { makeKey } from "../../../src/accounts/key-format.ts";
 import { loadConfig } from "../../../src/config.ts";
+import { createErasure } from "../../../src/retention/erasure.ts";
 import type { Statement, Store } from "../../../src/store/store.ts";
-import { temporaryStore } from "../store/temporary.ts";
+import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
@@ -184,6 +185,11 @@ describe("accounts", () => {
     ]);
 
     expect(await accounts.remove(account.id)).toBe(true);
+    const dataDir = temporaryFolder();
+    const erasure = createErasure({ store, config: { dataDir }, log: silentLog(configFor(dataDir)) });
+    erasure.start();
+    await erasure.finished();
+    await erasure.stop();
 
     expect(removed).toEqual([1]);
     expect(await keys.authenticate(apiKey)).toBeNull();

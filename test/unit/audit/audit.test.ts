@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createAudit, type Audit } from "../../../src/audit/audit.ts";
 import { createInbox, type Inbox } from "../../../src/inbox/inbox.ts";
 import { createRetention } from "../../../src/retention/retention.ts";
-import { eraseDevice } from "../../../src/store/erase.ts";
+import { createErasure } from "../../../src/retention/erasure.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { ConnectionFacts, MissingMessage } from "../../../src/whatsapp/port.ts";
 import { NOTED_PER_HOUR } from "../../../src/audit/sent-elsewhere.ts";
@@ -356,7 +356,10 @@ describe("the report", () => {
     }).run();
     expect(await counts()).toEqual([1, 0]);
 
-    await store.writer.commit(eraseDevice(DEVICE));
+    const erasure = createErasure({ store, config: { dataDir }, log: silentLog(configFor(dataDir)) });
+    await erasure.erase(DEVICE);
+    await erasure.finished();
+    await erasure.stop();
     expect(await counts()).toEqual([0, 0]);
   });
 });

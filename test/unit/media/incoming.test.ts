@@ -7,6 +7,7 @@ import { LINK_LIFE_MS } from "../../../src/media/incoming-links.ts";
 import { createReceivedMedia, type IncomingMediaDeps } from "../../../src/media/incoming.ts";
 import type { IncomingMedia } from "../../../src/model/messages.ts";
 import { OutboundError } from "../../../src/net/errors.ts";
+import { eraseRecord } from "../../../src/store/erase.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
 import { createMediaDownloads } from "../../../src/whatsapp/media/download.ts";
@@ -205,6 +206,12 @@ describe("an address", () => {
     const expires = payload!.split("-")[2];
     expect(await media.open(`${target}-${expires}.${signature}`)).toBeNull();
     expect(media.requests).toEqual([]);
+  });
+
+  it("of a number that was erased leads nowhere, although its message is not deleted yet", async () => {
+    const media = received(encryptedSource(Buffer.from("x")), () => inPieces(encrypt(Buffer.from("x")), 10));
+    await store.writer.commit(eraseRecord(TARGET.deviceId, Date.now()));
+    expect(await media.open(media.token)).toBeNull();
   });
 
   it("of a message that is not kept any more leads nowhere", async () => {

@@ -15,10 +15,19 @@ export async function scansOf(store: Reader, statement: Statement): Promise<stri
   );
 }
 
+interface Watched {
+  store: Store;
+  seen: Statement[];
+  units: Statement[][];
+  /** Rows that each statement of a unit has changed. */
+  affected: number[];
+}
+
 /** Notes every statement that goes through a store, reads and writes. */
-export function watchStatements(store: Store): { store: Store; seen: Statement[]; units: Statement[][] } {
+export function watchStatements(store: Store): Watched {
   const seen: Statement[] = [];
   const units: Statement[][] = [];
+  const affected: number[] = [];
   const watched: Store = {
     ...store,
     rows(sql, args) {
@@ -27,12 +36,14 @@ export function watchStatements(store: Store): { store: Store; seen: Statement[]
     },
     writer: {
       ...store.writer,
-      commit(statements) {
+      async commit(statements) {
         seen.push(...statements);
         units.push(statements);
-        return store.writer.commit(statements);
+        const results = await store.writer.commit(statements);
+        affected.push(...results.map(({ rowsAffected }) => rowsAffected));
+        return results;
       },
     },
   };
-  return { store: watched, seen, units };
+  return { store: watched, seen, units, affected };
 }

@@ -1,0 +1,129 @@
+import { opendir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "../log.ts";
+import { giveWay } from "../model/give-way.ts";
+import { HOUR_MS, MINUTE_MS, type Cancel } from "../model/time.ts";
+import { ERASED_AT_ONCE, eraseRecord, eraseStep, tablesOfNumbers } from "../store/erase.ts";
+import type { Store } from "../store/store.ts";
+
+/** What was on its way when a number was erased has been stored by then, and is deleted too. */
+const LATE_MS = HOUR_MS;
+/** At most every second moment is spent on it, however slow the disk is. */
+const LONGEST_PAUSE_MS = 100;
+
+/** Erases numbers: at once for everybody who looks, and from the disk in small steps that others hardly notice. */
+export interface Erasure {
+  /**
+   * Ends a number: its record is gone when this resolves. Its rows and files follow in the background.
+   *
+   * @throws StorageUnavailable nothing has changed
+   */
+  erase(deviceId: number): Promise<void>;
+  /** Goes on with what the last run of the gateway left. */
+  start(): void;
+  /** Resolves when nothing is left to be deleted, or when it has been stopped. */
+  finished(): Promise<void>;
+  /** Ends after the step that is being made. */
+  stop(): Promise<void>;
+}
+
+export interface ErasureDeps {
+  store: Pick<Store, "rows" | "writer" | "time">;
+  config: { dataDir: string };
+  log: Logger;
+}
+
+export function createErasure({ store, config, log }: ErasureDeps): Erasure {
+  const { time } = store;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let again: Cancel | null = null;
+  let running: Promise<void> | null = null;
+  let asked = false;
+
+  async function eraseTable(table: string, deviceId: number): Promise<number> {
+    let deleted = 0;
+    while (!signal.aborted) {
+      const began = time.monotonic();
+      const files = table === "media_files" ? await pathsOf(deviceId) : [];
+      const count = await eraseStep(store, table, deviceId);
+      for (const file of files) await rm(join(config.dataDir, file), { force: true });
+      deleted += count;
+      if (count < ERASED_AT_ONCE && files.length < ERASED_AT_ONCE) break;
+      await time.pause(Math.min(LONGEST_PAUSE_MS, time.monotonic() - began), signal);
+    }
+    await giveWay();
+    return deleted;
+  }
+
+  /** Of the rows that the next step deletes. */
+  async function pathsOf(deviceId: number): Promise<string[]> {
+    const sql = `SELECT path FROM media_files WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`;
+    return (await store.rows(sql, [deviceId])).map((row) => String(row.path));
+  }
+
+  /** Files that came in are called `<device>-<inbox id>`. */
+  async function removeReceivedFiles(deviceId: number): Promise<void> {
+    const folder = join(config.dataDir, "media", "in");
+    const entries = await opendir(folder).catch(() => null);
+    if (entries === null) return;
+    for await (const { name } of entries) {
+      if (signal.aborted) break;
+      if (name.startsWith(`${deviceId}-`)) await rm(join(folder, name), { force: true });
+    }
+  }
+
+  async function eraseRest(deviceId: number, erasedAt: number): Promise<void> {
+    let deleted = 0;
+    for (const table of tablesOfNumbers().tables) deleted += await eraseTable(table, deviceId);
+    if (deleted > 0) {
+      await removeReceivedFiles(deviceId);
+      if (!signal.aborted)
+        log.info({ device: deviceId, rows: deleted }, "an erased number's data is deleted");
+    }
+    // Kept for a while: what was on its way then may still be stored.
+    if (signal.aborted || Math.abs(time.now() - erasedAt) < LATE_MS) return;
+    await store.writer.commit([{ sql: "DELETE FROM erased_devices WHERE id = ?", args: [deviceId] }]);
+  }
+
+  async function sweep(): Promise<void> {
+    do {
+      asked = false;
+      const erased = await store.rows("SELECT id, erased_at FROM erased_devices ORDER BY id LIMIT 1000", []);
+      for (const { id, erased_at: erasedAt } of erased)
+        if (!signal.aborted) await eraseRest(Number(id), Number(erasedAt));
+    } while (asked && !signal.aborted);
+  }
+
+  function run(): void {
+    asked = true;
+    if (running !== null || signal.aborted) return;
+    again?.();
+    let pause = HOUR_MS;
+    running = sweep()
+      .catch((error: unknown) => {
+        log.error({ err: error }, "deleting what erased numbers left failed; trying again in a minute");
+        pause = MINUTE_MS;
+      })
+      .finally(() => {
+        running = null;
+        if (!signal.aborted) again = time.after(pause, run);
+      });
+  }
+
+  return {
+    async erase(deviceId) {
+      await store.writer.commit(eraseRecord(deviceId, time.now()));
+      run();
+    },
+    start: run,
+    async finished() {
+      await running;
+    },
+    async stop() {
+      stopping.abort();
+      again?.();
+      await running;
+    },
+  };
+}
