@@ -11,3 +11,7 @@ export const baileys = await import("@whiskeysockets/baileys");
 
 const { SenderKeyState } = await import("@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js");
 reviveSkippedSenderKeys(SenderKeyState);
+
+/** What the package does not export by name: rules for privacy tokens, and the token that lets a message be reported. */
+export const tokenRules = await import("@whiskeysockets/baileys/lib/Utils/tc-token-utils.js");
+export const reporting = await import("@whiskeysockets/baileys/lib/Utils/reporting-utils.js");

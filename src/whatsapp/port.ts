@@ -75,7 +75,10 @@ export interface OutgoingMessage {
 export type SendOutcome =
   /** The server's ack arrived. */
   | { kind: "sent" }
-  /** Written or not, nobody knows: the connection closed or no ack came in time. Send the same id again. */
+  /**
+   * It may have been written or not: WhatsApp did not answer, the connection closed, or no ack came in time. Send the same
+   * id again.
+   */
   | { kind: "unknown"; reason: string }
   /** WhatsApp wants this number to ask less often (429). Nothing went out; send the same id again after a pause. */
   | { kind: "limited"; reason: string }
@@ -212,7 +215,10 @@ export interface Witness {
 }
 
 export interface WhatsAppConnection {
-  /** Sends and waits for the server's ack, at most `ackTimeoutMs` (15,000). Never throws. */
+  /**
+   * Sends and waits for the server's ack: at most 10 s for what WhatsApp has to be asked before, as long as a file takes
+   * to be stored, and 15 s from when the message is written. Never throws.
+   */
   send(message: OutgoingMessage): Promise<SendOutcome>;
   /**
    * Resolves when WhatsApp has handed over what waited while the number was away, or has not within 10 s of opening, or

@@ -5,6 +5,7 @@ import type { Draft, Incoming } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
+import { createDeviceLists } from "./connection/device-lists.ts";
 import { createDeviceMemory, type DeviceMemory } from "./connection/device-memory.ts";
 import { identityOf } from "./identity.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
@@ -42,6 +43,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const downloads = createMediaDownloads(mediaAgent, config);
   const uploads = createUploads(mediaAgent, files, store.now);
   const cache = createKeyCache();
+  const deviceLists = createDeviceLists();
   const memories = new Map<number, DeviceMemory>();
   const auths = new Map<number, AuthState>();
 
@@ -51,7 +53,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   sweep.unref();
 
   function memoryOf(deviceId: number): DeviceMemory {
-    const memory = memories.get(deviceId) ?? createDeviceMemory();
+    const memory = memories.get(deviceId) ?? createDeviceMemory(deviceLists.of(deviceId));
     memories.set(deviceId, memory);
     return memory;
   }
@@ -91,6 +93,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       await eraseKeys(store, deviceId);
       auths.delete(deviceId);
       memories.delete(deviceId);
+      deviceLists.drop(deviceId);
       cache.drop(deviceId);
     },
     mediaSource,

@@ -11,15 +11,14 @@ vi.mock("../../src/whatsapp/signal/key-cache.ts", async (original) => {
   return { ...module, createKeyCache: () => module.createKeyCache(forced.cold ? 1 : undefined) };
 });
 
-// Device lists are asked for at every send, and each answer replaces the session: what happens once a day, always.
-vi.mock("../../src/whatsapp/connection/device-memory.ts", async (original) => {
-  const module = await original<typeof import("../../src/whatsapp/connection/device-memory.ts")>();
+// Keys are asked for at every send, and each answer replaces the session: what happens once in a while, always.
+vi.mock("../../src/whatsapp/connection/sessions.ts", async (original) => {
+  const module = await original<typeof import("../../src/whatsapp/connection/sessions.ts")>();
   return {
     ...module,
-    createDeviceMemory: () => {
-      const memory = module.createDeviceMemory();
-      if (forced.replacing) memory.userDevices.mget = async () => ({});
-      return memory;
+    async openSessions(...[socket, devices]: Parameters<typeof module.openSessions>) {
+      if (forced.replacing) await socket.assertSessions(devices, true);
+      return module.openSessions(socket, devices);
     },
   };
 });

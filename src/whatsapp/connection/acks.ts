@@ -1,4 +1,5 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
+import type { Time } from "../../model/time.ts";
 
 /** How the wait for a server's ack ended. */
 export type Ack =
@@ -7,9 +8,18 @@ export type Ack =
   | { kind: "timeout" }
   | { kind: "closed" };
 
+/** One wait for an ack. */
+export interface AckWait {
+  result: Promise<Ack>;
+  /** The message is written: from now on the time counts. */
+  written(timeoutMs: number): void;
+  /** Ends the wait: the message is not written. */
+  cancel(): void;
+}
+
 export interface Acks {
-  /** Starts waiting; call before the message is written. `cancel` ends the wait without a result. */
-  expect(id: string, timeoutMs: number): { result: Promise<Ack>; cancel(): void };
+  /** Starts waiting; call it before the message is written, so that no ack is missed. */
+  expect(id: string): AckWait;
   note(node: BinaryNode): void;
   /** Ends every wait: the connection is gone. */
   fail(): void;
@@ -19,22 +29,28 @@ export interface Acks {
  * Waits for acks by message id. A receipt of the message says as much as an ack does: the server has taken it, however
  * late the ack comes.
  */
-export function createAcks(): Acks {
+export function createAcks(time: Time): Acks {
   const waits = new Map<string, (ack: Ack) => void>();
   return {
-    expect(id, timeoutMs) {
+    expect(id) {
       let settle!: (ack: Ack) => void;
+      let cancelTimer: (() => void) | null = null;
       const result = new Promise<Ack>((resolve) => (settle = resolve));
       const end = (ack: Ack): void => {
-        clearTimeout(timer);
+        cancelTimer?.();
         if (waits.get(id) === end) waits.delete(id);
         settle(ack);
       };
-      const timer = setTimeout(() => end({ kind: "timeout" }), timeoutMs);
       // The same id sent twice at once: whoever waits already learns nothing new.
       waits.get(id)?.({ kind: "timeout" });
       waits.set(id, end);
-      return { result, cancel: () => end({ kind: "timeout" }) };
+      return {
+        result,
+        written(timeoutMs) {
+          if (waits.get(id) === end) cancelTimer = time.after(timeoutMs, () => end({ kind: "timeout" }));
+        },
+        cancel: () => end({ kind: "timeout" }),
+      };
     },
     note({ tag, attrs }) {
       const end = waits.get(attrs.id ?? "");

@@ -22,7 +22,7 @@ import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import { createPollReader } from "../content/poll-votes.ts";
 import type { Closed, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
-import { keepPrivacyTokens } from "./privacy-tokens.ts";
+import { createPrivacyTokens, type PrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
 import { startRecovery, type Recovery } from "./recovery.ts";
@@ -123,7 +123,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
 
   const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed: storageFailed });
   const stanzas = createStanzas();
-  const acks = createAcks();
+  const acks = createAcks(deps.store.time);
   const retries = createRetryRequests(async (jid) =>
     isPn(jid) ? socket!.signalRepository.lidMapping.getLIDForPN(jid) : null,
   );
@@ -162,7 +162,6 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     },
   });
   clock = watchClock(socket, deps.store.now);
-  keepPrivacyTokens(socket);
   closeQuickly(socket);
   listenToStanzas(socket, {
     stanzas,
@@ -202,6 +201,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     composer,
     hosts,
     life,
+    tokens: createPrivacyTokens(socket),
   });
 }
 
@@ -318,14 +318,18 @@ function surface(
     composer: Composer;
     hosts: MediaHostsSource;
     life: Life;
+    tokens: PrivacyTokens;
   },
 ): WhatsAppConnection {
-  const { acks, groups, channels, composer, hosts, life } = parts;
+  const { groups, channels, hosts, life } = parts;
+  const { acks, composer, tokens } = parts;
+  const { memory, store } = deps;
+  const { lockedUntil } = life;
+  const sending = { socket, time: store.time, acks, composer, memory, groups, tokens, lockedUntil };
   return {
     async send(message) {
       if (!life.isOpen()) return { kind: "unknown", reason: "The number is not connected." };
-      const { memory } = deps;
-      return sendMessage({ socket, acks, composer, memory, lockedUntil: life.lockedUntil }, message);
+      return sendMessage(sending, message);
     },
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,

@@ -1,12 +1,10 @@
 import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-const HOUR_MS = 60 * 60 * 1000;
+import { DAY_MS, HOUR_MS } from "../../model/time.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
 export interface DeviceMemory {
-  /** Device lists by user. `devices` notifications keep them right; a day instead of Baileys' five minutes. */
+  /** Device lists by user, see `createDeviceLists`. */
   userDevices: PossiblyExtendedCacheStore;
   retryCounters: PossiblyExtendedCacheStore;
   callOffers: PossiblyExtendedCacheStore;
@@ -19,9 +17,10 @@ export interface DeviceMemory {
   otherForms: LRUCache<string, string>;
 }
 
-export function createDeviceMemory(): DeviceMemory {
+/** @param userDevices this number's part of the device lists that all numbers share */
+export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): DeviceMemory {
   return {
-    userDevices: createCacheStore(5_000, DAY_MS),
+    userDevices,
     retryCounters: createCacheStore(1_000, HOUR_MS),
     callOffers: createCacheStore(100, HOUR_MS),
     placeholders: createCacheStore(1_000, HOUR_MS),
@@ -32,17 +31,12 @@ export function createDeviceMemory(): DeviceMemory {
 }
 
 /** A bounded cache in the shape that Baileys asks for. Values are shared, not cloned. */
-export function createCacheStore(max: number, ttl: number): PossiblyExtendedCacheStore {
+function createCacheStore(max: number, ttl: number): PossiblyExtendedCacheStore {
   const cache = new LRUCache<string, NonNullable<unknown>>({ max, ttl });
   return {
     get: <T>(key: string) => cache.get(key) as T | undefined,
     set: (key, value) => void cache.set(key, value as NonNullable<unknown>),
     del: (key) => void cache.delete(key),
     flushAll: () => cache.clear(),
-    mget: async <T>(keys: string[]) =>
-      Object.fromEntries(keys.map((key) => [key, cache.get(key) as T | undefined])),
-    mset: (entries) => {
-      for (const { key, value } of entries) cache.set(key, value as NonNullable<unknown>);
-    },
   };
 }

@@ -1,109 +1,127 @@
-import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import type { WASocket } from "@whiskeysockets/baileys";
 import { failpoint } from "../../model/failpoint.ts";
-import { hasFile } from "../../model/messages.ts";
-import type { Ack, Acks } from "./acks.ts";
-import type { DeviceMemory } from "./device-memory.ts";
-import { baileys } from "../baileys.ts";
+import { SECOND_MS, type Time } from "../../model/time.ts";
 import type { Composed, Composer } from "../content/compose.ts";
-import { isChannel, isGroup, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
-import { outsideTransactions } from "../signal/outside-transactions.ts";
+import { isChannel, isGroup, isLid, isPn, userOf } from "../jids.ts";
 import type { OutgoingMessage, SendOutcome } from "../port.ts";
-import { POLL_META } from "../content/to-whatsapp-poll.ts";
+import { outsideTransactions } from "../signal/outside-transactions.ts";
+import type { Ack, Acks } from "./acks.ts";
+import { channelPost } from "./channel-post.ts";
+import type { DeviceMemory } from "./device-memory.ts";
+import { directMessage } from "./direct-message.ts";
+import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
+import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
+import type { PrivacyTokens } from "./privacy-tokens.ts";
+import { NOT_ON_WHATSAPP, recipientsOf, type Recipients } from "./recipients.ts";
+import { openSessions, type NotOpened } from "./sessions.ts";
+import type { Groups } from "./socket-groups.ts";
+import { Unanswered } from "./unanswered.ts";
 
-const ACK_TIMEOUT_MS = 15_000;
+/** Time for everything that WhatsApp is asked before a message can be encrypted. */
+const PREPARE_MS = 10 * SECOND_MS;
+const ACK_TIMEOUT_MS = 15 * SECOND_MS;
 const STALE_DEVICES = 479;
 const REACHOUT_LOCKED = 463;
 const RATE_OVERLIMIT = 429;
 
-const LIMITED: SendOutcome = { kind: "limited", reason: "WhatsApp limits how often it may be asked (429)." };
-
 export interface SendDeps {
   socket: WASocket;
+  time: Time;
   acks: Acks;
   composer: Pick<Composer, "compose">;
   memory: DeviceMemory;
+  groups: Pick<Groups, "cached">;
+  tokens: PrivacyTokens;
   /** When WhatsApp's reach-out lock ends, milliseconds; null when it has not said. */
   lockedUntil(): number | null;
 }
 
-/** Sends one message and waits for the server's ack. Never throws; see `SendOutcome` for what the outcomes mean. */
-export async function sendMessage(deps: SendDeps, wanted: OutgoingMessage): Promise<SendOutcome> {
-  const reachable = await findDevices(deps, wanted.jid).catch(describeFailure);
-  if (reachable.kind !== "found") return reachable;
-  const message = { ...wanted, jid: reachable.jid };
-  const { waId, jid } = message;
-  const composed = await deps.composer.compose(message).catch(describeFailure);
-  if (composed.kind !== "composed") return composed;
-  const wait = deps.acks.expect(waId, ACK_TIMEOUT_MS);
-  failpoint("before-encrypt");
-  try {
-    await write(deps.socket, message, composed);
-  } catch (error) {
-    wait.cancel();
-    return describeFailure(error);
-  }
-  failpoint("before-ack");
-  const ack = await wait.result;
-  failpoint("after-ack");
-  return describeAck(deps, jid, ack);
-}
-
-async function write(
-  socket: WASocket,
-  { waId, jid, draft }: OutgoingMessage,
-  composed: Composed,
-): Promise<void> {
-  const { message } = composed;
-  if (hasFile(draft) && isChannel(jid)) return socket.sendNode(channelPost(jid, waId, composed));
-  await socket.relayMessage(jid, message, {
-    messageId: waId,
-    ...(draft.kind === "poll" && { additionalNodes: [POLL_META] }),
-  });
-}
-
-/** Baileys writes posts without naming what kind of file they hold and how it is stored; WhatsApp refuses them. */
-function channelPost(jid: string, id: string, { message, handle }: Composed): BinaryNode {
-  const { messageContextInfo: _, ...content } = message;
-  const { audioMessage } = content;
-  const field = baileys.getContentType(content)?.replace(/Message$/, "") ?? "";
-  const mediatype = audioMessage?.ptt ? "ptt" : field;
-  return {
-    tag: "message",
-    attrs: { to: jid, id, type: "media", ...(handle === undefined ? {} : { media_id: handle }) },
-    content: [
-      { tag: "plaintext", attrs: { mediatype }, content: baileys.proto.Message.encode(content).finish() },
-    ],
-  };
+/** Everything that WhatsApp is asked for a message has been answered. */
+interface Ready {
+  kind: "ready";
+  /** The address in the form that counts. */
+  jid: string;
+  /** Encrypts and writes it. Resolves when the frame is written. */
+  write(message: OutgoingMessage, composed: Composed): Promise<void>;
 }
 
 /**
- * Makes sure that there is somebody to write to. Baileys would send a message without any content to a person without
- * devices, and the server would accept it. A number may be known under another form of it (Brazilian ones with or without
- * their ninth digit): WhatsApp then names the form that counts.
+ * Sends one message and waits for the server's ack. Never throws; see `SendOutcome` for what the outcomes mean.
+ *
+ * What WhatsApp has to be asked (devices, keys) is asked first, within a time limit of this message alone and outside of
+ * any transaction: nobody else's message waits for it. The ack is waited for from when the message is written.
  */
-async function findDevices(
-  deps: SendDeps,
-  jid: string,
-): Promise<SendOutcome | { kind: "found"; jid: string }> {
-  if (!isPn(jid) && !isLid(jid)) return { kind: "found", jid };
-  const { socket, memory } = deps;
-  const known = memory.otherForms.get(jid) ?? jid;
-  if (await hasDevices(socket, known)) return { kind: "found", jid: known };
-  if (isLid(jid)) return { kind: "unknown", reason: "WhatsApp did not name the devices of this contact." };
-  const [answer] = (await socket.onWhatsApp(jid)) ?? [];
-  if (!answer?.exists) return { kind: "refused", code: 404, reason: "not_on_whatsapp" };
-  const form = withoutDevice(answer.jid);
-  if (form === known || !(await hasDevices(socket, form)))
-    return { kind: "unknown", reason: "WhatsApp did not name the devices of this number." };
-  memory.otherForms.set(jid, form);
-  return { kind: "found", jid: form };
+export function sendMessage(deps: SendDeps, message: OutgoingMessage): Promise<SendOutcome> {
+  return outsideTransactions(() => attempt(deps, message)).catch(outcomeOf);
 }
 
-/** The same question that the send is about to ask, so that it finds the answer in the cache. */
-async function hasDevices(socket: WASocket, jid: string): Promise<boolean> {
-  const own = isLid(jid) ? socket.user?.lid : socket.user?.id;
-  const devices = await socket.getUSyncDevices([withoutDevice(own), jid], true, false);
-  return devices.some(({ user }) => user === userOf(jid));
+const late = (): Error => new Unanswered("in time what a message needs");
+
+async function attempt(deps: SendDeps, wanted: OutgoingMessage): Promise<SendOutcome> {
+  const ready = await deps.time.deadline(PREPARE_MS, prepare(deps, wanted.jid), late);
+  if (ready.kind !== "ready") return ready;
+  const message = { ...wanted, jid: ready.jid };
+  const composed = await deps.composer.compose(message);
+  if (composed.kind !== "composed") return composed;
+  const wait = deps.acks.expect(message.waId);
+  try {
+    await ready.write(message, composed);
+  } catch (error) {
+    wait.cancel();
+    throw error;
+  }
+  wait.written(ACK_TIMEOUT_MS);
+  failpoint("before-ack");
+  const ack = await wait.result;
+  failpoint("after-ack");
+  return describeAck(deps, message.jid, ack);
+}
+
+async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome> {
+  const { socket } = deps;
+  if (isPn(jid) || isLid(jid)) return preparePerson(deps, jid);
+  if (isGroup(jid)) {
+    await prepareGroup(deps, jid);
+    return {
+      kind: "ready",
+      jid,
+      write: ({ waId, draft }, composed) => writeToGroup(socket, jid, { waId, draft, composed }),
+    };
+  }
+  if (!isChannel(jid)) throw new TypeError(`Nothing can be sent to ${jid.split("@")[1] ?? "this address"}.`);
+  return {
+    kind: "ready",
+    jid,
+    write: ({ waId, draft }, composed) => socket.sendNode(channelPost(jid, { waId, draft, composed })),
+  };
+}
+
+async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendOutcome> {
+  const { socket, tokens } = deps;
+  const recipients = await recipientsOf(deps, jid);
+  if (recipients === NOT_ON_WHATSAPP) return { kind: "refused", code: 404, reason: NOT_ON_WHATSAPP };
+  const notOpened = await openSessions(socket, [...recipients.theirs, ...recipients.own]);
+  const reachable = without(recipients, notOpened);
+  if (reachable.theirs.length === 0 && recipients.theirs.length > 0) {
+    if (recipients.theirs.some((device) => notOpened.get(device) === "failed"))
+      throw new Unanswered("for keys that make sense");
+    return NO_KEYS;
+  }
+  return {
+    kind: "ready",
+    jid: recipients.jid,
+    async write({ waId, draft }, composed) {
+      const token = await tokens.of(recipients.jid);
+      await socket.sendNode(await directMessage(socket, reachable, { waId, draft, composed, token }));
+      token.giveOurs();
+    },
+  };
+}
+
+function without(recipients: Recipients, notOpened: NotOpened): Recipients {
+  if (notOpened.size === 0) return recipients;
+  const open = (device: string): boolean => !notOpened.has(device);
+  return { ...recipients, theirs: recipients.theirs.filter(open), own: recipients.own.filter(open) };
 }
 
 function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack: Ack): SendOutcome {
@@ -130,43 +148,10 @@ function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack
   }
 }
 
-/**
- * Nobody got a refused message, nor our sender key that came with it; Baileys has noted that they have the key, and none of
- * them could read the next message.
- */
-async function forgetWhoHasOurKey({ authState }: WASocket, group: string): Promise<void> {
-  // What cannot be stored closes the connection by itself.
-  await outsideTransactions(async () => authState.keys.set({ "sender-key-memory": { [group]: null } })).catch(
-    () => undefined,
-  );
-}
-
 // Another hash than last time: the server knows other devices of this contact than we have written to.
 function noteParticipants(memory: DeviceMemory, jid: string, hash: string | null): void {
   if (hash === null) return;
   const before = memory.participantHashes.get(jid);
   memory.participantHashes.set(jid, hash);
   if (before !== undefined && before !== hash) void memory.userDevices.del(userOf(jid));
-}
-
-/** The parts of a Boom error that say who refused. `data` is the server's own code where it gave one. */
-interface Failure {
-  message?: string;
-  data?: unknown;
-  output?: { statusCode?: number };
-}
-
-function describeFailure(error: unknown): SendOutcome {
-  const { message = String(error), data, output } = error as Failure;
-  const code = typeof data === "number" ? data : (output?.statusCode ?? 0);
-  if (message === "All encryptions failed")
-    return {
-      kind: "refused",
-      code: 0,
-      reason: "No device of the recipient has keys that it could be encrypted for.",
-    };
-  if (code === RATE_OVERLIMIT) return LIMITED;
-  // 408 and 428 are Baileys' own words for a lost connection; others from the server will not pass.
-  const final = code >= 400 && code < 500 && ![408, 428].includes(code);
-  return final ? { kind: "refused", code, reason: message } : { kind: "unknown", reason: message };
 }

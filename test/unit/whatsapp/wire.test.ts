@@ -1,5 +1,6 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
+import { systemTime } from "../../../src/model/time.ts";
 import { createAcks } from "../../../src/whatsapp/connection/acks.ts";
 import { readGroups, tellsOwnLeaving } from "../../../src/whatsapp/connection/group-nodes.ts";
 import { readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
@@ -65,8 +66,8 @@ describe("receipts", () => {
 
 describe("acks", () => {
   it("end the wait of their message: accepted, refused, or lost with the connection", async () => {
-    const acks = createAcks();
-    const [one, two, three] = [acks.expect("1", 5_000), acks.expect("2", 5_000), acks.expect("3", 5_000)];
+    const acks = createAcks(systemTime);
+    const [one, two, three] = [acks.expect("1"), acks.expect("2"), acks.expect("3")];
     acks.note(ack("2", { error: "463" }));
     acks.note(ack("1", { phash: "2:abc" }));
     acks.fail();
@@ -76,14 +77,29 @@ describe("acks", () => {
   });
 
   it("a receipt says that the server has the message", async () => {
-    const acks = createAcks();
-    const wait = acks.expect("1", 5_000);
+    const acks = createAcks(systemTime);
+    const wait = acks.expect("1");
     acks.note({ tag: "receipt", attrs: { id: "1", from: "3155@s.whatsapp.net" } });
     expect(await wait.result).toEqual({ kind: "accepted", participantHash: null });
   });
 
   it("that do not come end as a timeout", async () => {
-    expect(await createAcks().expect("1", 1).result).toEqual({ kind: "timeout" });
+    const wait = createAcks(systemTime).expect("1");
+    wait.written(1);
+    expect(await wait.result).toEqual({ kind: "timeout" });
+  });
+
+  it("are waited for from when the message is written, and may come before that is known", async () => {
+    const timers: number[] = [];
+    const acks = createAcks({ ...systemTime, after: (ms) => (timers.push(ms), () => undefined) });
+    const wait = acks.expect("1");
+    expect(timers).toEqual([]);
+    acks.note(ack("1"));
+    wait.written(15_000);
+    expect(timers).toEqual([]);
+    expect(await wait.result).toMatchObject({ kind: "accepted" });
+    acks.expect("2").written(15_000);
+    expect(timers).toEqual([15_000]);
   });
 });
 

@@ -1,0 +1,99 @@
+import type { BinaryNode, proto, WASocket } from "@whiskeysockets/baileys";
+import { failpoint } from "../../model/failpoint.ts";
+import type { Draft } from "../../model/messages.ts";
+import { baileys, reporting } from "../baileys.ts";
+import type { Composed } from "../content/compose.ts";
+import { deviceSent } from "../content/device-sent.ts";
+import { pad } from "../content/padding.ts";
+import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
+import { POLL_META } from "../content/to-whatsapp-poll.ts";
+import type { PrivacyToken } from "./privacy-tokens.ts";
+import type { Recipients } from "./recipients.ts";
+
+/** No device of the recipient could be encrypted for. */
+export class NothingEncrypted extends Error {
+  constructor() {
+    super("The message could be encrypted for no device of the recipient.");
+    this.name = "NothingEncrypted";
+  }
+}
+
+/**
+ * Encrypts a message to one person for all devices and makes its stanza. Every session is committed when this resolves:
+ * what is written afterwards cannot use a position of the ratchet that a restart would use again.
+ *
+ * @throws {NothingEncrypted}
+ */
+export async function directMessage(
+  socket: WASocket,
+  { jid, theirs, own }: Recipients,
+  message: { waId: string; draft: Draft; composed: Composed; token: PrivacyToken },
+): Promise<BinaryNode> {
+  const { waId, draft, composed, token } = message;
+  const encoded = baileys.proto.Message.encode(composed.message).finish();
+  const attrs = encryptionAttributes(draft);
+  const forOwn = own.length > 0 ? deviceSent(jid, encoded, composed.message) : null;
+  failpoint("before-encrypt");
+  const nodes = await Promise.all([
+    ...own.map((device) => encryptFor(socket, device, forOwn!, attrs)),
+    ...theirs.map((device) => encryptFor(socket, device, encoded, attrs)),
+  ]);
+  const needed = theirs.length > 0 ? nodes.slice(own.length) : nodes;
+  if (needed.every((node) => node === null)) throw new NothingEncrypted();
+  const participants = nodes.filter((node) => node !== null);
+  const content: BinaryNode[] = [{ tag: "participants", attrs: {}, content: participants }];
+  if (participants.some(opensSession)) content.push(deviceIdentity(socket));
+  const report = await reportingToken(jid, waId, composed.message, encoded);
+  if (report !== null) content.push(report);
+  if (token.node !== null) content.push(token.node);
+  if (draft.kind === "poll") content.push(POLL_META);
+  return { tag: "message", attrs: { id: waId, to: jid, type: stanzaTypeOf(draft) }, content };
+}
+
+/** Null when it fails: the others get the message, and this device asks for it once it hears of it. */
+async function encryptFor(
+  { signalRepository }: WASocket,
+  jid: string,
+  content: Uint8Array,
+  attrs: Record<string, string>,
+): Promise<BinaryNode | null> {
+  try {
+    const { type, ciphertext } = await signalRepository.encryptMessage({ jid, data: pad(content) });
+    const enc = { tag: "enc", attrs: { v: "2", type, ...attrs }, content: ciphertext };
+    return { tag: "to", attrs: { jid }, content: [enc] };
+  } catch {
+    return null;
+  }
+}
+
+const opensSession = ({ content }: BinaryNode): boolean =>
+  Array.isArray(content) && content[0]?.attrs.type === "pkmsg";
+
+function encryptionAttributes(draft: Draft): Record<string, string> {
+  const mediatype = mediaTypeOf(draft);
+  return {
+    ...(mediatype !== null && { mediatype }),
+    // A reaction that cannot be read is nothing that a person should be told of.
+    ...(draft.kind === "reaction" && { "decrypt-fail": "hide" }),
+  };
+}
+
+const deviceIdentity = ({ authState }: WASocket): BinaryNode => ({
+  tag: "device-identity",
+  attrs: {},
+  content: baileys.encodeSignedDeviceIdentity(authState.creds.account!, true),
+});
+
+/** Lets the recipient report the message to WhatsApp. */
+async function reportingToken(
+  jid: string,
+  waId: string,
+  message: proto.IMessage,
+  encoded: Uint8Array,
+): Promise<BinaryNode | null> {
+  if (!message.messageContextInfo?.messageSecret || !reporting.shouldIncludeReportingToken(message))
+    return null;
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);
+  const key = { id: waId, fromMe: true, remoteJid: jid };
+  return reporting.getMessageReportingToken(bytes, message, key).catch(() => null);
+}

@@ -1,0 +1,140 @@
+import type { FullJid, WASocket } from "@whiskeysockets/baileys";
+import { baileys } from "../baileys.ts";
+import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
+import type { Device } from "./device-lists.ts";
+import type { DeviceMemory } from "./device-memory.ts";
+import { Unanswered } from "./unanswered.ts";
+
+export interface RecipientsDeps {
+  socket: WASocket;
+  memory: Pick<DeviceMemory, "userDevices" | "otherForms">;
+}
+
+/** Who gets a message to a person: its devices and the other ones of this number, without this companion itself. */
+export interface Recipients {
+  /** The person's address, in the form that counts. */
+  jid: string;
+  theirs: string[];
+  own: string[];
+}
+
+/** Nobody has this number. */
+export const NOT_ON_WHATSAPP = "not_on_whatsapp";
+
+/**
+ * Finds the devices that a message to a person is encrypted for. A number may be known under another form of it (Brazilian
+ * ones with or without their ninth digit): WhatsApp then names the form that counts.
+ *
+ * @returns `NOT_ON_WHATSAPP` only when WhatsApp says so
+ * @throws {Unanswered} when it does not say
+ */
+export async function recipientsOf(
+  deps: RecipientsDeps,
+  wanted: string,
+): Promise<Recipients | typeof NOT_ON_WHATSAPP> {
+  const { socket, memory } = deps;
+  const jid = memory.otherForms.get(wanted) ?? wanted;
+  const found = await withOwn(deps, jid);
+  if (found !== null) return found;
+  if (isLid(jid)) throw new Unanswered("what devices this contact has");
+  const form = await formThatCounts(socket, wanted);
+  if (form === null) return NOT_ON_WHATSAPP;
+  const other = form === jid ? null : await withOwn(deps, form);
+  if (other === null) throw new Unanswered("what devices this number has");
+  memory.otherForms.set(wanted, form);
+  return other;
+}
+
+/**
+ * The address under which WhatsApp knows a number; null when it says that nobody has it.
+ *
+ * @throws {Unanswered} also when it says neither
+ */
+async function formThatCounts(socket: WASocket, jid: string): Promise<string | null> {
+  const user = new baileys.USyncUser().withPhone(`+${userOf(jid)}`);
+  const answer = await socket.executeUSyncQuery(
+    new baileys.USyncQuery().withContactProtocol().withUser(user),
+  );
+  const [found] = (answer?.list ?? []) as { id: string; contact?: boolean }[];
+  if (found?.contact === true) return withoutDevice(found.id);
+  if (found?.contact === false) return null;
+  throw new Unanswered("whether the number is on WhatsApp");
+}
+
+/** Null when the person has no devices, as far as WhatsApp tells. */
+async function withOwn(deps: RecipientsDeps, jid: string): Promise<Recipients | null> {
+  const { me } = deps.socket.authState.creds;
+  const ownJid = withoutDevice(isLid(jid) && me?.lid ? me.lid : me?.id);
+  const lists = await devicesOf(deps, [...new Set([ownJid, jid])]);
+  const theirs = lists.get(userOf(jid)) ?? [];
+  if (theirs.length === 0) {
+    // Whoever has none today may have some when the next message is sent.
+    void deps.memory.userDevices.del(userOf(jid));
+    return null;
+  }
+  const others = (devices: Device[]): string[] =>
+    devices.map(jidOf).filter((device) => device !== me?.id && device !== me?.lid);
+  // In the chat with oneself all devices are own ones.
+  if (jid === ownJid) return { jid, theirs: [], own: others(theirs) };
+  return { jid, theirs: theirs.map(jidOf), own: others(lists.get(userOf(ownJid)) ?? []) };
+}
+
+/**
+ * The devices of users, by user. They are asked for at once, and only those that are not known.
+ *
+ * @param jids addresses of persons, without device
+ * @throws {Unanswered}
+ */
+export async function devicesOf(deps: RecipientsDeps, jids: string[]): Promise<Map<string, Device[]>> {
+  const { userDevices } = deps.memory;
+  const lists = new Map<string, Device[]>();
+  const unknown: string[] = [];
+  for (const jid of jids) {
+    const known = await userDevices.get<Device[]>(userOf(jid));
+    if (known === undefined) unknown.push(jid);
+    else lists.set(userOf(jid), known);
+  }
+  if (unknown.length === 0) return lists;
+  for (const [user, devices] of await askForDevices(deps.socket, unknown)) {
+    lists.set(user, devices);
+    await userDevices.set(user, devices);
+  }
+  return lists;
+}
+
+/** What Baileys' `getUSyncDevices` asks, but a question without an answer is told from one about nobody. */
+async function askForDevices(socket: WASocket, jids: string[]): Promise<Map<string, Device[]>> {
+  const query = new baileys.USyncQuery().withContext("message").withDeviceProtocol().withLIDProtocol();
+  for (const jid of jids) query.withUser(new baileys.USyncUser().withId(jid));
+  const answer = await socket.executeUSyncQuery(query);
+  if (answer === undefined) throw new Unanswered("what devices somebody has");
+  const lists = new Map<string, Device[]>(jids.map((jid) => [userOf(jid), []]));
+  const { me } = socket.authState.creds;
+  for (const { user, server, device } of baileys.extractDeviceJids(
+    answer.list as never,
+    me!.id,
+    userOf(me!.lid),
+    false,
+  ) as (FullJid & { device: number })[])
+    lists.set(user, [...(lists.get(user) ?? []), { user, server, device }]);
+  await remember(socket, answer.list as { id: string; lid?: string }[], lists);
+  return lists;
+}
+
+async function remember(
+  { signalRepository, authState }: WASocket,
+  answers: { id: string; lid?: string }[],
+  lists: Map<string, Device[]>,
+): Promise<void> {
+  const pairs = answers.flatMap(({ id, lid }) => (lid && isPn(id) ? [{ pn: id, lid }] : []));
+  // With these Baileys moves the sessions of a number to its LID.
+  const stored = [...lists].filter(([, devices]) => devices.length > 0);
+  const deviceLists = stored.map(([user, devices]) => [user, devices.map(({ device }) => String(device))]);
+  await Promise.all([
+    pairs.length > 0 && signalRepository.lidMapping.storeLIDPNMappings(pairs),
+    stored.length > 0 && authState.keys.set({ "device-list": Object.fromEntries(deviceLists) }),
+  ]);
+}
+
+/** The address of a device. */
+export const jidOf = ({ user, server, device }: Device): string => baileys.jidEncode(user, server, device);
