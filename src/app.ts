@@ -145,7 +145,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     config,
     log,
     witness: audit.witness,
-    sentContent: outbox.sentContent,
+    sentMessage: outbox.sentMessage,
     receivedContent: inbox.find,
     files: outgoing.files,
     onUndecryptable: metrics.decryptFailed,

@@ -4,7 +4,7 @@ import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { MessageReceipt, SentMessage, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createReceiptCollector } from "./receipts.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
@@ -79,6 +79,8 @@ export interface Outbox {
   has(deviceId: number, waId: string): Promise<boolean>;
   /** A sent message as it was, for phones that could not decrypt it; null when it is not known any more. */
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  /** The same with where it was sent. */
+  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** The number is linked no more: what waits fails with SENDER_NOT_CONNECTED. */
   abandon(deviceId: number): Promise<void>;
   /** The number is erased: nothing of it stays in memory. */
@@ -109,6 +111,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     refusal: deps.refusal,
     receiptsStored: receipts.flush,
   });
+
+  async function sentMessage(deviceId: number, waId: string): Promise<SentMessage | null> {
+    const sql = "SELECT body, chat, jid FROM outbox WHERE device_id = ? AND wa_id = ?";
+    const [row] = await store.rows(sql, [deviceId, waId]);
+    if (row === undefined) return null;
+    return { draft: rows.openDraft(deviceId, waId, row.body), chat: String(row.chat), jid: String(row.jid) };
+  }
 
   async function plan(request: SendRequest, { number, jid }: SendRequest["destinations"][number]) {
     const { deviceId, quoteId } = request;
@@ -184,13 +193,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return found.length > 0;
     },
 
-    async sentContent(deviceId, waId) {
-      const [row] = await store.rows("SELECT body FROM outbox WHERE device_id = ? AND wa_id = ?", [
-        deviceId,
-        waId,
-      ]);
-      return row === undefined ? null : rows.openDraft(deviceId, waId, row.body);
-    },
+    sentContent: async (deviceId, waId) => (await sentMessage(deviceId, waId))?.draft ?? null,
+    sentMessage,
 
     wake: senders.wake,
     abandon: senders.abandon,

@@ -72,6 +72,15 @@ export interface OutgoingMessage {
   draft: Draft;
 }
 
+/** A message that was sent, or is about to be. */
+export interface SentMessage {
+  draft: Draft;
+  /** Canonical id of the chat. */
+  chat: string;
+  /** The address that it was sent to. */
+  jid: string;
+}
+
 export type SendOutcome =
   /** The server's ack arrived. */
   | { kind: "sent" }

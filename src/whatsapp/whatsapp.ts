@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media.ts";
-import type { Draft, Incoming } from "../model/messages.ts";
+import type { Incoming } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
@@ -13,7 +13,7 @@ import { createKeyCache } from "./signal/key-cache.ts";
 import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaAgent } from "./media/agent.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
-import type { WhatsApp, Witness } from "./port.ts";
+import type { SentMessage, WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
 
@@ -24,7 +24,7 @@ export interface WhatsAppDeps {
   config: WhatsAppSettings & Pick<Config, "logLevel">;
   log: Logger;
   /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
-  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
   /** Files of messages to be sent. */
@@ -37,7 +37,7 @@ export interface WhatsAppDeps {
 
 /** WhatsApp over Baileys, for all numbers of this process. */
 export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
-  const { store, config, log, sentContent, receivedContent, files } = deps;
+  const { store, config, log, sentMessage, receivedContent, files } = deps;
   const options = sharedSocketOptions(config);
   const mediaAgent = createMediaAgent(config);
   const downloads = createMediaDownloads(mediaAgent, config);
@@ -67,7 +67,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         log,
         memory: memoryOf(deviceId),
         events,
-        sentContent,
+        sentMessage,
         receivedContent,
         files,
         uploads,

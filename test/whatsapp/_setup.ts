@@ -15,6 +15,7 @@ import type {
   LinkedIdentity,
   MessageReceipt,
   SendOutcome,
+  SentMessage,
   WhatsApp,
   WhatsAppConnection,
 } from "../../src/whatsapp/port.ts";
@@ -111,7 +112,7 @@ export interface TestNumber {
 export interface TestWhatsApp {
   whatsapp: WhatsApp;
   store: Store;
-  sent: Map<string, Draft>;
+  sent: Map<string, SentMessage>;
   audit: Audit;
   number(deviceId: number): TestNumber;
 }
@@ -120,7 +121,7 @@ export interface TestWhatsApp {
 export async function whatsappOn(
   simulator: Simulator,
   store: Store,
-  sent = new Map<string, Draft>(),
+  sent = new Map<string, SentMessage>(),
 ): Promise<TestWhatsApp> {
   const config = settings(simulator, "/nowhere");
   const audit = createAudit({ store, config, log: silent });
@@ -128,7 +129,7 @@ export async function whatsappOn(
     store,
     config,
     log: silent,
-    sentContent: async (_deviceId, waId) => sent.get(waId) ?? null,
+    sentMessage: async (_deviceId, waId) => sent.get(waId) ?? null,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,
@@ -161,7 +162,7 @@ function testNumber(
   deviceId: number,
   whatsapp: WhatsApp,
   record: StoreMessages,
-  sent: Map<string, Draft>,
+  sent: Map<string, SentMessage>,
 ): TestNumber {
   let current: WhatsAppConnection | null = null;
   const number: TestNumber = {
@@ -200,8 +201,9 @@ function testNumber(
     close: async () => current?.close(),
     async send(to, text, waId) {
       const draft: Draft = { kind: "text", text };
-      sent.set(waId, draft);
-      return number.connection().send({ waId, jid: to.includes("@") ? to : `${to}@s.whatsapp.net`, draft });
+      const jid = to.includes("@") ? to : `${to}@s.whatsapp.net`;
+      sent.set(waId, { draft, chat: jid, jid });
+      return number.connection().send({ waId, jid, draft });
     },
   };
   atEnd(() => number.close());

@@ -33,7 +33,7 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
     store,
     config,
     log: silent,
-    sentContent: async () => null,
+    sentMessage: async () => null,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
     witness: createAudit({ store, config, log: silent }).witness,

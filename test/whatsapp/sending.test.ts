@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createTime, systemTime } from "../../src/model/time.ts";
+import { link as linkBare } from "../simulator/_setup.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn } from "./_setup.ts";
 
 const OTHER = "31600000101";
+const STRANGER = "31600000009";
 const ID = "3EB0AAAAAAAAAAAAAAAAAA";
 const OTHER_ID = "3EB0BBBBBBBBBBBBBBBBBB";
 /** Ten seconds of a time limit pass in one. */
@@ -62,4 +64,33 @@ describe("a question of a send that WhatsApp leaves unanswered", () => {
     const written = { number: OWN, direction: "in", tag: "message" } as const;
     expect(await simulator.countStanzas({ ...written, id: OTHER_ID })).toBe(1);
   });
+});
+
+it("whoever knows the id of a message does not get it by asking for it", async () => {
+  const { simulator, guest, number } = await setup();
+  await simulator.addNumber(STRANGER, { name: "Eve" });
+  const stranger = await linkBare(simulator, STRANGER);
+  await number.send(GUEST, "Ana's secret code is 4711", ID);
+  await guest.waitForMessage({ text: "Ana's secret code is 4711" });
+
+  const t = String(Math.floor(Date.now() / 1000));
+  await stranger.socket.sendNode({
+    tag: "receipt",
+    attrs: { id: ID, to: `${OWN}@s.whatsapp.net`, type: "retry", t },
+    content: [
+      { tag: "retry", attrs: { count: "1", id: ID, t, v: "1" } },
+      { tag: "registration", attrs: {}, content: Buffer.alloc(4, 1) },
+    ],
+  });
+
+  await simulator.expectViolation("unknown_receipt");
+  const from = { number: OWN, direction: "in" } as const;
+  // Acknowledged when Baileys is done with it.
+  await until("the receipt to be handled", async () =>
+    (await simulator.stanzas({ ...from, tag: "ack" })).some(
+      ({ attrs }) => attrs.class === "receipt" && attrs.id === ID && attrs.type === "retry",
+    ),
+  );
+  expect(await simulator.countStanzas({ ...from, tag: "message", id: ID })).toBe(1);
+  expect(stranger.texts).toEqual([]);
 });

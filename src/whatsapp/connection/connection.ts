@@ -2,7 +2,7 @@ import type { ConnectionState, UserFacingSocketConfig, WAMessage, WASocket } fro
 import type { Logger } from "../../log.ts";
 import { failpoint } from "../../model/failpoint.ts";
 import type { OutgoingFiles } from "../../model/media.ts";
-import type { Draft, Incoming } from "../../model/messages.ts";
+import type { Incoming } from "../../model/messages.ts";
 import type { Store } from "../../store/store.ts";
 import { createAcks } from "./acks.ts";
 import type { OwnIds } from "../addresses.ts";
@@ -21,13 +21,15 @@ import { createMissing } from "../signal/missing.ts";
 import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import { createPollReader } from "../content/poll-votes.ts";
-import type { Closed, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
+import type { Closed, SentMessage, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
 import { createPrivacyTokens, type PrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
 import { startRecovery, type Recovery } from "./recovery.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
 import { resentMessages } from "../content/resent.ts";
+import { formThatCounts } from "./recipients.ts";
+import { createResends, rememberNothingSent } from "./resend.ts";
 import { sendMessage } from "./send.ts";
 import { createRetryRequests } from "../signal/session-keeping.ts";
 import { closedBy, closeQuickly, watchConnecting } from "./socket-end.ts";
@@ -52,7 +54,7 @@ export interface ConnectionDeps {
   events: WhatsAppEvents;
   openAuth(onWriteFailed: (error: unknown) => void): Promise<AuthState>;
   /** What was sent under an id, for a phone that could not read it; null when it is not known. */
-  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
   /** Files of messages to be sent, and where they are put. */
@@ -94,7 +96,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   const own = (): OwnIds => ownIdsOf(auth.creds);
   const readPoll = createPollReader(
     {
-      sent: (waId) => deps.sentContent(deps.deviceId, waId),
+      sent: async (waId) => (await deps.sentMessage(deps.deviceId, waId))?.draft ?? null,
       // A vote may come right behind its poll, which then is still on its way to the inbox.
       received: async (chatKey, waId) =>
         journal.find(chatKey, waId) ?? deps.receivedContent(deps.deviceId, chatKey, waId),
@@ -156,13 +158,17 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     callOfferCache: deps.memory.callOffers,
     placeholderResendCache: deps.memory.placeholders,
     cachedGroupMetadata: groups.cached,
-    getMessage: async ({ id, remoteJid }) => {
-      const draft = id ? await deps.sentContent(deps.deviceId, id) : null;
-      return draft && id ? composer.again({ draft, waId: id, jid: remoteJid ?? "" }) : undefined;
-    },
+    getMessage: createResends({
+      composer,
+      sentMessage: (waId) => deps.sentMessage(deviceId, waId),
+      own,
+      numbersOfLids,
+      formThatCounts: (jid) => formThatCounts({ socket: socket!, memory: deps.memory }, jid),
+    }),
   });
   clock = watchClock(socket, deps.store.now);
   closeQuickly(socket);
+  rememberNothingSent(socket);
   listenToStanzas(socket, {
     stanzas,
     acks,

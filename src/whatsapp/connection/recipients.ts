@@ -37,7 +37,7 @@ export async function recipientsOf(
   const found = await withOwn(deps, jid);
   if (found !== null) return found;
   if (isLid(jid)) throw new Unanswered("what devices this contact has");
-  const form = await formThatCounts(socket, wanted);
+  const form = await askForForm(socket, wanted);
   if (form === null) return NOT_ON_WHATSAPP;
   const other = form === jid ? null : await withOwn(deps, form);
   if (other === null) throw new Unanswered("what devices this number has");
@@ -45,12 +45,20 @@ export async function recipientsOf(
   return other;
 }
 
+/** The address under which WhatsApp knows a number; null when nobody has it, or WhatsApp does not say. */
+export async function formThatCounts(
+  { socket, memory }: RecipientsDeps,
+  jid: string,
+): Promise<string | null> {
+  return memory.otherForms.get(jid) ?? askForForm(socket, jid).catch(() => null);
+}
+
 /**
  * The address under which WhatsApp knows a number; null when it says that nobody has it.
  *
  * @throws {Unanswered} also when it says neither
  */
-async function formThatCounts(socket: WASocket, jid: string): Promise<string | null> {
+async function askForForm(socket: WASocket, jid: string): Promise<string | null> {
   const user = new baileys.USyncUser().withPhone(`+${userOf(jid)}`);
   const answer = await socket.executeUSyncQuery(
     new baileys.USyncQuery().withContactProtocol().withUser(user),
