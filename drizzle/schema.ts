@@ -244,7 +244,14 @@ export const decisions = sqliteTable(
     trail: text({ mode: "json" }).$type<{ by: string; outcome: string; detail?: string }[]>().notNull(),
     at: integer().notNull(),
   },
-  (t) => [index("decisions_device").on(t.deviceId, t.at)],
+  (t) => [
+    // What is listed: status broadcasts never leave the gateway, and there may be many of them.
+    index("decisions_device")
+      .on(t.deviceId, t.at)
+      .where(sql`chat <> 'status@broadcast'`),
+    index("decisions_chat").on(t.deviceId, t.chat, t.at),
+    index("decisions_message").on(t.deviceId, t.waId),
+  ],
 );
 
 export const outbox = sqliteTable(
@@ -390,6 +397,7 @@ export const deliveries = sqliteTable(
     index("deliveries_due")
       .on(t.nextAt, t.deviceId, t.chat)
       .where(sql`state in ('pending','retrying')`),
+    index("deliveries_state").on(t.deviceId, t.state, t.createdAt),
     index("deliveries_device").on(t.deviceId, t.createdAt),
     // Whether something is still owed for a message is asked before it is deleted.
     index("deliveries_owed")

@@ -1,6 +1,5 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { listDeliveries } from "../src/api/endpoints/webhooks.ts";
-import { list } from "../src/api/envelope.ts";
 import { visibleDevices } from "../src/api/senders.ts";
 import { deliveryView } from "../src/api/views.ts";
 
@@ -10,11 +9,11 @@ export default defineApi(listDeliveries, async ({ app, caller, input }) => {
   const deviceIds = devices
     .filter(({ number }) => input.device === undefined || number === input.device)
     .map(({ id }) => id);
-  const { deliveries, total } = await app.deliveries.list({
+  const { deliveries, ...page } = await app.deliveries.list({
     deviceIds,
     state: input.state,
     limit: input.limit,
     before: input.before,
   });
-  return list(deliveries.map(deliveryView), total);
+  return { ...page, data: deliveries.map(deliveryView) };
 });

@@ -82,4 +82,4 @@ export function crashed(requestId: string): HttpAnswer {
   };
 }
 
-export const list = <T>(data: T[], total = data.length): { total: number; data: T[] } => ({ total, data });
+export const list = <T>(data: T[]): { total: number; data: T[] } => ({ total: data.length, data });

@@ -1,7 +1,9 @@
-import type { Row } from "@libsql/client";
-import { GatewayError } from "../model/errors.ts";
+import { decisions, inbox } from "../../drizzle/schema.ts";
 import type { TrailEntry } from "../model/answerer.ts";
-import type { Store } from "../store/store.ts";
+import { GatewayError } from "../model/errors.ts";
+import { MOST_COUNTED, nextOf, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
+import { defineQuery, integer, nullable, text } from "../store/query.ts";
+import type { Reading } from "../store/store.ts";
 
 /** What was decided about one incoming message, and why. */
 export interface StoredDecision {
@@ -27,59 +29,124 @@ export interface DecisionFilter {
   /** Addresses of chats. */
   chats?: string[];
   limit: number;
-  /** Id of a message, or an ISO time: only older ones. */
+  /** `next` of the page before, id of a message, or an ISO time: only older ones. */
   before?: string;
 }
 
-export interface Decisions {
-  /**
-   * Newest first. `total` counts what the filter matches, without `limit` and `before`.
-   * @throws {GatewayError} INVALID_PARAMETERS when `before` is neither a message's id nor a time
-   */
-  list(filter: DecisionFilter): Promise<{ total: number; decisions: StoredDecision[] }>;
+/** One page of decisions. */
+export interface DecisionPage {
+  /** What the filter matches, without `limit` and `before`; null when it is more than is worth counting. */
+  total: number | null;
+  /** `before` of the next page; null at the end. */
+  next: string | null;
+  /** Newest first. */
+  decisions: StoredDecision[];
 }
 
-// A chat may have been known by its LID when the decision was made. Status broadcasts never leave the gateway.
-const MATCHES = `d.device_id = ?1 AND d.chat <> 'status@broadcast' AND (?2 IS NULL OR d.wa_id = ?2) AND (?3 IS NULL
-OR d.chat IN (SELECT value FROM json_each(?3)) OR d.chat IN (SELECT lid_user || '@lid' FROM lid_map
-WHERE device_id = ?1 AND pn_user || '@s.whatsapp.net' IN (SELECT value FROM json_each(?3))))`;
-const COUNT = `SELECT count(*) AS n FROM decisions d WHERE ${MATCHES}`;
-const LIST = `SELECT d.*, i.type FROM decisions d LEFT JOIN inbox i ON i.id = d.inbox_id
-WHERE ${MATCHES} AND (d.at, d.inbox_id) < (?4, ?5) ORDER BY d.at DESC, d.inbox_id DESC LIMIT ?6`;
-const POSITION = "SELECT at, inbox_id FROM decisions WHERE device_id = ? AND wa_id = ? ORDER BY at LIMIT 1";
+export interface Decisions {
+  /** @throws {GatewayError} INVALID_PARAMETERS when `before` is none of what it may be */
+  list(filter: DecisionFilter): Promise<DecisionPage>;
+}
 
-export function createDecisions({ rows }: Pick<Store, "rows">): Decisions {
-  async function positionOf(deviceId: number, before: string): Promise<[at: number, inboxId: number]> {
-    const [row] = await rows(POSITION, [deviceId, before]);
-    if (row !== undefined) return [Number(row.at), Number(row.inbox_id)];
-    const time = /^\d{4}-\d{2}-\d{2}/.test(before) ? Date.parse(before) : Number.NaN;
-    if (!Number.isNaN(time)) return [time, 0];
-    const fields = { before: ["Give the id of a message, or an ISO 8601 time."] };
+const PLACE = { at: decisions.at, row: decisions.inboxId };
+/** Arguments from the n-th on: the place that rows are older than, and how many are wanted. */
+const older = (n: number): string => `(at, inbox_id) < (?${n}, ?${n + 1})`;
+const newest = (n: number): string => `ORDER BY at DESC, inbox_id DESC LIMIT ?${n + 2}`;
+// Status broadcasts never leave the gateway.
+const OF_NUMBER = "FROM decisions WHERE device_id = ?1 AND chat <> 'status@broadcast'";
+const IN_CHATS = "FROM json_each(?2) c CROSS JOIN decisions d WHERE";
+const MESSAGE_IN_CHATS = `${OF_NUMBER} AND chat IN (SELECT value FROM json_each(?2)) AND wa_id = ?3`;
+
+/** Where the rows of a page stand, and how many there are: a text for each kind of filter, since each has its index. */
+const FILTERS = {
+  all: filter(`SELECT at, inbox_id AS row ${OF_NUMBER} AND ${older(2)} ${newest(2)}`, OF_NUMBER),
+  message: filter(
+    `SELECT at, inbox_id AS row ${OF_NUMBER} AND wa_id = ?2 AND ${older(3)} ${newest(3)}`,
+    `${OF_NUMBER} AND wa_id = ?2`,
+  ),
+  // Each chat by itself: to sort the rows of several, all that they have would be read.
+  chats: filter(
+    `SELECT d.at, d.inbox_id AS row ${IN_CHATS} d.inbox_id IN (SELECT inbox_id FROM decisions
+      WHERE device_id = ?1 AND chat = c.value AND ${older(3)} ${newest(3)}) ORDER BY d.at DESC, d.inbox_id DESC LIMIT ?5`,
+    `${IN_CHATS} d.device_id = ?1 AND d.chat = c.value`,
+  ),
+  messageInChats: filter(
+    `SELECT at, inbox_id AS row ${MESSAGE_IN_CHATS} AND ${older(4)} ${newest(4)}`,
+    MESSAGE_IN_CHATS,
+  ),
+};
+
+const ROWS = defineQuery(
+  `SELECT d.wa_id, d.chat, i.type, d."by", d.route, d.guard, d.trail, d.at FROM decisions d
+    LEFT JOIN inbox i ON i.id = d.inbox_id WHERE d.inbox_id IN (SELECT value FROM json_each(?))
+    ORDER BY d.at DESC, d.inbox_id DESC`,
+  {
+    messageId: decisions.waId,
+    chat: decisions.chat,
+    type: nullable(inbox.type),
+    by: decisions.by,
+    route: decisions.route,
+    guard: decisions.guard,
+    trail: decisions.trail,
+    at: decisions.at,
+  },
+);
+const OF_MESSAGE = defineQuery(
+  "SELECT at, inbox_id AS row FROM decisions WHERE device_id = ? AND wa_id = ? ORDER BY at LIMIT 1",
+  PLACE,
+);
+// A chat may have been known by its LID when the decision was made.
+const LIDS = defineQuery(
+  `SELECT lid_user || '@lid' AS chat FROM lid_map
+    WHERE device_id = ? AND pn_user IN (SELECT value FROM json_each(?))`,
+  { chat: text() },
+);
+
+/** The record of what was decided, for `GET /devices/{number}/decisions`. */
+export function createDecisions(store: Reading): Decisions {
+  async function placeOf(deviceId: number, before: string | undefined): Promise<Place> {
+    if (before === undefined) return TOP;
+    const place = (await store.readOne(OF_MESSAGE, [deviceId, before])) ?? readPlace(before);
+    if (place !== null) return place;
+    const fields = { before: ["Give the id of a message, an ISO 8601 time, or `next` of the page before."] };
     throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
   }
 
+  async function withLids(deviceId: number, chats: string[]): Promise<string> {
+    const users = chats.map((chat) => chat.replace(/@s\.whatsapp\.net$/, ""));
+    const lids = await store.read(LIDS, [deviceId, JSON.stringify(users)]);
+    return JSON.stringify([...new Set([...chats, ...lids.map(({ chat }) => chat)])]);
+  }
+
   return {
-    async list({ deviceId, message = null, chats, limit, before }) {
-      const wanted = [deviceId, message, chats === undefined ? null : JSON.stringify(chats)];
-      const [count] = await rows(COUNT, wanted);
-      const [at, inboxId] =
-        before === undefined ? [Number.MAX_SAFE_INTEGER, 0] : await positionOf(deviceId, before);
-      const found = await rows(LIST, [...wanted, at, inboxId, limit]);
-      return { total: Number(count?.n ?? 0), decisions: found.map(decisionOf) };
+    async list({ deviceId, message, chats, limit, before }) {
+      const inChats = chats === undefined ? [] : [await withLids(deviceId, chats)];
+      const args = [deviceId, ...inChats, ...(message === undefined ? [] : [message])];
+      const { places, count } = FILTERS[kindOf(chats, message)];
+      const from = await placeOf(deviceId, before);
+      const found = await store.read(places, [...args, from.at, from.row, limit + 1]);
+      const rows = await store.read(ROWS, [JSON.stringify(found.slice(0, limit).map(({ row }) => row))]);
+      const counted = await store.readOne(count, args);
+      return { total: totalOf(counted!.n), next: nextOf(found, limit), decisions: rows.map(toDecision) };
     },
   };
 }
 
-function decisionOf(row: Row): StoredDecision {
-  const text = (column: string): string | null => (row[column] == null ? null : String(row[column]));
-  return {
-    messageId: String(row.wa_id),
-    chat: String(row.chat).replace(/@s\.whatsapp\.net$/, ""),
-    type: text("type") ?? "unknown",
-    by: text("by"),
-    route: text("route"),
-    guard: text("guard"),
-    trail: JSON.parse(String(row.trail)) as TrailEntry[],
-    at: Number(row.at),
-  };
+function filter(places: string, matching: string) {
+  const counted = `SELECT count(*) AS n FROM (SELECT 1 ${matching} LIMIT ${MOST_COUNTED + 1})`;
+  return { places: defineQuery(places, PLACE), count: defineQuery(counted, { n: integer() }) };
+}
+
+function kindOf(chats: string[] | undefined, message: string | undefined): keyof typeof FILTERS {
+  if (chats === undefined) return message === undefined ? "all" : "message";
+  return message === undefined ? "chats" : "messageInChats";
+}
+
+/** As it is shown; the message may be gone already, and its type with it. */
+function toDecision({
+  chat,
+  type,
+  ...row
+}: StoredDecision | (Omit<StoredDecision, "type"> & { type: null })) {
+  return { ...row, chat: chat.replace(/@s\.whatsapp\.net$/, ""), type: type ?? "unknown" };
 }

@@ -1,7 +1,9 @@
-import type { Row } from "@libsql/client";
+import { deliveries, deliveryAttempts, devices } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
+import { MOST_COUNTED, nextOf, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import { answerOf, replyOf, type DeliveryReply, type DeliveryState } from "./rows.ts";
+import { answerOf, type DeliveryReply, type DeliveryState } from "./rows.ts";
 
 /** A delivery as `GET /deliveries` shows it. Times are Unix milliseconds. */
 export interface DeliveryRecord {
@@ -31,94 +33,125 @@ export interface DeliveryFilter {
   deviceIds: number[];
   state?: DeliveryState;
   limit: number;
-  /** Id of a delivery, or an ISO time: only older ones. */
+  /** `next` of the page before, id of a delivery, or an ISO time: only older ones. */
   before?: string;
 }
 
+/** One page of deliveries. */
+export interface DeliveryPage {
+  /** What the filter matches, without `limit` and `before`; null when it is more than is worth counting. */
+  total: number | null;
+  /** `before` of the next page; null at the end. */
+  next: string | null;
+  /** Newest first. */
+  deliveries: DeliveryRecord[];
+}
+
 export interface Deliveries {
-  /**
-   * Newest first. `total` counts what the filter matches, without `limit` and `before`.
-   * @throws {GatewayError} INVALID_PARAMETERS when `before` is neither a delivery's id nor a time
-   */
-  list(filter: DeliveryFilter): Promise<{ total: number; deliveries: DeliveryRecord[] }>;
+  /** @throws {GatewayError} INVALID_PARAMETERS when `before` is none of what it may be */
+  list(filter: DeliveryFilter): Promise<DeliveryPage>;
+  /** Null when the account has no such delivery. */
   find(accountId: string, id: string): Promise<DeliveryRecord | null>;
 }
 
-const SELECT = `select d.id, d.message_id, d.type, d.url, d.state, d.next_at, d.reply, v.number, v.id as device_id
-  from deliveries d join devices v on v.id = d.device_id`;
-const MATCHES = `d.device_id in (select value from json_each(?)) and (? is null or d.state = ?)`;
-// The row id settles which of two in the same millisecond is the older one.
-const NEWEST_FIRST = "order by d.created_at desc, d.rowid desc";
+const PLACE = { at: deliveries.createdAt, row: integer() };
+const NEWEST_FIRST = "ORDER BY d.created_at DESC, d.rowid DESC";
 
-export function createDeliveries(store: Store): Deliveries {
-  async function list(filter: DeliveryFilter): Promise<{ total: number; deliveries: DeliveryRecord[] }> {
-    const { deviceIds, state = null, limit, before } = filter;
-    const wanted = [JSON.stringify(deviceIds), state, state];
-    const [count] = await store.rows(`select count(*) as n from deliveries d where ${MATCHES}`, wanted);
-    const [at, rowid] =
-      before === undefined ? [Number.MAX_SAFE_INTEGER, 0] : await positionOf(before, deviceIds);
-    const rows = await store.rows(
-      `${SELECT} where ${MATCHES} and (d.created_at, d.rowid) < (?, ?) ${NEWEST_FIRST} limit ?`,
-      [...wanted, at, rowid, limit],
-    );
-    return { total: Number(count?.n ?? 0), deliveries: await withAttempts(rows) };
-  }
+/** Where the rows of a page stand, and how many there are. */
+const FILTERS = { all: filter("", 2), state: filter("AND state = ?2", 3) };
 
-  async function positionOf(before: string, deviceIds: number[]): Promise<[at: number, rowid: number]> {
-    const sql = `select d.created_at, d.rowid as position from deliveries d
-      where d.id = ? and d.device_id in (select value from json_each(?))`;
-    const [row] = await store.rows(sql, [before, JSON.stringify(deviceIds)]);
-    if (row) return [Number(row.created_at), Number(row.position)];
-    const time = /^\d{4}-\d{2}-\d{2}/.test(before) ? Date.parse(before) : Number.NaN;
-    if (!Number.isNaN(time)) return [time, 0];
-    const fields = { before: ["Give the id of a delivery, or an ISO 8601 time."] };
+const SELECT = `SELECT d.id, v.number AS device, d.message_id, d.type, d.url, d.state, d.next_at, d.reply
+  FROM deliveries d JOIN devices v ON v.id = d.device_id`;
+const SHAPE = {
+  id: deliveries.id,
+  device: devices.number,
+  messageId: deliveries.messageId,
+  type: deliveries.type,
+  url: deliveries.url,
+  state: deliveries.state,
+  nextAt: deliveries.nextAt,
+  reply: deliveries.reply,
+};
+const ROWS = defineQuery(
+  `${SELECT} WHERE d.rowid IN (SELECT value FROM json_each(?)) ${NEWEST_FIRST}`,
+  SHAPE,
+);
+const FIND = defineQuery(`${SELECT} WHERE d.id = ? AND v.account_id = ?`, SHAPE);
+const PLACE_OF = defineQuery(
+  `SELECT d.created_at AS at, d.rowid AS row FROM deliveries d
+    WHERE d.id = ? AND d.device_id IN (SELECT value FROM json_each(?))`,
+  PLACE,
+);
+const ATTEMPTS = defineQuery(
+  `SELECT delivery_id, attempt, at, status_code, duration_ms, error, answer FROM delivery_attempts
+    WHERE delivery_id IN (SELECT value FROM json_each(?)) ORDER BY delivery_id, attempt`,
+  {
+    deliveryId: deliveryAttempts.deliveryId,
+    attempt: deliveryAttempts.attempt,
+    at: deliveryAttempts.at,
+    statusCode: deliveryAttempts.statusCode,
+    durationMs: deliveryAttempts.durationMs,
+    error: deliveryAttempts.error,
+    answer: deliveryAttempts.answer,
+  },
+);
+
+/** The record of what was delivered, for `GET /deliveries`. */
+export function createDeliveries(store: Pick<Store, "read" | "readOne" | "box">): Deliveries {
+  async function placeOf(before: string | undefined, deviceIds: string): Promise<Place> {
+    if (before === undefined) return TOP;
+    const place = (await store.readOne(PLACE_OF, [before, deviceIds])) ?? readPlace(before);
+    if (place !== null) return place;
+    const fields = { before: ["Give the id of a delivery, an ISO 8601 time, or `next` of the page before."] };
     throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
   }
 
-  async function rowOf(accountId: string, id: string): Promise<Row | null> {
-    const [row] = await store.rows(`${SELECT} where d.id = ? and v.account_id = ?`, [id, accountId]);
-    return row ?? null;
+  async function withAttempts(rows: Omit<DeliveryRecord, "attempts">[]): Promise<DeliveryRecord[]> {
+    const found = await store.read(ATTEMPTS, [JSON.stringify(rows.map(({ id }) => id))]);
+    const attemptsOf = (id: string): DeliveryRecord["attempts"] =>
+      found
+        .filter(({ deliveryId }) => deliveryId === id)
+        .map(({ deliveryId, attempt, answer, ...made }) => ({
+          ...made,
+          answer: answer && answerOf(store.box, deliveryId, attempt, answer),
+        }));
+    return rows.map((row) => ({ ...row, attempts: attemptsOf(row.id) }));
   }
 
-  async function withAttempts(rows: Row[]): Promise<DeliveryRecord[]> {
-    const ids = rows.map((row) => String(row.id));
-    const attempts = await store.rows(
-      `select * from delivery_attempts where delivery_id in (select value from json_each(?)) order by attempt`,
-      [JSON.stringify(ids)],
-    );
-    return rows.map((row) =>
-      recordOf(
-        row,
-        attempts.filter((attempt) => attempt.delivery_id === row.id),
-      ),
-    );
-  }
+  return {
+    async list({ deviceIds, state, limit, before }) {
+      const seen = JSON.stringify(deviceIds);
+      const args = state === undefined ? [seen] : [seen, state];
+      const { places, count } = FILTERS[state === undefined ? "all" : "state"];
+      const from = await placeOf(before, seen);
+      const found = await store.read(places, [...args, from.at, from.row, limit + 1]);
+      const rows = await store.read(ROWS, [JSON.stringify(found.slice(0, limit).map(({ row }) => row))]);
+      const counted = await store.readOne(count, args);
+      return {
+        total: totalOf(counted!.n),
+        next: nextOf(found, limit),
+        deliveries: await withAttempts(rows),
+      };
+    },
 
-  function recordOf(row: Row, attempts: Row[]): DeliveryRecord {
-    const id = String(row.id);
-    return {
-      id,
-      device: String(row.number),
-      messageId: String(row.message_id),
-      type: String(row.type),
-      url: String(row.url),
-      state: row.state as DeliveryState,
-      attempts: attempts.map((attempt) => ({
-        at: Number(attempt.at),
-        statusCode: attempt.status_code === null ? null : Number(attempt.status_code),
-        durationMs: Number(attempt.duration_ms),
-        error: attempt.error === null ? null : String(attempt.error),
-        answer: answerOf(store.box, id, Number(attempt.attempt), attempt.answer),
-      })),
-      nextAt: row.next_at === null ? null : Number(row.next_at),
-      reply: replyOf(row.reply),
-    };
-  }
+    async find(accountId, id) {
+      const [record] = await withAttempts(await store.read(FIND, [id, accountId]));
+      return record ?? null;
+    },
+  };
+}
 
-  async function find(accountId: string, id: string): Promise<DeliveryRecord | null> {
-    const row = await rowOf(accountId, id);
-    return row && ((await withAttempts([row]))[0] ?? null);
-  }
-
-  return { list, find };
+/**
+ * Each number by itself: to sort the rows of several, all that they have would be read.
+ *
+ * @param page number of the argument from which on it is said what the rows are older than, and how many are wanted
+ */
+function filter(matching: string, page: number) {
+  const each = `FROM json_each(?1) n CROSS JOIN deliveries d WHERE`;
+  const places = `SELECT d.created_at AS at, d.rowid AS row ${each} d.rowid IN (SELECT rowid FROM deliveries
+    WHERE device_id = n.value ${matching} AND (created_at, rowid) < (?${page}, ?${page + 1})
+    ORDER BY created_at DESC, rowid DESC LIMIT ?${page + 2}) ${NEWEST_FIRST} LIMIT ?${page + 2}`;
+  const counted = `SELECT count(*) AS n FROM
+    (SELECT 1 ${each} d.device_id = n.value ${matching} LIMIT ${MOST_COUNTED + 1})`;
+  return { places: defineQuery(places, PLACE), count: defineQuery(counted, { n: integer() }) };
 }

@@ -177,9 +177,8 @@ export function replyOf(column: unknown): DeliveryReply | null {
 }
 
 /** @returns the kept beginning of an answer as text */
-export function answerOf(box: SecretBox, id: string, number: number, sealed: unknown): string | null {
-  if (sealed === null || sealed === undefined) return null;
-  return shownAnswer(box.open(Buffer.from(sealed as ArrayBuffer), answerContext(id, number)));
+export function answerOf(box: SecretBox, id: string, number: number, sealed: Buffer): string {
+  return shownAnswer(box.open(sealed, answerContext(id, number)));
 }
 
 /** At most 4 KiB of an answer, as text. */

@@ -1,3 +1,4 @@
+import type { Query } from "../../src/store/query.ts";
 import type { Statement, Store } from "../../src/store/store.ts";
 
 /**
@@ -16,15 +17,19 @@ export async function fullScans(
   sql: string,
   mayScan: readonly string[] = [],
 ): Promise<string[]> {
+  const plan = await planOf(store, sql);
+  return plan.filter((step) => {
+    const [, scanned] = /^SCAN (?:TABLE )?(\S+)/.exec(step) ?? [];
+    // A row of constants, and the values that were handed in as JSON.
+    if (scanned === undefined || scanned === "CONSTANT" || step.includes("VIRTUAL TABLE")) return false;
+    return !mayScan.includes(scanned);
+  });
+}
+
+/** All steps of a statement, e.g. `SEARCH o USING INDEX outbox_waiting (device_id=?)`. Nothing is run. */
+export async function planOf(store: Pick<Store, "rows">, sql: string): Promise<string[]> {
   const plan = await store.rows(`EXPLAIN QUERY PLAN ${sql}`, Array(countArguments(sql)).fill(null));
-  return plan
-    .map(({ detail }) => String(detail))
-    .filter((step) => {
-      const [, scanned] = /^SCAN (?:TABLE )?(\S+)/.exec(step) ?? [];
-      // A row of constants, and the values that were handed in as JSON.
-      if (scanned === undefined || scanned === "CONSTANT" || step.includes("VIRTUAL TABLE")) return false;
-      return !mayScan.includes(scanned);
-    });
+  return plan.map(({ detail }) => String(detail));
 }
 
 function countArguments(sql: string): number {
@@ -39,24 +44,22 @@ export function recordingStore(store: Store): { store: Store; statements: () => 
   const note = (statements: Statement[]): void => {
     for (const { sql } of statements) seen.add(sql);
   };
-  const { rows, writer } = store;
+  const { writer } = store;
+  /** The same method, and a note of what it is asked. */
+  const noting = <T extends object, K extends keyof T>(of: T, name: K): PropertyDescriptor => ({
+    value: (first: unknown, ...rest: unknown[]) => {
+      if (Array.isArray(first)) note(first as Statement[]);
+      else seen.add(typeof first === "string" ? first : (first as Query<unknown>).sql);
+      return (of[name] as (...args: unknown[]) => unknown)(first, ...rest);
+    },
+  });
   // Everything else as it is, what is computed included.
   const recording = Object.create(store, {
-    rows: {
-      value: (...[sql, args]: Parameters<Store["rows"]>) => {
-        seen.add(sql);
-        return rows(sql, args);
-      },
-    },
+    ...Object.fromEntries(
+      (["rows", "read", "readOne", "pages"] as const).map((name) => [name, noting(store, name)]),
+    ),
     writer: {
-      value: Object.create(writer, {
-        commit: {
-          value: (statements: Statement[]) => {
-            note(statements);
-            return writer.commit(statements);
-          },
-        },
-      }),
+      value: Object.create(writer, { commit: noting(writer, "commit"), soon: noting(writer, "soon") }),
     },
   }) as Store;
   return { store: recording, statements: () => [...seen] };

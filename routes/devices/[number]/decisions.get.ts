@@ -1,18 +1,17 @@
 import { defineApi } from "../../../src/api/define-api.ts";
 import { listDecisions } from "../../../src/api/endpoints/decisions.ts";
-import { list } from "../../../src/api/envelope.ts";
 import { findDevice } from "../../../src/api/senders.ts";
 import { storedDecisionView } from "../../../src/api/views.ts";
 
 /** `GET /devices/{number}/decisions`: who was asked about each message, and what came of it. */
 export default defineApi(listDecisions, async ({ app, caller, input, params }) => {
   const device = findDevice(app, caller, params["number"]);
-  const { decisions, total } = await app.decisions.list({
+  const { decisions, ...page } = await app.decisions.list({
     deviceId: device.id,
     message: input.message,
     chats: input.chat?.map(({ jid }) => jid),
     limit: input.limit,
     before: input.before,
   });
-  return list(decisions.map(storedDecisionView), total);
+  return { ...page, data: decisions.map(storedDecisionView) };
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { listOf } from "../schemas/answer.ts";
-import { destinations, integer, text } from "../schemas/fields.ts";
+import { pageOf } from "../schemas/answer.ts";
+import { before, destinations, limit, text } from "../schemas/fields.ts";
 
 /** Who was asked and what came of it, in the order of asking. */
 const trailEntry = z.strictObject({
@@ -31,8 +31,8 @@ export const listDecisions = endpoint({
   input: z.object({
     message: text(1, 255).optional(),
     chat: destinations().optional(),
-    limit: integer(1, 100).default(50),
-    before: text(1, 255).optional(),
+    limit: limit(),
+    before: before(),
   }),
-  output: listOf(decision),
+  output: pageOf(decision),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { answer, listOf, record } from "../schemas/answer.ts";
-import { integer, list, oneOf, ownNumber, text, time } from "../schemas/fields.ts";
+import { answer, pageOf, record } from "../schemas/answer.ts";
+import { before, limit, list, oneOf, ownNumber, text, time } from "../schemas/fields.ts";
 import { delivery, DELIVERY_STATES, webhook, webhookInput, webhookTest } from "../schemas/webhooks.ts";
 
 const webhooks = { by: "key", permission: "webhooks" } as const;
@@ -68,12 +68,13 @@ export const listDeliveries = endpoint({
   input: z.object({
     device: ownNumber().optional(),
     state: oneOf(DELIVERY_STATES).optional(),
-    limit: integer(1, 100).default(50),
-    before: text(1, 100)
-      .refine(isCursor, "Must be the id of a delivery, or a time in ISO 8601 with a time zone.")
-      .optional(),
+    limit: limit(),
+    before: before().refine(
+      (value) => value === undefined || isPlace(value),
+      "Must be `next` of the page before, the id of a delivery, or a time in ISO 8601 with a time zone.",
+    ),
   }),
-  output: listOf(delivery),
+  output: pageOf(delivery),
 });
 
 export const getDelivery = endpoint({
@@ -115,6 +116,9 @@ export const replayDeliveries = endpoint({
   output: answer({ total: z.int().min(0) }),
 });
 
-function isCursor(value: string): boolean {
-  return /^msg_[0-9a-zA-Z]+$/.test(value) || z.iso.datetime({ offset: true }).safeParse(value).success;
+function isPlace(before: string): boolean {
+  return (
+    /^(?:msg_[0-9a-zA-Z]+|\d+\.\d+)$/.test(before) ||
+    z.iso.datetime({ offset: true }).safeParse(before).success
+  );
 }

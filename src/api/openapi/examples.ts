@@ -25,6 +25,9 @@ const one = (message: string, data: object, beside: object = {}): object =>
   says(message, { data, ...beside });
 const many = (message: string, ...data: object[]): object => says(message, { total: data.length, data });
 
+const page = (message: string, ...data: object[]): object =>
+  says(message, { total: data.length, next: null, data });
+
 const sent = says("Message sent successfully!", {
   results: [{ number: PERSON, status: true, state: "sent", id: MESSAGE }],
   id: MESSAGE,
@@ -248,7 +251,7 @@ export const EXAMPLES: Record<string, Example> = {
       understood: true,
     }),
   },
-  "GET /deliveries": { input: { device: SENDER, limit: 20 }, output: many("Deliveries.", delivery) },
+  "GET /deliveries": { input: { device: SENDER, limit: 20 }, output: page("Deliveries.", delivery) },
   "GET /deliveries/{id}": { path: { id: DELIVERY }, output: one("Delivery.", delivery) },
   "POST /deliveries/{id}/replay": {
     path: { id: DELIVERY },
@@ -285,7 +288,7 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /devices/{number}/decisions": {
     path: ofDevice,
     input: { message: MESSAGE, limit: 20 },
-    output: many("Decisions.", {
+    output: page("Decisions.", {
       message_id: MESSAGE,
       chat: PERSON,
       type: "text",

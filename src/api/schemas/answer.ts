@@ -15,6 +15,10 @@ export const record = <S extends z.ZodType, E extends z.ZodRawShape>(data: S, be
 export const listOf = <S extends z.ZodType>(item: S) =>
   answer({ total: z.int().min(0), data: z.array(item) });
 
+/** `{…, total, next, data: […]}` of a list that grows; `next` is what `before` of the next request says. */
+export const pageOf = <S extends z.ZodType>(item: S) =>
+  answer({ total: z.int().min(0).nullable(), next: z.string().nullable(), data: z.array(item) });
+
 const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 export const errorCode = z.enum(CODES);
 

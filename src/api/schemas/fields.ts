@@ -112,4 +112,13 @@ export const time = () =>
     })
     .transform((value) => Date.parse(value));
 
+/** How many records a page of a list that grows has. */
+export const limit = () => integer(1, 100).default(50);
+
+/** Where a page of such a list begins. */
+export const before = () =>
+  text(1, 255)
+    .optional()
+    .meta({ description: "`next` of the page before, the id of a record, or a time in ISO 8601" });
+
 export const isoTime = () => z.iso.datetime();

@@ -524,7 +524,7 @@ describe("webhooks", () => {
     const app = createRoutesApp({
       numbers: { list: () => [device], find: () => device },
       deliveries: {
-        list: async (filter) => (asked.push(filter), { total: 41, deliveries: [delivery] }),
+        list: async (filter) => (asked.push(filter), { total: 41, next: "5.1", deliveries: [delivery] }),
         find: (_, id) => (id === "msg_0a" ? delivery : null),
         replay: async () => ({
           ...delivery,
@@ -533,7 +533,11 @@ describe("webhooks", () => {
         }),
       },
     });
-    expect((await app.ask("GET", "/deliveries")).body).toMatchObject({ total: 41, data: [{ id: "msg_0a" }] });
+    expect((await app.ask("GET", "/deliveries")).body).toMatchObject({
+      total: 41,
+      next: "5.1",
+      data: [{ id: "msg_0a" }],
+    });
     await app.ask("GET", `/deliveries?device=%2B${OWN_NUMBER}&state=dead&limit=100&before=msg_0a`);
     await app.ask("GET", "/deliveries?device=4915199999999&before=2030-01-01T00:00:00Z");
     expect(asked).toMatchObject([
