@@ -61,6 +61,7 @@ function distant(store: Store): Store {
 
 /** Nobody had to ask for a message again, on either side. */
 async function expectFirstTries(simulator: Simulator): Promise<void> {
+  await until("everything acknowledged", async () => (await simulator.pending(OWN, 1)) === 0);
   const asked = await simulator.countStanzas({ number: OWN, direction: "in", tag: "receipt", type: "retry" });
   const entries = await simulator.transcript({ number: OWN });
   const unread = entries.filter(({ decrypted, tries }) => !decrypted || tries > 0);
