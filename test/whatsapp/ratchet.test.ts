@@ -16,9 +16,13 @@ vi.mock("../../src/whatsapp/connection/sessions.ts", async (original) => {
   const module = await original<typeof import("../../src/whatsapp/connection/sessions.ts")>();
   return {
     ...module,
-    async openSessions(...[socket, devices]: Parameters<typeof module.openSessions>) {
-      if (forced.replacing) await socket.assertSessions(devices, true);
-      return module.openSessions(socket, devices);
+    async openSessions(...[socket, targets]: Parameters<typeof module.openSessions>) {
+      if (forced.replacing)
+        await socket.assertSessions(
+          targets.map(({ session }) => session),
+          true,
+        );
+      return module.openSessions(socket, targets);
     },
   };
 });

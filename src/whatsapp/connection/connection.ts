@@ -12,6 +12,7 @@ import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
 import { watchDeafness } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
+import { emitWhatIsListenedFor } from "./frame-events.ts";
 import { identityOf, ownIdsOf } from "../identity.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
@@ -155,6 +156,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   clock = watchClock(socket, deps.store.now);
   closeQuickly(socket);
   rememberNothingSent(socket);
+  emitWhatIsListenedFor(socket);
   listenToStanzas(socket, {
     stanzas,
     acks,
