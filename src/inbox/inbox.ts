@@ -1,6 +1,5 @@
 import type { Row } from "@libsql/client";
 import type { Incoming, TextDraft } from "../model/messages.ts";
-import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** An incoming message with the row that holds it. */
@@ -21,11 +20,13 @@ export interface PendingMessage {
 
 export interface Inbox {
   /**
-   * What storing messages takes (T1). What the inbox has already is left out.
+   * Stores messages and drops their journal content in one commit (T1). What the inbox has already is left out.
    *
-   * @param onRecorded told after the commit of the new ones, in the order given
+   * @param spend statements that belong into the same commit
+   * @returns only the new ones, in the order given
+   * @throws StorageUnavailable nothing was stored
    */
-  intake(deviceId: number, messages: Incoming[], onRecorded: (recorded: RecordedMessage[]) => void): Intake;
+  record(deviceId: number, messages: Incoming[], spend: Statement[]): Promise<RecordedMessage[]>;
   /**
    * Turns a timer of a bot into a message that waits for its decision, in the commit that removes the timer.
    *
@@ -90,19 +91,16 @@ export function createInbox(
   }
 
   return {
-    intake(deviceId, messages, recordedNow) {
-      return {
-        statements: messages.map((message) => insert(deviceId, message)),
-        committed(results) {
-          const fresh: RecordedMessage[] = [];
-          for (const [index, message] of messages.entries()) {
-            const row = results[index]!.rows[0];
-            if (row !== undefined) fresh.push({ inboxId: Number(row.id), deviceId, message });
-          }
-          onRecorded?.(fresh, messages.length - fresh.length);
-          recordedNow(fresh);
-        },
-      };
+    async record(deviceId, messages, spend) {
+      const inserts = messages.map((message) => insert(deviceId, message));
+      const results = await writer.commit([...inserts, ...spend]);
+      const fresh: RecordedMessage[] = [];
+      for (const [index, message] of messages.entries()) {
+        const row = results[index]!.rows[0];
+        if (row !== undefined) fresh.push({ inboxId: Number(row.id), deviceId, message });
+      }
+      onRecorded?.(fresh, messages.length - fresh.length);
+      return fresh;
     },
 
     async recordTimer(timerId, deviceId, message) {

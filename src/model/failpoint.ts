@@ -10,9 +10,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 declare const __FAILPOINTS__: boolean;
 
 export type FailpointName =
-  | "before-receive-commit"
-  | "after-receive-commit"
+  | "before-journal-commit"
+  | "after-journal-commit"
   | "after-receipt"
+  | "after-inbox-commit"
   | "in-handler"
   | "before-reply-commit"
   | "after-reply-commit"

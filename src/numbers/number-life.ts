@@ -1,7 +1,6 @@
 import type { Logger } from "../log.ts";
 import type { Incoming } from "../model/messages.ts";
-import type { Intake } from "../store/intake.ts";
-import type { Store } from "../store/store.ts";
+import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { DeviceChange, DeviceRecord } from "./device-record.ts";
 import type { LinkShown } from "./link-session.ts";
@@ -26,8 +25,7 @@ export interface NumberDeps {
   save(change: DeviceChange): void;
   /** State or QR changed. */
   changed(): void;
-  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
-  onMessages(messages: Incoming[]): Intake;
+  onMessages(messages: Incoming[], spend: Statement[]): Promise<void>;
   /** A message was acknowledged. */
   onSent(): void;
   onReceipts(receipts: MessageReceipt[]): void;

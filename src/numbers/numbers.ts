@@ -2,7 +2,6 @@ import { Mutex } from "async-mutex";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
-import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
@@ -30,8 +29,7 @@ export interface NumbersDeps {
   /** How many numbers the account may have; null is no limit. */
   deviceLimit(accountId: string): Promise<number | null>;
   /** New messages in arrival order; `spend` belongs into the commit that stores them. */
-  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
-  onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
+  onMessages(deviceId: number, ownNumber: string, messages: Incoming[], spend: Statement[]): Promise<void>;
   onReceipts(deviceId: number, receipts: MessageReceipt[]): void;
   /** `left`: those that this number is no member of any more. No ids: all groups. */
   onGroupsChanged(deviceId: number, ids: string[], left: string[]): void;
@@ -122,9 +120,9 @@ export function createNumbers(deps: NumbersDeps): Numbers {
         publishSession(store, life);
         deps.onState?.(device);
       },
-      onMessages(messages) {
+      async onMessages(messages, spend) {
+        await deps.onMessages(id, number, messages, spend);
         active.add(id);
-        return deps.onMessages(id, number, messages);
       },
       onSent: () => void active.add(id),
       onReceipts: (receipts) => deps.onReceipts(id, receipts),

@@ -3,7 +3,6 @@ import type { Incoming } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import { DEVICE, type Run } from "./run.ts";
 import type { Wire } from "./wire.ts";
-import { commitIntake } from "../store/intake.ts";
 
 // As they were before a test put clocks of its own in their place.
 const { setImmediate: turn, setTimeout: later } = { ...nodeTimers };
@@ -63,7 +62,7 @@ export function createWorld(deps: WorldDeps): World {
   }
 
   function hand(run: Run, messages: Incoming[]): void {
-    commitIntake(run.store.writer, run.pipeline.receive(DEVICE, ownNumber, messages)).then(
+    run.pipeline.receive(DEVICE, ownNumber, messages, []).then(
       () => wire.acknowledge(messages),
       (error: unknown) => {
         failure ??= error as Error;

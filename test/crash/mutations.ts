@@ -23,17 +23,16 @@ const on = (name: string): string => `process.env["MUTANT"] === "${name}"`;
 /** Every edit asks for the mutation's name when it runs, so that one build holds them all, and the gateway as it is. */
 export const MUTATIONS: Mutation[] = [
   {
-    name: "no-inbox-row",
-    what: "the message is not stored with the ratchet",
-    file: "src/whatsapp/signal/auth-state.ts",
+    name: "no-journal",
+    what: "the plaintext is not kept with the ratchet",
+    file: "src/whatsapp/signal/repository.ts",
     edits: [
       [
-        "const intake = joinIntakes(...received.map((entry) => entry.intake));",
-        `const intake = ${on("no-inbox-row")} ? NO_INTAKE : joinIntakes(...received.map((entry) => entry.intake));`,
+        "await keys.set({ journal: { [hash]: row } } as SignalDataSet);",
+        `if (!(${on("no-journal")})) await keys.set({ journal: { [hash]: row } } as SignalDataSet);`,
       ],
-      ["import { joinIntakes }", "import { joinIntakes, NO_INTAKE }"],
     ],
-    killedAt: "after-receive-commit",
+    killedAt: "after-receipt",
     found: "lost",
   },
   {
@@ -42,7 +41,7 @@ export const MUTATIONS: Mutation[] = [
     file: "src/whatsapp/signal/repository.ts",
     edits: [
       [
-        "return await keys\n        .transaction(() => decryptAndStore(origin, hash, decrypt), address)",
+        "return await keys\n        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)",
         `if (${on("receipt-first")})
         return await new Promise<Uint8Array>((resolve, reject) => {
           const early = async (): Promise<Uint8Array> => {
@@ -51,13 +50,15 @@ export const MUTATIONS: Mutation[] = [
             await new Promise((later) => setTimeout(later, 2_000));
             return padded;
           };
-          keys.transaction(() => decryptAndStore(origin, hash, early), address).catch(reject);
+          keys
+            .transaction(() => decryptAndJournal(origin, hash, early), address)
+            .then(({ incoming }) => journal.deliver(hash, incoming), reject);
         });
       return await keys
-        .transaction(() => decryptAndStore(origin, hash, decrypt), address)`,
+        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)`,
       ],
     ],
-    killedAt: "before-receive-commit",
+    killedAt: "before-journal-commit",
     found: "lost",
   },
   {

@@ -11,7 +11,6 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { rest } from "../unit/outbox/harness.ts";
 import { Phone } from "./phone.ts";
-import { NO_INTAKE } from "../../src/store/intake.ts";
 
 export const OWN = "31600000001";
 export const FOREIGN = "31600000002";
@@ -46,7 +45,7 @@ export class NumberRun {
       whatsapp: this.phone.whatsapp(),
       erase: async () => undefined,
       deviceLimit: async () => null,
-      onMessages: () => NO_INTAKE,
+      onMessages: async () => undefined,
       onReceipts: () => undefined,
       onGroupsChanged: () => undefined,
       onOpen: () => undefined,
@@ -141,7 +140,7 @@ const deaf = {
   linked: () => undefined,
   open: () => undefined,
   closed: () => undefined,
-  messages: () => NO_INTAKE,
+  messages: async () => undefined,
   receipts: () => undefined,
   groupsChanged: () => undefined,
 };

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
-import { record } from "../../_setup/record.ts";
 
 async function startInbox() {
   const { store } = await startRun();
@@ -11,18 +10,18 @@ async function startInbox() {
 
 describe("the inbox", () => {
   it("gives back only what is new, in the order in which it was handed in", async () => {
-    const { store, inbox } = await startInbox();
+    const { inbox } = await startInbox();
     const [one, two, three] = ["one", "two", "three"].map((words) => text(4915001, words));
-    await record(store, inbox, DEVICE, [two!]);
+    await inbox.record(DEVICE, [two!], []);
 
-    const fresh = await record(store, inbox, DEVICE, [three!, two!, one!]);
+    const fresh = await inbox.record(DEVICE, [three!, two!, one!], []);
 
     expect(fresh.map(({ message }) => message.text)).toEqual(["three", "one"]);
     expect(fresh[0]!.inboxId).toBeLessThan(fresh[1]!.inboxId);
   });
 
   it("takes the same id in another chat, from another writer or of another number for another message", async () => {
-    const { store, inbox } = await startInbox();
+    const { inbox } = await startInbox();
     const message = text(4915001, "hello");
     const variants = [
       message,
@@ -30,12 +29,12 @@ describe("the inbox", () => {
       { ...message, sender: jid(4915002) },
     ];
 
-    expect(await record(store, inbox, DEVICE, variants)).toHaveLength(3);
-    expect(await record(store, inbox, DEVICE + 1, variants)).toHaveLength(3);
+    expect(await inbox.record(DEVICE, variants, [])).toHaveLength(3);
+    expect(await inbox.record(DEVICE + 1, variants, [])).toHaveLength(3);
   });
 
   it("knows a message again whose writer was known by the LID alone when it first came", async () => {
-    const { store, inbox } = await startInbox();
+    const { inbox } = await startInbox();
     const number = jid(4915001);
     const lid = "70000000000001@lid";
     const hidden = text(4915001, "hello", { chat: lid, chatKey: lid, sender: lid, number: null, lid });
@@ -43,10 +42,10 @@ describe("the inbox", () => {
     const inGroup = { ...hidden, id: "G", chat: "1203@g.us", chatKey: "1203@g.us", participant: lid };
     const knownInGroup = { ...inGroup, sender: number, number: "4915001" };
 
-    expect(await record(store, inbox, DEVICE, [hidden, inGroup])).toHaveLength(2);
-    expect(await record(store, inbox, DEVICE, [known, knownInGroup])).toEqual([]);
-    expect(await record(store, inbox, DEVICE, [{ ...known, id: "N" }, known])).toHaveLength(1);
-    expect(await record(store, inbox, DEVICE + 1, [known])).toHaveLength(1);
+    expect(await inbox.record(DEVICE, [hidden, inGroup], [])).toHaveLength(2);
+    expect(await inbox.record(DEVICE, [known, knownInGroup], [])).toEqual([]);
+    expect(await inbox.record(DEVICE, [{ ...known, id: "N" }, known], [])).toHaveLength(1);
+    expect(await inbox.record(DEVICE + 1, [known], [])).toHaveLength(1);
   });
 
   it("knows what the owner wrote again when the other side's number became known meanwhile", async () => {
@@ -54,7 +53,7 @@ describe("the inbox", () => {
     const lid = "70000000000001@lid";
     const own = { fromMe: true, sender: jid(OWN_NUMBER), number: OWN_NUMBER, lid: "70000000000009@lid" };
     const early = text(4915001, "from the phone", { ...own, chat: lid, chatKey: lid });
-    await record(store, inbox, DEVICE, [early]);
+    await inbox.record(DEVICE, [early], []);
     await store.writer.commit([
       {
         sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, '70000000000001', '4915001', 0)",
@@ -62,16 +61,16 @@ describe("the inbox", () => {
       },
     ]);
 
-    expect(await record(store, inbox, DEVICE, [{ ...early, chatKey: jid(4915001) }])).toEqual([]);
+    expect(await inbox.record(DEVICE, [{ ...early, chatKey: jid(4915001) }], [])).toEqual([]);
     const byNumber = { ...early, chat: jid(4915001), chatKey: jid(4915001) };
-    expect(await record(store, inbox, DEVICE, [byNumber])).toEqual([]);
+    expect(await inbox.record(DEVICE, [byNumber], [])).toEqual([]);
   });
 
   it("lists what has no decision, oldest first, and reads it back as it was", async () => {
     const { store, inbox } = await startInbox();
     const message = text(4915001, "a secret text", { quoted: { id: "Q", from: jid(1), text: "earlier" } });
-    const [first, second] = await record(store, inbox, DEVICE, [message, text(4915002, "two")]);
-    await record(store, inbox, DEVICE + 1, [text(4915003, "of a number that is gone")]);
+    const [first, second] = await inbox.record(DEVICE, [message, text(4915002, "two")], []);
+    await inbox.record(DEVICE + 1, [text(4915003, "of a number that is gone")], []);
     await store.writer.commit([inbox.done(second!.inboxId)]);
 
     const { messages, upTo } = await inbox.pending();
@@ -86,7 +85,7 @@ describe("the inbox", () => {
 
   it("keeps contents sealed, each bound to its message", async () => {
     const { store, inbox } = await startInbox();
-    await record(store, inbox, DEVICE, [text(4915001, "a secret text"), text(4915001, "another")]);
+    await inbox.record(DEVICE, [text(4915001, "a secret text"), text(4915001, "another")], []);
     const rows = await store.rows("SELECT id, body FROM inbox ORDER BY id", []);
     expect(Buffer.from(rows[0]!.body as ArrayBuffer).includes("secret")).toBe(false);
 
@@ -101,9 +100,9 @@ describe("the inbox", () => {
   });
 
   it("finds what a quote takes in that chat alone", async () => {
-    const { store, inbox } = await startInbox();
+    const { inbox } = await startInbox();
     const message = text(4915001, "hello", { raw: "cmF3" });
-    await record(store, inbox, DEVICE, [message]);
+    await inbox.record(DEVICE, [message], []);
 
     expect(await inbox.findQuote(DEVICE, jid(4915001), message.id)).toEqual({
       id: message.id,

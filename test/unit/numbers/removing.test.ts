@@ -4,7 +4,6 @@ import { createErasure, type Erasure } from "../../../src/retention/erasure.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { Phone } from "../../properties/phone.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
-import { NO_INTAKE } from "../../../src/store/intake.ts";
 
 const ACCOUNT = "account";
 const NUMBER = "31600000001";
@@ -26,7 +25,7 @@ async function open(deps: { erase?: (deviceId: number) => Promise<void> } = {}):
     whatsapp: new Phone().whatsapp(),
     erase: deps.erase ?? erasure.erase,
     deviceLimit: async () => 1,
-    onMessages: () => NO_INTAKE,
+    onMessages: async () => undefined,
     onReceipts: () => undefined,
     onGroupsChanged: () => undefined,
     onOpen: () => undefined,
