@@ -1,7 +1,7 @@
 import { fromJson, toJson } from "./control/json.ts";
 import { FAULT_METHODS, PLAIN_METHODS } from "./control/methods.ts";
-import { contactHandle, numberHandle } from "./handles.ts";
-import type { AccountNames } from "./handles.ts";
+import { contactHandle, numberHandle } from "./driver/handles.ts";
+import type { AccountNames } from "./driver/handles.ts";
 import type { ReadyLine, Simulator, SimulatorFaults } from "./types.ts";
 
 export type * from "./types.ts";

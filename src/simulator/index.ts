@@ -2,21 +2,26 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveControl } from "./control/http.ts";
-import { makeFaults } from "./faults/index.ts";
+import { Population } from "./driver/population.ts";
+import { createRecorder } from "./driver/recorder.ts";
+import { createFaults } from "./faults/index.ts";
 import { makeCertificates } from "./media/certificates.ts";
 import { serveMedia } from "./media/host.ts";
 import { phoneFiles } from "./media/phone-files.ts";
-import { Population } from "./population.ts";
+import { MediaStore } from "./media/store.ts";
+import type { DeviceAddress } from "./people/address.ts";
 import { seededRandom } from "./random.ts";
-import { makeRecorder } from "./recorder.ts";
-import { SimulatorServer } from "./server/server.ts";
+import { createChanges } from "./server/changes.ts";
 import { firstAnswer } from "./server/hooks.ts";
-import { LibrarySimulator } from "./simulator.ts";
+import { createServer } from "./server/server.ts";
+import type { SimulatorServer } from "./server/server.ts";
+import { createSimulator } from "./simulator.ts";
+import type { Simulator, SimulatorOptions } from "./surface/simulator.ts";
+import { timeWithClock } from "./time.ts";
 import { Transcript } from "./transcript.ts";
-import type { Simulator, SimulatorOptions } from "./types.ts";
 import { Violations } from "./violations.ts";
 import { listenForSockets } from "./wire/listener.ts";
-import { World } from "./world.ts";
+import { World } from "./world/world.ts";
 
 export type * from "./types.ts";
 
@@ -27,53 +32,85 @@ export type * from "./types.ts";
  * @throws when a given port is taken
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const clock = options.clock ?? Date.now;
-  const random = seededRandom(options.seed ?? "parley");
-  const world = new World();
-  const phones = {
-    clock: { now: clock },
-    random: random.fork("people"),
-    recorder: makeRecorder(() => server),
-    files: phoneFiles(() => server.media),
-    attach: (address: Parameters<SimulatorServer["attach"]>[0]) => server.attach(address),
-  };
-  const population = new Population(world, phones, random);
-  const server: SimulatorServer = new SimulatorServer({
-    world,
-    random: random.fork("server"),
-    clock,
-    violations: new Violations(clock),
-    transcript: new Transcript(clock),
-    wake: (account) => population.wake(account),
-    qr: {
-      refs: options.qrRefs ?? 6,
-      firstMs: options.qrFirstMs ?? 60_000,
-      nextMs: options.qrNextMs ?? 20_000,
-    },
-  });
-  const simulator = new LibrarySimulator(server, population, makeFaults(server, population));
+  const { server, population, files } = createService(options);
+  const closers: (() => Promise<void>)[] = [];
   const sockets = await listenForSockets({
     port: options.port ?? 0,
     refuse: () => firstAnswer(server.hooks.upgrade),
     onSocket: (socket) => server.accept(socket),
   });
-  simulator.wsUrl = sockets.url;
-  simulator.onStop(() => sockets.close());
-  const certificates = makeCertificates();
-  const media = await serveMedia(server, certificates);
-  const folder = await mkdtemp(join(tmpdir(), "simulator-"));
-  await writeFile(join(folder, "ca.pem"), certificates.ca);
-  simulator.mediaUrl = media.url;
-  simulator.ca = certificates.ca;
-  simulator.caFile = join(folder, "ca.pem");
-  simulator.onStop(async () => {
-    await media.close();
-    await rm(folder, { recursive: true, force: true });
+  closers.push(() => sockets.close());
+  const media = await startMediaHost(server);
+  closers.push(() => media.close());
+  const addresses = {
+    wsUrl: sockets.url,
+    controlUrl: "",
+    noiseRoot: server.identity.rootPublicKey.toString("hex"),
+    mediaUrl: media.url,
+    ca: media.ca,
+    caFile: media.caFile,
+  };
+  const stop = async (): Promise<void> => {
+    population.sleep();
+    server.close();
+    for (const close of closers.splice(0).toReversed()) await close();
+  };
+  const faults = createFaults({ ...server, population });
+  const simulator = createSimulator({ server, population, files, faults, addresses, stop });
+  if (options.controlPort === false) return simulator;
+  const control = await serveControl(simulator, server.transcript, options.controlPort ?? 0);
+  closers.push(() => control.close());
+  return Object.assign(simulator, { controlUrl: control.url });
+}
+
+/** The service and the people in it, all in memory. */
+function createService(options: SimulatorOptions) {
+  const time = options.time ?? timeWithClock(options.clock ?? Date.now);
+  const random = seededRandom(options.seed ?? "parley");
+  const world = new World();
+  const seen = {
+    violations: new Violations(time),
+    transcript: new Transcript(time),
+    changes: createChanges(),
+  };
+  const serverRandom = random.fork("server");
+  const media = new MediaStore(serverRandom.fork("media"), time);
+  const files = phoneFiles(media);
+  const phones = {
+    time,
+    random: random.fork("people"),
+    recorder: createRecorder({ world, ...seen, ...seen.changes }),
+    files,
+    attach: (address: DeviceAddress) => server.attach(address),
+  };
+  const population = new Population(world, phones, random);
+  const { qrRefs: refs = 6, qrFirstMs: firstMs = 60_000, qrNextMs: nextMs = 20_000 } = options;
+  const server: SimulatorServer = createServer({
+    world,
+    random: serverRandom,
+    time,
+    media,
+    ...seen,
+    wake: (account) => population.wake(account),
+    qr: { refs, firstMs, nextMs },
   });
-  if (options.controlPort !== false) {
-    const control = await serveControl(simulator, server.transcript, options.controlPort ?? 0);
-    simulator.controlUrl = control.url;
-    simulator.onStop(() => control.close());
-  }
-  return simulator;
+  return { server, population, files };
+}
+
+/** The media host over TLS, with the certificate of its authority in a file that goes away with it. */
+async function startMediaHost(server: SimulatorServer) {
+  const certificates = makeCertificates();
+  const host = await serveMedia(server, certificates);
+  const folder = await mkdtemp(join(tmpdir(), "simulator-"));
+  const caFile = join(folder, "ca.pem");
+  await writeFile(caFile, certificates.ca);
+  return {
+    url: host.url,
+    ca: certificates.ca,
+    caFile,
+    async close() {
+      await host.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,8 +1,14 @@
-import type { Device } from "./server/device.ts";
-import type { ArrivedMessage, TranscriptDirection, TranscriptEntry, TranscriptFilter } from "./types.ts";
+import type { Time } from "./time.ts";
+import type {
+  ArrivedMessage,
+  TranscriptDirection,
+  TranscriptEntry,
+  TranscriptFilter,
+} from "./surface/evidence.ts";
 import type { MessageBody } from "./surface/content.ts";
 import type { BinaryNode } from "./wire/nodes.ts";
 import { children } from "./wire/nodes.ts";
+import type { Device } from "./world/accounts.ts";
 
 const KEPT = 200_000;
 
@@ -16,10 +22,10 @@ export class Transcript {
   readonly #read = new Map<string, MessageBody>();
   readonly #arrived = new Map<string, ArrivedMessage[]>();
   readonly #listeners = new Set<(entry: TranscriptEntry) => void>();
-  readonly #clock: () => number;
+  readonly #time: Time;
 
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(time: Time) {
+    this.#time = time;
   }
 
   /** Calls back for each entry when it is made and whenever it changes. Returns how to stop. */
@@ -36,7 +42,7 @@ export class Transcript {
     const earlier = this.#byMessage.get(key) ?? [];
     const entry: TranscriptEntry = {
       seq: ++this.#seq,
-      at: this.#clock(),
+      at: this.#time.now(),
       direction: directionTo(receiver),
       from: sender.account.number,
       fromDevice: sender.id,

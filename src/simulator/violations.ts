@@ -1,13 +1,14 @@
-import type { Violation } from "./types.ts";
+import type { Time } from "./time.ts";
+import type { Violation } from "./surface/stanzas.ts";
 
 /** The list of everything that the real service or a real phone would have refused. */
 export class Violations {
   #list: Violation[] = [];
   #seq = 0;
-  readonly #clock: () => number;
+  readonly #time: Time;
 
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(time: Time) {
+    this.#time = time;
   }
 
   /**
@@ -16,7 +17,7 @@ export class Violations {
    * @param detail  what was expected and what came; never key material or message text
    */
   report(rule: string, who: string, detail: string): void {
-    this.#list.push({ seq: ++this.#seq, at: this.#clock(), rule, who, detail });
+    this.#list.push({ seq: ++this.#seq, at: this.#time.now(), rule, who, detail });
   }
 
   all(): Violation[] {

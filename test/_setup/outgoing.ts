@@ -1,5 +1,4 @@
-import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
-import { children, type BinaryNode } from "../../src/simulator/wire/nodes.ts";
+import { type LibrarySimulator, children, type BinaryNode } from "../../src/simulator/inside.ts";
 import type { Answer } from "./client.ts";
 import { expect } from "vitest";
 import { until, type World } from "./world.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { seededRandom } from "../../src/simulator/random.ts";
+import { seededRandom } from "../../src/simulator/inside.ts";
 import { openArena, type Arena } from "./arena.ts";
 import { POINTS } from "./points.ts";
 

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/simulator/random.ts";
+import { seededRandom } from "../../src/simulator/inside.ts";
 import { openArena, type Arena } from "./arena.ts";
 import type { CrashPoint } from "./points.ts";
 import type { Row } from "./table.ts";

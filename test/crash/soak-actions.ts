@@ -1,4 +1,4 @@
-import type { Random } from "../../src/simulator/random.ts";
+import type { Random } from "../../src/simulator/inside.ts";
 import type { Content } from "../../src/simulator/types.ts";
 import { PICTURE } from "./hook.ts";
 import type { SoakNumber, SoakWorld } from "./soak-world.ts";

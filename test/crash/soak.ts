@@ -1,4 +1,4 @@
-import { seededRandom, type Random } from "../../src/simulator/random.ts";
+import { seededRandom, type Random } from "../../src/simulator/inside.ts";
 import { judge, type Mark, type Verdict } from "./judge.ts";
 import {
   createContact,

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
-import type { Role } from "../../src/simulator/world.ts";
+import type { LibrarySimulator, Role } from "../../src/simulator/inside.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";

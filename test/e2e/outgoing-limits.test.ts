@@ -1,8 +1,7 @@
 import { createClient } from "@libsql/client";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { IqError } from "../../src/simulator/server/iq-error.ts";
-import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
+import { IqError, type LibrarySimulator } from "../../src/simulator/inside.ts";
 import { attempts, recordOf, sendText, SHOP, untilState } from "../_setup/outgoing.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
-import { element } from "../../src/simulator/wire/nodes.ts";
+import { type LibrarySimulator, element } from "../../src/simulator/inside.ts";
 import { startFileHost } from "../_setup/files.ts";
 import { recordOf, sendText, SHOP, untilState } from "../_setup/outgoing.ts";
 import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
-import { children, type BinaryNode } from "../../src/simulator/wire/nodes.ts";
+import { type LibrarySimulator, children, type BinaryNode } from "../../src/simulator/inside.ts";
 import { startFileHost } from "../_setup/files.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 import { byFfmpeg, mp4, opus, pdf, png } from "../unit/media/samples.ts";

@@ -1,5 +1,5 @@
 import { Curve, initAuthCreds } from "@whiskeysockets/baileys";
-import { Device } from "../../src/simulator/server/device.ts";
+import { Device } from "../../src/simulator/world/accounts.ts";
 import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
 import { MemoryAuth } from "./_memory-auth.ts";
 import { until } from "./_until.ts";

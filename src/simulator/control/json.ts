@@ -2,6 +2,7 @@
 
 const MARK = "$bytes";
 
+/** Text of any value; byte strings survive. */
 export function toJson(value: unknown): string {
   // A function with its own `this`: Buffers turn themselves into objects before a replacer sees them.
   return JSON.stringify(value, function (this: Record<string, unknown>, key: string, given: unknown) {

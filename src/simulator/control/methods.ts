@@ -47,13 +47,14 @@ export const PLAIN_METHODS = [
 ] as const satisfies (keyof Simulator)[];
 
 /** Methods that answer with a handle; over HTTP only its names travel. */
-export const HANDLE_METHODS = [
+const HANDLE_METHODS = [
   "addNumber",
   "addContact",
   "number",
   "contact",
 ] as const satisfies (keyof Simulator)[];
 
+/** Every fault, as `faults.<name>` over HTTP. */
 export const FAULT_METHODS = [
   "dropBeforeReceipt",
   "dropAfterReceipt",

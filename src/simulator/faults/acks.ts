@@ -1,8 +1,8 @@
-import type { Connection } from "../server/connection.ts";
-import type { SimulatorServer } from "../server/server.ts";
+import type { Cancel } from "../time.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { Armed, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
+import type { Connection } from "../world/accounts.ts";
 
 interface HeldAck {
   number: string;
@@ -11,9 +11,12 @@ interface HeldAck {
 }
 
 /** Acks that come late, or only when they are let go. */
-export function acks(server: SimulatorServer): FaultKit<"delayAcks" | "holdAcks" | "releaseAcks"> {
+export function acks({
+  hooks,
+  time,
+}: Pick<FaultNeeds, "hooks" | "time">): FaultKit<"delayAcks" | "holdAcks" | "releaseAcks"> {
   const armed = new Armed();
-  const timers = new Set<NodeJS.Timeout>();
+  const late = new Set<Cancel>();
   const disarms = new Map<string, () => void>();
   let held: HeldAck[] = [];
   const replace = (name: string, disarm?: () => void): void => {
@@ -32,19 +35,19 @@ export function acks(server: SimulatorServer): FaultKit<"delayAcks" | "holdAcks"
       async delayAcks({ ms, ...target }) {
         replace(`delay ${target.number}`);
         if (ms <= 0) return;
-        const disarm = armed.arm(server.hooks.ack, (sender, ack, connection) => {
+        const disarm = armed.arm(hooks.ack, (sender, ack, connection) => {
           if (!isTarget(target, sender)) return false;
-          const timer = setTimeout(() => {
-            timers.delete(timer);
+          const cancel = time.after(ms, () => {
+            late.delete(cancel);
             connection.send(ack);
-          }, ms);
-          timers.add(timer);
+          });
+          late.add(cancel);
           return true;
         });
         replace(`delay ${target.number}`, disarm);
       },
       async holdAcks(target) {
-        const disarm = armed.arm(server.hooks.ack, (sender, ack, connection) => {
+        const disarm = armed.arm(hooks.ack, (sender, ack, connection) => {
           if (!isTarget(target, sender)) return false;
           held.push({ number: target.number, connection, ack });
           return true;
@@ -59,8 +62,8 @@ export function acks(server: SimulatorServer): FaultKit<"delayAcks" | "holdAcks"
     clear() {
       armed.clear();
       disarms.clear();
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
+      for (const cancel of late) cancel();
+      late.clear();
       release();
     },
   };

@@ -1,9 +1,8 @@
-import type { SimulatorServer } from "../server/server.ts";
-import type { BadTime, FaultTarget } from "../types.ts";
+import type { BadTime, FaultTarget } from "../surface/faults.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { element } from "../wire/nodes.ts";
 import { Armed, atLeastOne, isMessage, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** Any text that is not a number does. */
 const NO_TIME = "not-a-time";
@@ -17,11 +16,13 @@ const isReport = ({ tag, attrs }: BinaryNode): boolean =>
 const hasTime = ({ attrs }: BinaryNode): boolean => Number.isFinite(Number(attrs.t));
 
 /** Stanzas whose `t` is not a time. They keep it when they are delivered again. */
-export function badTimes(server: SimulatorServer): FaultKit<"badMessageTimes" | "badReceiptTimes"> {
+export function badTimes({
+  hooks,
+}: Pick<FaultNeeds, "hooks">): FaultKit<"badMessageTimes" | "badReceiptTimes"> {
   const armed = new Armed();
   const arm = (target: FaultTarget, { n, t = NO_TIME }: BadTime, isMeant: (node: BinaryNode) => boolean) => {
     let left = atLeastOne("n", n);
-    const disarm = armed.arm(server.hooks.alter, (receiver, node) => {
+    const disarm = armed.arm(hooks.alter, (receiver, node) => {
       if (!isTarget(target, receiver) || !isMeant(node) || !hasTime(node)) return undefined;
       if ((left -= 1) <= 0) disarm();
       return element(node.tag, { ...node.attrs, t: t ?? undefined }, node.content);

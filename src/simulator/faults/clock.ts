@@ -1,10 +1,9 @@
-import type { SimulatorServer } from "../server/server.ts";
-import type { FaultTarget } from "../types.ts";
+import type { FaultTarget } from "../surface/faults.ts";
 import { Armed, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** The service's clock is wrong, as companions see it. */
-export function clock(server: SimulatorServer): FaultKit<"clockSkew"> {
+export function clock({ hooks }: Pick<FaultNeeds, "hooks">): FaultKit<"clockSkew"> {
   const armed = new Armed();
   const disarms = new Map<string, () => void>();
   return {
@@ -16,7 +15,7 @@ export function clock(server: SimulatorServer): FaultKit<"clockSkew"> {
         disarms.delete(name);
         if (seconds === 0) return;
         const target: FaultTarget | undefined = number === undefined ? undefined : { number, device };
-        const disarm = armed.arm(server.hooks.outgoing, (receiver, node) => {
+        const disarm = armed.arm(hooks.outgoing, (receiver, node) => {
           const isMeant = target ? isTarget(target, receiver) : receiver.account.kind === "owner";
           if (!isMeant || node.attrs.t === undefined) return undefined;
           return { ...node, attrs: { ...node.attrs, t: String(Number(node.attrs.t) + seconds) } };

@@ -1,10 +1,8 @@
-import type { SimulatorServer } from "../server/server.ts";
 import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import { removeDevice } from "../server/device-lists.ts";
-import type { Device } from "../server/device.ts";
 import { Armed, isTarget, targets } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
+import type { Device } from "../world/accounts.ts";
 
 /** What the real service sends to a live connection before it ends it. */
 const FAREWELLS: Record<number, () => BinaryNode> = {
@@ -20,10 +18,14 @@ const farewell = (code: number): BinaryNode =>
   FAREWELLS[code]?.() ?? element("stream:error", { code: String(code) });
 
 /** Ends connections with each of the codes a client can meet. */
-export function close(server: SimulatorServer): FaultKit<"close"> {
+export function close({
+  hooks,
+  world,
+  deviceLists,
+}: Pick<FaultNeeds, "hooks" | "world" | "deviceLists">): FaultKit<"close"> {
   const armed = new Armed();
   const now = (device: Device, code: number): void => {
-    if (code === 401) removeDevice(server, device);
+    if (code === 401) deviceLists.remove(device);
     else if (code === 408) fallSilent(device);
     else {
       device.connection?.send(farewell(code));
@@ -33,20 +35,20 @@ export function close(server: SimulatorServer): FaultKit<"close"> {
   /** Nothing is answered and nothing is pushed any more: the client must notice by itself. */
   const fallSilent = (device: Device): void => {
     const silenced = device.connection;
-    armed.arm(server.hooks.received, (connection) => connection === silenced);
-    armed.arm(server.hooks.hold, (held) => held === device && held.connection === silenced);
+    armed.arm(hooks.received, (connection) => connection === silenced);
+    armed.arm(hooks.hold, (held) => held === device && held.connection === silenced);
   };
   return {
     methods: {
       async close({ code, atLogin, times = 1, ...target }) {
-        const devices = targets(server, target);
+        const devices = targets(world, target);
         const online = devices.filter((device) => device.connection);
         if (!atLogin && online.length > 0) {
           for (const device of online) now(device, code);
           return;
         }
         let left = times;
-        const disarm = armed.arm(server.hooks.login, (device) => {
+        const disarm = armed.arm(hooks.login, (device) => {
           if (!isTarget(target, device)) return undefined;
           if ((left -= 1) === 0) disarm();
           return FAREWELLS[code]?.() ?? element("failure", { reason: String(code), location: "sim" });

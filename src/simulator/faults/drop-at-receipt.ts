@@ -1,7 +1,6 @@
-import type { SimulatorServer } from "../server/server.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { Armed, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** A receipt that says "I have it", not a retry or a read receipt. */
 const isDelivery = (node: BinaryNode): boolean =>
@@ -9,13 +8,15 @@ const isDelivery = (node: BinaryNode): boolean =>
   !["retry", "read", "read-self", "played", "hist_sync"].includes(node.attrs.type ?? "");
 
 /** Cuts the line at the instant of a receipt: the message is then redelivered, or is not. */
-export function dropAtReceipt(server: SimulatorServer): FaultKit<"dropBeforeReceipt" | "dropAfterReceipt"> {
+export function dropAtReceipt({
+  hooks,
+}: Pick<FaultNeeds, "hooks">): FaultKit<"dropBeforeReceipt" | "dropAfterReceipt"> {
   const armed = new Armed();
   return {
     methods: {
       async dropBeforeReceipt({ nth = 1, ...target }) {
         let left = nth;
-        const disarm = armed.arm(server.hooks.received, (connection, node) => {
+        const disarm = armed.arm(hooks.received, (connection, node) => {
           if (!isTarget(target, connection.device) || !isDelivery(node)) return false;
           if ((left -= 1) > 0) return false;
           disarm();
@@ -25,7 +26,7 @@ export function dropAtReceipt(server: SimulatorServer): FaultKit<"dropBeforeRece
       },
       async dropAfterReceipt({ nth = 1, ...target }) {
         let left = nth;
-        const disarm = armed.arm(server.hooks.handled, (connection, node) => {
+        const disarm = armed.arm(hooks.handled, (connection, node) => {
           if (!isTarget(target, connection.device) || !isDelivery(node) || (left -= 1) > 0) return;
           disarm();
           connection.cut();

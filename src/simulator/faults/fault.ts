@@ -1,7 +1,34 @@
-import type { Device } from "../server/device.ts";
-import type { SimulatorServer } from "../server/server.ts";
-import type { FaultTarget, SimulatorFaults } from "../types.ts";
+import type { MediaStore } from "../media/store.ts";
+import type { Random } from "../random.ts";
+import type { DeliveredStanzas } from "../server/delivered-stanzas.ts";
+import type { Delivery } from "../server/delivery.ts";
+import type { DeviceLists } from "../server/device-lists.ts";
+import type { Hooks } from "../server/hooks.ts";
+import type { MessageBook } from "../server/message-book.ts";
+import type { Reports } from "../server/ports.ts";
+import type { Reachout } from "../server/reachout.ts";
+import type { Population } from "../driver/population.ts";
+import type { Time } from "../time.ts";
+import type { Transcript } from "../transcript.ts";
+import type { World } from "../world/world.ts";
+import type { FaultTarget, SimulatorFaults } from "../surface/faults.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
+import type { Device } from "../world/accounts.ts";
+
+/** All that faults reach of the service and its people; each names its share. */
+export interface FaultNeeds extends Delivery, Reports {
+  hooks: Hooks;
+  world: World;
+  time: Time;
+  random: Random;
+  media: MediaStore;
+  transcript: Transcript;
+  book: MessageBook;
+  delivered: DeliveredStanzas;
+  deviceLists: DeviceLists;
+  reachout: Reachout;
+  population: Population;
+}
 
 /**
  * One file of this folder: the methods it adds to `sim.faults`, and how to end whatever of them is armed.
@@ -31,8 +58,8 @@ export const isEncrypted = (node: BinaryNode): boolean =>
   isMessage(node) && Array.isArray(node.content) && node.content.some(({ tag }) => tag === "enc");
 
 /** The devices a fault applies to. @throws when there is none */
-export function targets(server: SimulatorServer, target: FaultTarget): Device[] {
-  const devices = [...server.world.account(target.number).devices.values()];
+export function targets(world: World, target: FaultTarget): Device[] {
+  const devices = [...world.account(target.number).devices.values()];
   const found = devices.filter((device) => isTarget(target, device));
   if (found.length === 0) throw new Error(`${target.number} has no companion to disturb`);
   return found;
@@ -61,6 +88,7 @@ export class Armed {
     return undo;
   }
 
+  /** Takes all of them out. */
   clear(): void {
     for (const undo of this.#undo) undo();
   }

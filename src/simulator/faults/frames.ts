@@ -1,13 +1,14 @@
-import type { SimulatorServer } from "../server/server.ts";
-import type { FaultTarget } from "../types.ts";
+import type { FaultTarget } from "../surface/faults.ts";
 import type { FrameTrouble } from "../wire/frame-writer.ts";
 import { Armed, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** Frames that come slowly, in pieces, together, cut or damaged. */
-export function frames(
-  server: SimulatorServer,
-): FaultKit<"slowFrames" | "packFrames" | "splitFrames" | "truncateFrame" | "corruptFrame"> {
+export function frames({
+  hooks,
+}: Pick<FaultNeeds, "hooks">): FaultKit<
+  "slowFrames" | "packFrames" | "splitFrames" | "truncateFrame" | "corruptFrame"
+> {
   const armed = new Armed();
   const disarms = new Map<string, () => void>();
   /** From now on all frames to the target are in this trouble, until it is replaced or ended. */
@@ -16,14 +17,12 @@ export function frames(
     disarms.get(key)?.();
     disarms.delete(key);
     if (!trouble) return;
-    const disarm = armed.arm(server.hooks.frame, (device) =>
-      isTarget(target, device) ? trouble : undefined,
-    );
+    const disarm = armed.arm(hooks.frame, (device) => (isTarget(target, device) ? trouble : undefined));
     disarms.set(key, disarm);
   };
   /** The next frame, or the next with such a stanza, is. */
   const once = ({ tag, ...target }: FaultTarget & { tag?: string }, trouble: FrameTrouble): void => {
-    const disarm = armed.arm(server.hooks.frame, (device, node) => {
+    const disarm = armed.arm(hooks.frame, (device, node) => {
       if (!isTarget(target, device) || (tag ?? node.tag) !== node.tag) return undefined;
       disarm();
       return trouble;

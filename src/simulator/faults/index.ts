@@ -1,6 +1,4 @@
-import type { Population } from "../population.ts";
-import type { SimulatorServer } from "../server/server.ts";
-import type { SimulatorFaults } from "../types.ts";
+import type { SimulatorFaults } from "../surface/faults.ts";
 import { acks } from "./acks.ts";
 import { badTimes } from "./bad-times.ts";
 import { clock } from "./clock.ts";
@@ -9,6 +7,7 @@ import { deliveries } from "./deliveries.ts";
 import { dropAtReceipt } from "./drop-at-receipt.ts";
 import { duplicates } from "./duplicates.ts";
 import { errorAck } from "./error-ack.ts";
+import type { FaultNeeds } from "./fault.ts";
 import { frames } from "./frames.ts";
 import { halfOpen } from "./half-open.ts";
 import { media } from "./media.ts";
@@ -46,8 +45,8 @@ const faultKits = [
 ] as const;
 
 /** All faults of one server, with `clear` to end those that are armed. */
-export function makeFaults(server: SimulatorServer, population: Population): SimulatorFaults {
-  const kits = faultKits.map((kit) => kit(server, population));
+export function createFaults(needs: FaultNeeds): SimulatorFaults {
+  const kits = faultKits.map((kit) => kit(needs));
   const methods = Object.assign({}, ...kits.map((kit) => kit.methods)) as Omit<SimulatorFaults, "clear">;
   return {
     ...methods,

@@ -1,18 +1,21 @@
 import type { MediaTrouble } from "../media/trouble.ts";
-import type { SimulatorServer } from "../server/server.ts";
-import type { MediaTarget } from "../types.ts";
+import type { MediaTarget } from "../surface/faults.ts";
 import { Armed } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** Everything that can go wrong between a client and the media host. */
-export function media(
-  server: SimulatorServer,
-): FaultKit<"mediaStatus" | "mediaSlow" | "mediaBroken" | "mediaGone"> {
+export function media({
+  hooks,
+  transcript,
+  media,
+}: Pick<FaultNeeds, "hooks" | "transcript" | "media">): FaultKit<
+  "mediaStatus" | "mediaSlow" | "mediaBroken" | "mediaGone"
+> {
   const armed = new Armed();
   const spoiled: { gone?: number; recall?: unknown }[] = [];
   const trouble = (target: MediaTarget, times: number, what: MediaTrouble): void => {
     let left = times;
-    const disarm = armed.arm(server.hooks.media, (direction, type) => {
+    const disarm = armed.arm(hooks.media, (direction, type) => {
       if (direction !== target.direction || (target.type ?? type) !== type) return undefined;
       if ((left -= 1) <= 0) disarm();
       return what;
@@ -30,8 +33,8 @@ export function media(
         trouble({ direction: "download", type }, times, { broken: how });
       },
       async mediaGone({ id, status = 404, reupload = "again" }) {
-        const entry = server.transcript.entries({ id }).findLast((candidate) => candidate.media);
-        const file = server.media.find(entry?.media?.directPath ?? "");
+        const entry = transcript.entries({ id }).findLast((candidate) => candidate.media);
+        const file = media.find(entry?.media?.directPath ?? "");
         if (!file) throw new Error(`no message ${id} with a file at the media host`);
         Object.assign(file, { gone: status, recall: reupload });
         spoiled.push(file);

@@ -1,9 +1,10 @@
-import type { SimulatorServer } from "../server/server.ts";
 import { Armed, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** The end of the offline messages is never announced: clients that wait for it wait in vain. */
-export function offline(server: SimulatorServer): FaultKit<"withholdOffline" | "restoreOffline"> {
+export function offline({
+  hooks,
+}: Pick<FaultNeeds, "hooks">): FaultKit<"withholdOffline" | "restoreOffline"> {
   const armed = new Armed();
   const disarms = new Map<string, () => void>();
   return {
@@ -12,7 +13,7 @@ export function offline(server: SimulatorServer): FaultKit<"withholdOffline" | "
         disarms.get(target.number)?.();
         disarms.set(
           target.number,
-          armed.arm(server.hooks.withholdOffline, (device) => isTarget(target, device)),
+          armed.arm(hooks.withholdOffline, (device) => isTarget(target, device)),
         );
       },
       async restoreOffline(target) {

@@ -1,12 +1,16 @@
 import type { Random } from "../random.ts";
-import type { Device } from "../server/device.ts";
-import type { QueuedStanza } from "../server/queue.ts";
-import type { SimulatorServer } from "../server/server.ts";
+import type { QueuedStanza } from "../world/queue.ts";
 import { Armed, atLeastOne, isMessage, isTarget, targets } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
+import type { Device } from "../world/accounts.ts";
 
 /** Messages that are delivered in another order than they came in. */
-export function order(server: SimulatorServer): FaultKit<"reorderStanzas"> {
+export function order({
+  hooks,
+  world,
+  random,
+  flush,
+}: Pick<FaultNeeds, "hooks" | "world" | "random" | "flush">): FaultKit<"reorderStanzas"> {
   const armed = new Armed();
   const kept = new Map<Device, QueuedStanza[]>();
   let shuffles = 0;
@@ -23,17 +27,17 @@ export function order(server: SimulatorServer): FaultKit<"reorderStanzas"> {
         if (given && !isPermutation(given, n)) {
           throw new Error(`order must have each number from 0 to ${n - 1} once, not [${given.join()}]`);
         }
-        for (const device of targets(server, target)) {
+        for (const device of targets(world, target)) {
           if (kept.has(device)) throw new Error(`messages to ${device.label} are being reordered already`);
           kept.set(device, []);
-          const disarm = armed.arm(server.hooks.keep, (receiver, stanza) => {
+          const disarm = armed.arm(hooks.keep, (receiver, stanza) => {
             if (receiver !== device || !isTarget(target, device) || !isMessage(stanza.node)) return false;
             const stanzas = kept.get(device)!;
             stanzas.push(stanza);
             if (stanzas.length < n) return true;
             disarm();
-            const random = server.random.fork(`order:${device.label}:${++shuffles}`);
-            letGo(device, given ?? shuffled(n, random));
+            const stream = random.fork(`order:${device.label}:${++shuffles}`);
+            letGo(device, given ?? shuffled(n, stream));
             return false;
           });
         }
@@ -42,8 +46,8 @@ export function order(server: SimulatorServer): FaultKit<"reorderStanzas"> {
     clear() {
       armed.clear();
       for (const [device, stanzas] of kept) {
-        letGo(device, shuffled(stanzas.length, server.random.fork(`order:${device.label}:${++shuffles}`)));
-        server.flush(device);
+        letGo(device, shuffled(stanzas.length, random.fork(`order:${device.label}:${++shuffles}`)));
+        flush(device);
       }
     },
   };

@@ -1,12 +1,13 @@
-import { lockReachout } from "../server/reachout.ts";
-import type { SimulatorServer } from "../server/server.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** The account is kept from writing to strangers for a while. */
-export function reachoutTimelock(server: SimulatorServer): FaultKit<"reachoutTimelock"> {
+export function reachoutTimelock({
+  reachout,
+  world,
+}: Pick<FaultNeeds, "reachout" | "world">): FaultKit<"reachoutTimelock"> {
   const locked = new Set<string>();
   const lock = (number: string, seconds: number, type?: string): void =>
-    lockReachout(server, server.world.account(number), seconds, type);
+    reachout.lock(world.account(number), seconds, type);
   return {
     methods: {
       async reachoutTimelock({ number, seconds, type }) {

@@ -1,13 +1,12 @@
-import type { SimulatorServer } from "../server/server.ts";
 import { targets } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** The line breaks without a word. */
-export function socket(server: SimulatorServer): FaultKit<"dropSocket"> {
+export function socket({ world }: Pick<FaultNeeds, "world">): FaultKit<"dropSocket"> {
   return {
     methods: {
       async dropSocket(target) {
-        for (const device of targets(server, target)) device.connection?.cut();
+        for (const device of targets(world, target)) device.connection?.cut();
       },
     },
     clear() {},

@@ -1,20 +1,19 @@
-import type { SimulatorServer } from "../server/server.ts";
 import { children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { Armed, atLeastOne, isTarget } from "./fault.ts";
-import type { FaultKit } from "./fault.ts";
+import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 const isQuestion = ({ tag, attrs }: BinaryNode): boolean =>
   tag === "iq" && (attrs.type === "get" || attrs.type === "set");
 
 /** Questions that the service loses: no answer comes and nothing happens, so the client's own time limit must end the wait. */
-export function unanswered(server: SimulatorServer): FaultKit<"unansweredIqs"> {
+export function unanswered({ hooks }: Pick<FaultNeeds, "hooks">): FaultKit<"unansweredIqs"> {
   const armed = new Armed();
   return {
     methods: {
       async unansweredIqs({ xmlns, type, child, times = 1, ...target }) {
         let left = atLeastOne("times", times);
-        const disarm = armed.arm(server.hooks.received, ({ device }, node) => {
+        const disarm = armed.arm(hooks.received, ({ device }, node) => {
           if (!isQuestion(node) || !isTarget(target, device)) return false;
           if (xmlns !== undefined && node.attrs.xmlns !== xmlns) return false;
           if (type !== undefined && node.attrs.type !== type) return false;

@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
+import { hostTime } from "../time.ts";
 import { bits, context, integer, octets, oid, sequence, set, text, utcTime, yes } from "./der.ts";
 
 /** A certificate authority for one simulator, and the certificate that it gave the media host; all PEM. */
@@ -57,7 +58,7 @@ export function makeCertificates(): Certificates {
 }
 
 function issue({ subject, publicKey, issuer, signer, extensions }: Issue): string {
-  const now = Date.now();
+  const now = hostTime.now();
   const spki = publicKey.export({ type: "spki", format: "der" });
   const body = sequence(
     context(0, integer(Buffer.from([2]))),

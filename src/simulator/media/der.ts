@@ -11,10 +11,15 @@ function lengthOf(length: number): Buffer {
   return Buffer.concat([Buffer.from([0x80 | digits.length]), digits]);
 }
 
+/** SEQUENCE: its parts in this order. */
 export const sequence = (...parts: Uint8Array[]): Buffer => tagged(0x30, ...parts);
+/** SET: its parts in any order. */
 export const set = (...parts: Uint8Array[]): Buffer => tagged(0x31, ...parts);
+/** OCTET STRING. */
 export const octets = (content: Uint8Array): Buffer => tagged(0x04, content);
+/** UTF8String. */
 export const text = (value: string): Buffer => tagged(0x0c, Buffer.from(value));
+/** BOOLEAN, true. */
 export const yes = (): Buffer => tagged(0x01, Buffer.from([0xff]));
 
 /** A positive whole number, given by its bytes, the most significant first. */

@@ -1,24 +1,26 @@
-import type { MediaExchange } from "./host.ts";
-import { pause, troubleFor } from "./trouble.ts";
+import { pause } from "../time.ts";
+import type { MediaExchange } from "./exchange.ts";
+import { troubleFor } from "./exchange.ts";
 import type { MediaTrouble } from "./trouble.ts";
 
 /** How much goes out at a time when a fault slows a download down (milliseconds). */
 const TICK_MS = 50;
 
 /** Gives a file: `GET <direct path>`, as a whole or a range of it. */
-export async function giveFile({ server, request, response, url }: MediaExchange): Promise<void> {
+export async function giveFile(exchange: MediaExchange): Promise<void> {
+  const { media, time, request, response, url } = exchange;
   const directPath = `${url.pathname}${url.search}`
     .replace(/[?&]mms3=true/, "")
     .replace(/[?&]hash=[^&]*/, "");
-  const file = server.media.find(directPath);
+  const file = media.find(directPath);
   const type = file?.type ?? "";
-  const trouble = troubleFor(server, "download", type);
-  if (trouble.delayMs) await pause(trouble.delayMs);
+  const trouble = troubleFor(exchange, "download", type);
+  if (trouble.delayMs) await pause(time, trouble.delayMs);
   const status = trouble.status ?? file?.gone ?? (file ? 200 : 404);
   const range = status === 200 ? rangeOf(request.headers.range, file!.bytes.length) : undefined;
   const body =
     status === 200 ? spoil(file!.bytes.subarray(range?.from, range?.to), trouble) : Buffer.alloc(0);
-  server.media.record({
+  media.record({
     direction: "download",
     type,
     status,
@@ -39,21 +41,21 @@ export async function giveFile({ server, request, response, url }: MediaExchange
   if (trouble.broken === "truncated" || trouble.broken === "stalled") {
     response.write(body.subarray(0, Math.floor(body.length / 2)));
     // Broken off in the middle, or never going on: the headers promised more.
-    if (trouble.broken === "truncated") setTimeout(() => response.destroy(), TICK_MS);
+    if (trouble.broken === "truncated") time.after(TICK_MS, () => response.destroy());
     return;
   }
-  await send(response, body, trouble.bytesPerSecond);
+  await send(exchange, body, trouble.bytesPerSecond);
 }
 
 async function send(
-  response: MediaExchange["response"],
+  { response, time }: MediaExchange,
   body: Buffer,
   bytesPerSecond: number | undefined,
 ): Promise<void> {
   const step = bytesPerSecond ? Math.max(1, Math.floor((bytesPerSecond * TICK_MS) / 1000)) : body.length;
   for (let at = 0; at < body.length && !response.destroyed; at += step) {
     response.write(body.subarray(at, at + step));
-    if (bytesPerSecond) await pause(TICK_MS);
+    if (bytesPerSecond) await pause(time, TICK_MS);
   }
   response.end();
 }

@@ -1,28 +1,19 @@
 import { createServer } from "node:https";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { SimulatorServer } from "../server/server.ts";
 import type { Certificates } from "./certificates.ts";
+import type { MediaExchange, MediaHostNeeds } from "./exchange.ts";
 import { takeUpload } from "./upload.ts";
 import { giveFile } from "./download.ts";
 
-/** One exchange with the media host; a fault can slow it down or spoil it. */
-export interface MediaExchange {
-  server: SimulatorServer;
-  request: IncomingMessage;
-  response: ServerResponse;
-  url: URL;
-}
-
 /** Serves the media host over TLS on loopback and tells the store where it is. */
 export async function serveMedia(
-  server: SimulatorServer,
+  needs: MediaHostNeeds,
   certificates: Certificates,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const { key, certificate: cert } = certificates;
   const host = createServer({ key, cert }, (request, response) => {
     const url = new URL(request.url ?? "/", "https://media");
-    const exchange = { server, request, response, url };
+    const exchange = { ...needs, request, response, url };
     const handle = request.method === "POST" ? takeUpload : request.method === "GET" ? giveFile : refuse;
     // A client that goes away in the middle is its own affair.
     Promise.resolve(handle(exchange)).catch(() => response.destroy());
@@ -32,7 +23,7 @@ export async function serveMedia(
     host.listen(0, "127.0.0.1", resolve);
   });
   const url = `https://127.0.0.1:${(host.address() as AddressInfo).port}`;
-  server.media.origin = url;
+  needs.media.origin = url;
   return {
     url,
     async close() {

@@ -1,5 +1,5 @@
+import type { Time } from "../time.ts";
 import { createHash } from "node:crypto";
-import type { Recall } from "./phone-files.ts";
 import type { Random } from "../random.ts";
 import type { MediaRequest, MediaRequestFilter } from "../surface/media.ts";
 
@@ -8,6 +8,9 @@ const KEPT_BYTES = 1_073_741_824;
 const KEPT_REQUESTS = 20_000;
 /** Names of files are worth nothing after so long (seconds). */
 const NAME_LIFE_S = 30 * 86_400;
+
+/** What is said when a phone is asked to store a file again. */
+type Recall = "again" | "not_found" | "silent";
 
 /** A file at the media host: ciphertext, or what is posted in channels as it is. */
 export interface StoredFile {
@@ -26,7 +29,7 @@ export class MediaStore {
   /** `https://host:port`, once the host listens. */
   origin = "";
   readonly #random: Random;
-  readonly #clock: () => number;
+  readonly #time: Time;
   readonly #files = new Map<string, StoredFile>();
   readonly #tokens = new Set<string>();
   #requests: MediaRequest[] = [];
@@ -34,9 +37,9 @@ export class MediaStore {
   #lastFile = 0;
   #lastRequest = 0;
 
-  constructor(random: Random, clock: () => number) {
+  constructor(random: Random, time: Time) {
     this.#random = random;
-    this.#clock = clock;
+    this.#time = time;
   }
 
   /** The word with which a device may upload. */
@@ -46,6 +49,7 @@ export class MediaStore {
     return token;
   }
 
+  /** Was the word given out? */
   isToken(token: string | null): boolean {
     return token !== null && this.#tokens.has(token);
   }
@@ -55,7 +59,7 @@ export class MediaStore {
     const random = this.#random.fork(`file:${++this.#lastFile}`);
     const isForChannels = type.startsWith("newsletter-");
     const folder = isForChannels ? "/m1/v/t24/An" : "/o1/v/t24/f2/m233/AQ";
-    const expires = Math.floor(this.#clock() / 1000) + NAME_LIFE_S;
+    const expires = Math.floor(this.#time.now() / 1000) + NAME_LIFE_S;
     const oh = `01_${random.bytes(18).toString("base64url")}`;
     const query = `ccb=9-4&oh=${oh}&oe=${expires.toString(16).toUpperCase()}&_nc_sid=e6ed6c`;
     const directPath = `${folder}${random.bytes(36).toString("base64url")}?${query}`;
@@ -74,8 +78,9 @@ export class MediaStore {
     return this.#files.get(directPath);
   }
 
+  /** Notes a request; the newest 20,000 are kept. */
   record(request: Omit<MediaRequest, "seq" | "at">): void {
-    this.#requests.push({ seq: ++this.#lastRequest, at: this.#clock(), ...request });
+    this.#requests.push({ seq: ++this.#lastRequest, at: this.#time.now(), ...request });
     if (this.#requests.length > KEPT_REQUESTS * 1.5) this.#requests = this.#requests.slice(-KEPT_REQUESTS);
   }
 

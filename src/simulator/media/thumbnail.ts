@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { SimulatorServer } from "../server/server.ts";
+import type { MediaStore } from "./store.ts";
 
 const SIDE = 200;
 
 /** What the service itself adds to a picture in a channel: a small one of it. Undefined when the bytes are no picture. */
 export async function thumbnailOf(
-  server: SimulatorServer,
+  media: MediaStore,
   type: string,
   bytes: Buffer,
 ): Promise<{ thumbnail_direct_path: string; thumbnail_sha256: string } | undefined> {
@@ -14,7 +14,7 @@ export async function thumbnailOf(
     const { default: sharp } = await import("sharp");
     const small = await sharp(bytes).resize(SIDE, SIDE, { fit: "inside" }).jpeg().toBuffer();
     return {
-      thumbnail_direct_path: server.media.put("newsletter-thumbnail-link", small).directPath,
+      thumbnail_direct_path: media.put("newsletter-thumbnail-link", small).directPath,
       thumbnail_sha256: createHash("sha256").update(small).digest("base64"),
     };
   } catch {

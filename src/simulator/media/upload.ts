@@ -1,7 +1,8 @@
-import type { MediaExchange } from "./host.ts";
+import { pause } from "../time.ts";
+import { troubleFor } from "./exchange.ts";
+import type { MediaExchange } from "./exchange.ts";
 import { uploadName } from "./store.ts";
 import { thumbnailOf } from "./thumbnail.ts";
-import { pause, troubleFor } from "./trouble.ts";
 
 /** The real service's limit for one file, told in `media_conn`. */
 export const MAX_FILE_BYTES = 104_857_600;
@@ -15,15 +16,15 @@ const PATHS = new Map([
 
 /** Takes a file: `POST <path>/<SHA-256 of the body>?auth=…&token=…` gives `{url, direct_path}`. */
 export async function takeUpload(exchange: MediaExchange): Promise<void> {
-  const { server, request, response, url } = exchange;
+  const { media, time, request, response, url } = exchange;
   const slash = url.pathname.lastIndexOf("/");
   const type = PATHS.get(url.pathname.slice(0, slash));
-  const trouble = troubleFor(server, "upload", type ?? "");
+  const trouble = troubleFor(exchange, "upload", type ?? "");
   const body = await readBody(exchange, trouble.bytesPerSecond);
-  if (trouble.delayMs) await pause(trouble.delayMs);
-  const status = trouble.status ?? judge(exchange, type, body);
+  if (trouble.delayMs) await pause(time, trouble.delayMs);
+  const status = trouble.status ?? statusFor(exchange, type, body);
   if (status !== 200) {
-    server.media.record({
+    media.record({
       direction: "upload",
       type: type ?? "",
       status,
@@ -34,8 +35,8 @@ export async function takeUpload(exchange: MediaExchange): Promise<void> {
     request.destroy();
     return;
   }
-  const { directPath } = server.media.put(type!, body);
-  server.media.record({
+  const { directPath } = media.put(type!, body);
+  media.record({
     direction: "upload",
     type: type!,
     status,
@@ -44,36 +45,41 @@ export async function takeUpload(exchange: MediaExchange): Promise<void> {
     byPhone: false,
   });
   const answer: Record<string, unknown> = {
-    url: `${server.media.origin}${directPath}&mms3=true`,
+    url: `${media.origin}${directPath}&mms3=true`,
     direct_path: directPath,
   };
   if (type!.startsWith("newsletter-")) answer.handle = uploadName(Buffer.from(directPath));
   if (url.searchParams.get("server_thumb_gen") === "1")
-    answer.thumbnail_info = await thumbnailOf(server, type!, body);
+    answer.thumbnail_info = await thumbnailOf(media, type!, body);
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
-async function readBody({ request }: MediaExchange, bytesPerSecond?: number): Promise<Buffer> {
+async function readBody({ request, time }: MediaExchange, bytesPerSecond?: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     size += part.length;
     // What is too large is read to its end all the same, so that the answer can be read; it is not kept.
     if (size <= MAX_FILE_BYTES + 1) parts.push(part);
-    if (bytesPerSecond) await pause((part.length / bytesPerSecond) * 1000);
+    if (bytesPerSecond) await pause(time, (part.length / bytesPerSecond) * 1000);
   }
   return Buffer.concat(parts);
 }
 
-function judge({ server, url }: MediaExchange, type: string | undefined, body: Buffer): number {
+/** 200, or why the upload is refused. */
+function statusFor(
+  { media, violations, url }: MediaExchange,
+  type: string | undefined,
+  body: Buffer,
+): number {
   const given = url.pathname.slice(url.pathname.lastIndexOf("/") + 1).replaceAll("=", "");
   const report = (rule: string, detail: string): void =>
-    server.violations.report(rule, "media host", `${url.pathname}: ${detail}`);
+    violations.report(rule, "media host", `${url.pathname}: ${detail}`);
   if (type === undefined) {
     report("media_path", "no kind of file is uploaded there");
     return 404;
   }
-  if (!server.media.isToken(url.searchParams.get("auth"))) {
+  if (!media.isToken(url.searchParams.get("auth"))) {
     report("media_auth", "the auth of the upload was never given out");
     return 401;
   }

@@ -7,7 +7,7 @@ const ACCOUNT_SIGNATURE = Uint8Array.of(6, 0);
 const DEVICE_SIGNATURE = Uint8Array.of(6, 1);
 
 /** What a phone says of one of its companions. */
-export interface DeviceDetails {
+interface DeviceDetails {
   rawId: number;
   /** Unix seconds. */
   timestamp: number;

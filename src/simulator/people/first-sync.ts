@@ -3,7 +3,7 @@ import { deflateSync } from "node:zlib";
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import type { Random } from "../random.ts";
 import { LIDS, NUMBERS } from "./jids.ts";
-import type { KnownChat, KnownHistory } from "./link.ts";
+import type { KnownChat, KnownHistory } from "./people.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
 
@@ -16,6 +16,7 @@ export interface AppStateKey {
   madeAt: number;
 }
 
+/** A new key. @param madeAt  Unix milliseconds */
 export function makeAppStateKey(random: Random, madeAt: number): AppStateKey {
   return { id: random.bytes(6), secret: random.bytes(32), rawId: random.integer(2 ** 31), madeAt };
 }

@@ -1,14 +1,13 @@
-import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
-import { SignalError } from "../signal/error.ts";
-import { type BinaryNode, bytes, children, element } from "../wire/nodes.ts";
+import type { proto } from "@whiskeysockets/baileys";
+import { type BinaryNode, children, element } from "../wire/nodes.ts";
 import { summarize } from "./content.ts";
 import type { Directory } from "./directory.ts";
-import { isGroup, isShared, userJid } from "./jids.ts";
-import { readVote } from "./votes.ts";
+import type { DecryptedEvent, UndecryptableEvent } from "./events.ts";
+import { isShared, userJid } from "./jids.ts";
 import { registrationNode, retryKeysNode } from "./key-nodes.ts";
-import type { DecryptedEvent, UndecryptableEvent } from "./link.ts";
-import { unpad } from "./padding.ts";
-import { type PhoneState, isOwn, label } from "./phone-state.ts";
+import { type Arrival, Unreadable, openMessage } from "./opening.ts";
+import { type PhoneState, isOwn, label, reportViolation } from "./phone-state.ts";
+import { readVote } from "./votes.ts";
 
 /** A phone asks so often for a message before it gives up. */
 const MAX_RETRIES = 5;
@@ -22,18 +21,6 @@ export type MessageListener = (
   message: proto.IMessage,
   about: { id: string; from: string; isPeer: boolean },
 ) => Promise<void>;
-
-/** A message stanza, taken apart. */
-interface Arrival {
-  attrs: Record<string, string>;
-  id: string;
-  /** Device address of the author. */
-  author: string;
-  chat: string;
-  ownCopy: boolean;
-  isPeer: boolean;
-  encs: BinaryNode[];
-}
 
 /** Where a message that has arrived can be answered with a read receipt. */
 interface Seen {
@@ -71,7 +58,7 @@ export class Inbox {
     const peer = await this.#directory.peer(arrival.author);
     const name = `${peer} ${arrival.id}`;
     try {
-      const { message, encType } = this.#decrypt(arrival, peer);
+      const { message, encType } = openMessage(this.#state, arrival, peer);
       this.#record(arrival, name, message, encType);
       this.#acknowledge(arrival);
       await this.#onMessage(message, { id: arrival.id, from: arrival.author, isPeer: arrival.isPeer });
@@ -94,7 +81,11 @@ export class Inbox {
     const { id, from, participant, recipient } = attrs;
     const author = participant ?? from;
     if (!id || !from || !author) {
-      this.#violation("malformed_message", `a message without id or from: ${JSON.stringify(attrs)}`);
+      reportViolation(
+        this.#state,
+        "malformed_message",
+        `a message without id or from: ${JSON.stringify(attrs)}`,
+      );
       return undefined;
     }
     this.#learn(attrs, author);
@@ -112,86 +103,14 @@ export class Inbox {
     book.learn(attrs.recipient, attrs.peer_recipient_lid ?? attrs.peer_recipient_pn);
   }
 
-  #decrypt(arrival: Arrival, peer: string): { message: proto.IMessage; encType: EncType } {
-    const whole: proto.IMessage = {};
-    let encType: EncType | undefined;
-    for (const enc of arrival.encs) {
-      encType = enc.attrs.type as EncType;
-      const message = this.#open(arrival, peer, encType, bytes(enc) ?? new Uint8Array());
-      this.#checkWrapping(arrival, message);
-      Object.assign(whole, message.deviceSentMessage?.message ?? message);
-      this.#takeSenderKey(arrival, peer, message);
-    }
-    if (!encType) throw new Unreadable("no_enc", "");
-    return { message: whole, encType };
-  }
-
-  #open(arrival: Arrival, peer: string, type: EncType, ciphertext: Uint8Array): proto.IMessage {
-    const { signal } = this.#state;
-    let padded: Uint8Array;
-    try {
-      padded =
-        type === "skmsg"
-          ? signal.groupDecrypt(arrival.chat, peer, ciphertext)
-          : signal.decrypt(peer, type, ciphertext).plaintext;
-    } catch (error) {
-      if (error instanceof SignalError) throw new Unreadable(error.reason, type);
-      throw error;
-    }
-    const plaintext = unpad(padded);
-    if (!plaintext) throw new Unreadable("bad_padding", type);
-    try {
-      return proto.Message.decode(plaintext);
-    } catch {
-      throw new Unreadable("bad_protobuf", type);
-    }
-  }
-
-  /** Only one's own other devices wrap what they sent to others, and in a direct chat they always do. */
-  #checkWrapping(
-    { id, chat, author, ownCopy, isPeer }: Arrival,
-    { deviceSentMessage }: proto.IMessage,
-  ): void {
-    // Between own devices phones take both: real clients wrap their questions to the phone, and are answered.
-    if (isPeer) return;
-    const mustBeWrapped = ownCopy && !isShared(chat);
-    if (mustBeWrapped !== Boolean(deviceSentMessage)) {
-      const how = mustBeWrapped ? "without" : "with";
-      this.#violation("own_copy", `message ${id} of ${author} in ${chat} came ${how} deviceSentMessage`);
-    } else if (deviceSentMessage && !this.#isSamePerson(deviceSentMessage.destinationJid, chat)) {
-      this.#violation(
-        "own_copy",
-        `message ${id} of ${author} in ${chat} says ${deviceSentMessage.destinationJid}`,
-      );
-    }
-  }
-
-  #isSamePerson(jid: string | null | undefined, other: string): boolean {
-    return (
-      jid != null && !isGroup(jid) && this.#state.book.peer(userJid(jid)) === this.#state.book.peer(other)
-    );
-  }
-
-  #takeSenderKey({ id, chat, author }: Arrival, peer: string, message: proto.IMessage): void {
-    const { groupId, axolotlSenderKeyDistributionMessage: key } = message.senderKeyDistributionMessage ?? {};
-    if (!groupId || !key) return;
-    if (groupId !== chat)
-      this.#violation("sender_key_group", `${author} gave a key for ${groupId} in ${chat} (${id})`);
-    try {
-      this.#state.signal.processSenderKey(groupId, peer, key);
-    } catch (error) {
-      if (!(error instanceof SignalError)) throw error;
-      this.#violation("malformed_sender_key", `in message ${id} of ${author}: ${error.message}`);
-    }
-  }
-
   #record(arrival: Arrival, name: string, message: proto.IMessage, encType: EncType): void {
     const { world, address, book } = this.#state;
     const { id, attrs, author, chat, ownCopy } = arrival;
     const body = { ...summarize(message), ...readVote(this.#state, message, author) };
     // A phone that never had the poll cannot read votes in it, and shows nothing of them.
     if (body.kind === "vote" && !body.choices && this.#state.memory.find(body.target ?? ""))
-      this.#violation(
+      reportViolation(
+        this.#state,
         "vote_unreadable",
         `the vote ${id} of ${author} does not open with the poll ${body.target}`,
       );
@@ -202,7 +121,7 @@ export class Inbox {
     if (!repeated)
       this.#state.memory.add({ id, chat, author, fromMe: ownCopy, timestamp, pushName, message });
     world.recorder.onDecrypted({
-      at: world.clock.now(),
+      at: world.time.now(),
       device: address,
       from: author,
       fromNumber: book.numberOf(author),
@@ -230,7 +149,7 @@ export class Inbox {
   }
 
   #sendMark(id: string, { from, participant }: Seen, type: "read" | "played"): void {
-    const t = String(Math.floor(this.#state.world.clock.now() / 1000));
+    const t = String(Math.floor(this.#state.world.time.now() / 1000));
     this.#state.send(element("receipt", { id, to: from, participant, type, t }));
   }
 
@@ -241,7 +160,7 @@ export class Inbox {
     const count = (this.#retries.get(name) ?? 0) + 1;
     const gaveUp = count > MAX_RETRIES;
     const event: UndecryptableEvent = {
-      at: world.clock.now(),
+      at: world.time.now(),
       device: address,
       from: author,
       fromNumber: book.numberOf(author),
@@ -261,21 +180,5 @@ export class Inbox {
     }
     // The retry receipt does not take the stanza off the server's queue; this does.
     this.#state.send(element("ack", { class: "message", id, to: from, participant }));
-  }
-
-  #violation(rule: string, detail: string): void {
-    this.#state.world.recorder.onViolation({ rule, who: label(this.#state), detail });
-  }
-}
-
-/** A message that this device cannot read now; `reason` is told to the recorder. */
-class Unreadable extends Error {
-  readonly reason: string;
-  readonly encType: string;
-
-  constructor(reason: string, encType: string) {
-    super(reason);
-    this.reason = reason;
-    this.encType = encType;
   }
 }

@@ -1,13 +1,15 @@
 /** Addresses as a phone reads and writes them. */
 
 /** The servers of user addresses: phone numbers and LIDs. */
-export type UserServer = "s.whatsapp.net" | "lid";
+type UserServer = "s.whatsapp.net" | "lid";
 
+/** Where phone numbers are addressed. */
 export const NUMBERS: UserServer = "s.whatsapp.net";
+/** Where LIDs are addressed. */
 export const LIDS: UserServer = "lid";
 
 /** One device of a user, or with device 0 also the user as a whole. */
-export interface UserJid {
+interface UserJid {
   user: string;
   server: UserServer;
   device: number;
@@ -34,6 +36,7 @@ export function userJid(jid: string): string {
   return deviceJid({ ...readUserJid(jid), device: 0 });
 }
 
+/** Does the address name a group? */
 export function isGroup(jid: string): boolean {
   return jid.endsWith("@g.us");
 }

@@ -1,5 +1,6 @@
 /** Key material in stanzas: uploads, bundles, and what a retry receipt carries. */
-import type { KeyBundle, SignalDevice } from "../signal/device.ts";
+import type { KeyBundle } from "../signal/bundle.ts";
+import type { SignalDevice } from "../signal/device.ts";
 import { type BinaryNode, bytes, child, element, uint, uintBytes } from "../wire/nodes.ts";
 
 /** The wire's name for Curve25519. */

@@ -15,7 +15,7 @@ export class WrongCode extends Error {}
 const WRAPPED = { salt: 32, iv: 16, key: 32 };
 
 /** The secrets of one linking, from the phone's answer on. */
-export interface CodeExchange {
+interface CodeExchange {
   /** Our ephemeral key under the code, for the companion. */
   wrapped: Uint8Array;
   /** What both sides share when the code was right. */

@@ -1,4 +1,4 @@
-import type { LoadedMedia } from "../types.ts";
+import type { LoadedMedia } from "../surface/media.ts";
 import { summarize, unwrap } from "./content.ts";
 import { fileOf } from "./content/media.ts";
 import { WrongFile, openFile } from "./media-file.ts";

@@ -13,9 +13,11 @@ const KEY_NAMES = {
   document: "WhatsApp Document Keys",
 } as const;
 
+/** How the keys of a file are derived. */
 export type FileKind = keyof typeof KEY_NAMES;
 
-export interface EncryptedFile {
+/** A file as it is stored, and what its message says of it. */
+interface EncryptedFile {
   bytes: Buffer;
   /** SHA-256 of the file, and of what is stored. */
   fileSha256: Buffer;
@@ -23,6 +25,7 @@ export interface EncryptedFile {
   fileLength: number;
 }
 
+/** Encrypts a file under a media key of 32 bytes. */
 export function encryptFile(plain: Uint8Array, mediaKey: Uint8Array, kind: FileKind): EncryptedFile {
   const { iv, cipherKey, macKey } = keysOf(mediaKey, kind);
   const ciphertext = encryptCbc(cipherKey, iv, plain);
@@ -70,6 +73,7 @@ function decryptFile(loaded: Uint8Array, mediaKey: Uint8Array, kind: FileKind): 
 /** A file is not what its message says. */
 export class WrongFile extends Error {}
 
+/** SHA-256, 32 bytes. */
 export const sha256 = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest();
 
 const fits = (claimed: Uint8Array | null | undefined, bytes: Uint8Array): boolean =>

@@ -1,8 +1,16 @@
+import type { Time } from "../time.ts";
+
 /** Things that arrive on their own and are waited for by someone else: each is taken once, the newest first. */
 export class NoteBox<T> {
+  readonly #time: Time;
   readonly #notes: T[] = [];
   readonly #waiting = new Set<() => void>();
 
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  /** Something has arrived. */
   put(note: T): void {
     this.#notes.push(note);
     for (const look of this.#waiting) look();
@@ -20,7 +28,7 @@ export class NoteBox<T> {
     if (note) return note;
     return await new Promise((resolve) => {
       const finish = (found: T | undefined): void => {
-        clearTimeout(timer);
+        cancel();
         this.#waiting.delete(look);
         resolve(found);
       };
@@ -28,7 +36,7 @@ export class NoteBox<T> {
         const found = this.takeNow(fits);
         if (found) finish(found);
       };
-      const timer = setTimeout(() => finish(undefined), timeoutMs);
+      const cancel = this.#time.after(timeoutMs, () => finish(undefined));
       this.#waiting.add(look);
     });
   }

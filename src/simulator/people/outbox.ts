@@ -1,12 +1,13 @@
-import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
+import type { proto } from "@whiskeysockets/baileys";
 import { type BinaryNode, element } from "../wire/nodes.ts";
 import { envelopeOf, summarize } from "./content.ts";
 import type { Directory } from "./directory.ts";
+import { Encryption, wrapForOwnDevice } from "./encryption.ts";
+import type { Encrypted, Envelopes } from "./encryption.ts";
+import type { SentEvent } from "./events.ts";
 import type { GroupChats } from "./group-chats.ts";
-import { NUMBERS, STATUS, deviceJid, isGroup, isShared, userJid } from "./jids.ts";
-import type { SentEvent } from "./link.ts";
-import { pad } from "./padding.ts";
-import { type PhoneState, isOwn, isThisDevice, ownJid } from "./phone-state.ts";
+import { NUMBERS, deviceJid, isGroup, isShared, userJid } from "./jids.ts";
+import { type PhoneState, isOwn } from "./phone-state.ts";
 
 /** Sent messages that a phone can still send again when a device asks for them. */
 const REMEMBERED = 500;
@@ -18,38 +19,33 @@ interface SentMessage {
   audience?: string[];
 }
 
-interface Encrypted {
-  to: string;
-  enc: BinaryNode;
-}
-
 /** Everything that one device writes: direct and group messages, their resends, and messages to own devices. */
 export class Outbox {
   readonly #state: PhoneState;
-  readonly #directory: Directory;
   readonly #groups: GroupChats;
+  readonly #encryption: Encryption;
   readonly #sent = new Map<string, SentMessage>();
 
   constructor(state: PhoneState, directory: Directory, groups: GroupChats) {
     this.#state = state;
-    this.#directory = directory;
     this.#groups = groups;
+    this.#encryption = new Encryption(state, directory, groups);
   }
 
   /**
    * Sends a message to a person or a group.
    *
-   * @param to        user or group address, or {@link STATUS}
+   * @param to        user or group address, or the status address
    * @param audience  who sees a status
    * @throws when the other side is unknown or no device of it can be written to
    */
   async send(to: string, id: string, message: proto.IMessage, audience: string[] = []): Promise<void> {
     const chat = isShared(to) ? to : userJid(to);
-    const encrypted = await this.#encryptFor(chat, message, audience);
+    const encrypted = await this.#encryption.forChat(chat, message, audience);
     const { user, device } = this.#state.address;
     const author = deviceJid({ user, server: NUMBERS, device });
     this.#remember(id, { to: chat, message, audience });
-    const timestamp = Math.floor(this.#state.world.clock.now() / 1000);
+    const timestamp = Math.floor(this.#state.world.time.now() / 1000);
     this.#state.memory.add({ id, chat, author, fromMe: true, timestamp, message });
     const { type, attrs } = envelopeOf(message);
     this.#write({ id, to: chat, type, ...attrs, ...encrypted.attrs }, message, encrypted);
@@ -57,11 +53,11 @@ export class Outbox {
 
   /** Sends a message that concerns the account to one other device of it. @throws when it has no keys */
   async sendToOwnDevice(to: string, id: string, message: proto.IMessage): Promise<void> {
-    await this.#startSessions([to]);
-    const { enc } = this.#encrypt(to, proto.Message.encode(message).finish());
+    await this.#encryption.startSessions([to]);
+    const encrypted = this.#encryption.forDevice(to, message);
     this.#remember(id, { to, message });
     const attrs = { id, to, type: "text", category: "peer", push_priority: "high" };
-    this.#write(attrs, message, { participants: [], common: [{ to, enc }] });
+    this.#write(attrs, message, { participants: [], common: [encrypted] });
   }
 
   /**
@@ -73,12 +69,12 @@ export class Outbox {
     const sent = this.#sent.get(id);
     if (!sent) return false;
     const { to } = sent;
-    const message = isShared(to) ? { ...sent.message, ...this.#distribution(to) } : sent.message;
+    const message = isShared(to) ? { ...sent.message, ...this.#encryption.distribution(to) } : sent.message;
     const forOwn = isOwn(this.#state, device) && !isShared(to);
     const isPeer = forOwn && isOwn(this.#state, to);
     const body = forOwn && !isPeer ? wrapForOwnDevice(to, message) : message;
-    const { enc } = this.#encrypt(device, proto.Message.encode(body).finish());
-    enc.attrs.count = String(count);
+    const encrypted = this.#encryption.forDevice(device, body);
+    encrypted.enc.attrs.count = String(count);
     if (isGroup(to)) this.#groups.gaveKey(to, [device]);
     const envelope = envelopeOf(sent.message);
     const attrs: Record<string, string> = {
@@ -91,10 +87,11 @@ export class Outbox {
     else if (isPeer) attrs.category = "peer";
     else attrs.device_fanout = "false";
     if (forOwn && !isPeer) attrs.recipient = to;
-    this.#write(attrs, message, { participants: [], common: [{ to: device, enc }] }, count);
+    this.#write(attrs, message, { participants: [], common: [encrypted] }, count);
     return true;
   }
 
+  /** Can this device send the message again? */
   remembers(id: string): boolean {
     return this.#sent.has(id);
   }
@@ -105,118 +102,43 @@ export class Outbox {
     await this.send(to, id, message, audience);
   }
 
-  async #encryptFor(chat: string, message: proto.IMessage, audience: string[]) {
-    if (chat === STATUS) return await this.#forAudience(audience, message);
-    return await (isGroup(chat) ? this.#forGroup(chat, message) : this.#forPerson(chat, message));
-  }
-
-  /** A status: the sender key goes along each time, since its readers may be others than last time. */
-  async #forAudience(audience: string[], message: proto.IMessage) {
-    const own = ownJid(this.#state, audience[0] ?? `0@${NUMBERS}`);
-    const devices = await this.#reachable(async () => {
-      const all = await this.#directory.devicesOf([userJid(own), ...audience]);
-      return all.filter((jid) => !isThisDevice(this.#state, jid));
-    });
-    const distribution = proto.Message.encode(this.#distribution(STATUS)).finish();
-    const participants = devices.map((jid) => this.#encrypt(jid, distribution));
-    return { participants, common: [this.#encryptForAll(STATUS, message)], attrs: {} };
-  }
-
-  #encryptForAll(chat: string, message: proto.IMessage): Encrypted {
-    const padded = pad(proto.Message.encode(message).finish(), this.#state.random);
-    const ciphertext = this.#state.signal.groupEncrypt(chat, padded);
-    return { to: chat, enc: element("enc", { v: "2", type: "skmsg" }, ciphertext) };
-  }
-
-  async #forPerson(to: string, message: proto.IMessage) {
-    const own = userJid(ownJid(this.#state, to));
-    const devices = await this.#reachable(async () => {
-      const all = await this.#directory.devicesOf([own, to]);
-      return all.filter((jid) => !isThisDevice(this.#state, jid));
-    });
-    if (!devices.some((jid) => userJid(jid) === to) && to !== own) {
-      throw new Error(`No device of ${to} gives keys to write to.`);
-    }
-    const plain = proto.Message.encode(message).finish();
-    const copy = proto.Message.encode(wrapForOwnDevice(to, message)).finish();
-    const participants = devices.map((jid) => this.#encrypt(jid, isOwn(this.#state, jid) ? copy : plain));
-    return { participants, common: [], attrs: {} };
-  }
-
-  async #forGroup(group: string, message: proto.IMessage) {
-    let addressing = "pn";
-    const devices = await this.#reachable(async () => {
-      const chat = await this.#groups.chat(group);
-      addressing = chat.addressing;
-      return await this.#groups.devices(chat);
-    });
-    const without = this.#groups.withoutKey(group, devices);
-    const distribution = proto.Message.encode(this.#distribution(group)).finish();
-    const participants = without.map((jid) => this.#encrypt(jid, distribution));
-    this.#groups.gaveKey(group, without);
-    const common = [this.#encryptForAll(group, message)];
-    return { participants, common, attrs: { addressing_mode: addressing } };
-  }
-
-  /** The devices to write to, with sessions; asked for anew when a list changed while sessions were being started. */
-  async #reachable(list: () => Promise<string[]>): Promise<string[]> {
-    for (;;) {
-      const before = this.#directory.changes;
-      const devices = await this.#startSessions(await list());
-      if (this.#directory.changes === before) return devices;
-    }
-  }
-
-  async #startSessions(devices: string[]): Promise<string[]> {
-    // The LID decides where a session is filed: it must be known before the first one starts.
-    for (const jid of new Set(devices.map(userJid))) await this.#directory.lidOf(jid);
-    return await this.#directory.startSessions(devices);
-  }
-
-  #distribution(groupId: string): proto.IMessage {
-    const key = this.#state.signal.createSenderKey(groupId);
-    return { senderKeyDistributionMessage: { groupId, axolotlSenderKeyDistributionMessage: key } };
-  }
-
-  #encrypt(to: string, plaintext: Uint8Array): Encrypted {
-    const { signal, book, random } = this.#state;
-    const { type, ciphertext } = signal.encrypt(book.peer(to), pad(plaintext, random));
-    return { to, enc: element("enc", { v: "2", type }, ciphertext) };
-  }
-
   #write(
     attrs: Record<string, string>,
     message: proto.IMessage,
-    { participants, common }: { participants: Encrypted[]; common: Encrypted[] },
+    encrypted: Pick<Envelopes, "participants" | "common">,
     resendOf?: number,
   ): void {
-    const { deviceIdentity, world, address } = this.#state;
-    const encrypted = [...participants, ...common];
-    const content = common.map(({ enc }) => enc);
-    const { mediaType, nodes = [] } = envelopeOf(message);
-    if (mediaType) for (const { enc } of encrypted) enc.attrs.mediatype = mediaType;
-    if (participants.length > 0) {
-      const copies = participants.map(({ to, enc }) => element("to", { jid: to }, [enc]));
-      content.unshift(element("participants", {}, copies));
-    }
-    if (deviceIdentity && encrypted.some(({ enc }) => enc.attrs.type === "pkmsg")) {
-      content.push(element("device-identity", {}, deviceIdentity));
-    }
-    content.push(...nodes);
+    const { world, address } = this.#state;
+    const all = [...encrypted.participants, ...encrypted.common];
+    const { mediaType } = envelopeOf(message);
+    if (mediaType) for (const { enc } of all) enc.attrs.mediatype = mediaType;
     // Told before it is sent: whoever hears of the arrival can look the message up.
     world.recorder.onSent({
-      at: world.clock.now(),
+      at: world.time.now(),
       device: address,
       to: attrs.to!,
       id: attrs.id!,
       ...summarize(message),
-      encs: encrypted.map(({ to, enc }) => ({
-        to,
-        type: enc.attrs.type as SentEvent["encs"][number]["type"],
-      })),
+      encs: all.map(({ to, enc }) => ({ to, type: enc.attrs.type as SentEvent["encs"][number]["type"] })),
       resendOf,
     });
-    this.#state.send(element("message", attrs, content));
+    this.#state.send(element("message", attrs, this.#contentOf(message, encrypted)));
+  }
+
+  #contentOf(
+    message: proto.IMessage,
+    { participants, common }: Pick<Envelopes, "participants" | "common">,
+  ): BinaryNode[] {
+    const { deviceIdentity } = this.#state;
+    const { nodes = [] } = envelopeOf(message);
+    const copies = participants.map(({ to, enc }) => element("to", { jid: to }, [enc]));
+    const vouches = deviceIdentity && [...participants, ...common].some(isFirstContact);
+    return [
+      ...(copies.length > 0 ? [element("participants", {}, copies)] : []),
+      ...common.map(({ enc }) => enc),
+      ...(vouches ? [element("device-identity", {}, deviceIdentity)] : []),
+      ...nodes,
+    ];
   }
 
   #remember(id: string, sent: SentMessage): void {
@@ -225,11 +147,4 @@ export class Outbox {
   }
 }
 
-/** The form in which one's own other devices get what one of them wrote. */
-function wrapForOwnDevice(destinationJid: string, message: proto.IMessage): proto.IMessage {
-  const { messageContextInfo } = message;
-  return {
-    deviceSentMessage: { destinationJid, message },
-    ...(messageContextInfo && { messageContextInfo }),
-  };
-}
+const isFirstContact = ({ enc }: Encrypted): boolean => enc.attrs.type === "pkmsg";

@@ -3,7 +3,8 @@ import type { SignalDevice } from "../signal/device.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { AddressBook } from "./address-book.ts";
 import { LIDS, NUMBERS, deviceJid, readUserJid } from "./jids.ts";
-import type { DeviceAddress, PhoneWorld } from "./link.ts";
+import type { PhoneWorld } from "./link.ts";
+import type { DeviceAddress } from "./address.ts";
 import type { Memory } from "./memory.ts";
 
 /** What the parts of one phone share. */
@@ -43,4 +44,9 @@ export function isThisDevice(state: PhoneState, jid: string): boolean {
 /** `number:device`, the name used in violations. */
 export function label(state: PhoneState): string {
   return `${state.address.user}:${state.address.device}`;
+}
+
+/** Tells the recorder of something that the real service or a real phone would refuse. */
+export function reportViolation(state: PhoneState, rule: string, detail: string): void {
+  state.world.recorder.onViolation({ rule, who: label(state), detail });
 }

@@ -1,24 +1,22 @@
 import type { Random } from "../random.ts";
 import { SignalDevice } from "../signal/device.ts";
-import { SignalError } from "../signal/error.ts";
-import { type BinaryNode, child, children, element } from "../wire/nodes.ts";
+import { type BinaryNode, element } from "../wire/nodes.ts";
+import type { DeviceAddress } from "./address.ts";
 import { AddressBook } from "./address-book.ts";
 import type { Desk } from "./content/context.ts";
-import { Directory, iq } from "./directory.ts";
+import { Directory } from "./directory.ts";
 import { GroupChats } from "./group-chats.ts";
 import { Inbox } from "./inbox.ts";
 import type { MessageListener } from "./inbox.ts";
+import { stanzaHandlers, uploadKeys } from "./incoming.ts";
+import type { PhoneParts } from "./incoming.ts";
 import { LIDS, NUMBERS } from "./jids.ts";
-import { readBundle, uploadNodes } from "./key-nodes.ts";
-import type { DeviceAddress, Link, PhoneWorld } from "./link.ts";
-import { storeAgain } from "./media-retry.ts";
+import type { Link, PhoneWorld } from "./link.ts";
 import { Memory } from "./memory.ts";
 import { Outbox } from "./outbox.ts";
-import { type PhoneState, label } from "./phone-state.ts";
+import { type PhoneState, reportViolation } from "./phone-state.ts";
 
-/** One-time pre-keys that a phone uploads at first, and again when the server says that few are left. */
-const PRE_KEYS = 10;
-
+/** What makes one device of a person. */
 export interface PhoneOptions {
   /** This device's own stream. */
   random: Random;
@@ -39,13 +37,14 @@ export interface PhoneOptions {
  * One simulated device: a client at node level. What arrives and what is asked of it is done one after another, in the
  * order in which it came, as on a phone.
  */
-export class Phone {
+export class Phone implements PhoneParts {
   readonly state: PhoneState;
   readonly directory: Directory;
   readonly outbox: Outbox;
   readonly inbox: Inbox;
   readonly groups: GroupChats;
   readonly desk: Desk;
+  readonly onNotification: PhoneOptions["onNotification"];
   readonly #options: PhoneOptions;
   readonly #messageIds: Random;
   #link: Link | undefined;
@@ -62,9 +61,10 @@ export class Phone {
     this.outbox = new Outbox(this.state, this.directory, this.groups);
     this.desk = {
       random: options.random.fork("content"),
-      now: () => world.clock.now(),
+      now: () => world.time.now(),
       store: (type, bytes) => world.files.store(type, bytes),
     };
+    this.onNotification = options.onNotification;
     const onMessage = options.onMessage ?? (async () => {});
     this.inbox = new Inbox(this.state, this.directory, { readsMessages: options.readsMessages, onMessage });
   }
@@ -77,7 +77,7 @@ export class Phone {
     this.state.send(element("presence", { type: "available", name: this.#options.name }));
     if (this.#hasUploaded) return;
     this.#hasUploaded = true;
-    await this.#uploadKeys();
+    await uploadKeys(this.state);
   }
 
   /** Goes offline; keys, sessions and what was learnt stay. */
@@ -134,94 +134,16 @@ export class Phone {
       if (node.attrs.type === "devices") this.directory.forget(node.attrs.from, node.attrs.lid);
       this.#options.onArrival?.(node);
     }
-    const handle = handlers[node.tag];
-    if (!handle) return;
-    void this.do(() => handle(this, node)).catch((error: Error) => {
+    const handle = stanzaHandlers[node.tag];
+    if (node.tag !== "message" && !handle) return;
+    const job = handle ? () => handle(this, node) : () => this.inbox.take(node);
+    void this.do(job).catch((error: Error) => {
       // What was under way when the line went down comes again at the next login.
       if (error instanceof Asleep || this.#link !== link) return;
-      this.#violation("phone_failed", `${node.tag} ${node.attrs.id ?? ""}: ${error.message}`);
+      reportViolation(this.state, "phone_failed", `${node.tag} ${node.attrs.id ?? ""}: ${error.message}`);
     });
   }
-
-  async #uploadKeys(): Promise<void> {
-    const answer = await this.state.query(iq("encrypt", uploadNodes(this.state.signal, PRE_KEYS), "set"));
-    if (answer.attrs.type === "error") this.#violation("key_upload_refused", JSON.stringify(answer.content));
-  }
-
-  /** Acknowledges a receipt, notification or call. */
-  acknowledge(node: BinaryNode): void {
-    const { id, from, participant, type } = node.attrs;
-    this.state.send(element("ack", { class: node.tag, id, to: from, participant, type }));
-  }
-
-  async receipt(node: BinaryNode): Promise<void> {
-    const { world, address } = this.state;
-    const items = children(child(node, "list"), "item").map((item) => item.attrs.id ?? "");
-    const ids = [node.attrs.id ?? "", ...items];
-    world.recorder.onReceipt({ at: world.clock.now(), device: address, attrs: node.attrs, ids });
-    if (node.attrs.type === "retry") await this.#sendAgain(node);
-    if (node.attrs.type === "server-error") await storeAgain(this.state, node, this.desk.random);
-    this.acknowledge(node);
-  }
-
-  async notification(node: BinaryNode): Promise<void> {
-    const { type } = node.attrs;
-    if (type === "encrypt" && child(node, "count")) await this.#uploadKeys();
-    if (type === "w:gp2") this.groups.changed(node);
-    if (type === "devices") {
-      for (const { attrs } of children(child(node, "remove"), "device")) {
-        if (attrs.jid) this.groups.lostDevice(attrs.jid);
-      }
-    }
-    await this.#options.onNotification?.(node);
-    this.acknowledge(node);
-  }
-
-  messageAck(node: BinaryNode): void {
-    const { id, from, error } = node.attrs;
-    if (node.attrs.class !== "message" || !id) return;
-    const { world, address } = this.state;
-    world.recorder.onAck({ at: world.clock.now(), device: address, to: from ?? "", id, error });
-  }
-
-  /** A device asks for a message again: it gets it on a new session, made from the keys it sent or from its bundle. */
-  async #sendAgain(receipt: BinaryNode): Promise<void> {
-    const { id = "", from = "", participant } = receipt.attrs;
-    const device = participant ?? from;
-    const peer = await this.directory.peer(device);
-    const keys = child(receipt, "keys");
-    const bundle = readBundle(keys, receipt);
-    if (keys && !bundle)
-      this.#violation("malformed_retry_keys", `in the retry receipt of ${device} for ${id}`);
-    try {
-      if (bundle) this.state.signal.startSession(peer, bundle);
-      else await this.directory.startSessions([device], { anew: true });
-    } catch (error) {
-      if (!(error instanceof SignalError)) throw error;
-      this.#violation("retry_keys_signature", `in the retry receipt of ${device} for ${id}`);
-      return;
-    }
-    await this.outbox.sendAgain(id, device, Number(child(receipt, "retry")?.attrs.count ?? 1));
-  }
-
-  #violation(rule: string, detail: string): void {
-    this.state.world.recorder.onViolation({ rule, who: label(this.state), detail });
-  }
 }
-
-/** What a phone does with each kind of stanza; others need no answer. */
-const handlers: Record<string, (phone: Phone, node: BinaryNode) => Promise<void>> = {
-  message: (phone, node) => phone.inbox.take(node),
-  receipt: (phone, node) => phone.receipt(node),
-  notification: (phone, node) => phone.notification(node),
-  call: async (phone, node) => phone.acknowledge(node),
-  ack: async (phone, node) => phone.messageAck(node),
-  iq: async (phone, { attrs }) => {
-    if (attrs.type === "get" || attrs.type === "set") {
-      phone.state.send(element("iq", { type: "result", id: attrs.id, to: attrs.from }));
-    }
-  },
-};
 
 /** The device is offline, so that what was asked cannot be done now. */
 class Asleep extends Error {}

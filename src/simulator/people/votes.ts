@@ -1,13 +1,21 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { VoteOptions } from "../types.ts";
+import type { VoteOptions } from "../surface/content.ts";
 import { unwrap } from "./content.ts";
 import { pollOf } from "./content/poll.ts";
 import { composeVote, openVote } from "./content/vote.ts";
 import { LIDS, NUMBERS, isGroup, readUserJid, userJid } from "./jids.ts";
 import { keyOf } from "./keys.ts";
 import type { KnownMessage } from "./memory.ts";
-import type { Phone } from "./phone.ts";
+import type { Desk } from "./content/context.ts";
+import type { GroupChat } from "./group-chats.ts";
 import type { PhoneState } from "./phone-state.ts";
+
+/** What voting needs of a phone. */
+interface Voter {
+  state: PhoneState;
+  desk: Desk;
+  groups: { chat(group: string): Promise<GroupChat> };
+}
 
 type Addressing = "pn" | "lid";
 
@@ -18,7 +26,7 @@ type Addressing = "pn" | "lid";
  * @throws when the message is no poll with a secret, or has not all of the options
  */
 export async function writeVote(
-  phone: Phone,
+  phone: Voter,
   known: KnownMessage,
   options: string[],
   how: VoteOptions,
@@ -44,7 +52,7 @@ export async function writeVote(
     ? self[how.creator ?? chat]
     : addressOf(book, known.author, how.creator ?? chat);
   const ballot = { pollId: known.id, secret, creator, voter: self[voter] };
-  return composeVote(keyOf(known), options, ballot, phone.desk.random, world.clock.now());
+  return composeVote(keyOf(known), options, ballot, phone.desk.random, world.time.now());
 }
 
 /** What a vote that has arrived chose: the poll is on this phone, and voter and creator are tried under both addresses. */

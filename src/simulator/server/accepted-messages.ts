@@ -1,7 +1,7 @@
-import type { AcceptedMessage } from "../types.ts";
+import type { AcceptedMessage } from "../surface/evidence.ts";
 import type { MessageBody } from "../surface/content.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Device } from "./device.ts";
+import type { Device } from "../world/accounts.ts";
 
 const REMEMBERED = 200_000;
 
@@ -27,6 +27,7 @@ export class AcceptedMessages {
     if (this.#messages.size > REMEMBERED) this.#messages.delete(this.#messages.keys().next().value!);
   }
 
+  /** In the order of taking. */
   all(): Taken[] {
     return [...this.#messages.values()];
   }

@@ -1,5 +1,5 @@
-import { Device } from "./device.ts";
-import type { SimulatorServer } from "./server.ts";
+import type { World } from "../world/world.ts";
+import { Device } from "../world/accounts.ts";
 
 /** What the service knows of a companion, as JSON; keys are public ones, in base64. */
 export interface CompanionRecord {
@@ -16,8 +16,12 @@ export interface CompanionRecord {
 }
 
 /** Writes a companion down, so that a later simulator with the same seed can go on with it. @throws when there is none */
-export function recordCompanion(server: SimulatorServer, number: string, device: number): CompanionRecord {
-  const known = server.world.account(number).devices.get(device);
+export function recordCompanion(
+  { world }: { world: World },
+  number: string,
+  device: number,
+): CompanionRecord {
+  const known = world.account(number).devices.get(device);
   if (!known?.noiseKey || !known.identity || !known.signedPreKey || !known.signedIdentity)
     throw new Error(`${number} has no linked companion ${device}`);
   const { id, publicKey, signature } = known.signedPreKey;
@@ -37,8 +41,8 @@ export function recordCompanion(server: SimulatorServer, number: string, device:
  * Makes a companion known that another simulator with the same seed has linked, as if this one had. Its account must be
  * there already; nobody has a Signal session with it yet.
  */
-export function adoptCompanion(server: SimulatorServer, number: string, record: CompanionRecord): void {
-  const account = server.world.account(number);
+export function adoptCompanion({ world }: { world: World }, number: string, record: CompanionRecord): void {
+  const account = world.account(number);
   const device = new Device(account, record.device);
   const { signedPreKey } = record;
   device.noiseKey = Buffer.from(record.noiseKey, "base64");

@@ -1,21 +1,30 @@
 import { children, element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Connection } from "./connection.ts";
-import { listedDevices } from "./device-lists.ts";
-import { isGroupJid, isLidJid } from "./jid.ts";
-import type { SimulatorServer } from "./server.ts";
+import { isGroupJid, isLidJid } from "../world/jid.ts";
+import { listedDevices } from "../world/accounts.ts";
+import type { Connection } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
+import type { Reports, StanzaHandler } from "./ports.ts";
+
+interface Needs extends Reports {
+  world: World;
+}
+
+/** Somebody writes: those of the other side who are online see it at once, nobody sees it later. */
+export function createChatStates(needs: Needs): StanzaHandler {
+  return (connection, node) => handleChatState(needs, connection, node);
+}
 
 const STATES = new Set(["composing", "paused"]);
 
-/** Somebody writes: those of the other side who are online see it at once, nobody sees it later. */
-export function handleChatState(server: SimulatorServer, connection: Connection, node: BinaryNode): void {
+function handleChatState(needs: Needs, connection: Connection, node: BinaryNode): void {
   const sender = connection.device!;
   const { to = "" } = node.attrs;
-  const group = isGroupJid(to) ? server.world.groups.get(to) : undefined;
-  const partner = group ? undefined : server.world.find(to);
+  const group = isGroupJid(to) ? needs.world.groups.get(to) : undefined;
+  const partner = group ? undefined : needs.world.find(to);
   const state = children(node)[0];
   if (!STATES.has(state?.tag ?? "")) {
-    server.violations.report(
+    needs.violations.report(
       "malformed_stanza",
       sender.label,
       `chatstate ${state?.tag ?? "without state"} to ${to}`,
@@ -31,7 +40,7 @@ export function handleChatState(server: SimulatorServer, connection: Connection,
   const others = group ? [...group.members.keys()] : [partner!.number];
   for (const number of others) {
     if (number === sender.account.number) continue;
-    for (const device of listedDevices(server.world.account(number))) {
+    for (const device of listedDevices(needs.world.account(number))) {
       if (device.active) device.connection?.send(element("chatstate", attrs, [state!]));
     }
   }

@@ -1,5 +1,5 @@
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Device } from "./device.ts";
+import type { Device } from "../world/accounts.ts";
 
 const REMEMBERED = 5000;
 

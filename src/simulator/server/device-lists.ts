@@ -1,20 +1,35 @@
 import { element } from "../wire/nodes.ts";
-import type { Account } from "../world.ts";
-import type { Device } from "./device.ts";
-import { LID_SERVER, PN_SERVER, jidOf } from "./jid.ts";
-import type { SimulatorServer } from "./server.ts";
+import { LID_SERVER, PN_SERVER, jidOf } from "../world/jid.ts";
+import { listedDevices } from "../world/accounts.ts";
+import type { Device } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
+import type { Deliveries, Stamps } from "./ports.ts";
 
-/** The devices of an account that others may encrypt for, the phone first. */
-export function listedDevices(account: Account): Device[] {
-  return [...account.devices.values()].filter((device) => device.listed).sort((a, b) => a.id - b.id);
+interface Needs extends Stamps, Deliveries {
+  world: World;
 }
 
-/** Tells the account's other devices, and everybody who asked for its devices before, of one that came or went. */
-export function announceDevices(server: SimulatorServer, device: Device, change: "add" | "remove"): void {
+/** Who hears of the devices of an account. */
+export interface DeviceLists {
+  /** Tells the account's other devices, and everybody who asked for its devices before, of one that came or went. */
+  announce(device: Device, change: "add" | "remove"): void;
+  /** Takes a companion off its account: it is told, logged out and forgotten. */
+  remove(device: Device): void;
+}
+
+/** Tells of changes by `notification type=devices`. */
+export function createDeviceLists(needs: Needs): DeviceLists {
+  return {
+    announce: (device, change) => announceDevices(needs, device, change),
+    remove: (device) => removeDevice(needs, device),
+  };
+}
+
+function announceDevices(needs: Needs, device: Device, change: "add" | "remove"): void {
   const { account } = device;
   const own = listedDevices(account).filter((other) => other !== device);
   const others = [...account.watchers].flatMap((number) => {
-    const watcher = server.world.find(number);
+    const watcher = needs.world.find(number);
     return watcher ? listedDevices(watcher) : [];
   });
   for (const receiver of [...own, ...others]) {
@@ -25,7 +40,7 @@ export function announceDevices(server: SimulatorServer, device: Device, change:
       lid: device.lid,
       "key-index": change === "add" ? String(device.keyIndex) : undefined,
     });
-    server.deliver(
+    needs.deliver(
       receiver,
       element(
         "notification",
@@ -33,8 +48,8 @@ export function announceDevices(server: SimulatorServer, device: Device, change:
           from: jidOf(account.number, PN_SERVER),
           lid: jidOf(account.lid, LID_SERVER),
           type: "devices",
-          id: server.nextId(),
-          t: server.now(),
+          id: needs.nextId(),
+          t: needs.now(),
         },
         [element(change, {}, [entry])],
       ),
@@ -42,13 +57,12 @@ export function announceDevices(server: SimulatorServer, device: Device, change:
   }
 }
 
-/** Takes a companion off its account: it is told, logged out and forgotten. */
-export function removeDevice(server: SimulatorServer, device: Device): void {
+function removeDevice(needs: Needs, device: Device): void {
   device.account.devices.delete(device.id);
   const { connection } = device;
   connection?.send(
     element("stream:error", { code: "401" }, [element("conflict", { type: "device_removed" })]),
   );
   connection?.close();
-  if (device.listed) announceDevices(server, device, "remove");
+  if (device.listed) announceDevices(needs, device, "remove");
 }

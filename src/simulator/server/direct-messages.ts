@@ -1,64 +1,80 @@
 import { createHash } from "node:crypto";
-import { child, children, element } from "../wire/nodes.ts";
+import { child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import { listedDevices } from "./device-lists.ts";
-import type { Device } from "./device.ts";
-import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "./jid.ts";
-import { commonAttributes, travelling } from "./messages.ts";
-import type { Verdict } from "./messages.ts";
-import type { SimulatorServer } from "./server.ts";
+import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../world/jid.ts";
+import { listedDevices } from "../world/accounts.ts";
+import type { Device } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
+import type { PassCopy } from "./copies.ts";
+import type { MessageBook } from "./message-book.ts";
+import type { MessageOutcome, Reports, Stamps } from "./ports.ts";
 
-/** A message for all devices of a user and all other devices of the sender, each with its own ciphertext. */
-export function sendDirectMessage(server: SimulatorServer, sender: Device, node: BinaryNode): Verdict {
-  const partner = server.world.account(node.attrs.to!);
+interface Needs extends Pick<Stamps, "now">, Reports {
+  world: World;
+  book: MessageBook;
+  passCopy: PassCopy;
+}
+
+/** Messages from person to person. */
+export interface DirectMessages {
+  /** For all devices of a user and all other devices of the sender, each with its own ciphertext. */
+  send(sender: Device, message: BinaryNode): MessageOutcome;
+  /** A resend to the one device that asked for it. */
+  sendToOne(sender: Device, message: BinaryNode): MessageOutcome;
+  /** Between two devices of one account, about the account itself. */
+  sendToPeer(sender: Device, message: BinaryNode): MessageOutcome;
+}
+
+/** Passes direct messages on, and holds their device lists against the true ones. */
+export function createDirectMessages(needs: Needs): DirectMessages {
+  return {
+    send: (sender, message) => sendDirectMessage(needs, sender, message),
+    sendToOne: (sender, message) => sendToOneDevice(needs, sender, message),
+    sendToPeer: (sender, message) => sendPeerMessage(needs, sender, message),
+  };
+}
+
+function sendDirectMessage(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome {
+  const partner = needs.world.account(node.attrs.to!);
   const expected = new Set([...listedDevices(partner), ...listedDevices(sender.account)]);
   expected.delete(sender);
   const copies = new Map<Device, BinaryNode[]>();
   const unknown: string[] = [];
   for (const to of children(child(node, "participants"), "to")) {
-    const device = server.world.device(to.attrs.jid);
+    const device = needs.world.device(to.attrs.jid);
     if (device && expected.has(device)) copies.set(device, children(to, "enc"));
     else unknown.push(to.attrs.jid ?? "nobody");
   }
   const missing = [...expected].filter((device) => !copies.has(device));
-  reportDeviceList(server, sender, node, missing, unknown);
-  book(server, sender, node);
-  for (const [device, encs] of copies) pass(server, sender, device, node, encs);
+  reportDeviceList(needs, sender, node, missing, unknown);
+  book(needs, sender, node);
+  for (const [device, encs] of copies) pass(needs, sender, device, node, encs);
   return missing.length + unknown.length > 0 ? { phash: participantHash([...expected, sender]) } : {};
 }
 
-/** A resend to the one device that asked for it. */
-export function sendToOneDevice(server: SimulatorServer, sender: Device, node: BinaryNode): Verdict {
+function sendToOneDevice(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome {
   const { id, to, recipient } = node.attrs;
-  const target = server.world.device(to);
+  const target = needs.world.device(to);
   if (!target) {
-    server.violations.report("device_unknown", sender.label, `message ${id} for ${to}, which is no device`);
+    needs.violations.report("device_unknown", sender.label, `message ${id} for ${to}, which is no device`);
     return { error: 479 };
   }
-  if (!server.book.find(sender.account.number, id!)) {
-    server.violations.report(
-      "resend_unknown",
-      sender.label,
-      `message ${id} was never sent before its resend`,
-    );
+  if (!needs.book.find(sender.account.number, id!)) {
+    needs.violations.report("resend_unknown", sender.label, `message ${id} was never sent before its resend`);
   }
-  pass(server, sender, target, recipient ? withTo(node, recipient) : node, children(node, "enc"));
+  pass(needs, sender, target, recipient ? withTo(node, recipient) : node, children(node, "enc"));
   return {};
 }
 
-/** A message between two devices of one account, about the account itself. */
-export function sendPeerMessage(server: SimulatorServer, sender: Device, node: BinaryNode): Verdict {
-  const target = server.world.device(node.attrs.to);
+function sendPeerMessage(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome {
+  const target = needs.world.device(node.attrs.to);
   if (target?.account !== sender.account) {
-    server.violations.report("device_unknown", sender.label, `peer message for ${node.attrs.to}`);
+    needs.violations.report("device_unknown", sender.label, `peer message for ${node.attrs.to}`);
     return { error: 479 };
   }
-  book(server, sender, node);
+  book(needs, sender, node);
   const encs = children(node, "enc");
-  const attrs = { ...commonAttributes(server, sender, node), from: sender.pn };
-  const stanza = element("message", attrs, travelling(node, encs));
-  server.transcript.sent(sender, target, sender.account.number, stanza);
-  server.deliver(target, stanza);
+  needs.passCopy({ sender, target, chat: sender.account.number, node, encs, attrs: { from: sender.pn } });
   return {};
 }
 
@@ -69,27 +85,16 @@ function addressingOf(sender: Device, to: string): "pn" | "lid" {
   return isLidJid(to) || sender.account.addressing === "lid" ? "lid" : "pn";
 }
 
-function book(server: SimulatorServer, sender: Device, node: BinaryNode): void {
+function book(needs: Needs, sender: Device, node: BinaryNode): void {
   const { id, to } = node.attrs;
-  server.book.add(id!, { sender, to: to!, addressing: addressingOf(sender, to!) }, server.now());
+  needs.book.add(id!, { sender, to: to!, addressing: addressingOf(sender, to!) }, needs.now());
 }
 
-function pass(
-  server: SimulatorServer,
-  sender: Device,
-  target: Device,
-  node: BinaryNode,
-  encs: BinaryNode[],
-): void {
+function pass(needs: Needs, sender: Device, target: Device, node: BinaryNode, encs: BinaryNode[]): void {
   const isOwnCopy = target.account === sender.account;
-  const attrs = {
-    ...commonAttributes(server, sender, node),
-    ...(isOwnCopy ? ownCopyAttributes(server, sender, node) : senderAttributes(sender, node)),
-  };
-  const stanza = element("message", attrs, travelling(node, encs));
-  const partner = isOwnCopy ? server.world.account(node.attrs.to!) : sender.account;
-  server.transcript.sent(sender, target, partner.number, stanza);
-  server.deliver(target, stanza);
+  const attrs = isOwnCopy ? ownCopyAttributes(needs, sender, node) : senderAttributes(sender, node);
+  const partner = isOwnCopy ? needs.world.account(node.attrs.to!) : sender.account;
+  needs.passCopy({ sender, target, chat: partner.number, node, encs, attrs });
 }
 
 function senderAttributes(sender: Device, node: BinaryNode): Record<string, string> {
@@ -104,13 +109,9 @@ function senderAttributes(sender: Device, node: BinaryNode): Record<string, stri
 }
 
 /** A copy for another device of the sender names the chat as recipient, and its other address as the peer's. */
-function ownCopyAttributes(
-  server: SimulatorServer,
-  sender: Device,
-  node: BinaryNode,
-): Record<string, string> {
+function ownCopyAttributes(needs: Needs, sender: Device, node: BinaryNode): Record<string, string> {
   const to = node.attrs.to!;
-  const partner = server.world.account(to);
+  const partner = needs.world.account(to);
   if (addressingOf(sender, to) === "pn") {
     const recipient = jidOf(partner.number, PN_SERVER);
     return {
@@ -128,7 +129,7 @@ function ownCopyAttributes(
 }
 
 function reportDeviceList(
-  server: SimulatorServer,
+  needs: Needs,
   sender: Device,
   node: BinaryNode,
   missing: Device[],
@@ -136,7 +137,7 @@ function reportDeviceList(
 ): void {
   if (missing.length === 0 && unknown.length === 0) return;
   const detail = `message ${node.attrs.id} to ${node.attrs.to}: missing [${missing.map((d) => d.label).join(", ")}], unknown [${unknown.join(", ")}]`;
-  server.violations.report("device_list", sender.label, detail);
+  needs.violations.report("device_list", sender.label, detail);
 }
 
 /** The hash over a device list that clients compare: version 2, six characters. */

@@ -1,16 +1,46 @@
 import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Account, Group, Role } from "../world.ts";
-import type { GroupChange } from "../types.ts";
-import { listedDevices } from "./device-lists.ts";
-import { GROUP_SERVER, LID_SERVER, PN_SERVER, jidOf } from "./jid.ts";
-import type { SimulatorServer } from "./server.ts";
+import type { Random } from "../random.ts";
+import type { GroupChange } from "../surface/groups.ts";
+import type { Time } from "../time.ts";
+import { GROUP_SERVER, LID_SERVER, PN_SERVER, jidOf } from "../world/jid.ts";
+import { listedDevices, userJid } from "../world/accounts.ts";
+import type { Account } from "../world/accounts.ts";
+import type { Group, Role, World } from "../world/world.ts";
+import type { Deliveries, Stamps } from "./ports.ts";
 
-/** A group as its members see it, with all members. */
-export function groupNode(server: SimulatorServer, group: Group): BinaryNode {
-  const creator = server.world.account(group.creator);
+interface Needs extends Stamps, Deliveries {
+  world: World;
+  random: Random;
+  time: Time;
+}
+
+/** Groups as the service keeps them, and what it tells their members. */
+export interface Groups {
+  /** A group as its members see it, with all members (`iq w:g2`). */
+  node(group: Group): BinaryNode;
+  /** Tells every member of a new group. */
+  announce(group: Group): void;
+  /** Changes a group and tells its members, one `notification type=w:gp2` for each kind of change. */
+  change(group: Group, change: GroupChange): void;
+  /** A group id as the service makes them today: 18 digits beginning with 120363. */
+  newId(ordinal: number): string;
+}
+
+/** Keeps no state of its own: groups are in the world. */
+export function createGroups(needs: Needs): Groups {
+  return {
+    node: (group) => groupNode(needs, group),
+    announce: (group) => announceGroup(needs, group),
+    change: (group, change) => applyGroupChange(needs, group, change),
+    newId: (ordinal) => newGroupId(needs.random, ordinal),
+  };
+}
+
+function groupNode(needs: Needs, group: Group): BinaryNode {
+  const creator = needs.world.account(group.creator);
   const content = [...group.members].map(([number, role]) =>
-    participantNode(server.world.account(number), group.addressing, role),
+    participantNode(needs.world.account(number), group.addressing, role),
   );
   const flags: [boolean, string][] = [
     [group.announce, "announcement"],
@@ -42,10 +72,6 @@ export function groupNode(server: SimulatorServer, group: Group): BinaryNode {
   );
 }
 
-function userJid(account: Account, addressing: "pn" | "lid"): string {
-  return addressing === "lid" ? jidOf(account.lid, LID_SERVER) : jidOf(account.number, PN_SERVER);
-}
-
 function participantNode(account: Account, addressing: "pn" | "lid", role: Role = "member"): BinaryNode {
   const number = account.hidesNumber ? undefined : jidOf(account.number, PN_SERVER);
   return element("participant", {
@@ -56,40 +82,38 @@ function participantNode(account: Account, addressing: "pn" | "lid", role: Role 
   });
 }
 
-/** Tells every member of a new group. */
-export function announceGroup(server: SimulatorServer, group: Group): void {
+function announceGroup(needs: Needs, group: Group): void {
   notify(
-    server,
+    needs,
     group,
     group.creator,
     group.members.keys(),
-    element("create", { type: "new" }, [groupNode(server, group)]),
+    element("create", { type: "new" }, [groupNode(needs, group)]),
   );
 }
 
 const ROLE_AFTER: Record<"promote" | "demote", Role> = { promote: "admin", demote: "member" };
 
-/** Changes a group and tells its members, one notification for each kind of change. */
-export function applyGroupChange(server: SimulatorServer, group: Group, change: GroupChange): void {
+function applyGroupChange(needs: Needs, group: Group, change: GroupChange): void {
   const actor = change.by ?? group.creator;
   if (change.add?.length) {
-    for (const number of change.add) group.members.set(server.world.account(number).number, "member");
-    tellMembers(server, group, actor, "add", change.add, [...group.members.keys()]);
+    for (const number of change.add) group.members.set(needs.world.account(number).number, "member");
+    tellMembers(needs, group, actor, "add", change.add, [...group.members.keys()]);
   }
   if (change.remove?.length) {
     const told = [...group.members.keys()];
-    for (const number of change.remove) forget(server, group, number);
+    for (const number of change.remove) forget(needs, group, number);
     const isLeaving = change.remove.every((number) => number === actor);
-    tellMembers(server, group, actor, isLeaving ? "leave" : "remove", change.remove, told);
+    tellMembers(needs, group, actor, isLeaving ? "leave" : "remove", change.remove, told);
   }
   for (const action of ["promote", "demote"] as const) {
     const numbers = change[action] ?? [];
     for (const number of numbers)
       if (group.members.has(number)) group.members.set(number, ROLE_AFTER[action]);
-    if (numbers.length > 0) tellMembers(server, group, actor, action, numbers, [...group.members.keys()]);
+    if (numbers.length > 0) tellMembers(needs, group, actor, action, numbers, [...group.members.keys()]);
   }
   const note = (tag: string, attrs = {}) =>
-    notify(server, group, actor, group.members.keys(), element(tag, attrs));
+    notify(needs, group, actor, group.members.keys(), element(tag, attrs));
   if (change.announce !== undefined) {
     group.announce = change.announce;
     note(change.announce ? "announcement" : "not_announcement");
@@ -100,20 +124,20 @@ export function applyGroupChange(server: SimulatorServer, group: Group, change: 
   }
   if (change.subject !== undefined) {
     group.subject = change.subject;
-    group.subjectAt = Math.floor(server.clock() / 1000);
+    group.subjectAt = Math.floor(needs.time.now() / 1000);
     note("subject", { subject: change.subject, s_t: String(group.subjectAt) });
   }
 }
 
 /** Who leaves no longer counts as a holder of the others' keys: coming back needs them anew. */
-function forget(server: SimulatorServer, group: Group, number: string): void {
+function forget(needs: Needs, group: Group, number: string): void {
   group.members.delete(number);
-  const gone = server.world.account(number);
+  const gone = needs.world.account(number);
   for (const device of gone.devices.values()) device.senderKeys.delete(group.id);
 }
 
 function tellMembers(
-  server: SimulatorServer,
+  needs: Needs,
   group: Group,
   actor: string,
   tag: string,
@@ -121,22 +145,22 @@ function tellMembers(
   told: string[],
 ): void {
   const participants = numbers.map((number) =>
-    participantNode(server.world.account(number), group.addressing, group.members.get(number)),
+    participantNode(needs.world.account(number), group.addressing, group.members.get(number)),
   );
-  notify(server, group, actor, told, element(tag, {}, participants));
+  notify(needs, group, actor, told, element(tag, {}, participants));
 }
 
 function notify(
-  server: SimulatorServer,
+  needs: Needs,
   group: Group,
   actorNumber: string,
   told: Iterable<string>,
   content: BinaryNode,
 ): void {
-  const actor = server.world.account(actorNumber);
-  const id = server.nextId();
+  const actor = needs.world.account(actorNumber);
+  const id = needs.nextId();
   for (const number of told) {
-    for (const device of listedDevices(server.world.account(number))) {
+    for (const device of listedDevices(needs.world.account(number))) {
       // People who never came online ask for the group before they write.
       if (device.account.kind === "contact" && !device.seen) continue;
       const attrs = {
@@ -149,15 +173,14 @@ function notify(
         participant_lid: group.addressing === "pn" ? jidOf(actor.lid, LID_SERVER) : undefined,
         addressing_mode: group.addressing,
         notify: actor.name,
-        t: server.now(),
+        t: needs.now(),
       };
-      server.deliver(device, element("notification", attrs, [content]));
+      needs.deliver(device, element("notification", attrs, [content]));
     }
   }
 }
 
-/** A group id as the service makes them today: 18 digits beginning with 120363. */
-export function newGroupId(server: SimulatorServer, ordinal: number): string {
-  const digits = server.random.fork(`group:${ordinal}`).integer(1_000_000_000).toString().padStart(12, "0");
+function newGroupId(random: Random, ordinal: number): string {
+  const digits = random.fork(`group:${ordinal}`).integer(1_000_000_000).toString().padStart(12, "0");
   return `120363${digits}@${GROUP_SERVER}`;
 }

@@ -1,10 +1,9 @@
 import type { MediaTrouble } from "../media/trouble.ts";
 import type { FrameTrouble } from "../wire/frame-writer.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Connection } from "./connection.ts";
-import type { Device } from "./device.ts";
 import type { IqError } from "./iq-error.ts";
-import type { QueuedStanza } from "./queue.ts";
+import type { QueuedStanza } from "../world/queue.ts";
+import type { Connection, Device } from "../world/accounts.ts";
 
 /**
  * The places where a fault can reach into the server. Each is a list, asked in the order of adding; a fault adds its
@@ -45,6 +44,7 @@ export interface Hooks {
   media: ((direction: "upload" | "download", type: string) => MediaTrouble | undefined)[];
 }
 
+/** Nothing is armed. */
 export function noHooks(): Hooks {
   return {
     upgrade: [],

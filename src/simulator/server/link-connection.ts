@@ -1,40 +1,51 @@
-import type { DeviceAddress, Link } from "../people/link.ts";
+import type { Link } from "../people/link.ts";
+import type { DeviceAddress } from "../people/address.ts";
 import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Connection } from "./connection.ts";
-import { OpenQueries } from "./connection.ts";
-import { Device } from "./device.ts";
-import { disconnected, route } from "./router.ts";
-import type { SimulatorServer } from "./server.ts";
+import { OpenQueries } from "./open-queries.ts";
+import type { Backlog } from "./backlog.ts";
+import type { Stamps, StanzaHandler } from "./ports.ts";
+import type { StanzaLog } from "./stanza-log.ts";
+import type { World } from "../world/world.ts";
+import { Device } from "../world/accounts.ts";
+import type { Connection } from "../world/accounts.ts";
+
+interface Needs extends Pick<Stamps, "nextId">, Backlog {
+  world: World;
+  stanzas: StanzaLog;
+  connections: Set<Connection>;
+  route: StanzaHandler;
+  /** Told once, when the connection has ended. */
+  disconnected(connection: Connection): void;
+}
 
 /** A simulated phone's connection: stanzas in memory, each direction in order, never within the caller's own call. */
 class LinkConnection implements Connection {
-  readonly kind = "link";
   device: Device | undefined;
   closed = false;
   receive: ((node: BinaryNode) => void) | undefined;
-  readonly #server: SimulatorServer;
+  readonly #needs: Needs;
   /** IQs of the phone that wait for the server's answer. */
   readonly #asked = new OpenQueries();
   /** IQs of the server that wait for the phone's answer. */
   readonly #asking = new OpenQueries();
   #lastId = 0;
 
-  constructor(server: SimulatorServer, device: Device) {
-    this.#server = server;
+  constructor(needs: Needs, device: Device) {
+    this.#needs = needs;
     this.device = device;
   }
 
   send(node: BinaryNode): void {
     if (this.closed || !this.device) return;
-    this.#server.stanzas.record("out", this.device, node);
+    this.#needs.stanzas.record("out", this.device, node);
     queueMicrotask(() => {
       if (!this.closed && !this.#asked.answer(node)) this.receive?.(node);
     });
   }
 
   query(iq: BinaryNode): Promise<BinaryNode> {
-    const id = iq.attrs.id ?? this.#server.nextId();
+    const id = iq.attrs.id ?? this.#needs.nextId();
     const answer = this.#asking.wait(id);
     this.send(element(iq.tag, { ...iq.attrs, id }, iq.content));
     return answer;
@@ -43,10 +54,10 @@ class LinkConnection implements Connection {
   /** A stanza of the phone. */
   take(node: BinaryNode): void {
     if (this.closed || !this.device) throw new Error("the link is closed");
-    this.#server.stanzas.record("in", this.device, node);
+    this.#needs.stanzas.record("in", this.device, node);
     queueMicrotask(() => {
       // What was sent before the phone went to sleep has left it all the same.
-      if (!this.#asking.answer(node)) route(this.#server, this, node);
+      if (!this.#asking.answer(node)) this.#needs.route(this, node);
     });
   }
 
@@ -63,7 +74,7 @@ class LinkConnection implements Connection {
     this.closed = true;
     this.#asked.abandon();
     this.#asking.abandon();
-    disconnected(this.#server, this);
+    this.#needs.disconnected(this);
   }
 
   cut(): void {
@@ -72,15 +83,15 @@ class LinkConnection implements Connection {
 }
 
 /** Connects one device of an account; a device that is not known yet is made. @throws for an unknown account */
-export function attachLink(server: SimulatorServer, address: DeviceAddress): Link {
-  const account = server.world.account(address.user);
+export function attachLink(needs: Needs, address: DeviceAddress): Link {
+  const account = needs.world.account(address.user);
   const device = account.devices.get(address.device) ?? new Device(account, address.device);
   account.devices.set(device.id, device);
   account.nextDevice = Math.max(account.nextDevice, device.id + 1);
   device.listed = true;
   device.connection?.close();
-  const connection = new LinkConnection(server, device);
-  server.connections.add(connection);
+  const connection = new LinkConnection(needs, device);
+  needs.connections.add(connection);
   device.connection = connection;
   return {
     send: (node) => connection.take(node),
@@ -90,7 +101,7 @@ export function attachLink(server: SimulatorServer, address: DeviceAddress): Lin
       device.seen = true;
       device.active = true;
       queueMicrotask(() => {
-        if (!connection.closed) server.flushOffline(device);
+        if (!connection.closed) needs.flushOffline(device);
       });
     },
     close: () => connection.close(),

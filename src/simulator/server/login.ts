@@ -1,72 +1,82 @@
 import type { proto } from "@whiskeysockets/baileys/WAProto/index.js";
+import type { Random } from "../random.ts";
 import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Connection } from "./connection.ts";
-import type { Device } from "./device.ts";
+import type { Connection, Device } from "../world/accounts.ts";
+import { SERVER_JID } from "../world/jid.ts";
+import type { World } from "../world/world.ts";
+import type { Backlog } from "./backlog.ts";
 import { firstAnswer } from "./hooks.ts";
-import { SERVER_JID } from "./jid.ts";
-import type { SimulatorServer } from "./server.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Pairing } from "./pairing.ts";
+import type { Movement, Stamps } from "./ports.ts";
 
-/** Decides on a client that has finished the handshake: a known companion logs in, a new one registers. */
-export function admitClient(
-  server: SimulatorServer,
-  connection: Connection,
-  payload: proto.ClientPayload,
-  noiseKey: Buffer,
-): void {
-  if (payload.devicePairingData) {
-    server.pairing.register(connection, payload.devicePairingData, noiseKey);
-    return;
-  }
-  const device = knownDevice(server, payload, noiseKey);
-  if (!device) {
-    refuse(connection, element("failure", { reason: "401", location: "sim" }));
-    return;
-  }
-  const refusal = firstAnswer(server.hooks.login, device);
-  if (refusal) refuse(connection, refusal);
-  else logIn(server, connection, device, payload.passive === true);
+interface Needs extends Pick<Stamps, "now">, Movement, Backlog {
+  world: World;
+  random: Random;
+  hooks: Pick<Hooks, "login">;
+  pairing: Pick<Pairing, "register">;
+}
+
+/** The beginning of a connection, after the handshake. */
+export interface Login {
+  /** Decides on a client that has finished the handshake: a known companion logs in, a new one registers. */
+  admit(connection: Connection, payload: proto.ClientPayload, noiseKey: Buffer): void;
+  /** The client is ready for stanzas: offline ones first. The first login also learns that its groups are unknown. */
+  activate(device: Device): void;
+}
+
+/** Lets in whoever has the Noise key that was linked. */
+export function createLogin(needs: Needs): Login {
+  return {
+    activate: (device) => activate(needs, device),
+    admit(connection, payload, noiseKey) {
+      if (payload.devicePairingData) {
+        needs.pairing.register(connection, payload.devicePairingData, noiseKey);
+        return;
+      }
+      const device = knownDevice(needs.world, payload, noiseKey);
+      const refusal = device
+        ? firstAnswer(needs.hooks.login, device)
+        : element("failure", { reason: "401", location: "sim" });
+      if (device && !refusal) return logIn(needs, connection, device, payload.passive === true);
+      connection.send(refusal!);
+      connection.close();
+    },
+  };
 }
 
 /** The companion that owns these credentials: number, device and Noise key must fit together. */
-function knownDevice(
-  server: SimulatorServer,
-  payload: proto.ClientPayload,
-  noiseKey: Buffer,
-): Device | undefined {
-  const account = server.world.find(String(payload.username ?? ""));
+function knownDevice(world: World, payload: proto.ClientPayload, noiseKey: Buffer): Device | undefined {
+  const account = world.find(String(payload.username ?? ""));
   const device = account?.devices.get(payload.device ?? 0);
   return device?.noiseKey?.equals(noiseKey) ? device : undefined;
 }
 
-function refuse(connection: Connection, node: BinaryNode): void {
-  connection.send(node);
-  connection.close();
-}
-
-function logIn(server: SimulatorServer, connection: Connection, device: Device, passive: boolean): void {
+function logIn(needs: Needs, connection: Connection, device: Device, passive: boolean): void {
   replaceEarlier(device);
   device.connection = connection;
   device.active = false;
   connection.device = device;
-  connection.send(
-    element("success", {
-      t: server.now(),
-      lid: device.lid,
-      props: "27",
-      location: "sim",
-      display_name: device.account.name,
-    }),
-  );
+  connection.send(successNode(needs, device));
+  const routing = needs.random.fork(`routing:${device.label}`).bytes(6);
   connection.send(
     element("ib", { from: SERVER_JID }, [
-      element("edge_routing", {}, [
-        element("routing_info", {}, server.random.fork(`routing:${device.label}`).bytes(6)),
-      ]),
+      element("edge_routing", {}, [element("routing_info", {}, routing)]),
     ]),
   );
-  if (!passive) activate(server, device);
-  server.changed();
+  if (!passive) activate(needs, device);
+  needs.changed();
+}
+
+function successNode(needs: Needs, device: Device): BinaryNode {
+  return element("success", {
+    t: needs.now(),
+    lid: device.lid,
+    props: "27",
+    location: "sim",
+    display_name: device.account.name,
+  });
 }
 
 /** One device has one connection: the later login wins. */
@@ -77,14 +87,13 @@ function replaceEarlier(device: Device): void {
   earlier.close();
 }
 
-/** The client is ready for stanzas: offline ones first. The first login also learns that its groups are unknown. */
-export function activate(server: SimulatorServer, device: Device): void {
+function activate(needs: Needs, device: Device): void {
   if (device.active) return;
   device.active = true;
-  server.flushOffline(device);
+  needs.flushOffline(device);
   if (device.seen) return;
   device.seen = true;
-  if (server.world.groupsOf(device.account.number).length === 0) return;
-  const dirty = element("dirty", { type: "groups", timestamp: server.now() });
+  if (needs.world.groupsOf(device.account.number).length === 0) return;
+  const dirty = element("dirty", { type: "groups", timestamp: needs.now() });
   device.connection?.send(element("ib", { from: SERVER_JID }, [dirty]));
 }

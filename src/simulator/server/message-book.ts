@@ -1,4 +1,4 @@
-import type { Device } from "./device.ts";
+import type { Device } from "../world/accounts.ts";
 
 /** Where a message came from, so that receipts find their way back. */
 export interface BookedMessage {
@@ -24,6 +24,7 @@ export class MessageBook {
     if (this.#messages.size > REMEMBERED) this.#messages.delete(this.#messages.keys().next().value!);
   }
 
+  /** Undefined when it is not known (any more). */
   find(senderNumber: string, id: string): BookedMessage | undefined {
     return this.#messages.get(`${senderNumber} ${id}`);
   }

@@ -1,60 +1,62 @@
 import { bytes, child, children, element, uint } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Connection } from "./connection.ts";
-import type { Device } from "./device.ts";
-import { isGroupJid } from "./jid.ts";
-import { askPhone } from "./media-retry.ts";
+import { isGroupJid } from "../world/jid.ts";
 import type { BookedMessage } from "./message-book.ts";
 import { STATUS_JID } from "./status.ts";
-import type { SimulatorServer } from "./server.ts";
+import type { Connection, Device } from "../world/accounts.ts";
+import type { Transcript } from "../transcript.ts";
+import type { World } from "../world/world.ts";
+import type { MediaRetry } from "./media-retry.ts";
+import type { MessageBook } from "./message-book.ts";
+import type { Deliveries, Reports, Stamps, StanzaHandler } from "./ports.ts";
+
+interface Needs extends Pick<Stamps, "now">, Deliveries, Reports, Pick<MediaRetry, "askPhone"> {
+  world: World;
+  book: MessageBook;
+  transcript: Transcript;
+}
+
+/** A device has got, read, or could not decrypt messages: they are taken off its queue, and their senders are told. */
+export function createReceipts(needs: Needs): StanzaHandler {
+  return (connection, node) => handleReceipt(needs, connection, node);
+}
 
 /** Types that say something to the sender, besides delivery (no type). The others concern own devices only. */
 const TOLD_TO_SENDER = new Set([undefined, "inactive", "read", "played", "retry", "sender", "peer_msg"]);
 /** A retry receipt asks for the message again; what it refers to stays queued until it is acknowledged. */
 const DOES_NOT_ACKNOWLEDGE = new Set(["retry", "read", "read-self", "played", "hist_sync", "server-error"]);
 
-/** A device has got, read, or could not decrypt messages: it is acknowledged and told to the sender. */
-export function handleReceipt(server: SimulatorServer, connection: Connection, node: BinaryNode): void {
+function handleReceipt(needs: Needs, connection: Connection, node: BinaryNode): void {
   const device = connection.device!;
   const { id, to, type, participant } = node.attrs;
   if (!id || (type === "retry" && !retryIsComplete(node))) {
-    server.violations.report("malformed_stanza", device.label, `receipt ${id ?? "without id"} ${type ?? ""}`);
+    needs.violations.report("malformed_stanza", device.label, `receipt ${id ?? "without id"} ${type ?? ""}`);
     return;
   }
   const items = children(child(node, "list"), "item").map((item) => item.attrs.id ?? "");
   const bySender = new Map<Device, { message: BookedMessage; ids: string[] }>();
   for (const messageId of [id, ...items]) {
-    const stanza = takeOff(server, device, node, messageId);
+    const stanza = takeOff(needs, device, node, messageId);
     const author = stanza?.attrs.participant ?? stanza?.attrs.from ?? participant ?? to ?? device.pn;
-    const message = server.book.find(server.world.find(author)?.number ?? "", messageId);
+    const message = needs.book.find(needs.world.find(author)?.number ?? "", messageId);
     if (!message) continue;
     const told = bySender.get(message.sender) ?? { message, ids: [] };
     told.ids.push(messageId);
     bySender.set(message.sender, told);
   }
   if (type === "retry") rememberGivenKey(device, node, participant ?? to ?? "");
-  connection.send(element("ack", { class: "receipt", id, type, from: to, participant, t: server.now() }));
-  if (type === "server-error") askPhone(server, device, node);
+  connection.send(element("ack", { class: "receipt", id, type, from: to, participant, t: needs.now() }));
+  if (type === "server-error") needs.askPhone(device, node);
   if (!TOLD_TO_SENDER.has(type)) return;
-  for (const { message, ids } of bySender.values()) tellSender(server, device, message, ids, node);
-}
-
-/** Number of the one who wrote a message. */
-export function authorOf(server: SimulatorServer, message: BinaryNode): string {
-  return server.world.find(message.attrs.participant ?? message.attrs.from)?.number ?? "";
+  for (const { message, ids } of bySender.values()) tellSender(needs, device, message, ids, node);
 }
 
 /** Takes the stanza off the device's queue, when this kind of receipt does so. */
-function takeOff(
-  server: SimulatorServer,
-  device: Device,
-  receipt: BinaryNode,
-  id: string,
-): BinaryNode | undefined {
+function takeOff(needs: Needs, device: Device, receipt: BinaryNode, id: string): BinaryNode | undefined {
   const { type, to, participant } = receipt.attrs;
   if (DOES_NOT_ACKNOWLEDGE.has(type ?? "")) {
     if (device.queue.knows("message", id)) return undefined;
-    server.violations.report("unknown_receipt", device.label, `${type} for ${id}, which was not sent to it`);
+    needs.violations.report("unknown_receipt", device.label, `${type} for ${id}, which was not sent to it`);
     return undefined;
   }
   // For a copy of an own message the receipt names the chat, not the device that wrote.
@@ -66,15 +68,15 @@ function takeOff(
     participant: type === "sender" ? undefined : participant,
   });
   if (done) {
-    server.transcript.acknowledged(device, authorOf(server, done.node), id);
+    needs.transcript.acknowledged(device, needs.world.authorOf(done.node), id);
   } else if (!device.queue.knows("message", id)) {
-    server.violations.report("unknown_receipt", device.label, `for ${id}, which was not sent to it`);
+    needs.violations.report("unknown_receipt", device.label, `for ${id}, which was not sent to it`);
   }
   return done?.node;
 }
 
 function tellSender(
-  server: SimulatorServer,
+  needs: Needs,
   reader: Device,
   message: BookedMessage,
   ids: string[],
@@ -90,7 +92,7 @@ function tellSender(
     participant: inGroup ? jid : undefined,
     recipient: !inGroup && reader.account === sender.account ? to : undefined,
     type: receipt.attrs.type,
-    t: server.now(),
+    t: needs.now(),
   };
   const items = ids.slice(1).map((id) => element("item", { id }));
   const content =
@@ -99,7 +101,7 @@ function tellSender(
       : items.length > 0
         ? [element("list", {}, items)]
         : undefined;
-  server.deliver(sender, element("receipt", attrs, content));
+  needs.deliver(sender, element("receipt", attrs, content));
 }
 
 function retryIsComplete(node: BinaryNode): boolean {

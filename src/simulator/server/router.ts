@@ -1,70 +1,53 @@
 import { element } from "../wire/nodes.ts";
-import type { BinaryNode } from "../wire/nodes.ts";
-import { handleAck } from "./acks.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
 import { anyHook } from "./hooks.ts";
-import { handleChatState } from "./chat-state.ts";
-import { answerIq } from "./iq/index.ts";
-import { handleMessage } from "./messages.ts";
-import { handleReceipt } from "./receipts.ts";
-import type { SimulatorServer } from "./server.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Movement, Reports, StanzaHandler } from "./ports.ts";
 
-export type StanzaHandler = (server: SimulatorServer, connection: Connection, node: BinaryNode) => void;
-
-/** Which handler takes which stanza. */
-const stanzaHandlers: Record<string, StanzaHandler> = {
-  iq: answerIq,
-  message: handleMessage,
-  receipt: handleReceipt,
-  ack: handleAck,
-  presence: handlePresence,
-  chatstate: handleChatState,
-  // Telemetry has no answer; it is in the stanza log.
-  ib: () => {},
-};
+interface Needs extends Reports, Movement {
+  hooks: Pick<Hooks, "received" | "handled">;
+  /** Which handler takes which stanza, by its tag. */
+  handlers: Record<string, StanzaHandler>;
+}
 
 /** Stanzas that a client may send before it is linked. */
 const BEFORE_LOGIN = new Set(["iq", "ack", "ib", "presence"]);
 
-/** Hands a client's stanza to its handler. */
-export function route(server: SimulatorServer, connection: Connection, node: BinaryNode): void {
-  if (anyHook(server.hooks.received, connection, node)) return;
-  const handler = stanzaHandlers[node.tag];
-  const who = connection.device?.label ?? "unlinked";
-  if (!handler || (!connection.device && !BEFORE_LOGIN.has(node.tag))) {
-    server.violations.report("unknown_stanza", who, `<${node.tag}> is not understood here`);
-    return;
-  }
-  try {
-    handler(server, connection, node);
-  } catch (error) {
-    // A fault of the simulator must show up in the test, and must not end the process for everybody else.
-    server.violations.report(
-      "simulator_error",
-      who,
-      error instanceof Error ? (error.stack ?? "") : String(error),
-    );
-  }
-  for (const hook of server.hooks.handled.slice()) hook(connection, node);
-  server.changed();
+/** Hands each stanza of a client to its handler. */
+export function createRouter({ hooks, handlers, violations, changed }: Needs): StanzaHandler {
+  return (connection, node) => {
+    if (anyHook(hooks.received, connection, node)) return;
+    const handler = handlers[node.tag];
+    const who = nameOf(connection);
+    if (!handler || (!connection.device && !BEFORE_LOGIN.has(node.tag))) {
+      violations.report("unknown_stanza", who, `<${node.tag}> is not understood here`);
+      return;
+    }
+    try {
+      handler(connection, node);
+    } catch (error) {
+      // A fault of the simulator must show up in the test, and must not end the process for everybody else.
+      violations.report("simulator_error", who, textOf(error));
+    }
+    for (const hook of hooks.handled.slice()) hook(connection, node);
+    changed();
+  };
 }
 
-/** The connection is gone: its device goes offline, a registration ends. */
-export function disconnected(server: SimulatorServer, connection: Connection): void {
-  server.connections.delete(connection);
-  server.pairing.forget(connection);
-  const { device } = connection;
-  if (device?.connection === connection) {
-    device.connection = undefined;
-    device.active = false;
-  }
-  server.changed();
-}
+/** Whose connection it is, for violations. */
+export const nameOf = ({ device }: Connection): string => device?.label ?? "unlinked";
 
-function handlePresence(server: SimulatorServer, connection: Connection, node: BinaryNode): void {
-  const { type, name, to } = node.attrs;
-  if (connection.device && name && type !== "subscribe") connection.device.account.name = name;
-  if (type === "subscribe" && to && server.world.find(to)) {
-    connection.send(element("presence", { from: to, type: "unavailable", last: "deny" }));
-  }
+/** An error with the place that it comes from. */
+export const textOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? "") : String(error);
+
+/** Takes the push name that clients tell, and answers who wants to know of somebody: everybody is away, and hides since when. */
+export function createPresences({ world }: { world: World }): StanzaHandler {
+  return (connection, { attrs: { type, name, to } }) => {
+    if (connection.device && name && type !== "subscribe") connection.device.account.name = name;
+    if (type === "subscribe" && to && world.find(to)) {
+      connection.send(element("presence", { from: to, type: "unavailable", last: "deny" }));
+    }
+  };
 }

@@ -1,211 +1,162 @@
 import type { WebSocket } from "ws";
-import type { DeviceAddress, Link } from "../people/link.ts";
-import { MediaStore } from "../media/store.ts";
+import type { MediaStore } from "../media/store.ts";
+import type { Link } from "../people/link.ts";
+import type { DeviceAddress } from "../people/address.ts";
 import type { Random } from "../random.ts";
+import type { Time } from "../time.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Violations } from "../violations.ts";
-import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { makeServerIdentity } from "../wire/noise.ts";
-import type { ServerIdentity } from "../wire/noise.ts";
-import type { Account, World } from "../world.ts";
+import type { Account, Connection, Device } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
 import { AcceptedMessages } from "./accepted-messages.ts";
-import type { Channel } from "./channels.ts";
-import type { Connection } from "./connection.ts";
+import { createAcks } from "./acks.ts";
+import { createBacklog } from "./backlog.ts";
+import type { Changes } from "./changes.ts";
+import { createChannels } from "./channels.ts";
+import { createChatStates } from "./chat-state.ts";
+import { createCopies } from "./copies.ts";
 import { DeliveredStanzas } from "./delivered-stanzas.ts";
-import type { Device } from "./device.ts";
-import { anyHook, noHooks } from "./hooks.ts";
-import { SERVER_JID } from "./jid.ts";
+import { createDelivery } from "./delivery.ts";
+import { createDeviceLists } from "./device-lists.ts";
+import { createDirectMessages } from "./direct-messages.ts";
+import { createGroupMessages } from "./group-messages.ts";
+import { createGroups } from "./groups.ts";
+import { noHooks } from "./hooks.ts";
+import { createIqHandlers, createIqs } from "./iq/index.ts";
 import { attachLink } from "./link-connection.ts";
+import { createLogin } from "./login.ts";
+import { createMediaRetry } from "./media-retry.ts";
 import { MessageBook } from "./message-book.ts";
-import { PairingDesk } from "./pairing.ts";
-import { Reachout } from "./reachout.ts";
-import { authorOf } from "./receipts.ts";
-import { SocketConnection } from "./session.ts";
+import { createMessages } from "./messages.ts";
+import { createPairing } from "./pairing.ts";
+import { createReachout } from "./reachout.ts";
+import { createReceipts } from "./receipts.ts";
+import { createPresences, createRouter } from "./router.ts";
+import { SocketConnection } from "./socket-connection.ts";
+import { createStamps } from "./stamps.ts";
 import { StanzaLog } from "./stanza-log.ts";
+import { createStatuses } from "./status.ts";
+import { createStrictness } from "./strictness.ts";
 
-export interface ServerParts {
+/** What a service is made of that others share with it. */
+interface ServerParts {
   world: World;
   random: Random;
-  /** Milliseconds since 1970. */
-  clock: () => number;
+  time: Time;
   violations: Violations;
   transcript: Transcript;
+  changes: Changes;
+  media: MediaStore;
   /** Brings the phones of an account online, when they never were. */
   wake: (account: Account) => Promise<void>;
   qr: { refs: number; firstMs: number; nextMs: number };
 }
 
-/** The simulated service: connections, queues and what all handlers share. */
-export class SimulatorServer {
-  readonly world: World;
-  readonly random: Random;
-  readonly clock: () => number;
-  readonly violations: Violations;
-  readonly transcript: Transcript;
-  readonly wake: (account: Account) => Promise<void>;
-  readonly qr: ServerParts["qr"];
-  readonly identity: ServerIdentity;
-  readonly hooks = noHooks();
-  readonly media: MediaStore;
-  /** Channels by their address. */
-  readonly channels = new Map<string, Channel>();
-  /** Posts that channels did not take, and why. */
-  readonly refusedPosts: { id: string; channel: string; reason: string }[] = [];
-  readonly reachout = new Reachout();
-  readonly stanzas: StanzaLog;
-  readonly book = new MessageBook();
-  readonly accepted = new AcceptedMessages();
-  readonly delivered = new DeliveredStanzas();
-  readonly pairing: PairingDesk;
-  /** Timestamps and names that a caller gave for single messages, by sender and id. */
-  readonly overrides = new Map<string, { t?: string; notify?: string }>();
-  readonly connections = new Set<Connection>();
-  #lastId = 0;
-  #lastPost = 0;
-  #listeners = new Set<() => void>();
+/** The simulated service, put together: what the surface, the faults and the simulator's own tests reach of it. */
+export type SimulatorServer = ReturnType<typeof createServer>;
 
-  constructor(parts: ServerParts) {
-    this.world = parts.world;
-    this.random = parts.random;
-    this.clock = parts.clock;
-    this.violations = parts.violations;
-    this.transcript = parts.transcript;
-    this.wake = parts.wake;
-    this.qr = parts.qr;
-    this.identity = makeServerIdentity(parts.random.fork("noise"));
-    this.stanzas = new StanzaLog(parts.clock);
-    this.media = new MediaStore(parts.random.fork("media"), parts.clock);
-    this.pairing = new PairingDesk(this);
-  }
+/** Joins the parts of the service. Each names what it uses; nothing else is known to it. */
+export function createServer(parts: ServerParts) {
+  const core = createCore(parts);
+  const services = createServices(core);
+  const connections = new Set<Connection>();
+  const login = createLogin({ ...core, ...services });
+  const route = createRouter({ ...core, handlers: createHandlers({ ...core, ...services, ...login }) });
 
-  /** A companion has connected. */
-  accept(socket: WebSocket): void {
-    this.connections.add(new SocketConnection(this, socket));
-  }
-
-  /** Connects a simulated phone at node level. @throws when the account or the device does not exist */
-  attach(address: DeviceAddress): Link {
-    return attachLink(this, address);
-  }
-
-  /** Server time in whole seconds, as text, for the `t` attribute. */
-  now(): string {
-    return String(Math.floor(this.clock() / 1000));
-  }
-
-  /** A fresh id for a stanza of the server's own. */
-  nextId(): string {
-    return String(1_000_000 + ++this.#lastId);
-  }
-
-  /** Counts the posts of all channels. */
-  nextPost(): number {
-    return ++this.#lastPost;
-  }
-
-  /** Queues a stanza for a device and sends what can be sent. */
-  deliver(device: Device, node: BinaryNode): void {
-    const stanza = device.queue.push(
-      this.hooks.alter.reduce((form, hook) => hook(device, form) ?? form, node),
-    );
-    if (anyHook(this.hooks.keep, device, stanza)) stanza.held = true;
-    if (!device.connection && !device.seen && device.account.kind === "contact")
-      void this.wake(device.account);
-    this.flush(device);
-  }
-
-  /** Sends what waits for a device and was not sent on this connection, unless something holds it back. */
-  flush(device: Device): void {
-    const { connection } = device;
-    if (!connection || !device.active || anyHook(this.hooks.hold, device)) return;
-    for (const stanza of device.queue.waiting().slice()) {
-      if (stanza.held || stanza.sentOn === connection || connection.closed) continue;
-      device.queue.markSent(stanza, connection, this.clock());
-      this.#transmit(connection, device, stanza.node);
+  function disconnected(connection: Connection): void {
+    connections.delete(connection);
+    services.pairing.forget(connection);
+    const { device } = connection;
+    if (device?.connection === connection) {
+      device.connection = undefined;
+      device.active = false;
     }
-    this.changed();
+    core.changed();
   }
 
-  /** What waited while the device was away goes out first, marked as offline, between preview and end. */
-  flushOffline(device: Device): void {
-    const { connection } = device;
-    if (!connection || !device.active) return;
-    const waiting = device.queue.waiting().filter(({ held }) => !held);
-    const count = (tag: string) => String(waiting.filter(({ node }) => node.tag === tag).length);
-    if (waiting.length > 0) {
-      connection.send(
-        element("ib", { from: SERVER_JID }, [
-          element("offline_preview", {
-            count: String(waiting.length),
-            message: count("message"),
-            receipt: count("receipt"),
-            notification: count("notification"),
-            appdata: "0",
-            call: "0",
-          }),
-        ]),
-      );
-    }
-    if (!anyHook(this.hooks.hold, device)) {
-      for (const [index, stanza] of waiting.entries()) {
-        device.queue.markSent(stanza, connection, this.clock());
-        const { node } = stanza;
-        this.#transmit(connection, device, { ...node, attrs: { ...node.attrs, offline: String(index) } });
-      }
-    }
-    if (!anyHook(this.hooks.withholdOffline, device)) {
-      const end = element("offline", { count: String(waiting.length) });
-      connection.send(element("ib", { from: SERVER_JID }, [end]));
-    }
-    this.changed();
-  }
+  const wires = { ...core, ...services, ...login, connections, route, disconnected };
+  return {
+    ...core,
+    ...services,
+    /** A client has connected. */
+    accept(socket: WebSocket): void {
+      connections.add(new SocketConnection(wires, socket));
+    },
+    /** Connects a simulated phone at node level. @throws when the account or the device does not exist */
+    attach: (address: DeviceAddress): Link => attachLink(wires, address),
+    /** Closes every connection. */
+    close(): void {
+      services.pairing.close();
+      for (const connection of connections) connection.cut();
+    },
+  };
+}
 
-  /** Sends an ack, unless a fault delays or holds it. */
-  sendAck(connection: Connection, ack: BinaryNode): void {
-    if (connection.device && anyHook(this.hooks.ack, connection.device, ack, connection)) return;
-    connection.send(ack);
-  }
-
-  /** Tells waiters that connections, queues or the transcript moved. */
-  changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Resolves once `condition` holds; false when the time (milliseconds) ran out first. */
-  async until(condition: () => boolean, timeoutMs: number): Promise<boolean> {
-    if (condition()) return true;
-    return await new Promise<boolean>((resolve) => {
-      const finish = (held: boolean): void => {
-        clearTimeout(timer);
-        this.#listeners.delete(check);
-        resolve(held);
-      };
-      const check = (): void => {
-        if (condition()) finish(true);
-      };
-      const timer = setTimeout(() => finish(condition()), timeoutMs);
-      this.#listeners.add(check);
-    });
-  }
-
-  /** Closes every connection. */
-  close(): void {
-    this.pairing.close();
-    for (const connection of this.connections) connection.cut();
-  }
-
-  #transmit(connection: Connection, device: Device, node: BinaryNode): void {
-    const repeats = this.hooks.repeat.reduce((sum, hook) => sum + hook(device, node), 0);
-    for (let copy = 0; copy <= repeats; copy += 1) connection.send(node);
-    if (node.tag === "message") this.#note(device, node);
-    for (const hook of this.hooks.transmitted.slice()) hook(device, node);
-  }
-
-  #note(device: Device, node: BinaryNode): void {
-    this.delivered.add(device, node);
-    const { id, offline } = node.attrs;
+/** State, and the way of stanzas to devices. */
+function createCore(parts: ServerParts) {
+  const { world, random, time, transcript, changes, ...rest } = parts;
+  const state = {
+    ...rest,
+    ...changes,
+    world,
+    random,
+    time,
+    transcript,
+    ...createStamps(time),
+    hooks: noHooks(),
+    identity: makeServerIdentity(random.fork("noise")),
+    stanzas: new StanzaLog(time),
+    book: new MessageBook(),
+    accepted: new AcceptedMessages(),
+    delivered: new DeliveredStanzas(),
+    /** Timestamps and names that a caller gave for single messages, by sender and id. */
+    overrides: new Map<string, { t?: string; notify?: string }>(),
+  };
+  const left = (device: Device, message: BinaryNode): void => {
+    state.delivered.add(device, message);
+    const { id, offline } = message.attrs;
     if (id && offline !== undefined)
-      this.transcript.underway(device, authorOf(this, node), id, { offline: true });
-  }
+      transcript.underway(device, world.authorOf(message), id, { offline: true });
+  };
+  const delivery = createDelivery({ ...state, left });
+  return { ...state, ...delivery, ...createBacklog({ ...state, ...delivery }) };
+}
+
+/** What handlers share, besides the state. */
+function createServices(core: ReturnType<typeof createCore>) {
+  return {
+    deviceLists: createDeviceLists(core),
+    groups: createGroups(core),
+    channels: createChannels(core),
+    reachout: createReachout(core),
+    pairing: createPairing(core),
+    ...createMediaRetry(core),
+  };
+}
+
+type HandlerNeeds = ReturnType<typeof createCore> &
+  ReturnType<typeof createServices> &
+  ReturnType<typeof createLogin>;
+
+/** Which handler takes which stanza. */
+function createHandlers(needs: HandlerNeeds) {
+  const copying = { ...needs, passCopy: createCopies(needs) };
+  return {
+    iq: createIqs({ ...needs, handlers: createIqHandlers(needs) }),
+    message: createMessages({
+      ...needs,
+      inspect: createStrictness(needs),
+      direct: createDirectMessages(copying),
+      toGroup: createGroupMessages(copying),
+      toStatus: createStatuses(copying),
+    }),
+    receipt: createReceipts(needs),
+    ack: createAcks(needs),
+    presence: createPresences(needs),
+    chatstate: createChatStates(needs),
+    // Telemetry has no answer; it is in the stanza log.
+    ib: () => {},
+  };
 }

@@ -1,7 +1,8 @@
-import type { StanzaEntry, StanzaFilter } from "../types.ts";
+import type { Time } from "../time.ts";
+import type { StanzaEntry, StanzaFilter } from "../surface/stanzas.ts";
 import { children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Device } from "./device.ts";
+import type { Device } from "../world/accounts.ts";
 
 const KEPT = 20_000;
 
@@ -12,10 +13,10 @@ export class StanzaLog {
   #seq = 0;
   #entries: StanzaEntry[] = [];
   readonly #totals = new Map<string, Total>();
-  readonly #clock: () => number;
+  readonly #time: Time;
 
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(time: Time) {
+    this.#time = time;
   }
 
   /** The sequence number of the newest stanza. */
@@ -32,7 +33,7 @@ export class StanzaLog {
       children: children(node).map((child) => child.tag),
       enc: encTypes(node),
     };
-    this.#entries.push({ seq: ++this.#seq, at: this.#clock(), ...shape, attrs: { ...node.attrs } });
+    this.#entries.push({ seq: ++this.#seq, at: this.#time.now(), ...shape, attrs: { ...node.attrs } });
     if (this.#entries.length > KEPT * 1.5) this.#entries = this.#entries.slice(-KEPT);
     this.#count({ ...shape, type: node.attrs.type ?? "", xmlns: node.attrs.xmlns ?? "", count: 1 });
   }

@@ -1,38 +1,49 @@
-import { child, children, element } from "../wire/nodes.ts";
+import { child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import { listedDevices } from "./device-lists.ts";
-import type { Device } from "./device.ts";
-import { LID_SERVER, jidOf } from "./jid.ts";
-import { commonAttributes, travelling } from "./messages.ts";
-import type { Verdict } from "./messages.ts";
-import type { SimulatorServer } from "./server.ts";
+import { LID_SERVER, jidOf } from "../world/jid.ts";
+import { listedDevices } from "../world/accounts.ts";
+import type { Device } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
+import type { PassCopy } from "./copies.ts";
+import type { MessageBook } from "./message-book.ts";
+import type { MessageOutcome, Reports, Stamps } from "./ports.ts";
 
 /** Where statuses are posted. */
 export const STATUS_JID = "status@broadcast";
 
-/** A status: one ciphertext for all, with the sender's key for everybody who is to see it. */
-export function postStatus(server: SimulatorServer, sender: Device, node: BinaryNode): Verdict {
-  server.book.add(node.attrs.id!, { sender, to: STATUS_JID, addressing: "pn" }, server.now());
-  if (node.attrs.participant) return resend(server, sender, node);
+interface Needs extends Pick<Stamps, "now">, Reports {
+  world: World;
+  book: MessageBook;
+  passCopy: PassCopy;
+}
+
+/** Passes statuses on: one ciphertext for all, with the sender's key for everybody who is to see it. */
+export function createStatuses(needs: Needs): (sender: Device, message: BinaryNode) => MessageOutcome {
+  return (sender, message) => postStatus(needs, sender, message);
+}
+
+function postStatus(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome {
+  needs.book.add(node.attrs.id!, { sender, to: STATUS_JID, addressing: "pn" }, needs.now());
+  if (node.attrs.participant) return resend(needs, sender, node);
   const common = children(node, "enc").filter((enc) => enc.attrs.type === "skmsg");
   if (common.length !== 1) {
-    server.violations.report("group_without_skmsg", sender.label, `status ${node.attrs.id}`);
+    needs.violations.report("group_without_skmsg", sender.label, `status ${node.attrs.id}`);
     return { error: 400 };
   }
   const keys = new Map<Device, BinaryNode[]>();
   for (const to of children(child(node, "participants"), "to")) {
-    const device = server.world.device(to.attrs.jid);
+    const device = needs.world.device(to.attrs.jid);
     if (device) keys.set(device, children(to, "enc"));
-    else server.violations.report("device_list", sender.label, `status ${node.attrs.id}: ${to.attrs.jid}`);
+    else needs.violations.report("device_list", sender.label, `status ${node.attrs.id}: ${to.attrs.jid}`);
   }
-  reportMissing(server, sender, node, keys);
-  for (const [device, encs] of keys) pass(server, sender, device, node, [...encs, ...common]);
+  reportMissing(needs, sender, node, keys);
+  for (const [device, encs] of keys) pass(needs, sender, device, node, [...encs, ...common]);
   return {};
 }
 
 /** Who sees a status sees it on all devices. */
 function reportMissing(
-  server: SimulatorServer,
+  needs: Needs,
   sender: Device,
   node: BinaryNode,
   keys: Map<Device, BinaryNode[]>,
@@ -43,32 +54,23 @@ function reportMissing(
     .filter((device) => device !== sender && !keys.has(device));
   if (missing.length === 0) return;
   const names = missing.map((device) => device.label).join(", ");
-  server.violations.report("device_list", sender.label, `status ${node.attrs.id}: missing [${names}]`);
+  needs.violations.report("device_list", sender.label, `status ${node.attrs.id}: missing [${names}]`);
 }
 
-function resend(server: SimulatorServer, sender: Device, node: BinaryNode): Verdict {
-  const target = server.world.device(node.attrs.participant);
+function resend(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome {
+  const target = needs.world.device(node.attrs.participant);
   if (!target) return { error: 479 };
-  pass(server, sender, target, node, children(node, "enc"));
+  pass(needs, sender, target, node, children(node, "enc"));
   return {};
 }
 
-function pass(
-  server: SimulatorServer,
-  sender: Device,
-  target: Device,
-  node: BinaryNode,
-  encs: BinaryNode[],
-): void {
+function pass(needs: Needs, sender: Device, target: Device, node: BinaryNode, encs: BinaryNode[]): void {
   const { account } = sender;
   const { hidesNumber } = account;
   const attrs = {
-    ...commonAttributes(server, sender, node),
     from: STATUS_JID,
     participant: hidesNumber ? sender.lid : sender.pn,
     participant_lid: hidesNumber ? undefined : jidOf(account.lid, LID_SERVER),
   };
-  const stanza = element("message", attrs, travelling(node, encs));
-  server.transcript.sent(sender, target, STATUS_JID, stanza);
-  server.deliver(target, stanza);
+  needs.passCopy({ sender, target, chat: STATUS_JID, node, encs, attrs });
 }

@@ -2,24 +2,37 @@ import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { verify } from "../wire/keys.ts";
 import { bytes, child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import type { Device } from "./device.ts";
-import type { SimulatorServer } from "./server.ts";
+import type { Device } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
+import type { Reports } from "./ports.ts";
+
+interface Needs extends Reports {
+  world: World;
+}
+
+/** Looks at what is readable in a message and reports what its receivers or the service would refuse. */
+export function createStrictness(needs: Needs): (sender: Device, message: BinaryNode) => void {
+  return (sender, message) => {
+    checkDeviceIdentity(needs, sender, message);
+    checkCiphertexts(needs, sender, message);
+  };
+}
 
 const ACCOUNT_SIGNATURE = Buffer.from([6, 0]);
 const DEVICE_SIGNATURE = Buffer.from([6, 1]);
 
 /** A companion's first message to somebody must carry its signed device identity. */
-export function checkDeviceIdentity(server: SimulatorServer, sender: Device, node: BinaryNode): void {
+function checkDeviceIdentity(needs: Needs, sender: Device, node: BinaryNode): void {
   if (sender.id === 0 || !containsFirstContact(node)) return;
   const identity = bytes(child(node, "device-identity"));
   if (!identity) {
-    server.violations.report("device_identity_missing", sender.label, `message ${node.attrs.id} has a pkmsg`);
+    needs.violations.report("device_identity_missing", sender.label, `message ${node.attrs.id} has a pkmsg`);
     return;
   }
   // A companion that has passed once sends the same bytes each time.
   if (sender.signedIdentity?.equals(identity)) return;
   if (!identityIsGenuine(sender, identity)) {
-    server.violations.report("device_identity_invalid", sender.label, `message ${node.attrs.id}`);
+    needs.violations.report("device_identity_invalid", sender.label, `message ${node.attrs.id}`);
   }
 }
 
@@ -51,7 +64,7 @@ function containsFirstContact(node: BinaryNode): boolean {
 }
 
 /** Looks at what is readable in every ciphertext: its shape, and which one-time pre-key it uses up. */
-export function checkCiphertexts(server: SimulatorServer, sender: Device, node: BinaryNode): void {
+function checkCiphertexts(needs: Needs, sender: Device, node: BinaryNode): void {
   const direct = children(node, "enc").map((enc) => ({ enc, jid: node.attrs.participant ?? node.attrs.to }));
   const listed = children(child(node, "participants"), "to").flatMap((to) =>
     children(to, "enc").map((enc) => ({ enc, jid: to.attrs.jid })),
@@ -63,33 +76,28 @@ export function checkCiphertexts(server: SimulatorServer, sender: Device, node: 
       !content?.length ||
       enc.attrs.v !== "2"
     ) {
-      server.violations.report(
+      needs.violations.report(
         "malformed_ciphertext",
         sender.label,
         `enc in message ${node.attrs.id} for ${jid}`,
       );
       continue;
     }
-    if (enc.attrs.type === "pkmsg") checkPreKey(server, sender, server.world.device(jid), content);
+    if (enc.attrs.type === "pkmsg") checkPreKey(needs, sender, needs.world.device(jid), content);
   }
 }
 
-function checkPreKey(
-  server: SimulatorServer,
-  sender: Device,
-  target: Device | undefined,
-  content: Buffer,
-): void {
+function checkPreKey(needs: Needs, sender: Device, target: Device | undefined, content: Buffer): void {
   if (!target) return;
   let header: proto.PreKeySignalMessage;
   try {
     header = proto.PreKeySignalMessage.decode(content.subarray(1));
   } catch {
-    server.violations.report("malformed_ciphertext", sender.label, `pkmsg for ${target.label}`);
+    needs.violations.report("malformed_ciphertext", sender.label, `pkmsg for ${target.label}`);
     return;
   }
   if (target.registrationId && header.registrationId === undefined) {
-    server.violations.report(
+    needs.violations.report(
       "malformed_ciphertext",
       sender.label,
       `pkmsg for ${target.label} without registration`,
@@ -100,13 +108,13 @@ function checkPreKey(
   const spent = target.spentPreKeys.get(id);
   const baseKey = Buffer.from(header.baseKey).toString("hex");
   if (!spent) {
-    server.violations.report(
+    needs.violations.report(
       "prekey_unknown",
       sender.label,
       `pre-key ${id} of ${target.label} was never given out`,
     );
   } else if (spent.baseKey !== undefined && spent.baseKey !== baseKey) {
-    server.violations.report(
+    needs.violations.report(
       "prekey_reused",
       sender.label,
       `pre-key ${id} of ${target.label} was used before`,

@@ -1,9 +1,10 @@
 import type { Random } from "../random.ts";
+import type { KeyBundle } from "./bundle.ts";
 import { type KeyPair, keyPairFrom, sign, verify, withKeyType } from "./curve.ts";
-import { SignalError } from "./error.ts";
-import { equal } from "./kdf.ts";
+import { SignalError, isDuplicate } from "./error.ts";
+import { PreKeys, SIGNED_PRE_KEY_ID } from "./pre-keys.ts";
 import { SenderKeys } from "./sender-keys.ts";
-import { type Session, initiate, open, respond, seal } from "./session.ts";
+import { type Session, initiate, isNamedBy, open, respond, seal } from "./session.ts";
 import {
   type PreKeyMessage,
   type WhisperMessage,
@@ -15,16 +16,8 @@ import {
 /** Sessions kept per peer beside the current one, as Signal's own library does. */
 const ARCHIVED_SESSIONS = 40;
 
-/** What a server hands out about a device to whoever wants to write to it. Public keys are 32 bytes. */
-export interface KeyBundle {
-  registrationId: number;
-  identity: Uint8Array;
-  signedPreKey: { id: number; public: Uint8Array; signature: Uint8Array };
-  preKey?: { id: number; public: Uint8Array };
-}
-
 /** A decrypted session message. */
-export interface Decrypted {
+interface Decrypted {
   plaintext: Uint8Array;
   /** The peer's identity key, from the session that fitted. */
   identity: Uint8Array;
@@ -44,16 +37,13 @@ type Sessions = readonly Session[];
 export class SignalDevice {
   readonly registrationId: number;
   readonly identity: KeyPair;
-  readonly #random: Random;
   readonly #sessions = new Map<string, Sessions>();
-  readonly #usedPreKeys = new Set<number>();
+  readonly #preKeys: PreKeys;
   readonly #senderKeys: SenderKeys;
   #ratchets: Random;
-  #signedPreKey: KeyPair | undefined;
-  #nextPreKeyId = 1;
 
   private constructor(random: Random) {
-    this.#random = random;
+    this.#preKeys = new PreKeys(random);
     this.#ratchets = random.fork("ratchets");
     this.#senderKeys = new SenderKeys(random.fork("sender keys"));
     this.identity = keyPairFrom(random.fork("identity").bytes(32));
@@ -67,14 +57,17 @@ export class SignalDevice {
 
   /** The signed pre-key that goes with uploads. It is never rotated. */
   get signedPreKey(): KeyBundle["signedPreKey"] {
-    const pair = this.#signedPreKeyPair();
-    return { id: 1, public: pair.public, signature: sign(this.identity, withKeyType(pair.public)) };
+    const pair = this.#preKeys.signed;
+    return {
+      id: SIGNED_PRE_KEY_ID,
+      public: pair.public,
+      signature: sign(this.identity, withKeyType(pair.public)),
+    };
   }
 
   /** Makes the next `count` one-time pre-keys. Private halves are made again from the stream when they are needed. */
   uploadPreKeys(count: number): { id: number; public: Uint8Array }[] {
-    const ids = Array.from({ length: count }, () => this.#nextPreKeyId++);
-    return ids.map((id) => ({ id, public: this.#preKeyPair(id).public }));
+    return this.#preKeys.next(count);
   }
 
   /** Whether a message to this peer can be encrypted. */
@@ -85,11 +78,6 @@ export class SignalDevice {
   /** The registration id and base key of the current session with a peer. */
   sessionInfo(peer: string): { registrationId: number; baseKey: Uint8Array } | undefined {
     return this.#sessions.get(peer)?.[0];
-  }
-
-  /** Forgets every session with a peer. */
-  endSessions(peer: string): void {
-    this.#sessions.delete(peer);
   }
 
   /**
@@ -182,31 +170,15 @@ export class SignalDevice {
   }
 
   #decryptWithNew(peer: string, start: PreKeyMessage, message: WhisperMessage): Decrypted {
-    if (start.signedPreKeyId !== 1) {
+    if (start.signedPreKeyId !== SIGNED_PRE_KEY_ID) {
       throw new SignalError("invalid_signed_prekey", `There is no signed pre-key ${start.signedPreKeyId}.`);
     }
     const parties = this.#parties(start.identity, start.registrationId);
-    const fresh = respond(
-      parties,
-      start.baseKey,
-      this.#signedPreKeyPair(),
-      this.#unusedPreKey(start.preKeyId),
-    );
+    const fresh = respond(parties, start.baseKey, this.#preKeys.signed, this.#preKeys.unused(start.preKeyId));
     const { session, plaintext } = open(fresh, message, () => this.#freshPair());
     this.#keep(peer, session);
-    if (start.preKeyId !== undefined) this.#usedPreKeys.add(start.preKeyId);
+    this.#preKeys.use(start.preKeyId);
     return { plaintext, identity: session.theirs, usedPreKeyId: start.preKeyId };
-  }
-
-  #unusedPreKey(id: number | undefined): KeyPair | undefined {
-    if (id === undefined) return undefined;
-    if (id < 1 || id >= this.#nextPreKeyId) {
-      throw new SignalError("invalid_prekey", `One-time pre-key ${id} was never made.`);
-    }
-    if (this.#usedPreKeys.has(id)) {
-      throw new SignalError("invalid_prekey", `One-time pre-key ${id} was used before.`);
-    }
-    return this.#preKeyPair(id);
   }
 
   /** Makes `session` the current one, in place of `instead` when given. */
@@ -219,24 +191,7 @@ export class SignalDevice {
     return { identity: this.identity, theirIdentity, registrationId };
   }
 
-  #preKeyPair(id: number): KeyPair {
-    return keyPairFrom(this.#random.fork(`pre-key ${id}`).bytes(32));
-  }
-
-  #signedPreKeyPair(): KeyPair {
-    this.#signedPreKey ??= keyPairFrom(this.#random.fork("signed pre-key").bytes(32));
-    return this.#signedPreKey;
-  }
-
   #freshPair(): KeyPair {
     return keyPairFrom(this.#ratchets.bytes(32));
   }
-}
-
-function isNamedBy(session: Session, start: PreKeyMessage): boolean {
-  return equal(session.baseKey, start.baseKey) && equal(session.theirs, start.identity);
-}
-
-function isDuplicate(error: unknown): boolean {
-  return error instanceof SignalError && error.reason === "duplicate";
 }

@@ -1,5 +1,5 @@
 /** Why a Signal operation failed; the transcript and the retry logic decide by it. */
-export type SignalErrorReason =
+type SignalErrorReason =
   | "no_session"
   | "bad_mac"
   | "duplicate"
@@ -19,4 +19,9 @@ export class SignalError extends Error {
     this.name = "SignalError";
     this.reason = reason;
   }
+}
+
+/** The message was decrypted before. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof SignalError && error.reason === "duplicate";
 }

@@ -12,7 +12,7 @@ import { type WhisperMessage, writeWhisperMessage } from "./wire.ts";
 const RECEIVING_CHAINS = 5;
 
 /** What goes into every message until the other side has answered on this session. */
-export interface PendingPreKey {
+interface PendingPreKey {
   preKeyId?: number;
   signedPreKeyId: number;
 }
@@ -153,6 +153,11 @@ export function open(
     },
     plaintext,
   };
+}
+
+/** Whether a pre-key message belongs to this session: same base key, same identity. */
+export function isNamedBy(session: Session, start: { baseKey: Uint8Array; identity: Uint8Array }): boolean {
+  return equal(session.baseKey, start.baseKey) && equal(session.theirs, start.identity);
 }
 
 function rootOf(agreed: Uint8Array[]): Uint8Array {

@@ -86,7 +86,7 @@ export function readPreKeyMessage(bytes: Uint8Array): PreKeyMessage {
 }
 
 /** A group message (`skmsg`), still encrypted. `signed` is what `signature` covers. */
-export interface SenderKeyMessage {
+interface SenderKeyMessage {
   keyId: number;
   iteration: number;
   ciphertext: Uint8Array;
@@ -121,7 +121,7 @@ export function readSenderKeyMessage(bytes: Uint8Array): SenderKeyMessage {
 }
 
 /** A sender key as it is given to the other devices of a group. */
-export interface SenderKeyDistribution {
+interface SenderKeyDistribution {
   keyId: number;
   iteration: number;
   chainKey: Uint8Array;

@@ -9,6 +9,7 @@ import type { EvidenceMethods } from "./evidence.ts";
 import type { SimulatorFaults } from "./faults.ts";
 import type { GroupMethods } from "./groups.ts";
 import type { WireMethods } from "./stanzas.ts";
+import type { Time } from "../time.ts";
 
 /** Options of `startSimulator`. */
 export interface SimulatorOptions {
@@ -26,6 +27,8 @@ export interface SimulatorOptions {
   qrNextMs?: number;
   /** Milliseconds since 1970. Default `Date.now`. */
   clock?: () => number;
+  /** The service's clock and timers, for tests that move them; `clock` is then not looked at. Library only. */
+  time?: Time;
 }
 
 /** Where a simulator listens, and what its clients must trust. */

@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import type { Cancel, Time } from "../time.ts";
 
 /** What is wrong with the way of a frame to the client. */
 export interface FrameTrouble {
@@ -25,27 +26,30 @@ interface Parcel {
 /** Writes frames to a WebSocket in their order, whatever is wrong with the way of each. */
 export class FrameWriter {
   readonly #socket: WebSocket;
+  readonly #time: Time;
   readonly #end: (how: "close" | "cut") => void;
   #parcels: Parcel[] = [];
   #packed: Buffer[] = [];
-  #packTimer: NodeJS.Timeout | undefined;
-  #pieceTimer: NodeJS.Timeout | undefined;
+  #stopPacking: Cancel | undefined;
+  #stopWaiting: Cancel | undefined;
   /** Milliseconds that pieces have taken and that were not waited for yet. */
   #debtMs = 0;
   #paused = false;
   #finish: (() => void) | undefined;
 
   /** @param end  ends the connection after a frame that was cut in its middle */
-  constructor(socket: WebSocket, end: (how: "close" | "cut") => void) {
+  constructor(socket: WebSocket, time: Time, end: (how: "close" | "cut") => void) {
     this.#socket = socket;
+    this.#time = time;
     this.#end = end;
   }
 
+  /** Writes one frame after all that came before it. */
   write(framed: Buffer, trouble: FrameTrouble = {}): void {
     const bytes = trouble.corrupt ? corrupted(framed) : framed;
     if (trouble.packMs !== undefined && !trouble.truncate) {
       this.#packed.push(bytes);
-      this.#packTimer ??= setTimeout(() => this.#unpack(), trouble.packMs);
+      this.#stopPacking ??= this.#time.after(trouble.packMs, () => this.#unpack());
       return;
     }
     this.#unpack();
@@ -65,6 +69,7 @@ export class FrameWriter {
     this.#paused = true;
   }
 
+  /** Ends the pause. */
   resume(): void {
     this.#paused = false;
     this.#pump();
@@ -79,16 +84,16 @@ export class FrameWriter {
 
   /** Forgets what is not written. */
   discard(): void {
-    clearTimeout(this.#packTimer);
-    clearTimeout(this.#pieceTimer);
+    this.#stopPacking?.();
+    this.#stopWaiting?.();
     this.#parcels = [];
     this.#packed = [];
     this.#finish = undefined;
   }
 
   #unpack(): void {
-    clearTimeout(this.#packTimer);
-    this.#packTimer = undefined;
+    this.#stopPacking?.();
+    this.#stopPacking = undefined;
     if (this.#packed.length === 0) return;
     const bytes = Buffer.concat(this.#packed.splice(0));
     this.#queue({ bytes, pieceBytes: bytes.length, msPerPiece: 0 });
@@ -100,7 +105,7 @@ export class FrameWriter {
   }
 
   #pump(): void {
-    while (!this.#paused && this.#pieceTimer === undefined) {
+    while (!this.#paused && this.#stopWaiting === undefined) {
       const parcel = this.#parcels[0];
       if (!parcel) break;
       this.#sendPiece(parcel);
@@ -121,10 +126,10 @@ export class FrameWriter {
     // Timers count whole milliseconds: what is shorter is added up.
     this.#debtMs += msPerPiece;
     if (this.#debtMs < 1) return;
-    this.#pieceTimer = setTimeout(() => {
-      this.#pieceTimer = undefined;
+    this.#stopWaiting = this.#time.after(this.#debtMs, () => {
+      this.#stopWaiting = undefined;
       this.#pump();
-    }, this.#debtMs);
+    });
     this.#debtMs = 0;
   }
 }

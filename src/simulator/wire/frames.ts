@@ -3,7 +3,7 @@ const INTRO = Buffer.from([0x57, 0x41, 6, 3]);
 const ROUTING_MARK = Buffer.from("ED");
 
 /** A protocol error on the transport; the connection is closed, nothing is answered. */
-export class FrameError extends Error {}
+class FrameError extends Error {}
 
 /** Prefixes the length, three bytes big-endian. */
 export function frame(data: Uint8Array): Buffer {

@@ -4,12 +4,12 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 
-export interface WireListener {
+interface WireListener {
   url: string;
   close(): Promise<void>;
 }
 
-export interface WireListenerOptions {
+interface WireListenerOptions {
   port: number;
   /** An HTTP status refuses this upgrade; undefined accepts it. */
   refuse(): number | undefined;

@@ -5,6 +5,7 @@ import { encodeBinaryNode } from "@whiskeysockets/baileys/lib/WABinary/encode.js
 import type { BinaryNode } from "@whiskeysockets/baileys/lib/WABinary/types.js";
 
 export type { BinaryNode };
+/** Attributes of a stanza; those that are undefined are left out. */
 export type Attributes = Record<string, string | undefined>;
 
 const COMPRESSED = 2;

@@ -42,7 +42,7 @@ export function makeServerIdentity(random: Random): ServerIdentity {
 }
 
 /** What the client proved and said in the handshake. */
-export interface ClientFinish {
+interface ClientFinish {
   transport: NoiseTransport;
   /** The client's long-lived Noise public key. */
   clientStatic: Buffer;

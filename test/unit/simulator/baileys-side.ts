@@ -7,7 +7,7 @@ import {
 import { makeLibSignalRepository } from "@whiskeysockets/baileys/lib/Signal/libsignal.js";
 import pino from "pino";
 import { withKeyType } from "../../../src/simulator/signal/curve.ts";
-import type { KeyBundle } from "../../../src/simulator/signal/device.ts";
+import type { KeyBundle } from "../../../src/simulator/signal/bundle.ts";
 
 /** The Signal layer that Baileys really uses, with keys in memory: the judge of ours. */
 export interface BaileysSide {

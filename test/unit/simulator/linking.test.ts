@@ -11,6 +11,7 @@ import { NoteBox } from "../../../src/simulator/people/note-box.ts";
 import { pad, unpad } from "../../../src/simulator/people/padding.ts";
 import { seededRandom } from "../../../src/simulator/random.ts";
 import { keyPairFrom, verify } from "../../../src/simulator/signal/curve.ts";
+import { hostTime } from "../../../src/simulator/time.ts";
 
 const random = seededRandom("linking");
 const account = keyPairFrom(random.fork("account").bytes(32));
@@ -61,7 +62,7 @@ describe("linking by code", () => {
 
 describe("notes that wait to be taken", () => {
   it("are taken once, the newest first, by those whom they fit", async () => {
-    const box = new NoteBox<number>();
+    const box = new NoteBox<number>(hostTime);
     for (const note of [1, 2, 3]) box.put(note);
 
     expect(box.takeNow((note) => note < 3)).toBe(2);

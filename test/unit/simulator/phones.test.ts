@@ -2,9 +2,11 @@ import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startSimulator } from "../../../src/simulator/index.ts";
 import { phoneFiles } from "../../../src/simulator/media/phone-files.ts";
-import type { DecryptedEvent, PersonOptions, PhoneViolation } from "../../../src/simulator/people/link.ts";
-import { Person } from "../../../src/simulator/people/person.ts";
+import type { DecryptedEvent, PhoneViolation } from "../../../src/simulator/people/events.ts";
+import type { PersonOptions, SimulatedPerson } from "../../../src/simulator/people/people.ts";
+import { createPerson } from "../../../src/simulator/people/person.ts";
 import { seededRandom } from "../../../src/simulator/random.ts";
+import { hostTime } from "../../../src/simulator/time.ts";
 import type { LibrarySimulator } from "../../../src/simulator/simulator.ts";
 
 const ANNA = "491510000001";
@@ -30,14 +32,14 @@ afterEach(() => sim.stop());
 async function person(
   number: string,
   options: Partial<PersonOptions> = {},
-): Promise<{ person: Person; told: Told }> {
+): Promise<{ person: SimulatedPerson; told: Told }> {
   const { lid } = await sim.addContact(number, { devices: options.devices });
   const told: Told = { read: [], receipts: [], acks: [], violations: [] };
   const world = {
-    clock: { now: Date.now },
+    time: hostTime,
     random: seededRandom("phones"),
-    attach: sim.server.attach.bind(sim.server),
-    files: phoneFiles(() => sim.server.media),
+    attach: sim.server.attach,
+    files: phoneFiles(sim.server.media),
     recorder: {
       onDecrypted: (event: DecryptedEvent) => told.read.push(event),
       onUndecryptable: () => {},
@@ -47,7 +49,7 @@ async function person(
       onViolation: (violation: PhoneViolation) => told.violations.push(violation),
     },
   };
-  return { person: new Person(world, { number, lid: lid.split("@")[0]!, ...options }), told };
+  return { person: createPerson(world, { number, lid: lid.split("@")[0]!, ...options }), told };
 }
 
 /** The same, online: otherwise the simulator would wake the contact that it has itself under this number. */
@@ -166,7 +168,7 @@ describe("two phones at once", () => {
     const [anna, ben] = [await onlinePerson(ANNA), await onlinePerson(BEN)];
     const numbers = Array.from({ length: 100 }, (_, index) => String(index));
 
-    const write = async (from: Person, to: string) => {
+    const write = async (from: SimulatedPerson, to: string) => {
       for (const text of numbers) {
         await from.sendText(to, text);
         if (Number(text) % 7 === 0) await new Promise((resolve) => setImmediate(resolve));

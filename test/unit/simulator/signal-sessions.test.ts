@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { seededRandom } from "../../../src/simulator/random.ts";
-import { type KeyBundle, SignalDevice } from "../../../src/simulator/signal/device.ts";
+import type { KeyBundle } from "../../../src/simulator/signal/bundle.ts";
+import { SignalDevice } from "../../../src/simulator/signal/device.ts";
 import { SignalError } from "../../../src/simulator/signal/error.ts";
 import { type BaileysSide, forBaileys, makeBaileysSide } from "./baileys-side.ts";
 

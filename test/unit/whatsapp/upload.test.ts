@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../../src/model/media.ts";
-import { makeCertificates } from "../../../src/simulator/media/certificates.ts";
+import { makeCertificates } from "../../../src/simulator/inside.ts";
 import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
 import type { MediaHostsSource } from "../../../src/whatsapp/media/hosts.ts";
 import { createUploads, UploadFailed } from "../../../src/whatsapp/media/upload.ts";

@@ -16,6 +16,7 @@ export function composeContacts(
   return { contactsArrayMessage: { displayName: `${list.length} contacts`, contacts: list, contextInfo } };
 }
 
+/** `contactMessage` and `contactsArrayMessage`. */
 export const contacts: ContentKind = {
   stanzaType: "media",
   read(message) {

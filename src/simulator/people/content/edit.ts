@@ -14,6 +14,7 @@ export function composeEdit(key: proto.IMessageKey, text: string, now: number): 
   return { editedMessage: { message: { protocolMessage } } };
 }
 
+/** `protocolMessage` of type MESSAGE_EDIT. */
 export const edit: ContentKind = {
   stanzaType: "text",
   read({ protocolMessage }) {
@@ -35,6 +36,7 @@ export function composeRevoke(key: proto.IMessageKey): proto.IMessage {
   return { protocolMessage: { key, type: REVOKE } };
 }
 
+/** `protocolMessage` of type REVOKE. */
 export const revoke: ContentKind = {
   stanzaType: "text",
   read({ protocolMessage }) {

@@ -4,12 +4,14 @@ import { contextOf, readContext } from "./context.ts";
 import type { Desk, Extras } from "./context.ts";
 import type { ContentKind } from "./kind.ts";
 
+/** A place on the map. */
 export function composeLocation(content: LocationContent, _: Desk, extras: Extras): proto.IMessage {
   const { latitude: degreesLatitude, longitude: degreesLongitude, name, address } = content;
   const contextInfo = contextOf(extras);
   return { locationMessage: { degreesLatitude, degreesLongitude, name, address, contextInfo } };
 }
 
+/** `locationMessage` and `liveLocationMessage`. */
 export const location: ContentKind = {
   stanzaType: "text",
   read(message) {

@@ -118,6 +118,7 @@ function bytesOf({ kind, bytes }: FileContent): Uint8Array {
   return bytes;
 }
 
+/** Every message with a file. */
 export const media: ContentKind = {
   stanzaType: "media",
   read(message) {

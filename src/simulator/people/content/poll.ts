@@ -33,6 +33,7 @@ export function pollOf(message: proto.IMessage): proto.Message.IPollCreationMess
   );
 }
 
+/** Polls of all versions that are read here. */
 export const poll: ContentKind = {
   stanzaType: "poll",
   read(message) {

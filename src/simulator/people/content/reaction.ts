@@ -6,6 +6,7 @@ export function composeReaction(key: proto.IMessageKey, emoji: string, now: numb
   return { reactionMessage: { key, text: emoji, senderTimestampMs: now } };
 }
 
+/** `reactionMessage`. */
 export const reaction: ContentKind = {
   stanzaType: "reaction",
   read({ reactionMessage }) {

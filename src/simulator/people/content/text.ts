@@ -9,6 +9,7 @@ export function composeText(text: string, extras: Extras = {}): proto.IMessage {
   return contextInfo ? { extendedTextMessage: { text, contextInfo } } : { conversation: text };
 }
 
+/** `conversation` and `extendedTextMessage`. */
 export const text: ContentKind = {
   stanzaType: "text",
   read(message) {

@@ -9,7 +9,7 @@ import { pollOf } from "./poll.ts";
 const TAG_BYTES = 16;
 
 /** Whose vote in which poll: all of it goes into the key. Addresses are those of people, without a device. */
-export interface Ballot {
+interface Ballot {
   pollId: string;
   secret: Uint8Array;
   creator: string;
@@ -53,6 +53,7 @@ export function openVote(
   }
 }
 
+/** `pollUpdateMessage`; what it chose is encrypted. */
 export const vote: ContentKind = {
   stanzaType: "poll",
   read: ({ pollUpdateMessage }) =>

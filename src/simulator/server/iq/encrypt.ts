@@ -2,19 +2,27 @@ import { createHash } from "node:crypto";
 import { typedPublicKey, verify } from "../../wire/keys.ts";
 import { bytes, child, children, element, uint, uintBytes } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
-import { announceDevices } from "../device-lists.ts";
-import type { Device, SignedPreKey } from "../device.ts";
 import { MalformedIq } from "../iq-error.ts";
-import { SERVER_JID } from "../jid.ts";
-import type { SimulatorServer } from "../server.ts";
+import { SERVER_JID } from "../../world/jid.ts";
+import type { DeviceLists } from "../device-lists.ts";
+import type { Deliveries, Reports, Stamps } from "../ports.ts";
+import type { World } from "../../world/world.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
+import type { Account, Device, SignedPreKey } from "../../world/accounts.ts";
 
 /** Below so many one-time pre-keys the owner is asked for more. */
 const LOW_KEYS = 5;
 const KEY_TYPE = Buffer.from([5]);
 
+interface Needs extends Stamps, Deliveries, Reports {
+  world: World;
+  deviceLists: Pick<DeviceLists, "announce">;
+  /** Brings the phones of an account online that never were: before that they have no keys. */
+  wake(account: Account): Promise<void>;
+}
+
 /** The key store: bundles for those who start a session, and what devices upload. */
-export const encryptHandlers: IqHandler[] = [
+export const createEncryptHandlers = (needs: Needs): IqHandler[] => [
   {
     xmlns: "encrypt",
     type: "get",
@@ -22,26 +30,26 @@ export const encryptHandlers: IqHandler[] = [
     answer: ({ device }) => [element("count", { value: String(device.preKeys.size) })],
   },
   { xmlns: "encrypt", type: "get", child: "digest", answer: ({ device }) => digest(device) },
-  { xmlns: "encrypt", type: "get", child: "key", answer: bundles },
-  { xmlns: "encrypt", type: "set", child: "rotate", answer: rotate },
-  { xmlns: "encrypt", type: "set", answer: upload },
+  { xmlns: "encrypt", type: "get", child: "key", answer: (request) => bundles(needs, request) },
+  { xmlns: "encrypt", type: "set", child: "rotate", answer: (request) => rotate(needs, request) },
+  { xmlns: "encrypt", type: "set", answer: (request) => upload(needs, request) },
 ];
 
-async function bundles({ server, device, body }: IqRequest): Promise<BinaryNode[]> {
+async function bundles(needs: Needs, { device, body }: IqRequest): Promise<BinaryNode[]> {
   const users = children(body, "user");
   if (users.length === 0) throw new MalformedIq("a key query without users");
   const answers: BinaryNode[] = [];
   for (const { attrs } of users) {
-    const account = server.world.find(attrs.jid);
-    if (account) await server.wake(account);
-    const target = server.world.device(attrs.jid);
-    answers.push(bundle(server, device, target, attrs.jid ?? ""));
+    const account = needs.world.find(attrs.jid);
+    if (account) await needs.wake(account);
+    const target = needs.world.device(attrs.jid);
+    answers.push(bundle(needs, device, target, attrs.jid ?? ""));
   }
   return [element("list", {}, answers)];
 }
 
 /** One device's bundle; a one-time pre-key is gone once it was given out. */
-function bundle(server: SimulatorServer, asker: Device, target: Device | undefined, jid: string): BinaryNode {
+function bundle(needs: Needs, asker: Device, target: Device | undefined, jid: string): BinaryNode {
   if (!target?.identity || !target.signedPreKey) {
     return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
   }
@@ -57,21 +65,21 @@ function bundle(server: SimulatorServer, asker: Device, target: Device | undefin
     target.preKeys.delete(id);
     target.spentPreKeys.set(id, { to: asker.pn });
     content.push(keyNode("key", id, publicKey));
-    askForMoreKeys(server, target);
+    askForMoreKeys(needs, target);
   }
   if (target.signedIdentity) content.push(element("device-identity", {}, target.signedIdentity));
-  return element("user", { jid, t: server.now() }, content);
+  return element("user", { jid, t: needs.now() }, content);
 }
 
-function askForMoreKeys(server: SimulatorServer, device: Device): void {
+function askForMoreKeys(needs: Needs, device: Device): void {
   if (device.preKeys.size >= LOW_KEYS || device.lowKeysTold) return;
   device.lowKeysTold = true;
-  const attrs = { from: SERVER_JID, type: "encrypt", id: server.nextId(), t: server.now() };
+  const attrs = { from: SERVER_JID, type: "encrypt", id: needs.nextId(), t: needs.now() };
   const count = element("count", { value: String(device.preKeys.size) });
-  server.deliver(device, element("notification", attrs, [count]));
+  needs.deliver(device, element("notification", attrs, [count]));
 }
 
-function upload({ server, device, iq }: IqRequest): BinaryNode[] {
+function upload(needs: Needs, { device, iq }: IqRequest): BinaryNode[] {
   const identity = bytes(child(iq, "identity"));
   const registrationId = uint(child(iq, "registration"));
   const signed = readSignedKey(child(iq, "skey"));
@@ -82,24 +90,24 @@ function upload({ server, device, iq }: IqRequest): BinaryNode[] {
   }
   device.identity = identity;
   device.registrationId = registrationId;
-  takeSignedKey(server, device, signed);
-  for (const key of children(child(iq, "list"), "key")) takeOneTimeKey(server, device, key);
+  takeSignedKey(needs, device, signed);
+  for (const key of children(child(iq, "list"), "key")) takeOneTimeKey(needs, device, key);
   device.lowKeysTold = false;
   if (!device.listed) {
     device.listed = true;
     // The answer goes out first; then others learn that the device can be written to.
-    queueMicrotask(() => announceDevices(server, device, "add"));
+    queueMicrotask(() => needs.deviceLists.announce(device, "add"));
   }
   return [];
 }
 
-function takeOneTimeKey(server: SimulatorServer, device: Device, key: BinaryNode): void {
+function takeOneTimeKey(needs: Needs, device: Device, key: BinaryNode): void {
   const id = uint(child(key, "id"));
   const publicKey = bytes(child(key, "value"));
   if (id === undefined || publicKey?.length !== 32) throw new MalformedIq("a malformed one-time pre-key");
   const known = device.preKeys.get(id);
   if (device.spentPreKeys.has(id) || (known && !known.equals(publicKey))) {
-    server.violations.report(
+    needs.violations.report(
       "prekey_id_reused",
       device.label,
       `pre-key ${id} was uploaded before with another key`,
@@ -108,18 +116,18 @@ function takeOneTimeKey(server: SimulatorServer, device: Device, key: BinaryNode
   device.preKeys.set(id, publicKey);
 }
 
-function takeSignedKey(server: SimulatorServer, device: Device, signed: SignedPreKey): void {
+function takeSignedKey(needs: Needs, device: Device, signed: SignedPreKey): void {
   if (!device.identity || !verify(device.identity, typedPublicKey(signed.publicKey), signed.signature)) {
-    server.violations.report("signed_prekey_signature", device.label, `signed pre-key ${signed.id}`);
+    needs.violations.report("signed_prekey_signature", device.label, `signed pre-key ${signed.id}`);
     throw new MalformedIq("a signed pre-key whose signature does not verify");
   }
   device.signedPreKey = signed;
 }
 
-function rotate({ server, device, body }: IqRequest): BinaryNode[] {
+function rotate(needs: Needs, { device, body }: IqRequest): BinaryNode[] {
   const signed = readSignedKey(child(body, "skey"));
   if (!signed) throw new MalformedIq("a rotation without a signed pre-key");
-  takeSignedKey(server, device, signed);
+  takeSignedKey(needs, device, signed);
   return [];
 }
 

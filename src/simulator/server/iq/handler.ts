@@ -1,11 +1,8 @@
 import type { BinaryNode } from "../../wire/nodes.ts";
-import type { Connection } from "../connection.ts";
-import type { Device } from "../device.ts";
-import type { SimulatorServer } from "../server.ts";
+import type { Connection, Device } from "../../world/accounts.ts";
 
 /** One question as a handler sees it. */
 export interface IqRequest {
-  server: SimulatorServer;
   connection: Connection;
   /** Who asks. Only handlers with `beforeLogin` may meet a connection without one; they use `connection`. */
   device: Device;

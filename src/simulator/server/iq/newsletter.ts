@@ -1,27 +1,33 @@
 import { element } from "../../wire/nodes.ts";
-import { listPosts } from "../channels.ts";
-import type { Channel } from "../channels.ts";
+import { listPosts } from "../channel.ts";
+import type { Channel } from "../channel.ts";
+import type { Channels } from "../channels.ts";
+import type { Stamps } from "../ports.ts";
 import { IqError } from "../iq-error.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 
 /** How long a client is told of changes in a channel that it looks at (seconds). */
 const LIVE_S = "300";
 
-/** Posts of channels, asked for one by one. */
-export const newsletterHandlers: IqHandler[] = [
+interface Needs extends Pick<Stamps, "now"> {
+  channels: Pick<Channels, "all">;
+}
+
+/** Posts of channels (`newsletter`), asked for one by one. */
+export const createNewsletterHandlers = (needs: Needs): IqHandler[] => [
   {
     xmlns: "newsletter",
     type: "get",
     child: "messages",
     answer(request) {
-      const { server, body } = request;
+      const { body } = request;
       const { type, key, jid } = body.attrs;
-      const all = [...server.channels.values()];
+      const all = [...needs.channels.all.values()];
       const channel = all.find(({ id, invite }) =>
         type === "invite" ? invite === key : id === (jid ?? key),
       );
       if (!channel) throw new IqError(404, "item-not-found");
-      return [element("messages", { jid: channel.id, t: server.now() }, posts(channel, request))];
+      return [element("messages", { jid: channel.id, t: needs.now() }, posts(channel, request))];
     },
   },
   {
@@ -29,8 +35,8 @@ export const newsletterHandlers: IqHandler[] = [
     type: "get",
     child: "message_updates",
     answer(request) {
-      const channel = channelOf(request);
-      const list = element("messages", { jid: channel.id, t: request.server.now() }, posts(channel, request));
+      const channel = channelOf(needs, request);
+      const list = element("messages", { jid: channel.id, t: needs.now() }, posts(channel, request));
       return [element("message_updates", {}, [list])];
     },
   },
@@ -39,14 +45,14 @@ export const newsletterHandlers: IqHandler[] = [
     type: "set",
     child: "live_updates",
     answer(request) {
-      channelOf(request);
+      channelOf(needs, request);
       return [element("live_updates", { duration: LIVE_S })];
     },
   },
 ];
 
-function channelOf({ server, iq }: IqRequest): Channel {
-  const channel = server.channels.get(iq.attrs.to ?? "");
+function channelOf({ channels }: Needs, { iq }: IqRequest): Channel {
+  const channel = channels.all.get(iq.attrs.to ?? "");
   if (!channel) throw new IqError(404, "item-not-found");
   return channel;
 }

@@ -1,4 +1,5 @@
 import { children, element } from "../../wire/nodes.ts";
+import type { World } from "../../world/world.ts";
 import { MalformedIq } from "../iq-error.ts";
 import type { IqHandler } from "./handler.ts";
 
@@ -14,7 +15,7 @@ const SETTINGS = {
 };
 
 /** Who may see what, and the tokens by which a contact is trusted. */
-export const privacyHandlers: IqHandler[] = [
+export const createPrivacyHandlers = ({ world }: { world: World }): IqHandler[] => [
   {
     xmlns: "privacy",
     type: "get",
@@ -33,10 +34,10 @@ export const privacyHandlers: IqHandler[] = [
     type: "set",
     child: "tokens",
     /** The token goes to its contact, who may show it later; the asker gets no token back. */
-    answer({ server, body }) {
+    answer({ body }) {
       for (const token of children(body, "token")) {
         const { jid, t, type } = token.attrs;
-        if (type !== "trusted_contact" || !t || !server.world.find(jid)) {
+        if (type !== "trusted_contact" || !t || !world.find(jid)) {
           throw new MalformedIq(`privacy token for ${jid}`);
         }
       }

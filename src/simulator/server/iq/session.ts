@@ -1,15 +1,15 @@
-import { activate } from "../login.ts";
+import type { Login } from "../login.ts";
 import type { IqHandler } from "./handler.ts";
 
-/** Things that concern the connection itself. */
-export const sessionHandlers: IqHandler[] = [
+/** Things that concern the connection itself: `passive`, pings, statistics. */
+export const createSessionHandlers = ({ activate }: Pick<Login, "activate">): IqHandler[] => [
   {
     xmlns: "passive",
     type: "set",
     child: "active",
-    answer({ server, device }) {
+    answer({ device }) {
       // The answer goes out first, then what waited.
-      queueMicrotask(() => activate(server, device));
+      queueMicrotask(() => activate(device));
       return [];
     },
   },

@@ -1,12 +1,19 @@
 import { child, children, element, text } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
-import type { Account } from "../../world.ts";
-import { listedDevices } from "../device-lists.ts";
+import type { World } from "../../world/world.ts";
 import { MalformedIq } from "../iq-error.ts";
-import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../jid.ts";
+import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
+import type { Stamps } from "../ports.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
+import { listedDevices } from "../../world/accounts.ts";
+import type { Account } from "../../world/accounts.ts";
+
+interface Needs extends Pick<Stamps, "now"> {
+  world: World;
+}
 
 interface Question {
+  needs: Needs;
   request: IqRequest;
   account: Account;
   /** The user's address as the asker wrote it. */
@@ -16,14 +23,14 @@ interface Question {
 
 /** The protocols of usync: each adds its part to a user's answer, or nothing. */
 const protocols: Record<string, (question: Question) => BinaryNode | undefined> = {
-  devices: ({ request, account }) => {
+  devices: ({ needs, request, account }) => {
     if (request.device.account !== account) account.watchers.add(request.device.account.number);
     const list = listedDevices(account).map(({ id, keyIndex }) =>
       element("device", { id: String(id), "key-index": id === 0 ? undefined : String(keyIndex || id) }),
     );
     return element("devices", {}, [
       element("device-list", {}, list),
-      element("key-index-list", { ts: request.server.now() }),
+      element("key-index-list", { ts: needs.now() }),
     ]);
   },
   /** The other address of the user. Who asks by LID already has it, and learns no number. */
@@ -32,7 +39,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
       ? undefined
       : element("lid", { val: jidOf(account.lid, LID_SERVER) }),
   contact: ({ user }) => element("contact", { type: "in" }, text(child(user, "contact"))),
-  status: ({ request }) => element("status", { t: request.server.now() }, ""),
+  status: ({ needs }) => element("status", { t: needs.now() }, ""),
   disappearing_mode: () => element("disappearing_mode", { duration: "0", t: "0" }),
   username: () => undefined,
   business: () => undefined,
@@ -40,7 +47,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
 };
 
 /** Who is a user, with which devices and which other address. */
-export const usyncHandlers: IqHandler[] = [
+export const createUsyncHandlers = (needs: Needs): IqHandler[] => [
   {
     xmlns: "usync",
     type: "get",
@@ -51,7 +58,9 @@ export const usyncHandlers: IqHandler[] = [
       if (!body.attrs.sid || asked.length === 0) throw new MalformedIq("usync without sid or query");
       const unknown = asked.filter((tag) => !protocols[tag]);
       if (unknown.length > 0) throw new MalformedIq(`usync protocol ${unknown.join(", ")}`);
-      const users = children(child(body, "list"), "user").flatMap((user) => answerFor(request, user, asked));
+      const users = children(child(body, "list"), "user").flatMap((user) =>
+        answerFor(needs, request, user, asked),
+      );
       const { attrs } = body;
       const result = element(
         "result",
@@ -69,9 +78,9 @@ export const usyncHandlers: IqHandler[] = [
   },
 ];
 
-function answerFor(request: IqRequest, user: BinaryNode, asked: string[]): BinaryNode[] {
+function answerFor(needs: Needs, request: IqRequest, user: BinaryNode, asked: string[]): BinaryNode[] {
   const phone = text(child(user, "contact"))?.replace(/\D/g, "");
-  const { world } = request.server;
+  const { world } = needs;
   const account = user.attrs.jid ? world.find(user.attrs.jid) : world.findByPhone(phone ?? "");
   if (!account) {
     // A number that is nobody's is said so; for an address that is nobody's there is no answer.
@@ -80,7 +89,7 @@ function answerFor(request: IqRequest, user: BinaryNode, asked: string[]): Binar
     return [element("user", { jid: jidOf(phone, PN_SERVER) }, [contact])];
   }
   const jid = user.attrs.jid ?? jidOf(account.number, PN_SERVER);
-  const parts = asked.map((tag) => protocols[tag]!({ request, account, jid, user }));
+  const parts = asked.map((tag) => protocols[tag]!({ needs, request, account, jid, user }));
   return [
     element(
       "user",

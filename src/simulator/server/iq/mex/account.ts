@@ -1,16 +1,20 @@
-import { reachoutState } from "../../reachout.ts";
+import type { Reachout } from "../../reachout.ts";
 import type { MexQuery } from "./query.ts";
 
 /** What an account may do. */
-export const accountQueries: Record<string, MexQuery> = {
+export const createAccountQueries = ({
+  reachout,
+}: {
+  reachout: Pick<Reachout, "state">;
+}): Record<string, MexQuery> => ({
   // Is the account kept from writing to new people?
   "23983697327930364": {
     field: "xwa2_fetch_account_reachout_timelock",
-    answer: ({ server, device }) => reachoutState(server, device.account),
+    answer: ({ device }) => reachout.state(device.account),
   },
   // How many new chats may it begin?
   "24503548349331633": {
     field: "xwa2_message_capping_info",
     answer: () => ({ total_quota: -1, used_quota: 0, capping_status: "NONE" }),
   },
-};
+});

@@ -1,53 +1,58 @@
-import type { Account } from "../../../world.ts";
-import { roleIn } from "../../channels.ts";
-import type { Channel } from "../../channels.ts";
-import type { SimulatorServer } from "../../server.ts";
+import { roleIn } from "../../channel.ts";
+import type { Channel } from "../../channel.ts";
 import { MexError } from "./query.ts";
 import type { MexQuery } from "./query.ts";
+import type { Account } from "../../../world/accounts.ts";
 
-type Question = Parameters<MexQuery["answer"]>[0];
+type AllChannels = ReadonlyMap<string, Channel>;
 
 /** Channels, as clients ask for them. */
-export const channelQueries: Record<string, MexQuery> = {
+export const createChannelQueries = (channels: AllChannels): Record<string, MexQuery> => ({
   "6563316087068696": {
     field: "xwa2_newsletter",
-    answer({ server, device, variables }) {
+    answer({ device, variables }) {
       const { key, type } = (variables.input ?? {}) as { key?: string; type?: string };
-      const all = [...server.channels.values()];
+      const all = [...channels.values()];
       const channel = all.find(({ id, invite }) => (type === "INVITE" ? invite === key : id === key));
       if (!channel) throw new MexError(404, "Not Found");
       return metadata(channel, device.account);
     },
   },
-  "24404358912487870": change("xwa2_newsletter_join_v2", (channel, { number }) =>
+  "24404358912487870": change(channels, "xwa2_newsletter_join_v2", (channel, { number }) =>
     channel.followers.add(number),
   ),
-  "9767147403369991": change("xwa2_newsletter_leave_v2", (channel, { number }) =>
+  "9767147403369991": change(channels, "xwa2_newsletter_leave_v2", (channel, { number }) =>
     channel.followers.delete(number),
   ),
-  "29766401636284406": change("xwa2_newsletter_mute_v2", (channel, { number }) => channel.muted.add(number)),
-  "9864994326891137": change("xwa2_newsletter_unmute_v2", (channel, { number }) =>
+  "29766401636284406": change(channels, "xwa2_newsletter_mute_v2", (channel, { number }) =>
+    channel.muted.add(number),
+  ),
+  "9864994326891137": change(channels, "xwa2_newsletter_unmute_v2", (channel, { number }) =>
     channel.muted.delete(number),
   ),
   "7130823597031706": {
     field: "xwa2_newsletter_admin",
-    answer: ({ server, variables }) => ({ admin_count: channelOf(server, variables).admins.size }),
+    answer: ({ variables }) => ({ admin_count: channelOf(channels, variables).admins.size }),
   },
-};
+});
 
-function change(field: string, act: (channel: Channel, account: Account) => unknown): MexQuery {
+function change(
+  channels: AllChannels,
+  field: string,
+  act: (channel: Channel, account: Account) => unknown,
+): MexQuery {
   return {
     field,
-    answer({ server, device, variables }: Question) {
-      const channel = channelOf(server, variables);
+    answer({ device, variables }) {
+      const channel = channelOf(channels, variables);
       act(channel, device.account);
       return { id: channel.id, state: { type: "ACTIVE" } };
     },
   };
 }
 
-function channelOf(server: SimulatorServer, variables: Record<string, unknown>): Channel {
-  const channel = server.channels.get(String(variables.newsletter_id));
+function channelOf(channels: AllChannels, variables: Record<string, unknown>): Channel {
+  const channel = channels.get(String(variables.newsletter_id));
   if (!channel) throw new MexError(404, "Not Found");
   return channel;
 }

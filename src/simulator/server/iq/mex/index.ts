@@ -1,34 +1,42 @@
 import { child, element, text } from "../../../wire/nodes.ts";
 import { IqError, MalformedIq } from "../../iq-error.ts";
 import type { IqHandler } from "../handler.ts";
-import { accountQueries } from "./account.ts";
-import { channelQueries } from "./channels.ts";
+import type { Channels } from "../../channels.ts";
+import type { Reachout } from "../../reachout.ts";
+import { createAccountQueries } from "./account.ts";
+import { createChannelQueries } from "./channels.ts";
 import { MexError } from "./query.ts";
 import type { MexQuery } from "./query.ts";
 
-const queries: Record<string, MexQuery> = { ...accountQueries, ...channelQueries };
+interface Needs {
+  channels: Pick<Channels, "all">;
+  reachout: Pick<Reachout, "state">;
+}
 
-/** Queries in JSON, asked through the same connection. */
-export const mexHandlers: IqHandler[] = [
-  {
-    xmlns: "w:mex",
-    type: "get",
-    child: "query",
-    answer({ server, device, iq, body }) {
-      const query = queries[body.attrs.query_id ?? ""];
-      if (!query) throw new IqError(404, "item-not-found");
-      const variables = variablesOf(text(child(iq, "query")));
-      try {
-        return [resultOf({ data: { [query.field]: query.answer({ server, device, variables }) } })];
-      } catch (error) {
-        if (!(error instanceof MexError)) throw error;
-        const extensions = { error_code: error.code, severity: "CRITICAL", is_retryable: false };
-        const errors = [{ message: error.message, path: [query.field], extensions }];
-        return [resultOf({ data: null, errors })];
-      }
-    },
+/** Queries in JSON (`w:mex`), asked through the same connection. */
+export function createMexHandlers({ channels, reachout }: Needs): IqHandler[] {
+  const queries = { ...createAccountQueries({ reachout }), ...createChannelQueries(channels.all) };
+  return [mexHandler(queries)];
+}
+
+const mexHandler = (queries: Record<string, MexQuery>): IqHandler => ({
+  xmlns: "w:mex",
+  type: "get",
+  child: "query",
+  answer({ device, iq, body }) {
+    const query = queries[body.attrs.query_id ?? ""];
+    if (!query) throw new IqError(404, "item-not-found");
+    const variables = variablesOf(text(child(iq, "query")));
+    try {
+      return [resultOf({ data: { [query.field]: query.answer({ device, variables }) } })];
+    } catch (error) {
+      if (!(error instanceof MexError)) throw error;
+      const extensions = { error_code: error.code, severity: "CRITICAL", is_retryable: false };
+      const errors = [{ message: error.message, path: [query.field], extensions }];
+      return [resultOf({ data: null, errors })];
+    }
   },
-];
+});
 
 const resultOf = (answer: unknown) => element("result", {}, Buffer.from(JSON.stringify(answer)));
 

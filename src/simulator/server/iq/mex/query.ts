@@ -1,12 +1,11 @@
-import type { Device } from "../../device.ts";
-import type { SimulatorServer } from "../../server.ts";
+import type { Device } from "../../../world/accounts.ts";
 
 /** One query of the GraphQL service; a new group of them is a file with a table, by query id. */
 export interface MexQuery {
   /** The field of `data` that holds the answer. */
   field: string;
   /** @throws MexError to refuse */
-  answer(question: { server: SimulatorServer; device: Device; variables: Record<string, unknown> }): unknown;
+  answer(question: { device: Device; variables: Record<string, unknown> }): unknown;
 }
 
 /** A refusal within the answer, as GraphQL has it. */

@@ -1,13 +1,14 @@
-/** Servers of user addresses. */
-export type UserServer = "s.whatsapp.net" | "lid";
-
+/** Where phone numbers are addressed. */
 export const PN_SERVER = "s.whatsapp.net";
+/** Where LIDs are addressed. */
 export const LID_SERVER = "lid";
+/** Where groups are addressed. */
 export const GROUP_SERVER = "g.us";
 /** The server itself, as sender or receiver of a stanza. */
 export const SERVER_JID = "@s.whatsapp.net";
 
-export interface ParsedJid {
+/** An address, taken apart. */
+interface ParsedJid {
   user: string;
   server: string;
   /** Device number; 0 when the address names none. */
@@ -27,5 +28,7 @@ export function jidOf(user: string, server: string, device = 0): string {
   return device === 0 ? `${user}@${server}` : `${user}:${device}@${server}`;
 }
 
+/** Does the address name a group? */
 export const isGroupJid = (jid: string): boolean => jid.endsWith(`@${GROUP_SERVER}`);
+/** Is the address a LID? */
 export const isLidJid = (jid: string): boolean => jid.endsWith(`@${LID_SERVER}`);

@@ -11,7 +11,7 @@ export interface QueuedStanza {
 }
 
 /** How an acknowledgement names a stanza; what is undefined was not said. */
-export interface StanzaName {
+interface StanzaName {
   tag: string;
   id: string;
   from?: string;

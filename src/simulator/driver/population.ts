@@ -1,11 +1,13 @@
 import { historyOf } from "./history.ts";
-import { OwnerPhone } from "./people/owner-phone.ts";
-import type { PhoneWorld, SimulatedOwner, SimulatedPerson } from "./people/link.ts";
-import { Person } from "./people/person.ts";
-import type { Random } from "./random.ts";
-import { Device } from "./server/device.ts";
-import type { ContactOptions, NumberOptions } from "./types.ts";
-import type { Account, World } from "./world.ts";
+import { createOwner } from "../people/owner.ts";
+import type { PhoneWorld } from "../people/link.ts";
+import type { SimulatedOwner, SimulatedPerson } from "../people/people.ts";
+import { createPerson } from "../people/person.ts";
+import type { Random } from "../random.ts";
+import type { ContactOptions, NumberOptions } from "../surface/accounts.ts";
+import { Device } from "../world/accounts.ts";
+import type { Account } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
 
 /** The people behind the accounts: owners with their phones, and contacts. */
 export class Population {
@@ -21,6 +23,7 @@ export class Population {
     this.#random = random;
   }
 
+  /** Adds an account that can be linked, with its owner. @throws when the number or the LID is taken or malformed */
   addOwner(number: string, options: NumberOptions): Account {
     const account = this.#addAccount(number, options.lid, 1, {
       kind: "owner",
@@ -31,19 +34,20 @@ export class Population {
       otherForms: [],
     });
     const { lid, name } = account;
-    const { clock } = this.#phones;
+    const { time } = this.#phones;
     // Asked when a companion is linked: who is added until then is known as well.
     const history = () =>
       historyOf(
         this.#world,
         options.history ?? {},
         this.#random.fork(`history:${number}`),
-        Math.floor(clock.now() / 1000),
+        Math.floor(time.now() / 1000),
       );
-    this.#owners.set(number, new OwnerPhone(this.#phones, { number, lid, name, history }));
+    this.#owners.set(number, createOwner(this.#phones, { number, lid, name, history }));
     return account;
   }
 
+  /** Adds a contact. @throws when the number or the LID is taken or malformed */
   addContact(number: string, options: ContactOptions): Account {
     const devices = options.devices ?? 1;
     const account = this.#addAccount(number, options.lid, devices, {
@@ -57,7 +61,7 @@ export class Population {
     const { lid, name, addressing, hidesNumber } = account;
     const { readsMessages } = options;
     const person = { number, lid, name, devices, addressing, hidesNumber, readsMessages };
-    this.#contacts.set(number, new Person(this.#phones, person));
+    this.#contacts.set(number, createPerson(this.#phones, person));
     return account;
   }
 
@@ -87,6 +91,7 @@ export class Population {
     if (person && (person.awake || !account.devices.get(0)?.seen)) await person.wake();
   }
 
+  /** Takes everybody offline. */
   sleep(): void {
     for (const person of [...this.#owners.values(), ...this.#contacts.values()]) person.sleep();
   }

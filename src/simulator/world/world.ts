@@ -1,27 +1,11 @@
-import type { Device } from "./server/device.ts";
-import { LID_SERVER, PN_SERVER, parseJid } from "./server/jid.ts";
+import type { BinaryNode } from "../wire/nodes.ts";
+import type { Account, Device } from "./accounts.ts";
+import { LID_SERVER, PN_SERVER, parseJid } from "./jid.ts";
 
-/** A user of the service: the owner of a number that can be linked, or a contact. */
-export interface Account {
-  readonly number: string;
-  /** Digits of the LID. */
-  readonly lid: string;
-  readonly kind: "owner" | "contact";
-  readonly edition: "standard" | "business";
-  readonly addressing: "pn" | "lid";
-  readonly hidesNumber: boolean;
-  /** Numbers by which it is found when somebody asks who has WhatsApp, besides its own. */
-  readonly otherForms: readonly string[];
-  name: string;
-  readonly devices: Map<number, Device>;
-  /** Device numbers are never given twice. */
-  nextDevice: number;
-  /** Numbers of the accounts that were told this account's devices; they hear of changes. */
-  readonly watchers: Set<string>;
-}
-
+/** What a member may do in a group. */
 export type Role = "member" | "admin" | "superadmin";
 
+/** A group and its members. */
 export interface Group {
   readonly id: string;
   subject: string;
@@ -87,6 +71,11 @@ export class World {
     const group = this.groups.get(id);
     if (!group) throw new Error(`no group ${id}: add it with addGroup first`);
     return group;
+  }
+
+  /** Number of the one who wrote a message, as its stanza names the writer; empty when nobody here did. */
+  authorOf({ attrs }: BinaryNode): string {
+    return this.find(attrs.participant ?? attrs.from)?.number ?? "";
   }
 
   groupsOf(number: string): Group[] {

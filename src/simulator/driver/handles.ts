@@ -1,4 +1,6 @@
-import type { CompanionInfo, ContactHandle, NumberHandle, Simulator } from "./types.ts";
+import type { AccountMethods, CompanionInfo, ContactHandle, NumberHandle } from "../surface/accounts.ts";
+import type { ConversationMethods } from "../surface/conversations.ts";
+import type { EvidenceMethods } from "../surface/evidence.ts";
 
 /** The three names of an account. */
 export interface AccountNames {
@@ -7,8 +9,11 @@ export interface AccountNames {
   lid: string;
 }
 
+/** What handles are made of, in this process or another. */
+export type HandleMethods = AccountMethods & ConversationMethods & EvidenceMethods;
+
 /** A number's handle over any simulator, in this process or another. */
-export function numberHandle(simulator: Simulator, names: AccountNames): NumberHandle {
+export function numberHandle(simulator: HandleMethods, names: AccountNames): NumberHandle {
   const { number } = names;
   return {
     ...names,
@@ -27,7 +32,7 @@ export function numberHandle(simulator: Simulator, names: AccountNames): NumberH
 }
 
 /** A contact's handle over any simulator. */
-export function contactHandle(simulator: Simulator, names: AccountNames): ContactHandle {
+export function contactHandle(simulator: HandleMethods, names: AccountNames): ContactHandle {
   const { number } = names;
   return {
     ...names,

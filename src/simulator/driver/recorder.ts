@@ -1,33 +1,41 @@
-import type { PhoneRecorder } from "./people/link.ts";
-import type { MessageBody } from "./surface/content.ts";
-import type { SimulatorServer } from "./server/server.ts";
+import type { PhoneRecorder } from "../people/events.ts";
+import type { MessageBody } from "../surface/content.ts";
+import type { Transcript } from "../transcript.ts";
+import type { World } from "../world/world.ts";
+
+interface Needs {
+  world: World;
+  transcript: Transcript;
+  violations: { report(rule: string, who: string, detail: string): void };
+  changed(): void;
+}
 
 /** Writes down what simulated people read, could not read, and sent. */
-export function makeRecorder(server: () => SimulatorServer): PhoneRecorder {
-  const numberOf = (jid: string): string => server().world.find(jid)?.number ?? jid;
+export function createRecorder({ world, transcript, violations, changed }: Needs): PhoneRecorder {
+  const numberOf = (jid: string): string => world.find(jid)?.number ?? jid;
   return {
     onDecrypted(event) {
       const { device, id, at, encType, tries, from, chat, repeated } = event;
       const where = { number: device.user, device: device.device, from: numberOf(from), id };
       const arrival = { at, encType, tries, chat: numberOf(chat), repeated };
-      server().transcript.decrypted(where, arrival, bodyOf(event));
-      server().changed();
+      transcript.decrypted(where, arrival, bodyOf(event));
+      changed();
     },
     onUndecryptable(event) {
       const { device, id, reason, tries, gaveUp } = event;
       const where = { number: device.user, device: device.device, from: numberOf(event.from), id };
-      server().transcript.undecryptable(where, reason);
+      transcript.undecryptable(where, reason);
       const detail = `message ${id} from ${where.from}: ${reason}, try ${tries}${gaveUp ? ", given up" : ""}`;
-      server().violations.report("undecryptable", `${device.user}:${device.device}`, detail);
-      server().changed();
+      violations.report("undecryptable", `${device.user}:${device.device}`, detail);
+      changed();
     },
     onSent(event) {
-      server().transcript.summarize(event.device.user, event.id, bodyOf(event));
+      transcript.summarize(event.device.user, event.id, bodyOf(event));
     },
     onAck() {},
     onReceipt() {},
     onViolation({ rule, who, detail }) {
-      server().violations.report(rule, who, detail);
+      violations.report(rule, who, detail);
     },
   };
 }

@@ -5,24 +5,37 @@ import { decodeNode, element, encodeNode } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { NoiseHandshake } from "../wire/noise.ts";
 import type { NoiseTransport } from "../wire/noise-state.ts";
-import type { Connection } from "./connection.ts";
-import { OpenQueries } from "./connection.ts";
-import type { Device } from "./device.ts";
-import { admitClient } from "./login.ts";
-import { disconnected, route } from "./router.ts";
-import type { SimulatorServer } from "./server.ts";
+import { OpenQueries } from "./open-queries.ts";
+import type { Random } from "../random.ts";
+import type { Time } from "../time.ts";
+import type { ServerIdentity } from "../wire/noise.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Login } from "./login.ts";
+import type { Reports, Stamps, StanzaHandler } from "./ports.ts";
+import type { StanzaLog } from "./stanza-log.ts";
+import type { Connection, Device } from "../world/accounts.ts";
 
 /** A stanza older than this (milliseconds) must be acknowledged before a client leaves in an orderly way. */
 const ACK_WITHIN_MS = 5000;
 /** The WebSocket code of a connection that broke without a close frame. */
 const ABNORMAL_CLOSURE = 1006;
 
+interface Needs extends Pick<Stamps, "nextId">, Reports, Pick<Login, "admit"> {
+  identity: ServerIdentity;
+  random: Random;
+  time: Time;
+  hooks: Pick<Hooks, "outgoing" | "frame">;
+  stanzas: StanzaLog;
+  route: StanzaHandler;
+  /** Told once, when the connection has ended. */
+  disconnected(connection: Connection): void;
+}
+
 /** The life of one WebSocket: handshake, login or registration, stanzas, end. */
 export class SocketConnection implements Connection {
-  readonly kind = "socket";
   device: Device | undefined;
   closed = false;
-  readonly #server: SimulatorServer;
+  readonly #needs: Needs;
   readonly #socket: WebSocket;
   readonly #reader = new FrameReader();
   readonly #writer: FrameWriter;
@@ -34,14 +47,16 @@ export class SocketConnection implements Connection {
   #isFrozen = false;
   #wasFrozen = false;
 
-  constructor(server: SimulatorServer, socket: WebSocket) {
-    this.#server = server;
+  constructor(needs: Needs, socket: WebSocket) {
+    this.#needs = needs;
     this.#socket = socket;
     this.#handshake = new NoiseHandshake(
-      server.identity,
-      server.random.fork(`ephemeral:${server.nextId()}`).bytes(32),
+      needs.identity,
+      needs.random.fork(`ephemeral:${needs.nextId()}`).bytes(32),
     );
-    this.#writer = new FrameWriter(socket, (how) => (how === "close" ? this.close() : this.cut()));
+    this.#writer = new FrameWriter(socket, needs.time, (how) =>
+      how === "close" ? this.close() : this.cut(),
+    );
     socket.on("message", (data: Buffer) => this.#receive(data));
     socket.on("close", (code) => this.#ended(code));
     socket.on("error", () => socket.terminate());
@@ -51,7 +66,7 @@ export class SocketConnection implements Connection {
     if (this.closed || !this.#transport || this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.device) return this.#writer.write(frame(this.#transport.encrypt(encodeNode(node))));
     const { device } = this;
-    const { hooks, stanzas } = this.#server;
+    const { hooks, stanzas } = this.#needs;
     const sent = hooks.outgoing.reduce((form, hook) => hook(device, form) ?? form, node);
     stanzas.record("out", device, sent);
     const trouble = Object.assign({}, ...hooks.frame.slice().map((hook) => hook(device, sent)));
@@ -59,7 +74,7 @@ export class SocketConnection implements Connection {
   }
 
   query(iq: BinaryNode): Promise<BinaryNode> {
-    const id = iq.attrs.id ?? this.#server.nextId();
+    const id = iq.attrs.id ?? this.#needs.nextId();
     const answer = this.#queries.wait(id);
     this.send(element(iq.tag, { ...iq.attrs, id }, iq.content));
     return answer;
@@ -79,14 +94,12 @@ export class SocketConnection implements Connection {
     if (!this.#isFrozen) this.#socket.terminate();
   }
 
-  /** Neither reads nor writes any more and leaves the TCP connection as it is. */
   freeze(): void {
     this.#isFrozen = this.#wasFrozen = true;
     this.#writer.pause();
     this.#socket.pause();
   }
 
-  /** Ends {@link SocketConnection.freeze}: what was written on both sides arrives, unless the connection was ended meanwhile. */
   thaw(): void {
     this.#isFrozen = false;
     this.#socket.resume();
@@ -102,7 +115,7 @@ export class SocketConnection implements Connection {
         else this.#shakeHands(content);
       }
     } catch (error) {
-      this.#server.violations.report("broken_stream", this.device?.label ?? "unknown", String(error));
+      this.#needs.violations.report("broken_stream", this.device?.label ?? "unknown", String(error));
       this.cut();
     }
   }
@@ -117,14 +130,14 @@ export class SocketConnection implements Connection {
     const { transport, clientStatic, payload } = handshake.finish(content);
     this.#transport = transport;
     this.#handshake = undefined;
-    admitClient(this.#server, this, payload, clientStatic);
+    this.#needs.admit(this, payload, clientStatic);
   }
 
   #stanza(data: Buffer): void {
     const node = decodeNode(data);
-    if (this.device) this.#server.stanzas.record("in", this.device, node);
+    if (this.device) this.#needs.stanzas.record("in", this.device, node);
     if (this.#queries.answer(node)) return;
-    route(this.#server, this, node);
+    this.#needs.route(this, node);
   }
 
   #ended(code: number): void {
@@ -137,11 +150,11 @@ export class SocketConnection implements Connection {
 
   /** Messages are redelivered, so a client may leave them open; notifications and receipts it must confirm. */
   #checkAcks(): void {
-    const now = this.#server.clock();
+    const now = this.#needs.time.now();
     for (const { node, sentOn, sentAt } of this.device?.queue.waiting() ?? []) {
       if (node.tag === "message" || sentOn !== this || now - sentAt! < ACK_WITHIN_MS) continue;
       const { id, from } = node.attrs;
-      this.#server.violations.report("missing_ack", this.device!.label, `${node.tag} ${id} from ${from}`);
+      this.#needs.violations.report("missing_ack", this.device!.label, `${node.tag} ${id} from ${from}`);
     }
   }
 
@@ -149,6 +162,6 @@ export class SocketConnection implements Connection {
     if (this.closed) return;
     this.closed = true;
     this.#queries.abandon();
-    disconnected(this.#server, this);
+    this.#needs.disconnected(this);
   }
 }

@@ -1,8 +1,9 @@
-import type { KnownChat, KnownHistory } from "./people/link.ts";
-import type { Random } from "./random.ts";
-import { LID_SERVER, PN_SERVER, isGroupJid, isLidJid, jidOf } from "./server/jid.ts";
-import type { HistoryChat, HistoryMessage, HistoryOptions } from "./types.ts";
-import type { Account, World } from "./world.ts";
+import type { KnownChat, KnownHistory } from "../people/people.ts";
+import type { Random } from "../random.ts";
+import { isGroupJid, isLidJid } from "../world/jid.ts";
+import type { HistoryChat, HistoryMessage, HistoryOptions } from "../surface/history.ts";
+import { userJid } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
 
 /** The first message of a chat is so old when nothing is said of its time (seconds). */
 const AN_HOUR = 3600;
@@ -46,6 +47,3 @@ function knownChat(world: World, chat: HistoryChat, random: Random, now: number)
   const pnJid = partner!.hidesNumber ? undefined : pn;
   return { jid: lid, pnJid, name: name ?? partner!.name, unread, messages };
 }
-
-const userJid = ({ number, lid }: Account, addressing: "pn" | "lid"): string =>
-  addressing === "lid" ? jidOf(lid, LID_SERVER) : jidOf(number, PN_SERVER);

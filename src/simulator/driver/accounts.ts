@@ -1,0 +1,66 @@
+import type { AccountMethods, CompanionInfo } from "../surface/accounts.ts";
+import { userJid } from "../world/accounts.ts";
+import type { Account } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
+import { contactHandle, numberHandle } from "./handles.ts";
+import type { AccountNames, HandleMethods } from "./handles.ts";
+import type { Population } from "./population.ts";
+import { companionInfo, companionsOf } from "./wire.ts";
+
+interface Needs {
+  world: World;
+  population: Population;
+  /** What handles call; it is complete once they are used. */
+  methods: () => HandleMethods;
+}
+
+/** Numbers, contacts and companions. */
+export function createAccountMethods({ world, population, methods }: Needs): AccountMethods {
+  /** @throws when the number has no such companion */
+  const companion = (number: string, device: number): CompanionInfo => {
+    const found = companionsOf(world, number, device)[0];
+    if (!found) throw new Error(`${number} has no companion ${device}`);
+    return companionInfo(found);
+  };
+  return {
+    async addNumber(number, options = {}) {
+      return numberHandle(methods(), namesOf(population.addOwner(number, options)));
+    },
+    async addContact(number, options = {}) {
+      return contactHandle(methods(), namesOf(population.addContact(number, options)));
+    },
+    async addContacts(count, { prefix, ...options }) {
+      return Array.from({ length: count }, (_, index) => {
+        const number = `${prefix}${String(index + 1).padStart(5, "0")}`;
+        return population.addContact(number, options).number;
+      });
+    },
+    async number(number) {
+      population.owner(number);
+      return numberHandle(methods(), namesOf(world.account(number)));
+    },
+    async contact(number) {
+      population.contact(number);
+      return contactHandle(methods(), namesOf(world.account(number)));
+    },
+    async scan(number, qrText) {
+      const { device } = await population.owner(number).scan(qrText);
+      return companion(number, device);
+    },
+    async enterPairingCode(number, code) {
+      const { device } = await population.owner(number).enterPairingCode(code.replaceAll("-", ""));
+      return companion(number, device);
+    },
+    async logoutCompanion(number, device) {
+      companion(number, device);
+      await population.owner(number).removeCompanion(device);
+    },
+    async companions(number) {
+      return companionsOf(world, number).map(companionInfo);
+    },
+  };
+}
+
+function namesOf(account: Account): AccountNames {
+  return { number: account.number, jid: userJid(account, "pn"), lid: userJid(account, "lid") };
+}

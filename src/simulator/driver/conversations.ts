@@ -1,0 +1,113 @@
+import { readFile } from "node:fs/promises";
+import type { SimulatedPerson } from "../people/people.ts";
+import type { Population } from "./population.ts";
+import type { Random } from "../random.ts";
+import type { Content, SendOptions, Sent } from "../surface/content.ts";
+import type { ConversationMethods } from "../surface/conversations.ts";
+import { nextTurn } from "../time.ts";
+import { userJid } from "../world/accounts.ts";
+import { isGroupJid, isLidJid } from "../world/jid.ts";
+import type { World } from "../world/world.ts";
+
+/** A message that is on its way arrives within this time (milliseconds). */
+const ARRIVAL_MS = 5000;
+
+interface Needs {
+  world: World;
+  random: Random;
+  population: Population;
+  /** Timestamps and names that a caller gives for single messages, by sender and id. */
+  overrides: Map<string, { t?: string; notify?: string }>;
+  until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
+}
+
+/** What people write, and do to what was written. */
+export function createConversations(needs: Needs): ConversationMethods {
+  const { world, population } = needs;
+  const newMessageId = messageIds(needs.random);
+  const write = (person: SimulatedPerson, to: string, content: Content, options: SendOptions = {}): Sent =>
+    send(needs, person, to, content, { ...options, id: options.id ?? newMessageId(person.number) });
+  /** Somebody on whose phone a message is; one that is on its way is waited for. */
+  const holder = async (number: string, messageId: string): Promise<SimulatedPerson> => {
+    const person = population.person(number);
+    await needs.until(() => person.knows(messageId), ARRIVAL_MS);
+    return person;
+  };
+  return {
+    typeAsOwner: async (number, to, text, options) =>
+      write(population.owner(number), to, { kind: "text", text }, options),
+    sendText: async (from, to, text, options) =>
+      write(population.contact(from), to, { kind: "text", text }, options),
+    send: async (from, to, content, options) => write(population.contact(from), to, content, options),
+    sendAsOwner: async (number, to, content, options) =>
+      write(population.owner(number), to, content, options),
+    votePoll: async (person, pollId, options, how) =>
+      (await holder(person, pollId)).votePoll(pollId, options, how),
+    react: async (person, messageId, emoji) => (await holder(person, messageId)).react(messageId, emoji),
+    edit: async (person, messageId, text) => (await holder(person, messageId)).edit(messageId, text),
+    revoke: async (person, messageId) => (await holder(person, messageId)).revoke(messageId),
+    mediaOf: async (person, messageId) => (await holder(person, messageId)).mediaOf(messageId),
+    markRead: async (person, messageId) => (await holder(person, messageId)).markRead(messageId),
+    markPlayed: async (person, messageId) => (await holder(person, messageId)).markPlayed(messageId),
+    typing: async (person, to, state = "composing") =>
+      population.person(person).typing(addressOf(world, to), state),
+    async postStatus(contact, content, { id = newMessageId(contact), audience } = {}) {
+      const owners = [...world.accounts.values()].filter(({ kind }) => kind === "owner");
+      const readers = (audience ?? owners.map(({ number }) => number)).map((to) => addressOf(world, to));
+      return await population.contact(contact).postStatus(await withBytes(content), readers, { id });
+    },
+  };
+}
+
+/** Ids as iPhones make them, fixed by the seed. */
+function messageIds(random: Random): (number: string) => string {
+  let last = 0;
+  return (number) => {
+    const bytes = random.fork(`message:${number}:${++last}`).bytes(9);
+    return `3A${bytes.toString("hex").toUpperCase()}`;
+  };
+}
+
+async function send(
+  { world, overrides }: Needs,
+  person: SimulatedPerson,
+  to: string,
+  content: Content,
+  options: SendOptions & { id: string },
+): Sent {
+  const group = isGroupJid(to) ? world.group(to) : undefined;
+  const jid = (address: string) => userJid(world.account(address), group?.addressing ?? "pn");
+  const { id, quoted, timestamp, pushName } = options;
+  if (timestamp !== undefined || pushName !== undefined) {
+    const t = timestamp === undefined ? undefined : String(timestamp);
+    overrides.set(`${person.number} ${id}`, { t, notify: pushName });
+  }
+  const sent = await person.sendContent(group ? group.id : addressOf(world, to), await withBytes(content), {
+    id,
+    device: options.device,
+    mentions: options.mentions?.map(jid),
+    quoted: quoted && {
+      id: quoted.id,
+      participant: jid(quoted.participant ?? to),
+      text: quoted.text ?? "",
+    },
+  });
+  // The message is at the server now. Callers who write in a long loop must not keep sockets from being served.
+  await nextTurn();
+  return sent;
+}
+
+/** A group's id, or under which address somebody can be written to: of those who hide their number only the LID is known. */
+function addressOf(world: World, to: string): string {
+  if (isGroupJid(to)) return to;
+  const account = world.account(to);
+  return userJid(account, account.hidesNumber || isLidJid(to) ? "lid" : "pn");
+}
+
+/** Content with its file read in. */
+export async function withBytes(content: Content | string): Promise<Content> {
+  if (typeof content === "string") return { kind: "text", text: content };
+  if (!("path" in content) || content.path === undefined) return content;
+  const { path, ...rest } = content;
+  return { ...rest, bytes: await readFile(path) } as Content;
+}

@@ -1,0 +1,11 @@
+/**
+ * The way into a simulator that runs in this process, for tests that do what no caller of the public methods can: hooks of
+ * the server, stanzas made by hand, accounts put in place. Everything else of the simulator is its own.
+ */
+export { makeCertificates } from "./media/certificates.ts";
+export { seededRandom, type Random } from "./random.ts";
+export { adoptCompanion, recordCompanion, type CompanionRecord } from "./server/adopt.ts";
+export { IqError } from "./server/iq-error.ts";
+export type { LibrarySimulator } from "./simulator.ts";
+export { bytes, child, children, element, text, type BinaryNode } from "./wire/nodes.ts";
+export type { Role } from "./world/world.ts";

@@ -1,0 +1,94 @@
+import type { Random } from "../random.ts";
+import type { SignalDevice } from "../signal/device.ts";
+import { signByAccount, signByDevice } from "./device-identity.ts";
+import type { PhoneWorld } from "./link.ts";
+import type { PersonOptions } from "./people.ts";
+import { Phone, type PhoneOptions } from "./phone.ts";
+
+/** What the phone of an owner does besides. */
+type PhoneDuties = Pick<PhoneOptions, "onArrival" | "onNotification" | "onMessage">;
+
+/** The devices of one person. Nothing but the options is kept until they wake for the first time. */
+export class Devices {
+  readonly #world: PhoneWorld;
+  readonly #options: PersonOptions;
+  readonly #duties: PhoneDuties;
+  #phones: Phone[] = [];
+  #waking: Promise<void> | undefined;
+
+  /** @param duties  what device 0 does besides */
+  constructor(world: PhoneWorld, options: PersonOptions, duties: PhoneDuties = {}) {
+    this.#world = world;
+    this.#options = options;
+    this.#duties = duties;
+  }
+
+  get awake(): boolean {
+    return this.#waking !== undefined;
+  }
+
+  /** The stream of this person. */
+  get random(): Random {
+    return this.#world.random.fork(`person ${this.#options.number}`);
+  }
+
+  wake(): Promise<void> {
+    this.#waking ??= this.#wakeAll();
+    return this.#waking;
+  }
+
+  sleep(): void {
+    this.#waking = undefined;
+    for (const phone of this.#phones) phone.sleep();
+  }
+
+  /** Resolves when all that was received or asked for so far has been handled. */
+  async settle(): Promise<void> {
+    for (const phone of this.#phones) await phone.settle();
+  }
+
+  /** One device. @throws when there is none of that number, or the person never woke */
+  phone(device = 0): Phone {
+    const phone = this.#phones[device];
+    if (!phone) throw new Error(`${this.#options.number} has no device ${device}.`);
+    return phone;
+  }
+
+  /** Is the message on the phone? */
+  knows(id: string): boolean {
+    return this.#phones[0]?.state.memory.find(id) !== undefined;
+  }
+
+  /** The device that has sent a message and can send it again. @throws when there is none */
+  writerOf(id: string): Phone {
+    const writer = this.#phones.find((phone) => phone.outbox.remembers(id));
+    if (!writer) throw new Error(`no device of ${this.#options.number} has sent a message ${id} lately`);
+    return writer;
+  }
+
+  async #wakeAll(): Promise<void> {
+    if (this.#phones.length === 0) {
+      const { number: user, lid, devices = 1 } = this.#options;
+      // One after another: the phone's identity vouches for those of the others.
+      for (let device = 0; device < devices; device++) {
+        this.#phones.push(new Phone(this.#world, { user, lid, device }, this.#phoneOptions(device)));
+      }
+    }
+    for (const phone of this.#phones) await phone.wake();
+  }
+
+  #phoneOptions(device: number): PhoneOptions {
+    const { name, number, readsMessages = false } = this.#options;
+    const base = { random: this.random.fork(`device ${device}`), name: name ?? number, readsMessages };
+    if (device === 0) return { ...base, ...this.#duties };
+    return { ...base, deviceIdentity: (signal) => this.#vouchFor(device, signal) };
+  }
+
+  #vouchFor(device: number, signal: SignalDevice): Uint8Array {
+    const account = this.phone(0).state.signal.identity;
+    const timestamp = Math.floor(this.#world.time.now() / 1000);
+    const rawId = this.random.fork(`raw id ${device}`).integer(2 ** 31);
+    const details = { rawId, timestamp, keyIndex: device };
+    return signByDevice(signal.identity, signByAccount(account, signal.identity.public, details));
+  }
+}

@@ -1,0 +1,103 @@
+/** What a phone does with each kind of stanza but messages. */
+import { SignalError } from "../signal/error.ts";
+import { type BinaryNode, child, children, element } from "../wire/nodes.ts";
+import type { Desk } from "./content/context.ts";
+import { type Directory, iq } from "./directory.ts";
+import type { GroupChats } from "./group-chats.ts";
+import { readBundle, uploadNodes } from "./key-nodes.ts";
+import { storeAgain } from "./media-retry.ts";
+import type { Outbox } from "./outbox.ts";
+import { type PhoneState, reportViolation } from "./phone-state.ts";
+
+/** One-time pre-keys that a phone uploads at first, and again when the server says that few are left. */
+const PRE_KEYS = 10;
+
+/** The parts of a phone that stanzas are about. */
+export interface PhoneParts {
+  state: PhoneState;
+  directory: Directory;
+  groups: GroupChats;
+  outbox: Outbox;
+  desk: Desk;
+  /** Called in turn, before a notification is acknowledged. */
+  onNotification?: (notification: BinaryNode) => Promise<void>;
+}
+
+type Handler = (phone: PhoneParts, node: BinaryNode) => Promise<void>;
+
+/** By tag; other stanzas need no answer. */
+export const stanzaHandlers: Record<string, Handler> = {
+  receipt: takeReceipt,
+  notification: takeNotification,
+  call: async ({ state }, node) => acknowledge(state, node),
+  ack: async ({ state }, node) => noteAck(state, node),
+  iq: async ({ state }, { attrs }) => {
+    if (attrs.type === "get" || attrs.type === "set") {
+      state.send(element("iq", { type: "result", id: attrs.id, to: attrs.from }));
+    }
+  },
+};
+
+/** Gives the server new one-time pre-keys. */
+export async function uploadKeys(state: PhoneState): Promise<void> {
+  const answer = await state.query(iq("encrypt", uploadNodes(state.signal, PRE_KEYS), "set"));
+  if (answer.attrs.type === "error")
+    reportViolation(state, "key_upload_refused", JSON.stringify(answer.content));
+}
+
+/** Acknowledges a receipt, notification or call. */
+function acknowledge(state: PhoneState, node: BinaryNode): void {
+  const { id, from, participant, type } = node.attrs;
+  state.send(element("ack", { class: node.tag, id, to: from, participant, type }));
+}
+
+async function takeReceipt(phone: PhoneParts, node: BinaryNode): Promise<void> {
+  const { state, desk } = phone;
+  const { world, address } = state;
+  const items = children(child(node, "list"), "item").map((item) => item.attrs.id ?? "");
+  const ids = [node.attrs.id ?? "", ...items];
+  world.recorder.onReceipt({ at: world.time.now(), device: address, attrs: node.attrs, ids });
+  if (node.attrs.type === "retry") await sendAgain(phone, node);
+  if (node.attrs.type === "server-error") await storeAgain(state, node, desk.random);
+  acknowledge(state, node);
+}
+
+async function takeNotification(phone: PhoneParts, node: BinaryNode): Promise<void> {
+  const { state, groups, onNotification } = phone;
+  const { type } = node.attrs;
+  if (type === "encrypt" && child(node, "count")) await uploadKeys(state);
+  if (type === "w:gp2") groups.changed(node);
+  if (type === "devices") {
+    for (const { attrs } of children(child(node, "remove"), "device")) {
+      if (attrs.jid) groups.lostDevice(attrs.jid);
+    }
+  }
+  await onNotification?.(node);
+  acknowledge(state, node);
+}
+
+function noteAck({ world, address }: PhoneState, node: BinaryNode): void {
+  const { id, from, error } = node.attrs;
+  if (node.attrs.class !== "message" || !id) return;
+  world.recorder.onAck({ at: world.time.now(), device: address, to: from ?? "", id, error });
+}
+
+/** A device asks for a message again: it gets it on a new session, made from the keys it sent or from its bundle. */
+async function sendAgain({ state, directory, outbox }: PhoneParts, receipt: BinaryNode): Promise<void> {
+  const { id = "", from = "", participant } = receipt.attrs;
+  const device = participant ?? from;
+  const peer = await directory.peer(device);
+  const keys = child(receipt, "keys");
+  const bundle = readBundle(keys, receipt);
+  const where = `in the retry receipt of ${device} for ${id}`;
+  if (keys && !bundle) reportViolation(state, "malformed_retry_keys", where);
+  try {
+    if (bundle) state.signal.startSession(peer, bundle);
+    else await directory.startSessions([device], { anew: true });
+  } catch (error) {
+    if (!(error instanceof SignalError)) throw error;
+    reportViolation(state, "retry_keys_signature", where);
+    return;
+  }
+  await outbox.sendAgain(id, device, Number(child(receipt, "retry")?.attrs.count ?? 1));
+}

@@ -1,0 +1,130 @@
+/** Simulated people, as the service drives them. */
+import type { Content, TypingState, VoteOptions } from "../surface/content.ts";
+import type { LoadedMedia } from "../surface/media.ts";
+
+/** What makes a person: a contact, or the owner of a number that Parley runs. */
+export interface PersonOptions {
+  /** Phone number, digits. */
+  number: string;
+  /** LID, digits. */
+  lid: string;
+  /** Push name, sent as `notify`. Default: the number. */
+  name?: string;
+  /** Number of devices, phone included. Default 1. They are devices 0, 1, 2 … of the account. */
+  devices?: number;
+  /**
+   * How this person's direct messages are addressed, default `pn`. With `lid` the phone asks for the other side's LID
+   * (usync) and sends `to` it; the server gives `from` in the addressing of `to`. Whether `sender_pn` is shown
+   * (a hidden number) is the server's business.
+   */
+  addressing?: "pn" | "lid";
+  /** The number is not shown to others: they know the LID only. Default false. */
+  hidesNumber?: boolean;
+  /** Read receipts are sent after the delivery receipt. Default false. */
+  readsMessages?: boolean;
+}
+
+/** Options of anything that a simulated person sends. */
+export interface SendOptions {
+  /** Message id; made from the random stream by default. */
+  id?: string;
+  /** Sending device, default 0. */
+  device?: number;
+}
+
+/** Options of a text that a simulated person sends. */
+interface SendTextOptions extends SendOptions {
+  /** The mentioned: digits, or addresses. They are written as the chat names its members. */
+  mentions?: string[];
+  /** An earlier message; `participant` is its author, by default the other side of the chat. */
+  quoted?: { id: string; participant?: string; text?: string };
+}
+
+/**
+ * A simulated person, made by `createPerson`. Making one costs a few hundred bytes and no key material.
+ */
+export interface SimulatedPerson {
+  readonly number: string;
+  readonly lid: string;
+  readonly name: string;
+  /**
+   * Attaches every device and uploads its pre-keys, once; later calls give the same promise. The server calls it before
+   * it answers a key query for, or delivers to, a person that never came online. Sending wakes by itself.
+   */
+  wake(): Promise<void>;
+  readonly awake: boolean;
+  /**
+   * Sends a text and resolves once the message stanza is on its link (not at the ack).
+   *
+   * @param to  digits (a number), or a user or group jid
+   * @throws when the other side is unknown, has no devices, or gives no key bundle
+   */
+  sendText(to: string, text: string, options?: SendTextOptions): Promise<{ id: string }>;
+  /** Sends anything else, otherwise as {@link SimulatedPerson.sendText}. Files must have their bytes. */
+  sendContent(to: string, content: Content, options?: SendTextOptions): Promise<{ id: string }>;
+  /** Is the message on this person's phone? */
+  knows(id: string): boolean;
+  /** The next five are about a message that is on this person's phone. @throws when it is not */
+  react(id: string, emoji: string): Promise<{ id: string }>;
+  edit(id: string, text: string): Promise<{ id: string }>;
+  revoke(id: string): Promise<{ id: string }>;
+  votePoll(id: string, options: string[], how?: VoteOptions): Promise<{ id: string }>;
+  mediaOf(id: string): Promise<LoadedMedia>;
+  /** Sends a read receipt for a message that this person's phone received. */
+  markRead(id: string): Promise<void>;
+  markPlayed(id: string): Promise<void>;
+  typing(to: string, state: TypingState): Promise<void>;
+  /** Posts a status for some people, given by their addresses. */
+  postStatus(content: Content, audience: string[], options?: SendOptions): Promise<{ id: string }>;
+  /**
+   * Sends an earlier message once more, encrypted anew, with its id: to one device as after a retry receipt (`enc` with
+   * `count`), or without `to` to everybody it was sent to. @throws when the message is not remembered, or there is no session
+   */
+  resend(id: string, one?: { to: string; count: number }): Promise<void>;
+  /** Resolves when all that was received or asked for so far has been handled by every device. */
+  settle(): Promise<void>;
+  /** Takes every device offline. `wake()` brings them back with the same keys and sessions. */
+  sleep(): void;
+}
+
+/**
+ * The owner of a number, made by `createOwner`: a person with one phone, which links companions. `sendText` is "the owner
+ * types on the phone".
+ */
+export interface SimulatedOwner extends SimulatedPerson {
+  /** Signs the device identity for the companion that shows this QR text. Rejects with the server's error code. */
+  scan(qrText: string): Promise<{ device: number }>;
+  /** Types the eight-character code; resolves when the companion is linked. Rejects for a wrong code. */
+  enterPairingCode(code: string): Promise<{ device: number }>;
+  /** What the phone does when a companion asks for this message, which reached it without content. Default: it sends it. */
+  answerPlaceholder(id: string, how: PlaceholderAnswer): void;
+  /** "Log out" of one linked device, done on the phone. */
+  removeCompanion(device: number): Promise<void>;
+}
+
+/** The phone sends the message, says that it has none, or keeps silent. */
+export type PlaceholderAnswer = "answers" | "not_found" | "silent";
+
+/** Options of an owner's phone. */
+export interface OwnerOptions extends PersonOptions {
+  /** What a newly linked companion is told of the time before. Default: nothing. */
+  history?: () => KnownHistory;
+}
+
+/** What a phone knows of the time before a companion was linked. */
+export interface KnownHistory {
+  pairs: { number: string; lid: string }[];
+  chats: KnownChat[];
+}
+
+/** A chat of the time before. */
+export interface KnownChat {
+  jid: string;
+  /** The other address of the person, in a direct chat. */
+  pnJid?: string;
+  lidJid?: string;
+  name?: string;
+  unread?: number;
+  /** Oldest first; timestamps in Unix seconds. */
+  messages: { id: string; fromMe: boolean; participant?: string; text: string; timestamp: number }[];
+}

@@ -1,0 +1,33 @@
+import { hostTime } from "../time.ts";
+import type { Movement } from "./ports.ts";
+
+/** Something moves, and others wait for what it may have brought. */
+export interface Changes extends Movement {
+  /** Resolves once `condition` holds; false when the host's time (milliseconds) ran out first. */
+  until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
+}
+
+/** Waiters look again whenever something has moved. How long a caller waits is its own affair, whatever the service's clock says. */
+export function createChanges(): Changes {
+  const listeners = new Set<() => void>();
+  return {
+    changed() {
+      for (const listener of listeners) listener();
+    },
+    async until(condition, timeoutMs) {
+      if (condition()) return true;
+      return await new Promise<boolean>((resolve) => {
+        const finish = (held: boolean): void => {
+          cancel();
+          listeners.delete(check);
+          resolve(held);
+        };
+        const check = (): void => {
+          if (condition()) finish(true);
+        };
+        const cancel = hostTime.after(timeoutMs, () => finish(condition()));
+        listeners.add(check);
+      });
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { child, children, element } from "../wire/nodes.ts";
+import type { Attributes, BinaryNode } from "../wire/nodes.ts";
+import type { Device } from "../world/accounts.ts";
+import type { MessageBook } from "./message-book.ts";
+import type { Deliveries, Stamps } from "./ports.ts";
+
+interface Needs extends Pick<Stamps, "now">, Deliveries {
+  book: MessageBook;
+  transcript: { sent(sender: Device, receiver: Device, chat: string, node: BinaryNode): void };
+  /** Timestamps and names that a caller gave for single messages, by sender and id. */
+  overrides: ReadonlyMap<string, { t?: string; notify?: string }>;
+}
+
+/** One device's copy of a message. */
+interface Copy {
+  sender: Device;
+  target: Device;
+  /** The chat as the transcript names it. */
+  chat: string;
+  /** The message as its sender wrote it. */
+  node: BinaryNode;
+  /** The ciphertexts that are for this device. */
+  encs: BinaryNode[];
+  /** How the copy names sender and chat. */
+  attrs: Attributes;
+}
+
+/** Passes a copy on: written down, and queued for its device. */
+export type PassCopy = (copy: Copy) => void;
+
+/** Makes each copy's stanza of what all copies of a message have in common and what this one says. */
+export function createCopies(needs: Needs): PassCopy {
+  return ({ sender, target, chat, node, encs, attrs }) => {
+    const all = { ...commonAttributes(needs, sender, node), ...attrs };
+    const stanza = element("message", all, travelling(node, encs));
+    needs.transcript.sent(sender, target, chat, stanza);
+    needs.deliver(target, stanza);
+  };
+}
+
+/** The attributes that every copy of a message carries. */
+function commonAttributes(needs: Needs, sender: Device, node: BinaryNode): Attributes {
+  const { id, type, edit, category, expiration, push_priority: priority } = node.attrs;
+  const override = needs.overrides.get(`${sender.account.number} ${id}`);
+  // A resend for one device is dated as the message itself.
+  const isResend = node.attrs.participant !== undefined || node.attrs.device_fanout === "false";
+  const sentAt = isResend ? needs.book.find(sender.account.number, id!)?.t : undefined;
+  return {
+    id,
+    t: override?.t ?? sentAt ?? needs.now(),
+    type: type ?? "text",
+    notify: override?.notify ?? node.attrs.notify ?? sender.account.name,
+    edit,
+    category,
+    expiration,
+    push_priority: priority,
+  };
+}
+
+/** Children that travel with each copy besides the ciphertext. */
+function travelling(node: BinaryNode, encs: BinaryNode[]): BinaryNode[] {
+  const identity = child(node, "device-identity");
+  const isFirstContact = encs.some((enc) => enc.attrs.type === "pkmsg");
+  return [...encs, ...children(node, "meta"), ...(identity && isFirstContact ? [identity] : [])];
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseSync } from "rolldown/utils";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const LONGEST_FUNCTION = 60;
+const FILE_P90 = 180;
+const LEAST_DOCUMENTED = 0.9;
+
+/** Any node of a syntax tree. */
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+  [key: string]: unknown;
+}
+interface Measured {
+  file: string;
+  lines: number;
+  functions: { name: string; line: number; own: number }[];
+  exports: { name: string; line: number; documented: boolean }[];
+}
+
+const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && typeof (value as Node).type === "string";
+const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isNode);
+
+/** The functions that stand directly in a node, not those within them. */
+function innerFunctions(node: Node): Node[] {
+  return childrenOf(node).flatMap((child) => (FUNCTIONS.has(child.type) ? [child] : innerFunctions(child)));
+}
+
+function measure(file: string): Measured {
+  const text = readFileSync(join(root, file), "utf8");
+  const { program, comments } = parseSync(file, text);
+  const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
+  const linesOf = (node: Node): number => lineAt(node.end) - lineAt(node.start) + 1;
+  const functions: Measured["functions"] = [];
+
+  /** Lines of a function itself: what stands in the functions within it is counted there, as in a class its methods. */
+  function count(node: Node, name: string): void {
+    const inner = innerFunctions(node);
+    const own = linesOf(node) - inner.reduce((sum, child) => sum + linesOf(child) - 1, 0);
+    functions.push({ name, line: lineAt(node.start), own });
+    for (const child of inner) count(child, (child["id"] as { name?: string } | null)?.name ?? `in ${name}`);
+  }
+
+  const top = program as unknown as Node;
+  for (const node of innerFunctions(top))
+    count(node, (node["id"] as { name?: string } | null)?.name ?? "anonymous");
+
+  const documentedAt = new Set(
+    comments
+      .filter(({ type, value }) => type === "Block" && value.startsWith("*"))
+      .map(({ end }) => end + (/^\s*/.exec(text.slice(end))?.[0].length ?? 0)),
+  );
+  const exports = (top["body"] as Node[])
+    .filter((node) => /^Export(Named|Default)Declaration$/.test(node.type) && isNode(node["declaration"]))
+    .map((node) => {
+      const declaration = node["declaration"] as Node;
+      const first = (declaration["declarations"] as Node[] | undefined)?.[0] ?? declaration;
+      const name = ((first["id"] ?? { name: "default" }) as { name?: string } | null)?.name ?? "default";
+      return { name, line: lineAt(node.start), documented: documentedAt.has(node.start) };
+    });
+  return { file, lines: text.trimEnd().split("\n").length, functions, exports };
+}
+
+describe("the sources stay readable", () => {
+  const measured = readdirSync(join(root, "src"), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".d.ts"))
+    .map((entry) => measure(relative(root, join(entry.parentPath, entry.name))));
+
+  it("finds functions and exports in them", () => {
+    expect(measured.flatMap(({ functions }) => functions).length).toBeGreaterThan(2_000);
+    expect(measured.flatMap(({ exports }) => exports).length).toBeGreaterThan(800);
+  });
+
+  it(`no function has more than ${LONGEST_FUNCTION} lines of its own`, () => {
+    const long = measured.flatMap(({ file, functions }) =>
+      functions
+        .filter(({ own }) => own > LONGEST_FUNCTION)
+        .map(({ name, line, own }) => `${file}:${line} ${name}: ${own} lines`),
+    );
+    expect(long).toEqual([]);
+  });
+
+  it(`nine files of ten have fewer than ${FILE_P90} lines`, () => {
+    const lines = measured.map((file) => file.lines).sort((a, b) => a - b);
+    expect(lines[Math.floor(lines.length * 0.9)]).toBeLessThan(FILE_P90);
+  });
+
+  it(`${LEAST_DOCUMENTED * 100} % of what is exported says what it is`, () => {
+    const exported = measured.flatMap(({ file, exports }) =>
+      exports.map(({ name, line, documented }) => ({ place: `${file}:${line} ${name}`, documented })),
+    );
+    const bare = exported.filter(({ documented }) => !documented).map(({ place }) => place);
+    const share = 1 - bare.length / exported.length;
+    expect(share, `without a doc comment:\n${bare.join("\n")}`).toBeGreaterThanOrEqual(LEAST_DOCUMENTED);
+  });
+});
