@@ -34,6 +34,7 @@ import { createErasure } from "./retention/erasure.ts";
 import { createRetention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
 import { checkStorage } from "./store/health.ts";
+import { joinIntakes } from "./store/intake.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
 import { createWebhooks } from "./webhooks/index.ts";
@@ -234,10 +235,10 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     whatsapp,
     erase: erasure.erase,
     deviceLimit: (accountId) => accounts.deviceLimit(accountId),
-    async onMessages(deviceId, ownNumber, messages, spend) {
-      const found = audit.found(deviceId, messages);
-      await pipeline.receive(deviceId, ownNumber, messages, [...spend, ...found.statements]);
-      found.stored();
+    onMessages(deviceId, ownNumber, messages) {
+      const { statements, stored } = audit.found(deviceId, messages);
+      const received = pipeline.receive(deviceId, ownNumber, messages);
+      return joinIntakes(received, { statements, committed: stored });
     },
     onReceipts(deviceId, receipts) {
       outbox.receipt(deviceId, receipts);

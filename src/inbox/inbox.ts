@@ -1,5 +1,6 @@
 import type { Row } from "@libsql/client";
 import type { Incoming, TextDraft } from "../model/messages.ts";
+import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** An incoming message with the row that holds it. */
@@ -20,13 +21,11 @@ export interface PendingMessage {
 
 export interface Inbox {
   /**
-   * Stores messages and drops their journal content in one commit (T1). What the inbox has already is left out.
+   * What storing messages takes (T1). What the inbox has already is left out.
    *
-   * @param spend statements that belong into the same commit
-   * @returns only the new ones, in the order given
-   * @throws StorageUnavailable nothing was stored
+   * @param onRecorded told after the commit of the new ones, in the order given
    */
-  record(deviceId: number, messages: Incoming[], spend: Statement[]): Promise<RecordedMessage[]>;
+  intake(deviceId: number, messages: Incoming[], onRecorded: (recorded: RecordedMessage[]) => void): Intake;
   /**
    * Turns a timer of a bot into a message that waits for its decision, in the commit that removes the timer.
    *
@@ -91,16 +90,19 @@ export function createInbox(
   }
 
   return {
-    async record(deviceId, messages, spend) {
-      const inserts = messages.map((message) => insert(deviceId, message));
-      const results = await writer.commit([...inserts, ...spend]);
-      const fresh: RecordedMessage[] = [];
-      for (const [index, message] of messages.entries()) {
-        const row = results[index]!.rows[0];
-        if (row !== undefined) fresh.push({ inboxId: Number(row.id), deviceId, message });
-      }
-      onRecorded?.(fresh, messages.length - fresh.length);
-      return fresh;
+    intake(deviceId, messages, recordedNow) {
+      return {
+        statements: messages.map((message) => insert(deviceId, message)),
+        committed(results) {
+          const fresh: RecordedMessage[] = [];
+          for (const [index, message] of messages.entries()) {
+            const row = results[index]!.rows[0];
+            if (row !== undefined) fresh.push({ inboxId: Number(row.id), deviceId, message });
+          }
+          onRecorded?.(fresh, messages.length - fresh.length);
+          recordedNow(fresh);
+        },
+      };
     },
 
     async recordTimer(timerId, deviceId, message) {

@@ -10,10 +10,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 declare const __FAILPOINTS__: boolean;
 
 export type FailpointName =
-  | "before-journal-commit"
-  | "after-journal-commit"
+  | "before-receive-commit"
+  | "after-receive-commit"
   | "after-receipt"
-  | "after-inbox-commit"
   | "in-handler"
   | "before-reply-commit"
   | "after-reply-commit"

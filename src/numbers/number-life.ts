@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Incoming } from "../model/messages.ts";
-import type { Statement, Store } from "../store/store.ts";
+import type { Intake } from "../store/intake.ts";
+import type { Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { DeviceChange, DeviceRecord } from "./device-record.ts";
 import type { LinkShown } from "./link-session.ts";
@@ -25,7 +26,8 @@ export interface NumberDeps {
   save(change: DeviceChange): void;
   /** State or QR changed. */
   changed(): void;
-  onMessages(messages: Incoming[], spend: Statement[]): Promise<void>;
+  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
+  onMessages(messages: Incoming[]): Intake;
   /** A message was acknowledged. */
   onSent(): void;
   onReceipts(receipts: MessageReceipt[]): void;

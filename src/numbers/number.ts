@@ -1,5 +1,6 @@
 import { GatewayError } from "../model/errors.ts";
 import type { Closed, LinkedIdentity, WhatsAppConnection, WhatsAppEvents } from "../whatsapp/port.ts";
+import { joinIntakes, NO_INTAKE } from "../store/intake.ts";
 import { createChanges } from "./changes.ts";
 import type { DeviceChange, DeviceRecord } from "./device-record.ts";
 import { afterClose, type LinkState } from "./link.ts";
@@ -88,10 +89,10 @@ export function createNumber(deps: NumberDeps): NumberLife {
       open: unlessStale(opened),
       closed: unlessStale(closed),
       // Never stale: what was decrypted must be stored, whichever connection brought it.
-      messages: async (messages, spend) => {
-        if (refusing !== null) return;
-        await deps.onMessages(messages, spend);
-        device.lastIn = store.now();
+      messages(messages) {
+        if (refusing !== null) return NO_INTAKE;
+        const seen = { ...NO_INTAKE, committed: () => void (device.lastIn = store.now()) };
+        return joinIntakes(deps.onMessages(messages), seen);
       },
       receipts: deps.onReceipts,
       groupsChanged: (ids, left = []) => deps.onGroupsChanged(ids, left),

@@ -2,6 +2,7 @@ import { Mutex } from "async-mutex";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
+import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
@@ -29,7 +30,8 @@ export interface NumbersDeps {
   /** How many numbers the account may have; null is no limit. */
   deviceLimit(accountId: string): Promise<number | null>;
   /** New messages in arrival order; `spend` belongs into the commit that stores them. */
-  onMessages(deviceId: number, ownNumber: string, messages: Incoming[], spend: Statement[]): Promise<void>;
+  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
+  onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
   onReceipts(deviceId: number, receipts: MessageReceipt[]): void;
   /** `left`: those that this number is no member of any more. No ids: all groups. */
   onGroupsChanged(deviceId: number, ids: string[], left: string[]): void;
@@ -120,9 +122,9 @@ export function createNumbers(deps: NumbersDeps): Numbers {
         publishSession(store, life);
         deps.onState?.(device);
       },
-      async onMessages(messages, spend) {
-        await deps.onMessages(id, number, messages, spend);
+      onMessages(messages) {
         active.add(id);
+        return deps.onMessages(id, number, messages);
       },
       onSent: () => void active.add(id),
       onReceipts: (receipts) => deps.onReceipts(id, receipts),

@@ -1,13 +1,14 @@
 import type { Logger } from "pino";
-import type { Inbox } from "../inbox/inbox.ts";
+import type { Inbox, RecordedMessage } from "../inbox/inbox.ts";
 import type { Answerer, StoredMessage } from "../model/answerer.ts";
-import { failpoint } from "../model/failpoint.ts";
+import { hasFailpoints, isArmed } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import { backoffMs } from "../model/time.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { Polls } from "../inbox/polls.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Statement, Store } from "../store/store.ts";
+import { joinIntakes, NO_INTAKE, type Intake } from "../store/intake.ts";
+import type { Store } from "../store/store.ts";
 import { createChats } from "./chats.ts";
 import { countReplies, mayReply } from "./guards.ts";
 import { aliasOf, createHandler, type LaneView, type DecisionRow } from "./handle.ts";
@@ -31,13 +32,11 @@ export interface PipelineDeps {
 
 export interface Pipeline {
   /**
-   * Stores new messages (T1) and puts them into the lanes of their chats.
+   * What storing new messages takes (T1). Once that is committed they are put into the lanes of their chats.
    *
    * @param ownNumber digits of the linked number
-   * @param spend     journal statements that belong into the same commit
-   * @throws StorageUnavailable nothing was stored
    */
-  receive(deviceId: number, ownNumber: string, messages: Incoming[], spend: Statement[]): Promise<void>;
+  receive(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
   /** Puts a timer of a bot, already stored as an inbox row, into the lane of its chat. */
   due(stored: StoredMessage): Promise<void>;
   /** Puts what the last run left undecided into lanes. What is received before that waits for it. */
@@ -192,19 +191,27 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return upTo;
   }
 
-  return {
-    async receive(deviceId, ownNumber, messages, spend) {
-      const votes = deps.polls.keepVotes(deviceId, messages);
-      const recorded = await inbox.record(deviceId, messages, [...spend, ...votes]);
-      failpoint("after-inbox-commit");
-      if (recorded.length === 0 || startedWith === null) return;
-      // What the start has found in the table is in its lane already, behind what is older.
-      const upTo = await startedWith;
+  /** What the start has found in the table is in its lane already, behind what is older; a start that fails ends all. */
+  function intoLanes(deviceId: number, ownNumber: string, recorded: RecordedMessage[]): void {
+    if (recorded.length === 0 || startedWith === null) return;
+    const addLater = (upTo: number): void => {
       for (const { inboxId, message } of recorded) {
         if (inboxId <= upTo) continue;
         const held = mayHold(message, lanes.size) ? message : null;
         add({ inboxId, deviceId, ownNumber, lane: laneOf(deviceId, message), message: held });
       }
+    };
+    startedWith.then(addLater, () => undefined);
+  }
+
+  return {
+    receive(deviceId, ownNumber, messages) {
+      const stored = inbox.intake(deviceId, messages, (recorded) => {
+        if (hasFailpoints && isArmed("after-receipt")) return;
+        intoLanes(deviceId, ownNumber, recorded);
+      });
+      const votes = deps.polls.keepVotes(deviceId, messages);
+      return joinIntakes(stored, { ...NO_INTAKE, statements: votes });
     },
 
     async due({ inboxId, deviceId, ownNumber, message }) {

@@ -3,6 +3,7 @@ import type { Incoming } from "../model/messages.ts";
 import type { Clock } from "./clock.ts";
 import { DEVICE, type Run } from "./run.ts";
 import type { Wire } from "./wire.ts";
+import { commitIntake } from "../store/intake.ts";
 
 // As they were before a test put clocks of its own in their place.
 const { setImmediate: turn, setTimeout: later } = { ...nodeTimers };
@@ -62,7 +63,7 @@ export function createWorld(deps: WorldDeps): World {
   }
 
   function hand(run: Run, messages: Incoming[]): void {
-    run.pipeline.receive(DEVICE, ownNumber, messages, []).then(
+    commitIntake(run.store.writer, run.pipeline.receive(DEVICE, ownNumber, messages)).then(
       () => wire.acknowledge(messages),
       (error: unknown) => {
         failure ??= error as Error;

@@ -1,5 +1,5 @@
 import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
-import type { Statement } from "../store/store.ts";
+import type { Intake } from "../store/intake.ts";
 
 /**
  * All that Parley may ask of WhatsApp, and all that it is told. This folder is the only implementation and `baileys.ts` the
@@ -141,8 +141,7 @@ export interface Closed {
 }
 
 /**
- * What a connection tells its owner. Handlers that return a promise are awaited where the order matters: `messages` is
- * awaited before the journal rows of those messages may be dropped.
+ * What a connection tells its owner. None of its handlers throws.
  */
 export interface WhatsAppEvents {
   /** A QR text to show, valid for `expiresInMs`. Secret: whoever scans it owns the link. */
@@ -153,10 +152,10 @@ export interface WhatsAppEvents {
   open(identity: LinkedIdentity): void;
   closed(closed: Closed): void;
   /**
-   * New messages, in arrival order. Resolves when they are stored (T1); `spend` holds the statements that drop their
-   * journal content and must be part of the same commit.
+   * New messages, in arrival order, before anything of them is stored: what storing them takes (T1) becomes part of the
+   * commit that moves the ratchet. May be called again for the same messages when that commit was not made.
    */
-  messages(messages: Incoming[], spend: Statement[]): Promise<void>;
+  messages(messages: Incoming[]): Intake;
   receipts(receipts: MessageReceipt[]): void;
   /**
    * Groups changed somehow: forget what is cached of them. Empty: all.

@@ -24,6 +24,7 @@ import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../src/inbox/polls.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { commitIntake } from "../../src/store/intake.ts";
 
 const ROUTES = 500;
 const LOOK_UPS = 200_000;
@@ -147,7 +148,8 @@ async function openPath(folder: string, answerersOf: (store: Store) => Answerer[
     async answer(messages) {
       const all = new Promise<void>((resolve) => (done = resolve));
       wanted = sent + messages.length;
-      for (const message of messages) await pipeline.receive(DEVICE, OWN_NUMBER, [message], []);
+      for (const message of messages)
+        await commitIntake(store.writer, pipeline.receive(DEVICE, OWN_NUMBER, [message]));
       await all;
       await outbox.wake(DEVICE);
     },

@@ -23,16 +23,17 @@ const on = (name: string): string => `process.env["MUTANT"] === "${name}"`;
 /** Every edit asks for the mutation's name when it runs, so that one build holds them all, and the gateway as it is. */
 export const MUTATIONS: Mutation[] = [
   {
-    name: "no-journal",
-    what: "the plaintext is not kept with the ratchet",
-    file: "src/whatsapp/signal/repository.ts",
+    name: "no-inbox-row",
+    what: "the message is not stored with the ratchet",
+    file: "src/whatsapp/signal/auth-state.ts",
     edits: [
       [
-        "await keys.set({ journal: { [hash]: row } } as SignalDataSet);",
-        `if (!(${on("no-journal")})) await keys.set({ journal: { [hash]: row } } as SignalDataSet);`,
+        "const intake = joinIntakes(...received.map((entry) => entry.intake));",
+        `const intake = ${on("no-inbox-row")} ? NO_INTAKE : joinIntakes(...received.map((entry) => entry.intake));`,
       ],
+      ["import { joinIntakes }", "import { joinIntakes, NO_INTAKE }"],
     ],
-    killedAt: "after-receipt",
+    killedAt: "after-receive-commit",
     found: "lost",
   },
   {
@@ -41,7 +42,7 @@ export const MUTATIONS: Mutation[] = [
     file: "src/whatsapp/signal/repository.ts",
     edits: [
       [
-        "return await keys\n        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)",
+        "return await keys\n        .transaction(() => decryptAndStore(origin, hash, decrypt), address)",
         `if (${on("receipt-first")})
         return await new Promise<Uint8Array>((resolve, reject) => {
           const early = async (): Promise<Uint8Array> => {
@@ -50,15 +51,13 @@ export const MUTATIONS: Mutation[] = [
             await new Promise((later) => setTimeout(later, 2_000));
             return padded;
           };
-          keys
-            .transaction(() => decryptAndJournal(origin, hash, early), address)
-            .then(({ incoming }) => journal.deliver(hash, incoming), reject);
+          keys.transaction(() => decryptAndStore(origin, hash, early), address).catch(reject);
         });
       return await keys
-        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)`,
+        .transaction(() => decryptAndStore(origin, hash, decrypt), address)`,
       ],
     ],
-    killedAt: "before-journal-commit",
+    killedAt: "before-receive-commit",
     found: "lost",
   },
   {

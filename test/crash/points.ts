@@ -52,11 +52,11 @@ function during(
   };
 }
 
-/** WhatsApp has the receipt of a message that no inbox row holds. */
-const acknowledgedOnly: Proof = async ({ world: { sim }, left }) => {
-  const stored = new Set(left("SELECT wa_id AS id FROM inbox"));
+/** WhatsApp has the receipt of a message that is stored and not handled. */
+const acknowledgedAndPending: Proof = async ({ world: { sim }, left }) => {
+  const pending = new Set(left("SELECT wa_id AS id FROM inbox WHERE state = 'pending'"));
   const entries = await sim.transcript({ number: SHOP, direction: "to_companion" });
-  return entries.some(({ decrypted, id }) => decrypted && !stored.has(id));
+  return entries.some(({ decrypted, id }) => decrypted && pending.has(id));
 };
 
 /** The webhook has the event of a message that is not handled. */
@@ -150,12 +150,11 @@ const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => 
 });
 
 export const POINTS: CrashPoint[] = [
-  during(conversation, "before-journal-commit", "decrypted; neither ratchet nor text stored"),
-  during(conversation, "after-journal-commit", "ratchet and text stored; no receipt yet"),
-  during(conversation, "after-receipt", "receipt sent; no inbox row yet", {
-    proof: acknowledgedOnly,
+  during(conversation, "before-receive-commit", "decrypted; neither ratchet nor inbox row stored"),
+  during(conversation, "after-receive-commit", "ratchet and inbox row stored; no receipt yet"),
+  during(conversation, "after-receipt", "receipt sent, inbox row stored; not handled", {
+    proof: acknowledgedAndPending,
   }),
-  during(conversation, "after-inbox-commit", "inbox row stored; not handled"),
   during(conversation, "in-handler", "inside a bot's handler", { passes: 1 }),
   during(conversation, "before-reply-commit", "answered; nothing of it stored"),
   during(conversation, "after-reply-commit", "replies stored; not sent"),
@@ -170,15 +169,15 @@ export const POINTS: CrashPoint[] = [
   during(conversation, "before-ack", "written to WhatsApp; no ack", { proof: writtenOnly }),
   during(conversation, "after-ack", "ack seen; not stored", { proof: writtenOnly }),
   during(conversation, "after-delivery-receipt", "delivery receipt seen; not stored"),
-  during(posting, "after-journal-commit", "a channel's post stored; not acknowledged", {
-    name: "post-journaled",
+  during(posting, "after-receive-commit", "a channel's post stored; not acknowledged", {
+    name: "post-stored",
   }),
-  during(voting, "before-journal-commit", "a vote read; not stored", {
+  during(voting, "before-receive-commit", "a vote read; not stored", {
     name: "vote-read",
     passes: 1,
     prepare: sendPoll,
   }),
-  during(voting, "after-inbox-commit", "a vote stored; not handled", {
+  during(voting, "after-receive-commit", "a vote stored; not acknowledged", {
     name: "vote-stored",
     passes: 1,
     prepare: sendPoll,

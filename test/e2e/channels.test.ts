@@ -157,7 +157,7 @@ describe("posts of a channel", () => {
 
     const first = await world.sim.postInChannel(channel.id, "Good morning.");
     await until(() => receiver.events.length === 1);
-    await world.gateway.restart({ CRASH_AT: "after-journal-commit" });
+    await world.gateway.restart({ CRASH_AT: "after-receive-commit" });
     await world.online(SHOP);
     const second = await world.sim.postInChannel(channel.id, "Good morning.");
     await world.gateway.exited();

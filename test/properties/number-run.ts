@@ -11,6 +11,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { rest } from "../unit/outbox/harness.ts";
 import { Phone } from "./phone.ts";
+import { NO_INTAKE } from "../../src/store/intake.ts";
 
 export const OWN = "31600000001";
 export const FOREIGN = "31600000002";
@@ -45,7 +46,7 @@ export class NumberRun {
       whatsapp: this.phone.whatsapp(),
       erase: async () => undefined,
       deviceLimit: async () => null,
-      onMessages: async () => undefined,
+      onMessages: () => NO_INTAKE,
       onReceipts: () => undefined,
       onGroupsChanged: () => undefined,
       onOpen: () => undefined,
@@ -140,7 +141,7 @@ const deaf = {
   linked: () => undefined,
   open: () => undefined,
   closed: () => undefined,
-  messages: async () => undefined,
+  messages: () => NO_INTAKE,
   receipts: () => undefined,
   groupsChanged: () => undefined,
 };

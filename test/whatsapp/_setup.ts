@@ -9,7 +9,7 @@ import { createInbox } from "../../src/inbox/inbox.ts";
 import type { Draft, Incoming } from "../../src/model/messages.ts";
 import { startSimulator, type Simulator, type SimulatorOptions } from "../../src/simulator/index.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Statement, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import type {
   Closed,
   LinkedIdentity,
@@ -20,6 +20,9 @@ import type {
   WhatsAppConnection,
 } from "../../src/whatsapp/port.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
+import type { Statement } from "../../src/model/statement.ts";
+import { StorageUnavailable } from "../../src/store/errors.ts";
+import { joinIntakes, type Intake } from "../../src/store/intake.ts";
 
 // Conditions below have limits of their own, with better messages.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -91,6 +94,25 @@ export async function testStore(simulator: Simulator, folder = temporaryFolder()
   return store;
 }
 
+/** A store that takes no messages while `away` or `refuses` is true; everything else goes on. */
+export function withoutInbox(store: Store): Store & { away: boolean; refuses: boolean } {
+  const wrapped = {
+    ...store,
+    away: false,
+    refuses: false,
+    writer: {
+      ...store.writer,
+      async commit(statements: Statement[]) {
+        const stores = statements.some(({ sql }) => sql.startsWith("INSERT INTO inbox"));
+        if (stores && wrapped.away) throw new StorageUnavailable("the inbox is away");
+        if (stores && wrapped.refuses) throw new TypeError("The database takes no such value.");
+        return store.writer.commit(statements);
+      },
+    },
+  };
+  return wrapped;
+}
+
 /** One number's connections in a test: everything it was told, in order. */
 export interface TestNumber {
   deviceId: number;
@@ -125,43 +147,44 @@ export async function whatsappOn(
 ): Promise<TestWhatsApp> {
   const config = settings(simulator, "/nowhere");
   const audit = createAudit({ store, config, log: silent });
+  const inbox = createInbox(store);
   const whatsapp = createWhatsApp({
     store,
     config,
     log: silent,
     sentMessage: async (_deviceId, waId) => sent.get(waId) ?? null,
-    receivedContent: async () => null,
+    receivedContent: inbox.find,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,
   });
   await audit.load();
   atEnd(() => whatsapp.stop());
-  const inbox = createInbox(store);
-  const record: StoreMessages = async (deviceId, messages, spend) => {
-    const found = audit.found(deviceId, messages);
-    const recorded = await inbox.record(deviceId, messages, [...spend, ...found.statements]);
-    found.stored();
-    return recorded;
+  const receive: ReceiveMessages = (deviceId, messages, onStored) => {
+    const { statements, stored } = audit.found(deviceId, messages);
+    const intake = inbox.intake(deviceId, messages, (recorded) =>
+      onStored(recorded.map(({ message }) => message)),
+    );
+    return joinIntakes(intake, { statements, committed: stored });
   };
   return {
     whatsapp,
     store,
     audit,
     sent,
-    number: (deviceId) => testNumber(deviceId, whatsapp, record, sent),
+    number: (deviceId) => testNumber(deviceId, whatsapp, receive, sent),
   };
 }
 
-type StoreMessages = (
+type ReceiveMessages = (
   deviceId: number,
   messages: Incoming[],
-  spend: Statement[],
-) => Promise<{ message: Incoming }[]>;
+  onStored: (stored: Incoming[]) => void,
+) => Intake;
 
 function testNumber(
   deviceId: number,
   whatsapp: WhatsApp,
-  record: StoreMessages,
+  receive: ReceiveMessages,
   sent: Map<string, SentMessage>,
 ): TestNumber {
   let current: WhatsAppConnection | null = null;
@@ -184,11 +207,11 @@ function testNumber(
           number.opens++;
         },
         closed: (closed) => void number.closes.push(closed),
-        async messages(messages, spend) {
-          const stored = (await record(deviceId, messages, spend)).map(({ message }) => message);
-          number.received.push(...stored);
-          number.onStored(stored);
-        },
+        messages: (messages) =>
+          receive(deviceId, messages, (stored) => {
+            number.received.push(...stored);
+            number.onStored(stored);
+          }),
         receipts: (receipts) => void number.receipts.push(...receipts),
         groupsChanged: () => undefined,
       });

@@ -9,8 +9,10 @@ import {
   testStore,
   until,
   whatsappOn,
+  withoutInbox,
   type TestNumber,
 } from "./_setup.ts";
+import { journalInsert } from "../../src/whatsapp/signal/journal-rows.ts";
 
 const ID = "3EB0AAAAAAAAAAAAAAAAAA";
 
@@ -18,7 +20,7 @@ async function setup(folder = temporaryFolder()) {
   const simulator = await simulate();
   const owner = await simulator.addNumber(OWN, { name: "Shop" });
   const guest = await simulator.addContact(GUEST, { name: "Ana" });
-  const store = await testStore(simulator, folder);
+  const store = withoutInbox(await testStore(simulator, folder));
   const gateway = await whatsappOn(simulator, store);
   const number = gateway.number(1);
   await link(simulator, number);
@@ -30,6 +32,11 @@ const receivedText = (number: TestNumber, text: string) =>
 
 const journalRows = (store: Store) =>
   store.rows("select stanza_id, content from journal where stanza_id != ''", []);
+
+const unspent = (store: Store) =>
+  store.rows("select stanza_id from journal where stanza_id != '' and content is not null", []);
+
+const missing = (store: Store) => store.rows("select wa_id, reason from missing_messages", []);
 
 describe("direct messages", () => {
   it("a text comes in, and a reply arrives once with the id that was given", async () => {
@@ -234,32 +241,68 @@ describe("what was received", () => {
     ).toBe(0);
   });
 
-  it("is handed on from the journal when it could not be stored at first", async () => {
-    const { simulator, guest, number, store, gateway } = await setup();
-    const refused = gateway.whatsapp;
-    let refusals = 0;
-    await number.close();
-    const connection = await refused.connect(1, {
-      qr: () => undefined,
-      linked: () => undefined,
-      open: () => undefined,
-      closed: () => void refusals++,
-      messages: () => Promise.reject(new Error("the inbox is away")),
-      receipts: () => undefined,
-      groupsChanged: () => undefined,
-    });
-    await simulator.waitOnline(OWN);
+  it("is neither acknowledged nor forgotten while it cannot be stored", async () => {
+    const { simulator, guest, number, store } = await setup();
 
+    store.away = true;
     await guest.sendText(OWN, "not lost");
-    await until("the connection to close", () => refusals === 1);
-    expect((await journalRows(store)).filter(({ content }) => content !== null)).toHaveLength(1);
-    await connection.close();
+    await until("the connection to close", () => number.closes.some(({ code }) => code === 503));
+    expect(await journalRows(store)).toEqual([]);
+    expect(await simulator.pending(OWN, 1)).toBeGreaterThan(0);
+    await number.close();
+    store.away = false;
     await number.connect();
 
     expect(await receivedText(number, "not lost")).toMatchObject({ number: GUEST });
-    await until("everything spent", async () =>
-      (await journalRows(store)).every(({ content }) => content === null),
-    );
+  });
+
+  it("that the database refuses whenever it comes is missing, once, and keeps nobody offline", async () => {
+    const { simulator, guest, number, store } = await setup();
+
+    store.refuses = true;
+    const { id } = await guest.sendText(OWN, "never");
+    await until("its note", async () => (await missing(store)).length === 1);
+    await until("its receipt", async () => (await simulator.pending(OWN, 1)) === 0);
+    store.refuses = false;
+    await guest.sendText(OWN, "after it");
+    await receivedText(number, "after it");
+
+    expect(await missing(store)).toEqual([{ wa_id: id, reason: "undecryptable" }]);
+    expect(number.closes.filter(({ code }) => code === 503)).toEqual([]);
+  });
+
+  it("whose time is none is stored like any other", async () => {
+    const { simulator, guest, number } = await setup();
+
+    await simulator.faults.badMessageTimes({ number: OWN, n: 1 });
+    await guest.sendText(OWN, "when?");
+    await guest.sendText(OWN, "now");
+    await receivedText(number, "now");
+
+    expect(number.received.map(({ text }) => text)).toEqual(["when?", "now"]);
+    expect(number.received[0]?.timestamp).toBe(0);
+  });
+
+  it("that version 0.1 has acknowledged and not stored is handed on, whatever stands beside it", async () => {
+    const { guest, number, store } = await setup();
+    await guest.sendText(OWN, "model");
+    const model = await receivedText(number, "model");
+    await number.close();
+    const owed = (id: string, text: string) =>
+      journalInsert(store, 1, `hash of ${id}`, {
+        stanzaId: id,
+        content: { message: { ...model, id, text }, plain: null },
+      });
+    const damage = "update journal set content = x'00' where hash = 'hash of BROKEN'";
+    await store.writer.commit([owed("ONE", "one"), owed("BROKEN", "never"), owed("TWO", "two")]);
+    await store.writer.commit([{ sql: damage, args: [] }]);
+
+    await number.connect();
+    await receivedText(number, "two");
+
+    expect(number.received.map(({ text }) => text)).toEqual(["model", "one", "two"]);
+    expect(await unspent(store)).toEqual([]);
+    expect(await missing(store)).toEqual([{ wa_id: "BROKEN", reason: "undecryptable" }]);
   });
 
   it("all of 50 texts that waited come in order", async () => {

@@ -47,10 +47,10 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
     whatsapp,
     erase: erasure.erase,
     deviceLimit: async () => 5,
-    async onMessages(deviceId, _ownNumber, messages, spend) {
-      const stored = await inbox.record(deviceId, messages, spend);
-      texts.push(...stored.map(({ message }) => message.text));
-    },
+    onMessages: (deviceId, _ownNumber, messages) =>
+      inbox.intake(deviceId, messages, (stored) => {
+        texts.push(...stored.map(({ message }) => message.text));
+      }),
     onReceipts: () => undefined,
     onGroupsChanged: () => undefined,
     onOpen: () => undefined,

@@ -16,9 +16,13 @@ vi.mock("../../src/whatsapp/connection/sessions.ts", async (original) => {
   const module = await original<typeof import("../../src/whatsapp/connection/sessions.ts")>();
   return {
     ...module,
-    async openSessions(...[socket, devices]: Parameters<typeof module.openSessions>) {
-      if (forced.replacing) await socket.assertSessions(devices, true);
-      return module.openSessions(socket, devices);
+    async openSessions(...[socket, targets]: Parameters<typeof module.openSessions>) {
+      if (forced.replacing)
+        await socket.assertSessions(
+          targets.map(({ session }) => session),
+          true,
+        );
+      return module.openSessions(socket, targets);
     },
   };
 });
@@ -61,6 +65,7 @@ function distant(store: Store): Store {
 
 /** Nobody had to ask for a message again, on either side. */
 async function expectFirstTries(simulator: Simulator): Promise<void> {
+  await until("everything acknowledged", async () => (await simulator.pending(OWN, 1)) === 0);
   const asked = await simulator.countStanzas({ number: OWN, direction: "in", tag: "receipt", type: "retry" });
   const entries = await simulator.transcript({ number: OWN });
   const unread = entries.filter(({ decrypted, tries }) => !decrypted || tries > 0);

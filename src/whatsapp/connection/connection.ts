@@ -1,33 +1,31 @@
-import type { ConnectionState, UserFacingSocketConfig, WAMessage, WASocket } from "@whiskeysockets/baileys";
+import type { ConnectionState, UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import { failpoint } from "../../model/failpoint.ts";
+import { commitIntake } from "../../store/intake.ts";
 import type { OutgoingFiles } from "../../model/media.ts";
 import type { Incoming } from "../../model/messages.ts";
 import type { Store } from "../../store/store.ts";
 import { createAcks } from "./acks.ts";
-import type { OwnIds } from "../addresses.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
 import { watchDeafness } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
+import { emitWhatIsListenedFor } from "./frame-events.ts";
 import { identityOf, ownIdsOf } from "../identity.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
-import { createJournal, type Journal } from "../signal/journal.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
 import { isPn } from "../jids.ts";
-import { createMissing } from "../signal/missing.ts";
-import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
+import { createReceiving } from "./receiving.ts";
+import { takeTurnsByChat, type ChatTurns } from "./chat-turns.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
-import { createPollReader } from "../content/poll-votes.ts";
 import type { Closed, SentMessage, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
 import { createPrivacyTokens, type PrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
 import { startRecovery, type Recovery } from "./recovery.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
-import { resentMessages } from "../content/resent.ts";
 import { formThatCounts } from "./recipients.ts";
 import { createResends, rememberNothingSent } from "./resend.ts";
 import { sendMessage } from "./send.ts";
@@ -68,7 +66,7 @@ export interface ConnectionDeps {
 interface Context extends ConnectionDeps {
   socket: WASocket;
   auth: AuthState;
-  journal: Journal;
+  turns: ChatTurns;
   /** Ends the connection for a reason of our own. */
   end(closed: Closed): void;
   /** The reason given to `end`. */
@@ -92,38 +90,19 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     end(STORAGE_FAILED);
   };
   const auth = await deps.openAuth(storageFailed);
-  const numbersOfLids = numbersIn(auth);
-  const own = (): OwnIds => ownIdsOf(auth.creds);
-  const readPoll = createPollReader(
-    {
-      sent: async (waId) => (await deps.sentMessage(deps.deviceId, waId))?.draft ?? null,
-      // A vote may come right behind its poll, which then is still on its way to the inbox.
-      received: async (chatKey, waId) =>
-        journal.find(chatKey, waId) ?? deps.receivedContent(deps.deviceId, chatKey, waId),
-      lidOfNumber: async (number) => (await auth.keys.get("lid-mapping", [number]))[number] ?? null,
-    },
-    own,
-    deps.store.box,
-  );
   const { deviceId, witness } = deps;
-  const readResent = (messages: WAMessage[]): Promise<Incoming[]> =>
-    resentMessages(messages, own(), numbersOfLids, readPoll);
-  const journal: Journal = createJournal({
-    store: deps.store,
-    deviceId,
-    own,
-    numbersOfLids,
-    readPoll,
+  const { journal, missing, own, numbersOfLids, read } = createReceiving({
+    ...deps,
+    auth,
+    polls: {
+      sent: async (waId) => (await deps.sentMessage(deviceId, waId))?.draft ?? null,
+      received: (chatKey, waId) => deps.receivedContent(deviceId, chatKey, waId),
+    },
     clockAhead: () => clock?.ahead() ?? 0,
-    readResent: async (message) =>
-      readResent(await messagesFromPhone(message, (id) => placeholderIn(deps.memory, id))),
-    onSilent: (waId) => witness.read(deviceId, waId),
-    onMessages: (messages, spend) => deps.events.messages(messages, spend),
     onFailed: storageFailed,
   });
   await journal.replay();
 
-  const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed: storageFailed });
   const stanzas = createStanzas();
   const acks = createAcks(deps.store.time);
   const retries = createRetryRequests(async (jid) =>
@@ -166,9 +145,18 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       formThatCounts: (jid) => formThatCounts({ socket: socket!, memory: deps.memory }, jid),
     }),
   });
+  const turns = takeTurnsByChat(socket, {
+    own,
+    async onHandled({ attrs }) {
+      if (reason !== null || !stanzas.isUnread(attrs)) return;
+      // A failure has closed the connection.
+      await missing.refused(attrs).catch(() => undefined);
+    },
+  });
   clock = watchClock(socket, deps.store.now);
   closeQuickly(socket);
   rememberNothingSent(socket);
+  emitWhatIsListenedFor(socket);
   listenToStanzas(socket, {
     stanzas,
     acks,
@@ -188,13 +176,13 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     now: deps.store.now,
     witness,
     memory: deps.memory,
-    settled: journal.idle,
-    read: readResent,
-    store: (messages) => deps.events.messages(messages, []),
+    settled: turns.idle,
+    read,
+    store: (messages) => commitIntake(deps.store.writer, deps.events.messages(messages)),
   });
   const stopListening = watchDeafness(socket, { waiting: stanzas.waiting, end });
   const tally = watchTally(socket, deps.store.now, (facts) => witness.connection(deviceId, facts));
-  const context = { ...deps, socket, auth, journal, end, endedBy: () => reason, caughtUp, recovery, tally };
+  const context = { ...deps, socket, auth, turns, end, endedBy: () => reason, caughtUp, recovery, tally };
   const life = live(context, () => {
     acks.fail();
     stopListening();
@@ -211,23 +199,6 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   });
 }
 
-function numbersIn(auth: AuthState): (lidUsers: string[]) => Promise<Map<string, string>> {
-  return async (lidUsers) => {
-    if (lidUsers.length === 0) return new Map();
-    const pairs = await auth.keys.get(
-      "lid-mapping",
-      lidUsers.map((lidUser) => `${lidUser}_reverse`),
-    );
-    return new Map(Object.entries(pairs).map(([key, pnUser]) => [key.slice(0, -"_reverse".length), pnUser]));
-  };
-}
-
-/** What Baileys remembers of a message that came without content. */
-async function placeholderIn({ placeholders }: DeviceMemory, id: string): Promise<Placeholder | null> {
-  const remembered = await placeholders.get<Placeholder | true>(id);
-  return typeof remembered === "object" ? remembered : null;
-}
-
 interface Life {
   isOpen(): boolean;
   lockedUntil(): number | null;
@@ -236,7 +207,7 @@ interface Life {
 
 /** Follows the connection from its first byte to its end and tells the owner. */
 function live(context: Context, onClosed: () => void): Life {
-  const { socket, auth, journal, events } = context;
+  const { socket, auth, turns, events } = context;
   let qrs = 0;
   let open = false;
   let closing = false;
@@ -252,7 +223,7 @@ function live(context: Context, onClosed: () => void): Life {
 
   async function settled(): Promise<void> {
     await Promise.race([
-      Promise.all([journal.idle(), auth.flushed().catch(() => undefined)]),
+      Promise.all([turns.idle(), auth.flushed().catch(() => undefined)]),
       new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref()),
     ]);
   }

@@ -8,7 +8,7 @@ import { pad } from "../content/padding.ts";
 import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
 import type { PrivacyToken } from "./privacy-tokens.ts";
-import type { Recipients } from "./recipients.ts";
+import type { Recipients, Target } from "./recipients.ts";
 
 /** No device of the recipient could be encrypted for. */
 export class NothingEncrypted extends Error {
@@ -35,8 +35,8 @@ export async function directMessage(
   const forOwn = own.length > 0 ? deviceSent(jid, encoded, composed.message) : null;
   failpoint("before-encrypt");
   const nodes = await Promise.all([
-    ...own.map((device) => encryptFor(socket, device, forOwn!, attrs)),
-    ...theirs.map((device) => encryptFor(socket, device, encoded, attrs)),
+    ...own.map((target) => encryptFor(socket, target, forOwn!, attrs)),
+    ...theirs.map((target) => encryptFor(socket, target, encoded, attrs)),
   ]);
   const needed = theirs.length > 0 ? nodes.slice(own.length) : nodes;
   if (needed.every((node) => node === null)) throw new NothingEncrypted();
@@ -53,12 +53,12 @@ export async function directMessage(
 /** Null when it fails: the others get the message, and this device asks for it once it hears of it. */
 async function encryptFor(
   { signalRepository }: WASocket,
-  jid: string,
+  { jid, session }: Target,
   content: Uint8Array,
   attrs: Record<string, string>,
 ): Promise<BinaryNode | null> {
   try {
-    const { type, ciphertext } = await signalRepository.encryptMessage({ jid, data: pad(content) });
+    const { type, ciphertext } = await signalRepository.encryptMessage({ jid: session, data: pad(content) });
     const enc = { tag: "enc", attrs: { v: "2", type, ...attrs }, content: ciphertext };
     return { tag: "to", attrs: { jid }, content: [enc] };
   } catch {

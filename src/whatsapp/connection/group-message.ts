@@ -2,9 +2,9 @@ import type { WASocket } from "@whiskeysockets/baileys";
 import type { Draft } from "../../model/messages.ts";
 import type { Composed } from "../content/compose.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
-import { withoutDevice } from "../jids.ts";
+import { userOf, withoutDevice } from "../jids.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
-import { devicesOf, jidOf, type RecipientsDeps } from "./recipients.ts";
+import { devicesOf, lidOf, targetsOf, type RecipientsDeps } from "./recipients.ts";
 import { openSessions } from "./sessions.ts";
 import type { Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
@@ -25,12 +25,15 @@ export async function prepareGroup(deps: GroupMessageDeps, group: string): Promi
   const metadata = await groups.cached(group);
   const members = [...new Set(metadata.participants.map(({ id }) => withoutDevice(id)))];
   const lists = await devicesOf(deps, members);
-  const devices = [...lists.values()].flatMap((list) => list.map(jidOf));
+  const ofMembers = members.map(async (member) =>
+    targetsOf(lists.get(userOf(member)) ?? [], await lidOf(socket, member)),
+  );
+  const targets = (await Promise.all(ofMembers)).flat();
   const { keys } = socket.authState;
   const { [group]: haveKey = {} } = await keys.get("sender-key-memory", [group]);
   const notOpened = await openSessions(
     socket,
-    devices.filter((device) => !haveKey[device]),
+    targets.filter(({ jid }) => !haveKey[jid]),
   );
   if (notOpened.size === 0) return;
   if ([...notOpened.values()].includes("failed")) throw new Unanswered("for the keys of some members");

@@ -11,8 +11,11 @@ export interface PrivacyToken {
 
 /** Privacy tokens of one connection. */
 export interface PrivacyTokens {
-  /** @param jid address of a person */
-  of(jid: string): Promise<PrivacyToken>;
+  /**
+   * @param jid address of a person
+   * @param lid of that person, where it is known
+   */
+  of(jid: string, lid: string | null): Promise<PrivacyToken>;
 }
 
 interface Entry {
@@ -43,8 +46,8 @@ export function createPrivacyTokens(socket: WASocket): PrivacyTokens {
   }
 
   return {
-    async of(jid) {
-      const storedAs = await tokenRules.resolveTcTokenJid(jid, lidOf);
+    async of(jid, lid) {
+      const storedAs = lid ?? jid;
       const entry = (await keys.get("tctoken", [storedAs]))[storedAs] as Entry | undefined;
       const holds = entry?.token.length && !tokenRules.isTcTokenExpired(entry.timestamp);
       const wanted = socket.serverProps.privacyTokenOn1to1;

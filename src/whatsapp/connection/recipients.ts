@@ -10,12 +10,22 @@ export interface RecipientsDeps {
   memory: Pick<DeviceMemory, "userDevices" | "otherForms">;
 }
 
+/** One device that a message is encrypted for. */
+export interface Target {
+  /** Its address in the stanza. */
+  jid: string;
+  /** The address that its session is kept under: the LID's where that is known. */
+  session: string;
+}
+
 /** Who gets a message to a person: its devices and the other ones of this number, without this companion itself. */
 export interface Recipients {
   /** The person's address, in the form that counts. */
   jid: string;
-  theirs: string[];
-  own: string[];
+  /** The LID of the person; null when it is not known. */
+  lid: string | null;
+  theirs: Target[];
+  own: Target[];
 }
 
 /** Nobody has this number. */
@@ -80,11 +90,30 @@ async function withOwn(deps: RecipientsDeps, jid: string): Promise<Recipients | 
     void deps.memory.userDevices.del(userOf(jid));
     return null;
   }
-  const others = (devices: Device[]): string[] =>
-    devices.map(jidOf).filter((device) => device !== me?.id && device !== me?.lid);
+  const others = (targets: Target[]): Target[] =>
+    targets.filter((target) => target.jid !== me?.id && target.jid !== me?.lid);
+  const lid = await lidOf(deps.socket, jid);
   // In the chat with oneself all devices are own ones.
-  if (jid === ownJid) return { jid, theirs: [], own: others(theirs) };
-  return { jid, theirs: theirs.map(jidOf), own: others(lists.get(userOf(ownJid)) ?? []) };
+  if (jid === ownJid) return { jid, lid, theirs: [], own: others(targetsOf(theirs, lid)) };
+  const own = targetsOf(lists.get(userOf(ownJid)) ?? [], await lidOf(deps.socket, ownJid));
+  return { jid, lid, theirs: targetsOf(theirs, lid), own: others(own) };
+}
+
+/** The LID of a person; null when it is not known. */
+export async function lidOf({ signalRepository }: WASocket, jid: string): Promise<string | null> {
+  if (isLid(jid)) return jid;
+  const lid = await signalRepository.lidMapping.getLIDForPN(jid);
+  return lid === null ? null : withoutDevice(lid);
+}
+
+/** @param lid of the user whose devices they are */
+export function targetsOf(devices: Device[], lid: string | null): Target[] {
+  return devices.map(({ user, server, device }) => {
+    const jid = baileys.jidEncode(user, server, device);
+    if (lid === null) return { jid, session: jid };
+    const hosted = server === "hosted" || server === "hosted.lid";
+    return { jid, session: baileys.jidEncode(userOf(lid), hosted ? "hosted.lid" : "lid", device) };
+  });
 }
 
 /**
@@ -143,6 +172,3 @@ async function remember(
     stored.length > 0 && authState.keys.set({ "device-list": Object.fromEntries(deviceLists) }),
   ]);
 }
-
-/** The address of a device. */
-export const jidOf = ({ user, server, device }: Device): string => baileys.jidEncode(user, server, device);

@@ -12,7 +12,7 @@ import { directMessage } from "./direct-message.ts";
 import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
-import { NOT_ON_WHATSAPP, recipientsOf, type Recipients } from "./recipients.ts";
+import { NOT_ON_WHATSAPP, recipientsOf, type Recipients, type Target } from "./recipients.ts";
 import { openSessions, type NotOpened } from "./sessions.ts";
 import type { Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
@@ -103,7 +103,7 @@ async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendO
   const notOpened = await openSessions(socket, [...recipients.theirs, ...recipients.own]);
   const reachable = without(recipients, notOpened);
   if (reachable.theirs.length === 0 && recipients.theirs.length > 0) {
-    if (recipients.theirs.some((device) => notOpened.get(device) === "failed"))
+    if (recipients.theirs.some(({ jid }) => notOpened.get(jid) === "failed"))
       throw new Unanswered("for keys that make sense");
     return NO_KEYS;
   }
@@ -111,7 +111,7 @@ async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendO
     kind: "ready",
     jid: recipients.jid,
     async write({ waId, draft }, composed) {
-      const token = await tokens.of(recipients.jid);
+      const token = await tokens.of(recipients.jid, recipients.lid);
       await socket.sendNode(await directMessage(socket, reachable, { waId, draft, composed, token }));
       token.giveOurs();
     },
@@ -120,7 +120,7 @@ async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendO
 
 function without(recipients: Recipients, notOpened: NotOpened): Recipients {
   if (notOpened.size === 0) return recipients;
-  const open = (device: string): boolean => !notOpened.has(device);
+  const open = ({ jid }: Target): boolean => !notOpened.has(jid);
   return { ...recipients, theirs: recipients.theirs.filter(open), own: recipients.own.filter(open) };
 }
 

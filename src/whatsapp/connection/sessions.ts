@@ -1,15 +1,17 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
-import { isPn } from "../jids.ts";
 import { childOf, childrenOf } from "./nodes.ts";
+import type { Target } from "./recipients.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /** Errors that pass: the server could not answer now. */
 const PASSING = new Set([408, 429]);
 
-/** What came of opening sessions, by the address of the device. All others are open. */
-export type NotOpened = Map<string, "no_keys" | "failed">;
+/** What came of opening sessions, by the device's address in the stanza. All others are open. */
+export type NotOpened = ReadonlyMap<string, "no_keys" | "failed">;
+
+const NONE: NotOpened = new Map();
 
 interface StoredSession {
   _sessions?: Record<string, { indexInfo: { closed: number } }>;
@@ -19,45 +21,36 @@ interface StoredSession {
  * Opens sessions with devices that there is none with. Baileys does so while it sends, inside the transaction that all
  * sends of the number share: one contact whose keys do not come would hold up everybody else's messages.
  *
- * @param devices addresses with their device
  * @throws {Unanswered} when WhatsApp does not answer the question for keys
  */
-export async function openSessions(socket: WASocket, devices: string[]): Promise<NotOpened> {
-  const notOpened: NotOpened = new Map();
-  const wanted = await withoutSession(socket, devices);
-  if (wanted.size === 0) return notOpened;
-  const answer = (await socket.query(keysOf([...wanted.keys()]))) as BinaryNode | undefined;
+export async function openSessions(socket: WASocket, targets: Target[]): Promise<NotOpened> {
+  const wanted = await withoutSession(socket, targets);
+  if (wanted.length === 0) return NONE;
+  const notOpened = new Map<string, "no_keys" | "failed">();
+  const answer = (await socket.query(keysOf(wanted))) as BinaryNode | undefined;
   if (answer === undefined) throw new Unanswered("the question for keys");
-  for (const device of wanted.values()) notOpened.set(device, "failed");
+  const asked = new Map(wanted.map(({ session, jid }) => [session, jid]));
+  for (const { jid } of wanted) notOpened.set(jid, "failed");
   for (const user of childrenOf(childOf(answer, "list"))) {
-    const device = wanted.get(user.attrs.jid ?? "");
-    if (device === undefined) continue;
+    const jid = asked.get(user.attrs.jid ?? "");
+    if (jid === undefined) continue;
     const error = childOf(user, "error");
-    if (error === undefined && (await inject(socket, user))) notOpened.delete(device);
-    if (error !== undefined && saysNo(Number(error.attrs.code))) notOpened.set(device, "no_keys");
+    if (error === undefined && (await inject(socket, user))) notOpened.delete(jid);
+    if (error !== undefined && saysNo(Number(error.attrs.code))) notOpened.set(jid, "no_keys");
   }
   return notOpened;
 }
 
-/** The addresses to ask for keys with (the LID's where it is known), and the devices that they are of. */
 async function withoutSession(
   { signalRepository, authState }: WASocket,
-  devices: string[],
-): Promise<Map<string, string>> {
-  const named = await Promise.all(
-    devices.map(async (device) => {
-      const lid = isPn(device) ? await signalRepository.lidMapping.getLIDForPN(device) : null;
-      const wire = lid ?? device;
-      return { device, wire, address: signalRepository.jidToSignalProtocolAddress(wire) };
-    }),
-  );
-  const addresses = named.map(({ address }) => address);
+  targets: Target[],
+): Promise<Target[]> {
+  const addresses = targets.map(({ session }) => signalRepository.jidToSignalProtocolAddress(session));
   const records = (await authState.keys.get("session", addresses)) as unknown as Record<
     string,
     StoredSession | undefined
   >;
-  const closed = named.filter(({ address }) => !isOpen(records[address]));
-  return new Map(closed.map(({ wire, device }) => [wire, device]));
+  return targets.filter((_, index) => !isOpen(records[addresses[index]!]));
 }
 
 function isOpen(record: StoredSession | undefined): boolean {
@@ -65,8 +58,8 @@ function isOpen(record: StoredSession | undefined): boolean {
   return false;
 }
 
-function keysOf(jids: string[]): BinaryNode {
-  const users = jids.map((jid) => ({ tag: "user", attrs: { jid } }));
+function keysOf(targets: Target[]): BinaryNode {
+  const users = targets.map(({ session }) => ({ tag: "user", attrs: { jid: session } }));
   return {
     tag: "iq",
     attrs: { xmlns: "encrypt", type: "get", to: "@s.whatsapp.net" },

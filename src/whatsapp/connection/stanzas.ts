@@ -16,6 +16,8 @@ export interface Stanzas {
   /** Called with every message stanza before Baileys handles it. */
   note(node: BinaryNode): void;
   originOf(ciphertext: Uint8Array): Origin | undefined;
+  /** Whether the content of a message that came has never been asked for. */
+  isUnread(attributes: StanzaAttributes): boolean;
   /** Messages whose content nobody has asked for yet, and when one last was (or came first), by `performance.now`. */
   waiting(): { messages: number; lastLookedAt: number };
 }
@@ -64,6 +66,7 @@ export function createStanzas(): Stanzas {
       lastLookedAt = performance.now();
       return origin;
     },
+    isUnread: (attributes) => waiting.has(nameOf(attributes)),
     waiting: () => ({ messages: waiting.size, lastLookedAt }),
   };
 }

@@ -29,10 +29,7 @@ export interface WireDeps {
 export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   const on = (name: string, listener: (node: BinaryNode) => void): void =>
     void socket.ws.prependListener(name, listener);
-  on("CB:message", (node) => {
-    deps.stanzas.note(node);
-    takeInTurn(node);
-  });
+  on("CB:message", deps.stanzas.note);
   on("CB:ack,class:message", deps.acks.note);
   on("CB:receipt", (node) => {
     const { type, participant, from, id } = node.attrs;
@@ -59,13 +56,4 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     // Baileys' own upload finds this one under way and waits for it. A failure is tried again at the next notification.
     if (child?.tag === "count") void socket.uploadPreKeys(PRE_KEYS_AT_A_TIME).catch(() => undefined);
   });
-}
-
-/**
- * Baileys handles what waited at the server strictly one after another, everything else at once: the second message of a
- * new contact then overtakes the first, whose address is still being stored, and a new one the queue that is being worked
- * off. So all of them take that queue. The journal has noted the attributes as they came.
- */
-function takeInTurn(node: BinaryNode): void {
-  node.attrs = { ...node.attrs, offline: node.attrs.offline ?? "0" };
 }

@@ -5,6 +5,7 @@ import { baileys } from "../baileys.ts";
 import { readContent } from "./content.ts";
 import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
 import { isGroup, isLid } from "../jids.ts";
+import { StorageUnavailable } from "../../store/errors.ts";
 import type { PollReader } from "./poll-votes.ts";
 
 /**
@@ -19,15 +20,25 @@ export async function resentMessages(
 ): Promise<Incoming[]> {
   const incoming: Incoming[] = [];
   for (const received of messages) {
-    const content = received.message ? readContent(received.message) : null;
-    if (content === null || !received.message) continue;
-    const attributes = attributesOf(received, own);
-    const raw = baileys.proto.Message.encode(received.message).finish();
-    const numbers = await numbersOfLids(lidUsersOf(attributes, content));
-    const read = toIncoming({ attributes, content, raw }, own, (lidUser) => numbers.get(lidUser) ?? null);
-    incoming.push(await readPoll(read, received.message));
+    try {
+      const read = await readOne(received, received.message);
+      if (read !== null) incoming.push(read);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      // It stays missing; those that come with it do not.
+    }
   }
   return incoming;
+
+  async function readOne(received: WAMessage, message: WAMessage["message"]): Promise<Incoming | null> {
+    const content = message ? readContent(message) : null;
+    if (content === null || !message) return null;
+    const attributes = attributesOf(received, own);
+    const raw = baileys.proto.Message.encode(message).finish();
+    const numbers = await numbersOfLids(lidUsersOf(attributes, content));
+    const read = toIncoming({ attributes, content, raw }, own, (lidUser) => numbers.get(lidUser) ?? null);
+    return readPoll(read, message);
+  }
 }
 
 /** The attributes that the stanza must have had. */

@@ -1,3 +1,4 @@
+import type { ResultSet } from "@libsql/client";
 import type {
   AuthenticationCreds,
   AuthenticationState,
@@ -7,10 +8,11 @@ import type {
 import { waCreds } from "../../../drizzle/schema.ts";
 import { failpoint } from "../../model/failpoint.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
+import { joinIntakes } from "../../store/intake.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { KeyCache } from "./key-cache.ts";
-import { journalInsert, type JournalRow } from "./journal-rows.ts";
+import { journalInsert, type JournalEntry } from "./journal-rows.ts";
 import { baileys } from "../baileys.ts";
 import { eraseKeys, keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
 
@@ -26,8 +28,8 @@ export interface AuthState extends AuthenticationState {
   flushed(): Promise<void>;
 }
 
-/** A set of changes as Baileys gives it, and the journal rows that the repository adds to a transaction. */
-type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalRow> };
+/** A set of changes as Baileys gives it, and the journal entries by hash that the repository adds to a transaction. */
+type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalEntry> };
 
 export interface AuthStateOptions {
   store: Store;
@@ -86,13 +88,34 @@ function createWrites(
   let last: Promise<unknown> = Promise.resolve();
 
   async function commit(statements: Statement[]): Promise<void> {
-    const done = store.writer.commit(statements);
-    last = done;
     try {
-      await done;
+      await attempt(statements);
     } catch (error) {
       onWriteFailed(error);
       throw error;
+    }
+  }
+
+  function attempt(statements: Statement[]): Promise<ResultSet[]> {
+    const done = store.writer.commit(statements);
+    last = done;
+    return done;
+  }
+
+  /** What was received and cannot be stored for a reason of its own must not keep the number offline for ever. */
+  async function commitReceived(received: JournalEntry[], rest: Statement[]): Promise<void> {
+    const intake = joinIntakes(...received.map((entry) => entry.intake));
+    if (intake.statements.length === 0) return commit(rest);
+    try {
+      const results = await attempt([...intake.statements, ...rest]);
+      intake.committed(results.slice(0, intake.statements.length));
+    } catch (error) {
+      if (error instanceof StorageUnavailable) {
+        onWriteFailed(error);
+        throw error;
+      }
+      for (const entry of received) await entry.refused(error);
+      await commit(rest);
     }
   }
 
@@ -122,15 +145,18 @@ function createWrites(
       const { [JOURNAL]: journal, [LID_MAPPING]: pairs, ...keys } = data;
       const written = cache.begin(deviceId, { ...keys, ...(pairs ? { [LID_MAPPING]: pairs } : {}) });
       const statements = takeCreds();
-      for (const [hash, row] of Object.entries(journal ?? {}))
-        statements.push(journalInsert(store, deviceId, hash, row));
+      const received = Object.entries(journal ?? {});
+      for (const [hash, entry] of received) statements.push(journalInsert(store, deviceId, hash, entry));
       if (pairs) statements.push(...lidPairStatements(deviceId, pairs, store.now()));
       statements.push(...keyStatements(store, deviceId, written.encoded));
       if (statements.length === 0) return;
       const bringsPreKeys = Object.values(keys["pre-key"] ?? {}).some((key) => key !== null);
       if (bringsPreKeys) failpoint("before-pre-keys-commit");
       try {
-        await commit(statements);
+        await commitReceived(
+          received.map(([, entry]) => entry),
+          statements,
+        );
         if (bringsPreKeys) failpoint("after-pre-keys-commit");
         written.committed();
       } catch (error) {

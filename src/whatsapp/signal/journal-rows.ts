@@ -1,28 +1,53 @@
+import { journal } from "../../../drizzle/schema.ts";
 import type { Incoming } from "../../model/messages.ts";
+import type { Intake } from "../../store/intake.ts";
+import { defineQuery, integer } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SWEPT_AT_ONCE = 1_000;
+const READ_AT_ONCE = 100;
 
-/** What the journal keeps of one decrypted ciphertext until it is spent. */
+/** What the journal keeps of one decrypted ciphertext besides its hash. */
 export interface JournalContent {
-  /** What the inbox gets; null for what is no message but must survive a redelivery (the phone's own protocol messages). */
+  /** Rows of version 0.1 only: what the inbox is still to get. */
   message: Incoming | null;
-  /** Messages that the owner's phone has sent again inside one of those. */
+  /** The same, of messages that the owner's phone has sent again. */
   resent?: Incoming[];
-  /** The decrypted protobuf, base64, where `message.raw` does not hold it. */
+  /** The decrypted protobuf of a protocol message, base64: it must survive a redelivery. */
   plain: string | null;
 }
 
-export interface JournalRow {
+interface JournalRow {
   stanzaId: string;
   /** Null: only the hash counts, there is nothing left to do with it. */
   content: JournalContent | null;
 }
 
-/** All messages of a row that the inbox gets. */
-export const messagesIn = ({ message, resent = [] }: JournalContent): Incoming[] =>
-  message === null ? resent : [message, ...resent];
+/** A row to be written, with what belongs into its commit. */
+export interface JournalEntry extends JournalRow {
+  /** The inbox rows of the messages. */
+  intake: Intake;
+  /** The database refuses those rows whenever they come: called before the commit is made without them. */
+  refused(error: unknown): Promise<void>;
+}
+
+/** A row whose messages the inbox has not got. */
+export interface OwedMessages {
+  hash: string;
+  stanzaId: string;
+  /** @throws when the row is damaged */
+  open(): Incoming[];
+}
+
+const FIND = defineQuery("select content from journal where device_id = ? and hash = ?", {
+  content: journal.content,
+});
+const OWED = defineQuery(
+  `select rowid as place, hash, stanza_id, content from journal
+  where device_id = ? and content is not null and rowid > ? order by rowid limit ${READ_AT_ONCE}`,
+  { place: integer(), hash: journal.hash, stanzaId: journal.stanzaId, content: journal.content },
+);
 
 const context = (deviceId: number, hash: string): string => `journal:${deviceId}:${hash}`;
 
@@ -52,37 +77,36 @@ export function spendStatement(deviceId: number, hash: string): Statement {
 /**
  * Looks a ciphertext up.
  *
- * @returns undefined: never decrypted here; null: decrypted and already spent
+ * @returns null: never decrypted here. `open` gives null when there is nothing left to do with it, and throws when the row
+ *          is damaged
  */
 export async function findJournalled(
   store: Store,
   deviceId: number,
   hash: string,
-): Promise<JournalContent | null | undefined> {
-  const [row] = await store.rows("select content from journal where device_id = ? and hash = ?", [
-    deviceId,
-    hash,
-  ]);
-  if (row === undefined) return undefined;
-  if (row.content === null) return null;
-  return open(store, deviceId, hash, row.content);
+): Promise<{ open(): JournalContent | null } | null> {
+  const [row] = await store.read(FIND, [deviceId, hash]);
+  if (row === undefined) return null;
+  return { open: () => (row.content === null ? null : open(store, deviceId, hash, row.content)) };
 }
 
-/** Messages that were decrypted and whose inbox row was never committed, oldest first. */
-export async function readUnspent(
-  store: Store,
-  deviceId: number,
-): Promise<{ hash: string; messages: Incoming[] }[]> {
-  const rows = await store.rows(
-    "select hash, content from journal where device_id = ? and content is not null order by rowid",
-    [deviceId],
-  );
-  return rows.flatMap((row) => {
-    const hash = String(row.hash);
-    const messages = messagesIn(open(store, deviceId, hash, row.content));
-    return messages.length === 0 ? [] : [{ hash, messages }];
-  });
+/** Rows with messages that were decrypted and whose inbox row was never committed, oldest first, some at a time. */
+export async function* readOwed(store: Store, deviceId: number): AsyncGenerator<OwedMessages[]> {
+  for (let after = 0; ;) {
+    const rows = await store.read(OWED, [deviceId, after]);
+    if (rows.length === 0) return;
+    yield rows.map(({ hash, stanzaId, content }) => ({
+      hash,
+      stanzaId,
+      open: () => (content === null ? [] : messagesIn(open(store, deviceId, hash, content))),
+    }));
+    after = rows.at(-1)!.place;
+  }
 }
+
+/** All messages of a row that the inbox gets. */
+const messagesIn = ({ message, resent = [] }: JournalContent): Incoming[] =>
+  message === null ? resent : [message, ...resent];
 
 /** Deletes hashes older than a day, and the phone's protocol messages of that age. Messages stay until they are spent. */
 export async function sweepJournal(store: Store): Promise<void> {
@@ -98,6 +122,6 @@ export async function sweepJournal(store: Store): Promise<void> {
   }
 }
 
-function open(store: Store, deviceId: number, hash: string, content: unknown): JournalContent {
-  return store.box.openJson<JournalContent>(new Uint8Array(content as ArrayBuffer), context(deviceId, hash));
+function open(store: Store, deviceId: number, hash: string, content: Buffer): JournalContent {
+  return store.box.openJson<JournalContent>(content, context(deviceId, hash));
 }

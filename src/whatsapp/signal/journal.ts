@@ -1,211 +1,151 @@
 import type { proto } from "@whiskeysockets/baileys";
-import { hasFailpoints, isArmed } from "../../model/failpoint.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
-import type { Statement, Store } from "../../store/store.ts";
-import type { OwnIds, StanzaAttributes } from "../addresses.ts";
-import { readContent, type Content } from "../content/content.ts";
-import { lidUsersOf, toIncoming } from "../content/from-whatsapp.ts";
-import { findJournalled, messagesIn, readUnspent, spendStatement, type JournalRow } from "./journal-rows.ts";
-import { baileys } from "../baileys.ts";
-import { withoutDevice } from "../jids.ts";
-import type { PollReader } from "../content/poll-votes.ts";
+import { NO_INTAKE, type Intake } from "../../store/intake.ts";
+import type { Store } from "../../store/store.ts";
+import type { StanzaAttributes } from "../addresses.ts";
+import { readPlaintext, type Convert } from "../content/conversion.ts";
+import {
+  findJournalled,
+  readOwed,
+  spendStatement,
+  type JournalEntry,
+  type OwedMessages,
+} from "./journal-rows.ts";
 
 // A history of this size in one message comes at linking only. Losing it to a crash costs names, no messages.
 const MAX_PROTOCOL_BYTES = 256 * 1024;
+/** The shortest padding. */
+const PADDING = Uint8Array.of(1);
 /** An empty message with its padding: what a redelivery of something long done with decrypts to. */
-const NOTHING = Uint8Array.of(1);
+const NOTHING = PADDING;
 
 export interface JournalDeps {
   store: Store;
   deviceId: number;
-  own(): OwnIds;
-  /** Numbers of LID users, as far as they are stored. */
-  numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
-  readPoll: PollReader;
-  /** Seconds by which WhatsApp's clock is ahead of the host's, see `Incoming.clockAhead`. */
-  clockAhead(): number;
-  /** Messages that the own phone has sent again, in a protocol message. */
-  readResent(message: proto.IMessage): Promise<Incoming[]>;
-  /** Resolves when the messages are stored and `spend` is committed with them. */
-  onMessages(messages: Incoming[], spend: Statement[]): Promise<void>;
-  /** The stanza was read and holds nothing for people. */
-  onSilent(stanzaId: string): void;
-  /** Messages could not be stored; they stay in the journal and come again at the next connection. */
+  convert: Convert;
+  /** What storing these messages takes. */
+  receive(messages: Incoming[]): Intake;
+  /**
+   * A message was decrypted and can be made nothing of, or cannot be stored for a reason of its own. Resolves when that is
+   * stored; rejects, with the connection closed, when it cannot be.
+   */
+  onUnreadable(attributes: StanzaAttributes, error: unknown): Promise<void>;
+  /** The same for a row of an earlier version that does not open, of which nothing but its id is known. */
+  onUnreadableRow(stanzaId: string, error: unknown): Promise<void>;
+  /** The database failed: nothing after this may be acknowledged. */
   onFailed(error: unknown): void;
 }
 
 /** What is known of one decrypted ciphertext before it is committed. */
 export interface Prepared {
-  row: JournalRow;
-  incoming: Incoming[];
-  /** Must become part of the same commit, so that no crash can lose it. */
+  /** Becomes part of the commit that moves the ratchet. */
+  entry: JournalEntry;
+  /** The same: no crash may lose it. */
   senderKey: proto.Message.ISenderKeyDistributionMessage | null;
 }
 
-export interface Journal {
-  /** @param padded the decrypted bytes with WhatsApp's padding */
-  prepare(attributes: StanzaAttributes, padded: Uint8Array): Promise<Prepared>;
-  /** Hands messages on, after their row is committed. */
-  deliver(hash: string, messages: Incoming[]): void;
-  /** Padded bytes of a ciphertext that was decrypted before, or null. Hands its messages on again when that is still owed. */
-  recall(hash: string): Promise<Uint8Array | null>;
-  /** A message of this chat on its way to the inbox; null when there is none under that id. */
-  find(chatKey: string, waId: string): Incoming | null;
-  /** Hands on what an earlier connection or process has decrypted and not stored. */
-  replay(): Promise<void>;
-  /** Resolves when nothing waits to be stored. */
-  idle(): Promise<void>;
-}
-
-interface Waiting {
-  hash: string;
-  messages: Incoming[];
-}
-
 /**
- * Between decryption and inbox. A message is written here in the commit that moves the ratchet, before its receipt can
- * leave, and handed on from here: once, in arrival order, several at a time when storing is slower than receiving.
+ * What was decrypted, and what becomes of it. The inbox rows of a ciphertext's messages and its hash are one commit with the
+ * ratchet that has decrypted it; the receipt leaves after that commit.
  */
+export interface Journal {
+  /**
+   * What can be made nothing of is noted as missing, and spent: it would fail again however often it came.
+   *
+   * @param padded the decrypted bytes with WhatsApp's padding
+   * @throws what a look-up throws when the database does not answer, after `onFailed`
+   */
+  prepare(attributes: StanzaAttributes, padded: Uint8Array): Promise<Prepared>;
+  /** Padded bytes of a ciphertext that was decrypted before, or null. Empty when nothing is left to do with it. */
+  recall(hash: string): Promise<Uint8Array | null>;
+  /** Stores what version 0.1 has decrypted and not stored: it made two commits of it. */
+  replay(): Promise<void>;
+}
+
 export function createJournal(deps: JournalDeps): Journal {
   const { store, deviceId } = deps;
-  let waiting: Waiting[] = [];
-  let underWay: Waiting[] = [];
-  let pumping: Promise<void> | undefined;
 
-  async function pump(): Promise<void> {
-    while (waiting.length > 0) {
-      if (hasFailpoints && isArmed("after-receipt")) return;
-      underWay = waiting;
-      waiting = [];
-      try {
-        await deps.onMessages(
-          underWay.flatMap(({ messages }) => messages),
-          underWay.map(({ hash }) => spendStatement(deviceId, hash)),
-        );
-      } catch (error) {
-        waiting = [];
-        deps.onFailed(error);
-      }
-    }
-    underWay = [];
-    pumping = undefined;
-  }
-
-  function deliver(hash: string, messages: Incoming[]): void {
-    waiting.push({ hash, messages });
-    pumping ??= pump();
-  }
-
-  function stamped(message: Incoming): Incoming {
-    const clockAhead = deps.clockAhead();
-    return clockAhead === 0 ? message : { ...message, clockAhead };
-  }
-
-  async function prepareForPeople(
+  async function convert(
     attributes: StanzaAttributes,
-    message: proto.IMessage,
-    content: Content,
-    raw: Uint8Array,
-  ): Promise<Incoming> {
-    const lidUsers = lidUsersOf(attributes, content);
-    const numbers = lidUsers.length > 0 ? await deps.numbersOfLids(lidUsers) : undefined;
-    const numberOfLid = (lidUser: string): string | null => numbers?.get(lidUser) ?? null;
-    const read = stamped(toIncoming({ attributes, content, raw }, deps.own(), numberOfLid));
-    if (read.type !== "poll_vote") return read;
-    return deps.readPoll(read, message).catch((error: unknown) => {
-      if (error instanceof StorageUnavailable) throw error;
-      // A poll that does not open is no reason to refuse the vote for ever.
-      return { ...read, poll: { id: read.targetId ?? "", name: null, options: [], vote: null } };
-    });
+    padded: Uint8Array,
+    onPlaintext: (message: proto.IMessage) => void,
+  ): Promise<JournalEntry> {
+    const plaintext = readPlaintext(padded);
+    onPlaintext(plaintext.message);
+    const { incoming, protocol } = await deps.convert(attributes, plaintext);
+    const kept = protocol !== null && protocol.length <= MAX_PROTOCOL_BYTES ? protocol : null;
+    return {
+      // Rows of protocol messages have no stanza id: that is how the sweep knows them.
+      stanzaId: protocol === null ? (attributes.id ?? "") : "",
+      content: kept && { message: null, plain: Buffer.from(kept).toString("base64") },
+      intake: incoming.length > 0 ? deps.receive(incoming) : NO_INTAKE,
+      refused: (error) => deps.onUnreadable(attributes, error),
+    };
   }
 
-  async function preparePeer(attributes: StanzaAttributes, message: proto.IMessage, plain: Uint8Array) {
-    const row = protocolRow(plain);
-    const resent = isOwn(attributes, deps.own()) ? (await deps.readResent(message)).map(stamped) : [];
-    if (resent.length === 0) return { row, incoming: [] };
-    const content = { message: null, plain: row.content?.plain ?? null, resent };
-    return { row: { stanzaId: attributes.id ?? "", content }, incoming: resent };
+  async function storeMessages(hash: string, messages: Incoming[]): Promise<void> {
+    const intake = deps.receive(messages);
+    const results = await store.writer.commit([...intake.statements, spendStatement(deviceId, hash)]);
+    intake.committed(results.slice(0, intake.statements.length));
+  }
+
+  async function giveUp({ hash, stanzaId }: OwedMessages, error: unknown): Promise<void> {
+    // In this order: what the journal still owes counts as known, not as missing.
+    await store.writer.commit([spendStatement(deviceId, hash)]);
+    await deps.onUnreadableRow(stanzaId, error);
+  }
+
+  async function replayRow(owed: OwedMessages): Promise<void> {
+    try {
+      const messages = owed.open();
+      if (messages.length > 0) await storeMessages(owed.hash, messages);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      // One row that cannot be handed on must not keep its number offline for ever.
+      await giveUp(owed, error);
+    }
   }
 
   return {
     async prepare(attributes, padded) {
-      const plain = unpad(padded);
-      const outer = baileys.proto.Message.decode(plain);
-      const inner = outer.deviceSentMessage?.message;
-      const message = inner ?? outer;
-      const senderKey = message.senderKeyDistributionMessage ?? null;
-      const stanzaId = attributes.id ?? "";
-      const content = attributes.category === "peer" ? null : readContent(message);
+      let senderKey: Prepared["senderKey"] = null;
       try {
-        if (attributes.category === "peer")
-          return { ...(await preparePeer(attributes, message, plain)), senderKey };
-        if (content === null) {
-          if (!isKeyAlone(message)) deps.onSilent(stanzaId);
-          return { row: { stanzaId, content: null }, incoming: [], senderKey };
+        const entry = await convert(attributes, padded, (message) => {
+          senderKey = message.senderKeyDistributionMessage ?? null;
+        });
+        return { entry, senderKey };
+      } catch (error) {
+        if (error instanceof StorageUnavailable) {
+          // The sender would be asked to encrypt anew what was decrypted well.
+          deps.onFailed(error);
+          throw error;
         }
-        const raw = inner ? baileys.proto.Message.encode(inner).finish() : plain;
-        const incoming = await prepareForPeople(attributes, message, content, raw);
+        await deps.onUnreadable(attributes, error);
+        const stanzaId = attributes.id ?? "";
         return {
-          row: { stanzaId, content: { message: incoming, plain: null } },
-          incoming: [incoming],
+          entry: { stanzaId, content: null, intake: NO_INTAKE, refused: async () => undefined },
           senderKey,
         };
-      } catch (error) {
-        // The sender would be asked to encrypt anew what was decrypted well.
-        if (error instanceof StorageUnavailable) deps.onFailed(error);
-        throw error;
       }
     },
-    deliver,
     async recall(hash) {
-      const content = await findJournalled(store, deviceId, hash);
-      if (content === undefined) return null;
-      if (content === null) return NOTHING;
-      const messages = messagesIn(content);
-      if (messages.length > 0) deliver(hash, messages);
-      return pad(Buffer.from(content.message?.raw ?? content.plain ?? "", "base64"));
-    },
-    find(chatKey, waId) {
-      for (const { messages } of [...underWay, ...waiting])
-        for (const message of messages)
-          if (message.id === waId && message.chatKey === chatKey) return message;
-      return null;
+      const found = await findJournalled(store, deviceId, hash);
+      if (found === null) return null;
+      try {
+        const content = found.open();
+        const plain = content?.plain ?? content?.message?.raw ?? null;
+        return plain === null ? NOTHING : pad(Buffer.from(plain, "base64"));
+      } catch (error) {
+        // A protocol message, which the phone can be asked for again.
+        await deps.onUnreadableRow("", error);
+        return NOTHING;
+      }
     },
     async replay() {
-      for (const { hash, messages } of await readUnspent(store, deviceId)) deliver(hash, messages);
-    },
-    async idle() {
-      await pumping;
+      for await (const owed of readOwed(store, deviceId)) await Promise.all(owed.map(replayRow));
     },
   };
 }
 
-/** Only the own phone may say what somebody else has written. */
-function isOwn({ from }: StanzaAttributes, own: OwnIds): boolean {
-  const writer = withoutDevice(from);
-  return writer === own.pn || writer === own.lid;
-}
-
-/** A sender key travels beside the message that it opens: it says nothing of whether that one could be read. */
-function isKeyAlone(message: proto.IMessage): boolean {
-  const fields = Object.entries(message).filter(([, value]) => value !== null && value !== undefined);
-  return fields.every(([name]) => name === "senderKeyDistributionMessage" || name === "messageContextInfo");
-}
-
-/** Rows of the phone's own protocol messages have no stanza id: that is how the sweep knows them. */
-function protocolRow(plain: Uint8Array): JournalRow {
-  if (plain.length > MAX_PROTOCOL_BYTES) return { stanzaId: "", content: null };
-  return {
-    stanzaId: "",
-    content: { message: null, plain: Buffer.from(plain).toString("base64") },
-  };
-}
-
-function unpad(padded: Uint8Array): Uint8Array {
-  const count = padded.at(-1) ?? 0;
-  if (count === 0 || count > padded.length) throw new Error("The decrypted message has no valid padding.");
-  return padded.subarray(0, padded.length - count);
-}
-
-const pad = (plain: Uint8Array): Uint8Array => Buffer.concat([plain, NOTHING]);
+const pad = (plain: Uint8Array): Uint8Array => Buffer.concat([plain, PADDING]);

@@ -1,21 +1,30 @@
-const tails = new Map<string, Promise<void>>();
+/**
+ * Runs `work` alone among everything that names one of the same keys, in the order of the calls.
+ *
+ * @param keys everything that the work touches; taken all at once, so that two calls cannot block each other
+ */
+export type WithLock = <T>(keys: string[], work: () => Promise<T>) => Promise<T>;
+
+/** Locks by key, of which those that nobody holds cost nothing. */
+export function createLocks(): WithLock {
+  const tails = new Map<string, Promise<void>>();
+  return async (keys, work) => {
+    const before = keys.map((key) => tails.get(key)).filter((tail) => tail !== undefined);
+    let release!: () => void;
+    const tail = new Promise<void>((resolve) => (release = resolve));
+    for (const key of keys) tails.set(key, tail);
+    try {
+      if (before.length > 0) await Promise.all(before);
+      return await work();
+    } finally {
+      for (const key of keys) if (tails.get(key) === tail) tails.delete(key);
+      release();
+    }
+  };
+}
 
 /**
- * Runs `work` alone among everything in this process that names one of the same addresses, in the order of the calls.
- * Process-wide on purpose: libsignal queues its jobs by the bare address, and two accounts may talk to the same contact.
- *
- * @param addresses every address that the work touches; taken all at once, so that two calls cannot block each other
+ * By the addresses of sessions and sender keys. Process-wide on purpose: libsignal queues its jobs by the bare address, and
+ * two accounts may talk to the same contact.
  */
-export async function withLock<T>(addresses: string[], work: () => Promise<T>): Promise<T> {
-  const before = addresses.map((address) => tails.get(address)).filter((tail) => tail !== undefined);
-  let release!: () => void;
-  const tail = new Promise<void>((resolve) => (release = resolve));
-  for (const address of addresses) tails.set(address, tail);
-  try {
-    if (before.length > 0) await Promise.all(before);
-    return await work();
-  } finally {
-    for (const address of addresses) if (tails.get(address) === tail) tails.delete(address);
-    release();
-  }
-}
+export const withLock = createLocks();

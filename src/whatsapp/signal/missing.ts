@@ -13,6 +13,21 @@ const PHONE_ONLY = new Set([
   "hosted_unavailable_fanout",
 ]);
 
+/** Per connection: nobody but the service itself can make such stanzas, and it has no reason to. */
+const MOST_REFUSALS = 100;
+
+/** What is noted of a message of which only the id is known. */
+const NOBODYS: MissingMessage = {
+  id: "",
+  chat: "",
+  sender: "",
+  fromMe: false,
+  jid: "",
+  participant: null,
+  timestamp: 0,
+  reason: "undecryptable",
+};
+
 export interface MissingDeps {
   deviceId: number;
   witness: Pick<Witness, "missing">;
@@ -25,16 +40,26 @@ export interface MissingDeps {
 /** Notes messages of one connection that came and could not be read, before WhatsApp is told anything of them. */
 export interface Missing {
   undecryptable(attributes: StanzaAttributes): Promise<void>;
+  /** One that Baileys has refused without a look at its content: a stanza that it cannot read. Only so many are noted. */
+  refused(attributes: StanzaAttributes): Promise<void>;
+  /** One of which nothing but its id is known. */
+  unknown(id: string): Promise<void>;
   /** @returns whether somebody is to be asked for the content */
   unavailable(attributes: StanzaAttributes, type: string): Promise<boolean>;
 }
 
 export function createMissing(deps: MissingDeps): Missing {
+  let refusals = 0;
+
   async function note(attributes: StanzaAttributes, reason: MissingReason): Promise<void> {
     // Neither settings of the own devices nor what happens to a channel's posts is written for anybody.
     if (attributes.category === "peer" || isChannel(attributes.from ?? "")) return;
+    await store(() => describe(attributes, reason));
+  }
+
+  async function store(describeIt: () => Promise<MissingMessage>): Promise<void> {
     try {
-      await deps.witness.missing(deps.deviceId, await describe(attributes, reason));
+      await deps.witness.missing(deps.deviceId, await describeIt());
     } catch (error) {
       deps.onFailed(error);
       throw error;
@@ -60,6 +85,12 @@ export function createMissing(deps: MissingDeps): Missing {
 
   return {
     undecryptable: (attributes) => note(attributes, "undecryptable"),
+    async refused(attributes) {
+      if (!attributes.id || !attributes.from || refusals >= MOST_REFUSALS) return;
+      refusals++;
+      await note(attributes, "undecryptable");
+    },
+    unknown: (id) => store(async () => ({ ...NOBODYS, id })),
     async unavailable(attributes, type) {
       await note(attributes, PHONE_ONLY.has(type) ? "phone_only" : "unavailable");
       return type !== VIEW_ONCE;

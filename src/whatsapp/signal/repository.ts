@@ -50,7 +50,7 @@ export interface RepositoryDeps {
  * - every operation on a session or sender key holds a lock on its canonical address and runs outside whatever
  *   transaction is open, so that a send and a receipt of the same contact cannot overwrite each other's ratchet, and a
  *   session is committed before the frame that it encrypted is sent;
- * - decryption, its plaintext in the journal, identity and sender keys that came with it are one commit;
+ * - decryption, the inbox rows of what it gave, identity and sender keys that came with it are one commit;
  * - a ciphertext that was decrypted before gives its plaintext again.
  */
 export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
@@ -107,10 +107,9 @@ function decryption(
     const hash = createHash("sha256").update(unique(origin)).update(ciphertext).digest("base64url");
     try {
       return await keys
-        .transaction(() => decryptAndJournal(origin, hash, decrypt), address)
-        .then(({ padded, incoming }) => {
-          failpoint("after-journal-commit");
-          if (incoming.length > 0) journal.deliver(hash, incoming);
+        .transaction(() => decryptAndStore(origin, hash, decrypt), address)
+        .then((padded) => {
+          failpoint("after-receive-commit");
           return padded;
         });
     } catch (error) {
@@ -128,17 +127,22 @@ function decryption(
     throw new Error(ABSENT);
   }
 
-  async function decryptAndJournal(origin: Origin, hash: string, decrypt: () => Promise<Uint8Array>) {
+  /** The commit is made when this has ended: ratchet, sender key, hash and inbox rows, or nothing of it. */
+  async function decryptAndStore(
+    origin: Origin,
+    hash: string,
+    decrypt: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
     const padded = await decrypt();
-    const { row, incoming, senderKey } = await journal.prepare(origin.attributes, padded);
+    const { entry, senderKey } = await journal.prepare(origin.attributes, padded);
     if (senderKey?.groupId) {
       const authorJid = origin.attributes.participant ?? origin.attributes.from ?? "";
       await inner.processSenderKeyDistributionMessage({ item: senderKey, authorJid });
       processed.set(senderKeyMark(authorJid, senderKey), true);
     }
-    await keys.set({ journal: { [hash]: row } } as SignalDataSet);
-    failpoint("before-journal-commit");
-    return { padded, incoming };
+    await keys.set({ journal: { [hash]: entry } } as SignalDataSet);
+    failpoint("before-receive-commit");
+    return padded;
   }
 
   return {

@@ -10,6 +10,7 @@ import { planOf, scansOf, watchStatements } from "../store/query-plan.ts";
 import { jid, OWN_NUMBER, DEVICE } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
+import { record } from "../../_setup/record.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -57,7 +58,7 @@ const unread = (id: string, more: Partial<MissingMessage> = {}): MissingMessage 
 
 async function receive(...messages: ReturnType<typeof text>[]): Promise<void> {
   const found = audit.found(DEVICE, messages);
-  await inbox.record(DEVICE, messages, found.statements);
+  await record(store, inbox, DEVICE, messages, found.statements);
   found.stored();
 }
 
@@ -296,12 +297,12 @@ describe("the counts of connections", () => {
 describe("the report", () => {
   it("counts the messages of the time that was asked for, over many pages", async () => {
     const old = Array.from({ length: 30 }, (_, n) => text(4915001, `old ${n}`));
-    await inbox.record(DEVICE, old, []);
+    await record(store, inbox, DEVICE, old);
     now += 8 * DAY;
     const many = Array.from({ length: 5_200 }, (_, n) => text(4915001, `new ${n}`));
-    const recorded = await inbox.record(DEVICE, many, []);
-    await inbox.record(DEVICE + 1, [text(4915001, "another number's")], []);
-    await inbox.record(DEVICE, [text(4915001, "by hand", { fromMe: true, sender: jid(OWN_NUMBER) })], []);
+    const recorded = await record(store, inbox, DEVICE, many);
+    await record(store, inbox, DEVICE + 1, [text(4915001, "another number's")]);
+    await record(store, inbox, DEVICE, [text(4915001, "by hand", { fromMe: true, sender: jid(OWN_NUMBER) })]);
     const decide = (index: number, by: string | null, trail: object[]) => [
       {
         sql: `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, "by", trail, at) VALUES (?, ?, ?, ?, ?, ?, ?)`,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
+import { record } from "../../_setup/record.ts";
 
 async function startInbox() {
   const { store } = await startRun();
@@ -10,18 +11,18 @@ async function startInbox() {
 
 describe("the inbox", () => {
   it("gives back only what is new, in the order in which it was handed in", async () => {
-    const { inbox } = await startInbox();
+    const { store, inbox } = await startInbox();
     const [one, two, three] = ["one", "two", "three"].map((words) => text(4915001, words));
-    await inbox.record(DEVICE, [two!], []);
+    await record(store, inbox, DEVICE, [two!]);
 
-    const fresh = await inbox.record(DEVICE, [three!, two!, one!], []);
+    const fresh = await record(store, inbox, DEVICE, [three!, two!, one!]);
 
     expect(fresh.map(({ message }) => message.text)).toEqual(["three", "one"]);
     expect(fresh[0]!.inboxId).toBeLessThan(fresh[1]!.inboxId);
   });
 
   it("takes the same id in another chat, from another writer or of another number for another message", async () => {
-    const { inbox } = await startInbox();
+    const { store, inbox } = await startInbox();
     const message = text(4915001, "hello");
     const variants = [
       message,
@@ -29,12 +30,12 @@ describe("the inbox", () => {
       { ...message, sender: jid(4915002) },
     ];
 
-    expect(await inbox.record(DEVICE, variants, [])).toHaveLength(3);
-    expect(await inbox.record(DEVICE + 1, variants, [])).toHaveLength(3);
+    expect(await record(store, inbox, DEVICE, variants)).toHaveLength(3);
+    expect(await record(store, inbox, DEVICE + 1, variants)).toHaveLength(3);
   });
 
   it("knows a message again whose writer was known by the LID alone when it first came", async () => {
-    const { inbox } = await startInbox();
+    const { store, inbox } = await startInbox();
     const number = jid(4915001);
     const lid = "70000000000001@lid";
     const hidden = text(4915001, "hello", { chat: lid, chatKey: lid, sender: lid, number: null, lid });
@@ -42,10 +43,10 @@ describe("the inbox", () => {
     const inGroup = { ...hidden, id: "G", chat: "1203@g.us", chatKey: "1203@g.us", participant: lid };
     const knownInGroup = { ...inGroup, sender: number, number: "4915001" };
 
-    expect(await inbox.record(DEVICE, [hidden, inGroup], [])).toHaveLength(2);
-    expect(await inbox.record(DEVICE, [known, knownInGroup], [])).toEqual([]);
-    expect(await inbox.record(DEVICE, [{ ...known, id: "N" }, known], [])).toHaveLength(1);
-    expect(await inbox.record(DEVICE + 1, [known], [])).toHaveLength(1);
+    expect(await record(store, inbox, DEVICE, [hidden, inGroup])).toHaveLength(2);
+    expect(await record(store, inbox, DEVICE, [known, knownInGroup])).toEqual([]);
+    expect(await record(store, inbox, DEVICE, [{ ...known, id: "N" }, known])).toHaveLength(1);
+    expect(await record(store, inbox, DEVICE + 1, [known])).toHaveLength(1);
   });
 
   it("knows what the owner wrote again when the other side's number became known meanwhile", async () => {
@@ -53,7 +54,7 @@ describe("the inbox", () => {
     const lid = "70000000000001@lid";
     const own = { fromMe: true, sender: jid(OWN_NUMBER), number: OWN_NUMBER, lid: "70000000000009@lid" };
     const early = text(4915001, "from the phone", { ...own, chat: lid, chatKey: lid });
-    await inbox.record(DEVICE, [early], []);
+    await record(store, inbox, DEVICE, [early]);
     await store.writer.commit([
       {
         sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, '70000000000001', '4915001', 0)",
@@ -61,16 +62,16 @@ describe("the inbox", () => {
       },
     ]);
 
-    expect(await inbox.record(DEVICE, [{ ...early, chatKey: jid(4915001) }], [])).toEqual([]);
+    expect(await record(store, inbox, DEVICE, [{ ...early, chatKey: jid(4915001) }])).toEqual([]);
     const byNumber = { ...early, chat: jid(4915001), chatKey: jid(4915001) };
-    expect(await inbox.record(DEVICE, [byNumber], [])).toEqual([]);
+    expect(await record(store, inbox, DEVICE, [byNumber])).toEqual([]);
   });
 
   it("lists what has no decision, oldest first, and reads it back as it was", async () => {
     const { store, inbox } = await startInbox();
     const message = text(4915001, "a secret text", { quoted: { id: "Q", from: jid(1), text: "earlier" } });
-    const [first, second] = await inbox.record(DEVICE, [message, text(4915002, "two")], []);
-    await inbox.record(DEVICE + 1, [text(4915003, "of a number that is gone")], []);
+    const [first, second] = await record(store, inbox, DEVICE, [message, text(4915002, "two")]);
+    await record(store, inbox, DEVICE + 1, [text(4915003, "of a number that is gone")]);
     await store.writer.commit([inbox.done(second!.inboxId)]);
 
     const { messages, upTo } = await inbox.pending();
@@ -85,7 +86,7 @@ describe("the inbox", () => {
 
   it("keeps contents sealed, each bound to its message", async () => {
     const { store, inbox } = await startInbox();
-    await inbox.record(DEVICE, [text(4915001, "a secret text"), text(4915001, "another")], []);
+    await record(store, inbox, DEVICE, [text(4915001, "a secret text"), text(4915001, "another")]);
     const rows = await store.rows("SELECT id, body FROM inbox ORDER BY id", []);
     expect(Buffer.from(rows[0]!.body as ArrayBuffer).includes("secret")).toBe(false);
 
@@ -100,9 +101,9 @@ describe("the inbox", () => {
   });
 
   it("finds what a quote takes in that chat alone", async () => {
-    const { inbox } = await startInbox();
+    const { store, inbox } = await startInbox();
     const message = text(4915001, "hello", { raw: "cmF3" });
-    await inbox.record(DEVICE, [message], []);
+    await record(store, inbox, DEVICE, [message]);
 
     expect(await inbox.findQuote(DEVICE, jid(4915001), message.id)).toEqual({
       id: message.id,

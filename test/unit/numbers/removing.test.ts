@@ -4,6 +4,7 @@ import { createErasure, type Erasure } from "../../../src/retention/erasure.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { Phone } from "../../properties/phone.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
+import { NO_INTAKE } from "../../../src/store/intake.ts";
 
 const ACCOUNT = "account";
 const NUMBER = "31600000001";
@@ -25,7 +26,7 @@ async function open(deps: { erase?: (deviceId: number) => Promise<void> } = {}):
     whatsapp: new Phone().whatsapp(),
     erase: deps.erase ?? erasure.erase,
     deviceLimit: async () => 1,
-    onMessages: async () => undefined,
+    onMessages: () => NO_INTAKE,
     onReceipts: () => undefined,
     onGroupsChanged: () => undefined,
     onOpen: () => undefined,

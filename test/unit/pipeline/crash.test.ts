@@ -9,7 +9,6 @@ import {
   hang,
   impatientTime,
   jid,
-  OWN_NUMBER,
   rest,
   scriptedLine,
   textOf,
@@ -242,7 +241,7 @@ describe("a lane", () => {
 
     run.pipeline.forget(DEVICE);
     for (const go of finish) go();
-    await run.pipeline.receive(DEVICE, OWN_NUMBER, [text(4915003, "four")], []);
+    await run.receive(text(4915003, "four"));
 
     await until(() => expect(asked).toEqual(["one", "three", "four"]));
     expect(jid(4915003)).toBe("4915003@s.whatsapp.net");

@@ -6,6 +6,7 @@ import { createPolls } from "../../../src/inbox/polls.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
+import { commitIntake } from "../../../src/store/intake.ts";
 
 export interface PipelineRun extends Run {
   pipeline: Pipeline;
@@ -60,7 +61,8 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     ...run,
     pipeline,
     letStart,
-    receive: (...messages) => pipeline.receive(DEVICE, OWN_NUMBER, messages, []),
+    receive: async (...messages) =>
+      commitIntake(run.store.writer, pipeline.receive(DEVICE, OWN_NUMBER, messages)),
     async decision(waId) {
       const [row] = await run.store.rows("SELECT * FROM decisions WHERE wa_id = ?", [waId]);
       if (row === undefined) return null;

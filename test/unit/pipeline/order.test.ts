@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Answerer } from "../../../src/model/answerer.ts";
-import { ACCOUNT, DEVICE, jid, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/harness.ts";
+import { ACCOUNT, jid, rest, scriptedLine, until } from "../outbox/harness.ts";
 import { echo, saying, startPipeline, text, witness } from "./harness.ts";
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -90,12 +90,7 @@ describe("a message", () => {
     await run.connect(line);
     commits = 0;
 
-    await run.pipeline.receive(
-      DEVICE,
-      OWN_NUMBER,
-      [text(4915001, "hello")],
-      [{ sql: "DELETE FROM journal WHERE hash = ?", args: ["spent"] }],
-    );
+    await run.receive(text(4915001, "hello"));
     await until(async () => expect(await run.undecided()).toBe(0));
     await until(() => expect(line.sent).toHaveLength(1));
     await until(async () =>
@@ -103,24 +98,6 @@ describe("a message", () => {
     );
 
     expect(commits).toBe(3);
-  });
-
-  it("drops its journal rows in the commit that stores it", async () => {
-    const run = await startPipeline();
-    const journal = {
-      sql: "INSERT INTO journal (device_id, hash, stanza_id, created_at) VALUES (1, 'h', 's', 0)",
-      args: [],
-    };
-    await run.store.writer.commit([journal]);
-
-    await run.pipeline.receive(
-      DEVICE,
-      OWN_NUMBER,
-      [],
-      [{ sql: "DELETE FROM journal WHERE hash = 'h'", args: [] }],
-    );
-
-    expect(await run.store.rows("SELECT hash FROM journal", [])).toEqual([]);
   });
 
   it("of a group is answered in the group, and its writer alone when the answerer wants that", async () => {

@@ -14,6 +14,7 @@ import { createWebhooks, type WebhookSettings } from "../../../src/webhooks/inde
 import type { EventFiles } from "../../../src/webhooks/files.ts";
 import { incoming, listeningLog } from "../bot/messages.ts";
 import { temporaryFolder, temporaryStore } from "../store/temporary.ts";
+import { commitIntake } from "../../../src/store/intake.ts";
 
 export const DEVICE = 1;
 export const NUMBER = "4930555";
@@ -180,7 +181,7 @@ export async function gateway(
     /** A message arrives; resolves when it is stored. */
     receive: async (change: Partial<Incoming> = {}, device = DEVICE): Promise<Incoming> => {
       const message = incoming({ timestamp: Math.floor(store.now() / 1000), ...change });
-      await pipeline.receive(device, NUMBER, [message], []);
+      await commitIntake(store.writer, pipeline.receive(device, NUMBER, [message]));
       return message;
     },
     configure: (url: string, change: Partial<WebhookSettings> = {}) =>

@@ -1,0 +1,99 @@
+import type { Logger } from "../../log.ts";
+import type { Incoming } from "../../model/messages.ts";
+import type { Store } from "../../store/store.ts";
+import type { WAMessage } from "@whiskeysockets/baileys";
+import type { OwnIds } from "../addresses.ts";
+import { createConversion } from "../content/conversion.ts";
+import { createPollReader, type PollSources } from "../content/poll-votes.ts";
+import { resentMessages } from "../content/resent.ts";
+import { ownIdsOf } from "../identity.ts";
+import type { WhatsAppEvents, Witness } from "../port.ts";
+import type { AuthState } from "../signal/auth-state.ts";
+import { createJournal, type Journal } from "../signal/journal.ts";
+import { createMissing, type Missing } from "../signal/missing.ts";
+import type { DeviceMemory } from "./device-memory.ts";
+import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
+
+export interface ReceivingDeps {
+  store: Store;
+  deviceId: number;
+  log: Logger;
+  auth: AuthState;
+  memory: DeviceMemory;
+  witness: Witness;
+  events: Pick<WhatsAppEvents, "messages">;
+  polls: Pick<PollSources, "sent" | "received">;
+  clockAhead(): number;
+  /** The database failed: the connection must close. */
+  onFailed(error: unknown): void;
+}
+
+/** What one connection makes of what it decrypts. */
+export interface Receiving {
+  journal: Journal;
+  missing: Missing;
+  own(): OwnIds;
+  /** Numbers of LID users, as far as they are stored. */
+  numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
+  /** Messages that the phone has sent beside the usual way: in its history, or once more. */
+  read(messages: WAMessage[]): Promise<Incoming[]>;
+}
+
+export function createReceiving(deps: ReceivingDeps): Receiving {
+  const { store, deviceId, log, auth, memory, witness, onFailed } = deps;
+  const own = (): OwnIds => ownIdsOf(auth.creds);
+  const numbersOfLids = numbersIn(auth);
+  const lidOfNumber = async (number: string): Promise<string | null> =>
+    (await auth.keys.get("lid-mapping", [number]))[number] ?? null;
+  const readPoll = createPollReader({ ...deps.polls, lidOfNumber }, own, store.box);
+  const read = (messages: WAMessage[]): Promise<Incoming[]> =>
+    resentMessages(messages, own(), numbersOfLids, readPoll);
+  const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed });
+  const tell = (error: unknown, id: string): void =>
+    log.error(
+      { deviceId, id, error: error instanceof Error ? error.name : typeof error },
+      "a message that was received cannot be read or stored; it is noted as missing",
+    );
+
+  const journal = createJournal({
+    store,
+    deviceId,
+    convert: createConversion({
+      own,
+      numbersOfLids,
+      readPoll,
+      clockAhead: deps.clockAhead,
+      readResent: async (message) =>
+        read(await messagesFromPhone(message, (id) => placeholderIn(memory, id))),
+      onSilent: (waId) => witness.read(deviceId, waId),
+    }),
+    receive: deps.events.messages,
+    async onUnreadable(attributes, error) {
+      tell(error, attributes.id ?? "");
+      await missing.undecryptable(attributes);
+    },
+    async onUnreadableRow(stanzaId, error) {
+      tell(error, stanzaId);
+      if (stanzaId !== "") await missing.unknown(stanzaId);
+    },
+    onFailed,
+  });
+  return { journal, missing, own, numbersOfLids, read };
+}
+
+function numbersIn(auth: AuthState): (lidUsers: string[]) => Promise<Map<string, string>> {
+  return async (lidUsers) => {
+    if (lidUsers.length === 0) return new Map();
+    const pairs = await auth.keys.get(
+      "lid-mapping",
+      lidUsers.map((lidUser) => `${lidUser}_reverse`),
+    );
+    return new Map(Object.entries(pairs).map(([key, pnUser]) => [key.slice(0, -"_reverse".length), pnUser]));
+  };
+}
+
+/** What Baileys remembers of a message that came without content. */
+async function placeholderIn({ placeholders }: DeviceMemory, id: string): Promise<Placeholder | null> {
+  const remembered = await placeholders.get<Placeholder | true>(id);
+  return typeof remembered === "object" ? remembered : null;
+}

@@ -1,0 +1,113 @@
+import type { proto } from "@whiskeysockets/baileys";
+import type { Incoming } from "../../model/messages.ts";
+import type { OwnIds, StanzaAttributes } from "../addresses.ts";
+import { baileys } from "../baileys.ts";
+import { withoutDevice } from "../jids.ts";
+import { StorageUnavailable } from "../../store/errors.ts";
+import { readContent, type Content } from "./content.ts";
+import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
+import type { PollReader } from "./poll-votes.ts";
+
+/** What one ciphertext decrypts to. */
+export interface Plaintext {
+  /** The encoded protobuf, without WhatsApp's padding. */
+  bytes: Uint8Array;
+  /** A copy for the own devices (`deviceSentMessage`) is unwrapped. */
+  message: proto.IMessage;
+  /** Whether it was such a copy. */
+  wasWrapped: boolean;
+}
+
+/** What a plaintext means here. */
+export interface Converted {
+  /** Messages for people, in their order; several when the owner's phone sends some again. */
+  incoming: Incoming[];
+  /** A protocol message of the owner's phone, or of the service: Baileys needs it whenever it is delivered again. */
+  protocol: Uint8Array | null;
+}
+
+/** What a conversion looks up. Reads only, so that it may run before anything of the message is stored. */
+export interface ConversionDeps {
+  own(): OwnIds;
+  /** Numbers of LID users, as far as they are stored. */
+  numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
+  readPoll: PollReader;
+  /** Seconds by which WhatsApp's clock is ahead of the host's, see `Incoming.clockAhead`. */
+  clockAhead(): number;
+  /** Messages that the own phone has sent again, in a protocol message. */
+  readResent(message: proto.IMessage): Promise<Incoming[]>;
+  /** The stanza was read and holds nothing for people. */
+  onSilent(stanzaId: string): void;
+}
+
+/**
+ * Turns plaintexts into messages.
+ *
+ * @throws whatever a message's own content makes it throw; `StorageUnavailable` when a look-up could not be made
+ */
+export type Convert = (attributes: StanzaAttributes, plaintext: Plaintext) => Promise<Converted>;
+
+/** @throws when the bytes are no padded protobuf */
+export function readPlaintext(padded: Uint8Array): Plaintext {
+  const bytes = unpad(padded);
+  const outer = baileys.proto.Message.decode(bytes);
+  const inner = outer.deviceSentMessage?.message;
+  return { bytes, message: inner ?? outer, wasWrapped: Boolean(inner) };
+}
+
+export function createConversion(deps: ConversionDeps): Convert {
+  function stamped(message: Incoming): Incoming {
+    const clockAhead = deps.clockAhead();
+    return clockAhead === 0 ? message : { ...message, clockAhead };
+  }
+
+  async function forPeople(
+    attributes: StanzaAttributes,
+    { bytes, message, wasWrapped }: Plaintext,
+    content: Content,
+  ): Promise<Incoming> {
+    const lidUsers = lidUsersOf(attributes, content);
+    const numbers = lidUsers.length > 0 ? await deps.numbersOfLids(lidUsers) : undefined;
+    const numberOfLid = (lidUser: string): string | null => numbers?.get(lidUser) ?? null;
+    const raw = wasWrapped ? baileys.proto.Message.encode(message).finish() : bytes;
+    const read = stamped(toIncoming({ attributes, content, raw }, deps.own(), numberOfLid));
+    if (read.type !== "poll_vote") return read;
+    return deps.readPoll(read, message).catch((error: unknown) => {
+      if (error instanceof StorageUnavailable) throw error;
+      // A poll that does not open is no reason to give up the vote.
+      return { ...read, poll: { id: read.targetId ?? "", name: null, options: [], vote: null } };
+    });
+  }
+
+  async function fromPeer(attributes: StanzaAttributes, { bytes, message }: Plaintext): Promise<Converted> {
+    // Only the own phone may say what somebody else has written.
+    const resent = isOwn(attributes, deps.own()) ? await deps.readResent(message) : [];
+    return { incoming: resent.map(stamped), protocol: bytes };
+  }
+
+  return async (attributes, plaintext) => {
+    if (attributes.category === "peer") return fromPeer(attributes, plaintext);
+    const content = readContent(plaintext.message);
+    if (content !== null)
+      return { incoming: [await forPeople(attributes, plaintext, content)], protocol: null };
+    if (!isKeyAlone(plaintext.message)) deps.onSilent(attributes.id ?? "");
+    return { incoming: [], protocol: null };
+  };
+}
+
+function isOwn({ from }: StanzaAttributes, own: OwnIds): boolean {
+  const writer = withoutDevice(from);
+  return writer === own.pn || writer === own.lid;
+}
+
+/** A sender key travels beside the message that it opens: it says nothing of whether that one could be read. */
+function isKeyAlone(message: proto.IMessage): boolean {
+  const fields = Object.entries(message).filter(([, value]) => value !== null && value !== undefined);
+  return fields.every(([name]) => name === "senderKeyDistributionMessage" || name === "messageContextInfo");
+}
+
+function unpad(padded: Uint8Array): Uint8Array {
+  const count = padded.at(-1) ?? 0;
+  if (count === 0 || count > padded.length) throw new Error("The decrypted message has no valid padding.");
+  return padded.subarray(0, padded.length - count);
+}
