@@ -1,5 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { useMemoryForTemporaryFiles } from "./test/_setup/fast-temp.ts";
+import { LongFirst } from "./test/_setup/long-first.ts";
+import SlowestFiles from "./test/_setup/slowest.ts";
+
+useMemoryForTemporaryFiles();
 
 const inRoot = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,6 +17,9 @@ const GATEWAY_TESTS = [
   "test/readme.test.ts",
 ];
 
+/** Small parts alone. They leave nothing behind in the process, and so may share one. */
+const UNIT_TESTS = "test/unit/**/*.test.ts";
+
 export default defineConfig({
   resolve: {
     alias: {
@@ -23,11 +31,14 @@ export default defineConfig({
   },
   define: { __FAILPOINTS__: "true" },
   test: {
-    // `.ci/run` counts from the file.
-    reporters: process.env["CI"] ? ["default", ["json", { outputFile: ".test/results.json" }]] : ["default"],
+    // `.ci/run` counts from the JSON file.
+    reporters: process.env["CI"]
+      ? ["default", ["json", { outputFile: ".test/results.json" }], new SlowestFiles()]
+      : ["default", new SlowestFiles()],
     pool: "forks",
-    // Each gateway test runs a second process beside it.
-    maxWorkers: 2,
+    // Tests with a gateway wait for it, and for time, as much as they compute.
+    maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
@@ -36,7 +47,16 @@ export default defineConfig({
         test: {
           name: "sources",
           include: ["test/**/*.test.ts"],
-          exclude: GATEWAY_TESTS,
+          exclude: [...GATEWAY_TESTS, UNIT_TESTS],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "units",
+          include: [UNIT_TESTS],
+          // One load of the sources for all of them. What they import must register no hooks: it is loaded once.
+          isolate: false,
         },
       },
       {

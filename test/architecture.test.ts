@@ -181,4 +181,12 @@ describe("no file imports itself by way of others", () => {
     );
     expect(wrong).toEqual([]);
   });
+
+  // Unit tests share one process per worker: a module that is loaded once would register its hooks for one file only.
+  it("what unit tests import registers no hooks by being imported", () => {
+    const wrong = sources("test/unit")
+      .filter((file) => !file.endsWith(".test.ts"))
+      .filter((file) => /^(before|after)(Each|All)\(/m.test(readFileSync(join(root, file), "utf8")));
+    expect(wrong).toEqual([]);
+  });
 });
