@@ -259,7 +259,13 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
 
   const clock = watchClock(store, log);
-  const retention = createRetention({ store, config, log, sentContent: outbox.sentContent });
+  const retention = createRetention({
+    store,
+    config,
+    log,
+    sentContent: outbox.sentContent,
+    afterwards: audit.sweep,
+  });
 
   async function remove(deviceId: number): Promise<void> {
     await numbers.remove(deviceId);

@@ -5,6 +5,7 @@ import { DAY_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import type { MessageReceipt, Witness } from "../whatsapp/port.ts";
 import { createConnectionBook } from "./connections.ts";
+import { createHourBook } from "./hours.ts";
 import { createMissingBook, type Found } from "./missing.ts";
 import { reportOn, type AuditReport } from "./report.ts";
 import { createSentElsewhere } from "./sent-elsewhere.ts";
@@ -19,7 +20,7 @@ const ASKABLE_SECONDS = 14 * 86_400;
 export interface Audit {
   /** What connections tell. */
   witness: Witness;
-  /** Reads what is open: before the first message, and again when old messages were deleted. */
+  /** Reads what is open. Call it before the first message. */
   load(): Promise<void>;
   /** For the commit that stores messages: some of them may have been missing. */
   found(deviceId: number, messages: Incoming[]): Found;
@@ -31,17 +32,16 @@ export interface Audit {
    */
   report(deviceId: number, since?: number): Promise<AuditReport>;
   forget(deviceId: number): void;
+  /** Every hour: counts what was decided, so that reports stay quick, and lets go of what was deleted. */
+  sweep(): Promise<void>;
   /** Resolves when everything is written. */
   stop(): Promise<void>;
 }
 
-export function createAudit(deps: {
-  store: Pick<Store, "rows" | "writer" | "now" | "time">;
-  config: { retentionDays: number };
-  log: Logger;
-}): Audit {
+export function createAudit(deps: { store: Store; config: { retentionDays: number }; log: Logger }): Audit {
   const { store, config, log } = deps;
   const missing = createMissingBook(store);
+  const hours = createHourBook(store);
   const connections = createConnectionBook(store, log);
   const elsewhere = createSentElsewhere(store, log);
 
@@ -80,12 +80,17 @@ export function createAudit(deps: {
       if (from > now) throw invalid("Must not be in the future.");
       await elsewhere.flush();
       await store.writer.drain();
-      return reportOn(store, deviceId, from, now);
+      await hours.catchUp();
+      return reportOn(store, hours, deviceId, from, now);
     },
     forget(deviceId) {
       missing.forget(deviceId);
       connections.forget(deviceId);
       elsewhere.forget(deviceId);
+    },
+    async sweep() {
+      await hours.catchUp();
+      await missing.load();
     },
     stop: elsewhere.stop,
   };

@@ -1,6 +1,7 @@
-import type { Row } from "@libsql/client";
+import { missingMessages } from "../../drizzle/schema.ts";
 import { giveWay } from "../model/give-way.ts";
 import type { Incoming } from "../model/messages.ts";
+import { defineQuery, text } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { MissingMessage, MissingReason } from "../whatsapp/port.ts";
 
@@ -31,7 +32,7 @@ const MOST_OPEN = 500;
 /** Ids of missing messages that are held in memory for a number; of one with more, each message is looked up instead. */
 const MOST_REMEMBERED = 20_000;
 const NOTED_AT_ONCE = 100;
-const LOADED_AT_ONCE = 5_000;
+const LOADED_AT_ONCE = 1_000;
 
 // The same message may have come under the writer's other id, before the pair of both was known.
 const ALIAS = "(select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?)";
@@ -46,17 +47,33 @@ const NOTE_WHAT_IS_NAMED = `${NOTE} and not exists (select 1 from outbox where d
   on conflict do nothing returning wa_id`;
 const RESOLVE = `update missing_messages set resolved_at = ?
   where device_id = ? and wa_id = ? and resolved_at is null`;
-const UNRESOLVED = `select device_id, wa_id from missing_messages
-  where resolved_at is null and (device_id, wa_id) > (?, ?) order by device_id, wa_id limit ${LOADED_AT_ONCE}`;
-const OPEN = `select * from missing_messages where device_id = ? and resolved_at is null
-  and reason in ('undecryptable', 'unavailable') and noticed_at < ? and timestamp > ?
-  order by noticed_at desc limit ${MOST_OPEN}`;
+const UNRESOLVED = defineQuery(
+  `select device_id, wa_id from missing_messages
+    where resolved_at is null and (device_id, wa_id) > (?, ?) order by device_id, wa_id limit ?`,
+  { deviceId: missingMessages.deviceId, waId: missingMessages.waId },
+);
+const OPEN = defineQuery(
+  `select chat, sender, wa_id, from_me, jid, participant, timestamp, reason from missing_messages
+    where device_id = ? and resolved_at is null and reason in ('undecryptable', 'unavailable')
+    and noticed_at < ? and timestamp > ? order by noticed_at desc limit ${MOST_OPEN}`,
+  {
+    id: missingMessages.waId,
+    chat: missingMessages.chat,
+    sender: missingMessages.sender,
+    fromMe: missingMessages.fromMe,
+    jid: missingMessages.jid,
+    participant: missingMessages.participant,
+    timestamp: missingMessages.timestamp,
+    reason: text<MissingReason>(),
+  },
+);
 
-export function createMissingBook({
-  rows,
-  writer,
-  now,
-}: Pick<Store, "rows" | "writer" | "now">): MissingBook {
+const behind = (last: { deviceId: number; waId: string } | null): [number, string] => [
+  last?.deviceId ?? 0,
+  last?.waId ?? "",
+];
+
+export function createMissingBook({ read, pages, writer, now }: Store): MissingBook {
   // Every message that comes is looked up here, so that almost none costs a statement.
   let open = createOpenIds();
   // While it is being read anew: what is noted meanwhile belongs into both.
@@ -76,12 +93,8 @@ export function createMissingBook({
   return {
     async load() {
       reading = createOpenIds();
-      for (let after: [number, string] | null = [0, ""]; after !== null; await giveWay()) {
-        const found: Row[] = await rows(UNRESOLVED, after);
-        for (const row of found) reading.add(Number(row.device_id), String(row.wa_id));
-        const last = found.length < LOADED_AT_ONCE ? undefined : found.at(-1);
-        after = last === undefined ? null : [Number(last.device_id), String(last.wa_id)];
-      }
+      for await (const page of pages(UNRESOLVED, behind, LOADED_AT_ONCE))
+        for (const { deviceId, waId } of page) reading.add(deviceId, waId);
       open = reading;
       reading = null;
     },
@@ -116,19 +129,7 @@ export function createMissingBook({
       };
     },
 
-    async open(deviceId, noticedBefore, writtenAfter) {
-      const found = await rows(OPEN, [deviceId, noticedBefore, writtenAfter]);
-      return found.map((row) => ({
-        id: String(row.wa_id),
-        chat: String(row.chat),
-        sender: String(row.sender),
-        fromMe: Boolean(row.from_me),
-        jid: String(row.jid),
-        participant: row.participant === null ? null : String(row.participant),
-        timestamp: Number(row.timestamp),
-        reason: String(row.reason) as MissingReason,
-      }));
-    },
+    open: (deviceId, noticedBefore, writtenAfter) => read(OPEN, [deviceId, noticedBefore, writtenAfter]),
 
     forget: (deviceId) => open.forget(deviceId),
   };

@@ -1,6 +1,9 @@
-import type { Store } from "../store/store.ts";
+import { connections, missingMessages } from "../../drizzle/schema.ts";
+import { defineQuery, integer, text } from "../store/query.ts";
+import type { Reading } from "../store/store.ts";
 import type { ConnectionFacts, MissingReason } from "../whatsapp/port.ts";
 import { gapsIn } from "./gaps.ts";
+import type { HourBook } from "./hours.ts";
 
 /** What became of one message that was missing. */
 export type MissingState =
@@ -51,88 +54,118 @@ export interface AuditReport {
 const ASKED_FOR_MS = 10 * 60_000;
 const MOST_CONNECTIONS = 100;
 const MOST_MISSING = 500;
-const IDS_AT_ONCE = 5_000;
+const ROWS_AT_ONCE = 500;
 
-const CONNECTIONS = `select opened_at, closed_at, code, announced, arrived from connections
-  where device_id = ? and opened_at <= ? and (opened_at >= ? or closed_at is null or closed_at >= ?) order by opened_at, id`;
-const MISSING = `select chat, sender, wa_id, reason, noticed_at, resolved_at from missing_messages
-  where device_id = ? and noticed_at >= ? order by noticed_at desc`;
-const COUNT = `select count(*) as received, coalesce(sum(i.state = 'pending'), 0) as pending, coalesce(sum(exists (
-    select 1 from decisions d where d.inbox_id = i.id and (d."by" is not null or exists (
-      select 1 from json_each(d.trail) t where t.value ->> 'by' = 'webhook')))
-  ), 0) as handled
-  from inbox i where i.id > ? and i.id <= ? and i.device_id = ? and i.received_at >= ? and i.from_me = 0`;
+const FACTS = {
+  id: connections.id,
+  openedAt: connections.openedAt,
+  closedAt: connections.closedAt,
+  code: connections.code,
+  announced: connections.announced,
+  arrived: connections.arrived,
+};
+const CONNECTIONS = defineQuery(
+  `select id, opened_at, closed_at, code, announced, arrived from connections
+    where device_id = ? and opened_at <= ? and (opened_at, id) > (?, ?) order by opened_at, id limit ?`,
+  FACTS,
+);
+/** The one that was open when the time began, when it was one. */
+const CONNECTION_BEFORE = defineQuery(
+  `select id, opened_at, closed_at, code, announced, arrived from connections
+    where device_id = ? and opened_at < ? order by opened_at desc, id desc limit 1`,
+  FACTS,
+);
+const MISSING = defineQuery(
+  `select rowid as place, chat, sender, wa_id, reason, noticed_at, resolved_at from missing_messages
+    where device_id = ? and noticed_at >= ? and (noticed_at, rowid) < (?, ?) order by noticed_at desc, rowid desc limit ?`,
+  {
+    place: integer(),
+    chat: missingMessages.chat,
+    from: missingMessages.sender,
+    id: missingMessages.waId,
+    reason: text<MissingReason>(),
+    noticedAt: missingMessages.noticedAt,
+    resolvedAt: missingMessages.resolvedAt,
+  },
+);
 
+/**
+ * @param since,until Unix milliseconds
+ * @throws StorageUnavailable
+ */
 export async function reportOn(
-  store: Pick<Store, "rows">,
+  store: Reading,
+  hours: HourBook,
   deviceId: number,
   since: number,
   until: number,
 ): Promise<AuditReport> {
-  const connections = await readConnections(store, deviceId, since, until);
-  const missing = await readMissing(store, deviceId, since, until);
-  const counted = await countInbox(store, deviceId, since);
-  const gaps = gapsIn(connections);
+  const opened = await readConnections(store, deviceId, since, until);
+  const { counts, newest } = await readMissing(store, deviceId, since, until);
+  const counted = await hours.countSince(deviceId, since);
+  const gaps = gapsIn(opened);
   // On a connection that has been open for a while nothing waits any more.
-  const overdue = (connections.at(-1)?.openedAt ?? until) < until - ASKED_FOR_MS;
-  const stillOpen = connections.at(-1)?.closedAt === null;
+  const overdue = (opened.at(-1)?.openedAt ?? until) < until - ASKED_FOR_MS;
+  const stillOpen = opened.at(-1)?.closedAt === null;
   const never = gaps.lost + (overdue && stillOpen ? gaps.awaited : 0);
-  const count = (state: MissingState): number => missing.filter((entry) => entry.state === state).length;
   return {
     since,
     until,
-    lost: count("lost") + never,
+    lost: (counts.lost ?? 0) + never,
     ...counted,
-    awaited: count("asked") + (gaps.lost + gaps.awaited - never),
-    recovered: count("arrived"),
-    connections: connections.toReversed().slice(0, MOST_CONNECTIONS),
-    missing: missing.slice(0, MOST_MISSING),
+    awaited: (counts.asked ?? 0) + (gaps.lost + gaps.awaited - never),
+    recovered: counts.arrived ?? 0,
+    connections: opened.toReversed().slice(0, MOST_CONNECTIONS),
+    missing: newest,
   };
 }
 
+/** Oldest first. */
 async function readConnections(
-  { rows }: Pick<Store, "rows">,
+  store: Reading,
   deviceId: number,
   since: number,
   until: number,
 ): Promise<ConnectionFacts[]> {
-  const found = await rows(CONNECTIONS, [deviceId, until, since, since]);
-  return found
-    .map((row) => ({
-      openedAt: Number(row.opened_at),
-      closedAt: numberOrNull(row.closed_at),
-      code: numberOrNull(row.code),
-      announced: numberOrNull(row.announced),
-      arrived: Number(row.arrived),
-    }))
-    .filter(({ openedAt, closedAt }, index, all) =>
-      // Without an end, and not the newest: the process died with it, long ago perhaps.
-      closedAt === null ? openedAt >= since || index === all.length - 1 : true,
-    );
+  const found: ConnectionFacts[] = [];
+  const args = (last: { openedAt: number; id: number } | null): number[] => [
+    deviceId,
+    until,
+    last?.openedAt ?? since,
+    last?.id ?? -1,
+  ];
+  for await (const page of store.pages(CONNECTIONS, args, ROWS_AT_ONCE))
+    found.push(...page.map(({ id: _id, ...facts }) => facts));
+  const before = await store.readOne(CONNECTION_BEFORE, [deviceId, since]);
+  if (before === null) return found;
+  const { id: _id, ...facts } = before;
+  // Without an end, and not the newest: the process died with it, long ago perhaps.
+  const wasOpen = facts.closedAt === null ? found.length === 0 : facts.closedAt >= since;
+  return wasOpen ? [facts, ...found] : found;
 }
 
+/** How many there are in each state, and the newest of them. */
 async function readMissing(
-  { rows }: Pick<Store, "rows">,
+  store: Reading,
   deviceId: number,
   since: number,
   until: number,
-): Promise<MissingEntry[]> {
-  const found = await rows(MISSING, [deviceId, since]);
-  return found.map((row) => {
-    const reason = String(row.reason) as MissingReason;
-    const noticedAt = Number(row.noticed_at);
-    const resolvedAt = numberOrNull(row.resolved_at);
-    const state = stateOf(reason, noticedAt, resolvedAt, until);
-    return {
-      id: String(row.wa_id),
-      chat: String(row.chat),
-      from: String(row.sender),
-      reason,
-      state,
-      noticedAt,
-      resolvedAt,
-    };
-  });
+): Promise<{ counts: Partial<Record<MissingState, number>>; newest: MissingEntry[] }> {
+  const counts: Partial<Record<MissingState, number>> = {};
+  const newest: MissingEntry[] = [];
+  const args = (last: { noticedAt: number; place: number } | null): number[] => [
+    deviceId,
+    since,
+    last?.noticedAt ?? Number.MAX_SAFE_INTEGER,
+    last?.place ?? 0,
+  ];
+  for await (const page of store.pages(MISSING, args, ROWS_AT_ONCE))
+    for (const { place: _place, ...entry } of page) {
+      const state = stateOf(entry.reason, entry.noticedAt, entry.resolvedAt, until);
+      counts[state] = (counts[state] ?? 0) + 1;
+      if (newest.length < MOST_MISSING) newest.push({ ...entry, state });
+    }
+  return { counts, newest };
 }
 
 function stateOf(
@@ -145,39 +178,3 @@ function stateOf(
   if (reason === "phone_only" || reason === "unknown_send") return reason;
   return noticedAt > now - ASKED_FOR_MS ? "asked" : "lost";
 }
-
-/** In steps: a count over everything at once would keep messages waiting. */
-async function countInbox(
-  store: Pick<Store, "rows">,
-  deviceId: number,
-  since: number,
-): Promise<Pick<AuditReport, "received" | "answeredOrForwarded" | "pending">> {
-  const [newest] = await store.rows("select coalesce(max(id), 0) as id from inbox", []);
-  const last = Number(newest!.id);
-  const counted = { received: 0, answeredOrForwarded: 0, pending: 0 };
-  for (let from = await idBefore(store, since, last); from < last; from += IDS_AT_ONCE) {
-    const upTo = Math.min(last, from + IDS_AT_ONCE);
-    const [row] = await store.rows(COUNT, [from, upTo, deviceId, since]);
-    counted.received += Number(row!.received);
-    counted.answeredOrForwarded += Number(row!.handled);
-    counted.pending += Number(row!.pending);
-  }
-  return counted;
-}
-
-/** Ids rise with time: an id below all that came since. */
-async function idBefore({ rows }: Pick<Store, "rows">, since: number, last: number): Promise<number> {
-  let low = 0;
-  let high = last;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    const [row] = await rows("select received_at from inbox where id >= ? order by id limit 1", [middle]);
-    if (row !== undefined && Number(row.received_at) < since) low = middle;
-    else high = middle;
-  }
-  // The host's clock may have been set back in between.
-  return Math.max(0, low - IDS_AT_ONCE);
-}
-
-const numberOrNull = (value: unknown): number | null =>
-  value === null || value === undefined ? null : Number(value);

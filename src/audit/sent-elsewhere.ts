@@ -1,6 +1,8 @@
+import { outbox } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
 import { giveWay } from "../model/give-way.ts";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** Looks for messages that contacts have from this number and that it does not know itself. */
@@ -33,8 +35,11 @@ const NOTE = `insert into missing_messages
       (select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?5)))
   on conflict do nothing returning wa_id`;
 // A cross join keeps its order: each id is looked up in the index, instead of every row of the outbox among the ids.
-const KNOWN = `select ids.value as wa_id from json_each(?) ids
-  cross join outbox o on o.device_id = ? and o.wa_id = ids.value`;
+const KNOWN = defineQuery(
+  `select ids.value as wa_id from json_each(?) ids
+    cross join outbox o on o.device_id = ? and o.wa_id = ids.value`,
+  { waId: outbox.waId },
+);
 
 /** What of one number waits, and what of this hour's allowance is used. */
 interface Book {
@@ -46,7 +51,7 @@ interface Book {
 
 /** Receipts come in crowds: they are looked up together, with one read for each number. */
 export function createSentElsewhere(
-  { rows, writer, time }: Pick<Store, "rows" | "writer" | "time">,
+  { read, writer, time }: Pick<Store, "read" | "writer" | "time">,
   log: Logger,
 ): SentElsewhere {
   const books = new Map<number, Book>();
@@ -71,8 +76,8 @@ export function createSentElsewhere(
     for (let from = 0; from < noted.length && book.noted < NOTED_PER_HOUR; from += LOOKED_UP_AT_ONCE) {
       await giveWay();
       const some = noted.slice(from, from + LOOKED_UP_AT_ONCE);
-      const found = await rows(KNOWN, [JSON.stringify(some.map(([waId]) => waId)), deviceId]);
-      const known = new Set(found.map((row) => String(row.wa_id)));
+      const found = await read(KNOWN, [JSON.stringify(some.map(([waId]) => waId)), deviceId]);
+      const known = new Set(found.map(({ waId }) => waId));
       const unknown = some.filter(([waId]) => !known.has(waId)).slice(0, NOTED_PER_HOUR - book.noted);
       const results = await writer.commit(
         unknown.map(([waId, jid]) => ({

@@ -10,6 +10,8 @@ const SENT_DAYS = 7;
 export interface RetentionDeps extends Omit<FilesDeps, "dataDir"> {
   config: { retentionDays: number; dataDir: string };
   log: Logger;
+  /** Done at the end of each run, by those who keep books of what is there. */
+  afterwards?(): Promise<void>;
 }
 
 type Step = [what: string, remove: () => Promise<number>];
@@ -28,7 +30,7 @@ export interface Retention {
  * (24 hours), and files. What waits to be answered, sent or delivered is never touched, however old it is. The journal
  * looks after itself.
  */
-export function createRetention({ config, log, ...deps }: RetentionDeps): Retention {
+export function createRetention({ config, log, afterwards, ...deps }: RetentionDeps): Retention {
   const { store } = deps;
   const files: FilesDeps = { ...deps, dataDir: config.dataDir };
   const stopping = new AbortController();
@@ -56,6 +58,7 @@ export function createRetention({ config, log, ...deps }: RetentionDeps): Retent
       const count = await step();
       if (count > 0) removed[name] = count;
     }
+    await afterwards?.();
     if (Object.keys(removed).length > 0) log.info({ removed }, "removed what is older than RETENTION_DAYS");
   }
 

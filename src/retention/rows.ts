@@ -23,8 +23,8 @@ const INBOX: Ageing = {
   key: "id",
   at: "received_at",
   // A delivery that is tried again may still need the message's file.
-  ended: `state = 'done' and id not in (select inbox_id from deliveries
-    where state in ('pending', 'retrying') and inbox_id is not null)`,
+  ended: `state = 'done' and not exists (select 1 from deliveries
+    where deliveries.inbox_id = inbox.id and deliveries.state in ('pending', 'retrying'))`,
 };
 
 const DECISIONS: Ageing = { table: "decisions", key: "inbox_id", at: "at", ended: "true" };
@@ -59,10 +59,11 @@ const CONNECTIONS: Ageing = {
   // One may stay open for months.
   ended: "id <> (select max(id) from connections newest where newest.device_id = connections.device_id)",
 };
+const AUDIT_HOURS: Ageing = { table: "audit_hours", key: "rowid", at: "hour", ended: "true" };
 const MISSING: Ageing = { table: "missing_messages", key: "rowid", at: "noticed_at", ended: "true" };
 
 /** What everything that belongs to messages is kept for. */
-export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES, CONNECTIONS, MISSING];
+export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES, CONNECTIONS, MISSING, AUDIT_HOURS];
 /** Kept for a week at least: a phone that could not read a message asks for it again that long. */
 export const SENT_TABLES = [OUTBOX];
 

@@ -11,7 +11,7 @@ export async function planOf({ rows }: Reader, { sql, args }: Statement): Promis
 export async function scansOf(store: Reader, statement: Statement): Promise<string[]> {
   const steps = await planOf(store, statement);
   return steps.filter(
-    (step) => step.startsWith("SCAN ") && !/VIRTUAL TABLE|CONSTANT ROW|\bids\b|SUBQUERY/.test(step),
+    (step) => step.startsWith("SCAN ") && !/VIRTUAL TABLE|CONSTANT ROW|\bids\b|subquery/i.test(step),
   );
 }
 
@@ -33,6 +33,18 @@ export function watchStatements(store: Store): Watched {
     rows(sql, args) {
       seen.push({ sql, args });
       return store.rows(sql, args);
+    },
+    read(query, args = []) {
+      seen.push({ sql: query.sql, args });
+      return store.read(query, args);
+    },
+    readOne(query, args = []) {
+      seen.push({ sql: query.sql, args });
+      return store.readOne(query, args);
+    },
+    async *pages(query, argsAfter, rows = 200) {
+      seen.push({ sql: query.sql, args: [...argsAfter(null), rows] });
+      yield* store.pages(query, argsAfter, rows);
     },
     writer: {
       ...store.writer,
