@@ -66,6 +66,20 @@ describe("a question of a send that WhatsApp leaves unanswered", () => {
   });
 });
 
+it("devices are asked for once, and keys once, for all messages to a contact", async () => {
+  const { simulator, guest, number } = await setup();
+  const asked = async (question: { xmlns: string; child?: string }): Promise<number> =>
+    simulator.countStanzas({ number: OWN, direction: "in", tag: "iq", ...question });
+  const before = [await asked({ xmlns: "usync" }), await asked({ xmlns: "encrypt", child: "key" })];
+
+  for (let n = 0; n < 3; n++)
+    expect(await number.send(GUEST, `text ${n}`, `${ID.slice(0, -1)}${n}`)).toEqual({ kind: "sent" });
+  await guest.waitForMessage({ text: "text 2" });
+
+  const after = [await asked({ xmlns: "usync" }), await asked({ xmlns: "encrypt", child: "key" })];
+  expect(after.map((count, i) => count - before[i]!)).toEqual([1, 1]);
+});
+
 it("whoever knows the id of a message does not get it by asking for it", async () => {
   const { simulator, guest, number } = await setup();
   await simulator.addNumber(STRANGER, { name: "Eve" });

@@ -13,6 +13,7 @@ import { watchClock, type WhatsAppClock } from "./clock.ts";
 import { watchDeafness } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { emitWhatIsListenedFor } from "./frame-events.ts";
+import { writeTogether } from "./frame-writes.ts";
 import { identityOf, ownIdsOf } from "../identity.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
@@ -157,6 +158,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   closeQuickly(socket);
   rememberNothingSent(socket);
   emitWhatIsListenedFor(socket);
+  writeTogether(socket);
   listenToStanzas(socket, {
     stanzas,
     acks,

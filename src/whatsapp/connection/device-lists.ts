@@ -6,9 +6,9 @@ import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
 export type Device = Pick<FullJid, "user" | "server"> & { device: number };
 
 /** Of all numbers together: some 100,000 users. What does not fit is asked for again. */
-const MAX_BYTES = 24 * 1024 * 1024;
-/** What an entry costs beside its text: key, map node, object headers. */
-const ENTRY_BYTES = 160;
+const MAX_BYTES = 32 * 1024 * 1024;
+/** What an entry costs beside its texts (measured): map node, places in the lists of the cache, headers. */
+const ENTRY_BYTES = 240;
 /** `devices` notifications keep the lists right, so that a day does instead of Baileys' five minutes. */
 const KEPT_MS = DAY_MS;
 /** Somebody without devices may have some soon, and nobody would tell. */
