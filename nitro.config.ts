@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "nitro";
 import type { Nitro } from "nitro/types";
+import { rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
 /** For modules of bots that never end. */
@@ -69,6 +70,21 @@ function routesModule(nitro: Nitro): string {
   return `export default [\n${entries.join(",\n")}\n];`;
 }
 
+/**
+ * The database's thread is started from a file of its own. Not a second entry of the same bundle: a chunk that both share
+ * could be the gateway's, and the thread would start a gateway.
+ */
+async function buildStoreThread(into: string): Promise<void> {
+  const build = await rolldown({
+    input: join(root, "src/store/thread/main.ts"),
+    platform: "node",
+    external: /^[^./]/,
+    logLevel: "warn",
+  });
+  await build.write({ file: join(into, "store-thread.mjs"), format: "esm" });
+  await build.close();
+}
+
 export default defineConfig({
   serverDir: "./",
   serverEntry: false,
@@ -85,6 +101,7 @@ export default defineConfig({
   virtual: { "#bots": botsModule },
   hooks: {
     async compiled(nitro) {
+      await buildStoreThread(nitro.options.output.serverDir);
       if (nitro.options.dev) return;
       // Not in builds that are asked to be quiet.
       if (nitro.options.logLevel >= 3) checkBots();

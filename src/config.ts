@@ -22,6 +22,8 @@ export interface Config {
   /** `file:<absolute path>`, or the address of a libSQL server. */
   databaseUrl: string;
   databaseAuthToken: string | null;
+  /** The writer of a file works in a thread of its own. */
+  storeThread: boolean;
   redisUrl: string | null;
   /** 32 bytes; null: the store keeps a generated one in `dataDir`. */
   masterKey: Buffer | null;
@@ -119,6 +121,7 @@ function readStorage(settings: Settings, path: (text: string) => string) {
     dataDir,
     databaseUrl: readDatabaseUrl(settings, path) ?? `file:${join(dataDir, "parley.db")}`,
     databaseAuthToken: settings.text("DATABASE_AUTH_TOKEN"),
+    storeThread: settings.flag("STORE_THREAD", true),
     redisUrl: settings.url("REDIS_URL", ["redis:", "rediss:"]),
     masterKey: readMasterKey(settings),
     adminToken: readAdminToken(settings),

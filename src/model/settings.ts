@@ -6,7 +6,8 @@ export type Environment = Record<string, string | undefined>;
 export interface Settings {
   /** Trimmed; null when absent or empty. */
   text(name: string): string | null;
-  flag(name: string): boolean;
+  /** @param fallback default: off */
+  flag(name: string, fallback?: boolean): boolean;
   integer(name: string, fallback: number, min: number, max: number): number;
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
   /** As written, once it is known to parse and to have one of the schemes. */
@@ -22,8 +23,9 @@ export function createSettings(env: Environment): Settings {
   return {
     text,
 
-    flag(name) {
-      const word = text(name)?.toLowerCase() ?? "off";
+    flag(name, fallback = false) {
+      const word = text(name)?.toLowerCase();
+      if (word === undefined) return fallback;
       if (TRUE_WORDS.includes(word)) return true;
       if (FALSE_WORDS.includes(word)) return false;
       throw new StartError(`${name} must be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(", ")}.`);

@@ -3,7 +3,11 @@ import type { Statement } from "./store.ts";
 
 /** One connection that writes. All statements of a batch are one transaction, begun as a writer. */
 export interface Engine {
-  /** @throws {BatchFailed} after which nothing of the batch is in the database */
+  /**
+   * A result per statement; `lostResults` when the batch is known to be committed and its answer was lost.
+   *
+   * @throws {BatchFailed} after which nothing of the batch is in the database, unless its kind says otherwise
+   */
   batch(statements: Statement[]): Promise<ResultSet[]>;
   /** Drops the connection; the next batch opens one. After SQLITE_BUSY the old one may lose writes without an error. */
   reconnect(): Promise<void>;
@@ -14,9 +18,10 @@ export interface Engine {
 
 /**
  * What went wrong with a batch, as far as the writer must know it:
- * `constraint` and `statement` are the fault of one statement, `busy` goes away by itself, `unavailable` does not.
+ * `constraint` and `statement` are the fault of one statement, `busy` goes away by itself, `unavailable` does not. After
+ * all of these nothing of the batch is in the database; after `uncertain` it may be.
  */
-export type FailureKind = "constraint" | "statement" | "busy" | "unavailable";
+export type FailureKind = "constraint" | "statement" | "busy" | "unavailable" | "uncertain";
 
 /** What an engine throws: a batch, or a read, that did not happen. */
 export class BatchFailed extends Error {

@@ -17,6 +17,17 @@ export class StorageUnavailable extends GatewayError {
   }
 }
 
+/**
+ * Nobody can tell whether this unit was written: the database went away before it said so, and stayed away. Whoever does
+ * the work again must read first.
+ */
+export class CommitUncertain extends StorageUnavailable {
+  constructor(reason: string, cause: unknown) {
+    super(`${reason}; it is not known whether this was written`, { cause });
+    this.name = "CommitUncertain";
+  }
+}
+
 /** A unit that broke a UNIQUE, NOT NULL, CHECK or primary key rule: none of its statements took effect. */
 export class ConstraintViolation extends Error {
   /** Index of the statement within the unit. */

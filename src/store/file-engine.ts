@@ -16,7 +16,9 @@ export interface FileReader extends RowSource {
 /** Reads on a connection of their own that cannot write. */
 export function createFileReader(path: string): FileReader {
   let connection: Connection | null = connect(path, ["query_only = ON"]);
+  let closed = false;
   function read(statement: Statement): RawRows {
+    if (closed) throw new BatchFailed("unavailable", null, new Error("it is closed"));
     try {
       connection ??= connect(path, ["query_only = ON"]);
       return connection.rows(statement);
@@ -32,7 +34,10 @@ export function createFileReader(path: string): FileReader {
     read,
     rows: (statement) => toRows(read(statement)),
     reconnect: disconnect,
-    close: disconnect,
+    close() {
+      closed = true;
+      disconnect();
+    },
   };
 }
 

@@ -25,6 +25,7 @@ import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
 import type { Store } from "./store.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
+import { createThreadEngine } from "./thread/engine.ts";
 import { createWriter } from "./writer.ts";
 
 /** How long a start waits for somebody else's lock on the database file. */
@@ -77,7 +78,7 @@ async function openLocked(
   } finally {
     client.close();
   }
-  return joinStore({ config, log, file, name, keys, locks, time });
+  return await joinStore({ config, log, file, name, keys, locks, time });
 }
 
 interface OpenedKeys {
@@ -98,11 +99,12 @@ interface OpenedDatabase {
 }
 
 /** Everything is known to be in order: the parts of the store are made and put together. */
-function joinStore({ config, log, file, name, keys, locks, time }: OpenedDatabase): Store {
+async function joinStore(opened: OpenedDatabase): Promise<Store> {
+  const { config, log, file, name, keys, locks, time } = opened;
   const { databaseUrl: url, databaseAuthToken: token } = config;
   const adminToken = findOrGenerateAdminToken(config);
   for (const secret of [keys.masterKey, keys.derivationKey, adminToken]) hideSecret(log, secret);
-  const engine = file === null ? createClientEngine(url, token) : createFileEngine(file);
+  const engine = await openEngine(config, file, log);
   const fileReader = file === null ? null : createFileReader(file);
   const source = fileReader ?? createServerReader(url, token);
   const condition = fileReader && watchFile({ file: file!, name, log, engine, reader: fileReader, time });
@@ -122,12 +124,19 @@ function joinStore({ config, log, file, name, keys, locks, time }: OpenedDatabas
     now: time.now,
     async close() {
       condition?.close();
-      await writer.close();
+      // What was given is committed, then nobody reads any more, and the writer leaves one file behind.
+      await writer.drain();
       source.close();
+      await writer.close();
       await cache.dispose();
       for (const lock of locks) lock.release();
     },
   };
+}
+
+function openEngine(config: Config, file: string | null, log: Logger): Engine | Promise<Engine> {
+  if (file === null) return createClientEngine(config.databaseUrl, config.databaseAuthToken);
+  return config.storeThread ? createThreadEngine(file, log) : createFileEngine(file);
 }
 
 interface WatchedFile {

@@ -3,7 +3,7 @@ import type { Cancel, Time } from "../model/time.ts";
 import { wrongArgument } from "./arguments.ts";
 import { codeOf, type Condition } from "./condition.ts";
 import type { BatchFailed, Engine } from "./engine.ts";
-import { ConstraintViolation, StorageUnavailable } from "./errors.ts";
+import { CommitUncertain, ConstraintViolation, StorageUnavailable } from "./errors.ts";
 import { whileBusy } from "./patience.ts";
 import type { Statement, Writer } from "./store.ts";
 
@@ -131,8 +131,8 @@ async function commitInOrder(deps: WriterDeps, units: Unit[]): Promise<void> {
   while (rest.length > 0) {
     const failed = await tryTogether(deps, rest);
     if (failed === null) return;
-    const guilty =
-      failed.kind === "unavailable" || failed.kind === "busy" ? null : guiltyUnit(rest, failed.index);
+    const ownFault = failed.kind === "constraint" || failed.kind === "statement";
+    const guilty = ownFault ? guiltyUnit(rest, failed.index) : null;
     if (guilty === null || rest.length === 1) {
       for (const unit of rest) unit.reject(publicReason(failed));
       if (failed.kind === "unavailable") deps.condition?.failed(codeOf(failed));
@@ -180,5 +180,6 @@ function publicReason(failed: BatchFailed): Error {
   if (failed.kind === "constraint")
     return new ConstraintViolation(failed.message, failed.index ?? 0, failed.cause);
   if (failed.kind === "statement") return failed.cause instanceof Error ? failed.cause : failed;
+  if (failed.kind === "uncertain") return new CommitUncertain(failed.message, failed.cause);
   return new StorageUnavailable(failed.message, { cause: failed.cause });
 }

@@ -46,7 +46,10 @@ export function removeFolder(folder: string): void {
 async function makeTemplate(log: Logger): Promise<Map<string, Buffer>> {
   const folder = mkdtempSync(join(base(), "parley-chat-"));
   try {
-    const store = await openStore(loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent" }), log);
+    const store = await openStore(
+      loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", STORE_THREAD: "off" }),
+      log,
+    );
     await store.close();
     const names = readdirSync(folder).filter((name) => !name.startsWith("lock"));
     return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));

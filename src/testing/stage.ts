@@ -120,6 +120,7 @@ function settingsOf(folder: string, options: TestChatOptions): Config {
   return loadConfig({
     DATA_DIR: folder,
     LOG_LEVEL: "warn",
+    STORE_THREAD: "off",
     PACE_PER_MINUTE: "0",
     ALLOW_PRIVATE_NETWORK: "1",
     BOT_TIMEOUT_MS: String(botTimeoutMs),

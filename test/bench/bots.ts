@@ -105,7 +105,12 @@ interface Path {
 }
 
 async function openPath(folder: string, answerersOf: (store: Store) => Answerer[]): Promise<Path> {
-  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", LOOP_GUARD_PER_MINUTE: "0" });
+  const config = loadConfig({
+    DATA_DIR: folder,
+    LOG_LEVEL: "silent",
+    STORE_THREAD: "off",
+    LOOP_GUARD_PER_MINUTE: "0",
+  });
   const log = createLogger(config, { write: () => undefined });
   const store = await openStore(config, log);
   await store.writer.commit([

@@ -197,7 +197,7 @@ interface Copy {
 async function checkCopy(shop: Shop, { path, answersBefore, key, name }: Copy): Promise<void> {
   const env = { DATA_DIR: join(shop.folder, name), PARLEY_MASTER_KEY: key, LOG_LEVEL: "silent" };
   await command({ env }, "restore", path);
-  const config = loadConfig(env);
+  const config = loadConfig({ ...env, STORE_THREAD: "off" });
   const store = await openStore(config, createLogger(config));
   try {
     expect((await store.rows("PRAGMA integrity_check", []))[0]![0]).toBe("ok");

@@ -29,7 +29,7 @@ export class NumberRun {
   #numbers!: Numbers;
 
   async start(): Promise<void> {
-    const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent" });
+    const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent", STORE_THREAD: "off" });
     this.#store = await openStore(
       config,
       silent,

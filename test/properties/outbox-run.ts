@@ -40,7 +40,12 @@ export class OutboxRun {
   async start(pauseIsKnown = true): Promise<void> {
     const generation = ++this.#generation;
     const isGone = (): boolean => generation !== this.#generation;
-    const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent", SEND_WAIT_MS: "0" });
+    const config = loadConfig({
+      DATA_DIR: this.#folder,
+      LOG_LEVEL: "silent",
+      STORE_THREAD: "off",
+      SEND_WAIT_MS: "0",
+    });
     const { now, time } = this.clock;
     const mortalTime = createTime({
       now,

@@ -75,6 +75,7 @@ export async function until<T>(
 export function settings(simulator: Simulator, dataDir: string) {
   return loadConfig({
     DATA_DIR: dataDir,
+    STORE_THREAD: "off",
     WHATSAPP_WS_URL: simulator.wsUrl,
     WHATSAPP_NOISE_ROOT: simulator.noiseRoot,
   });

@@ -34,6 +34,7 @@ describe("settings", () => {
       dataDir: `${root}/.data`,
       databaseUrl: `file:${root}/.data/parley.db`,
       databaseAuthToken: null,
+      storeThread: true,
       redisUrl: null,
       masterKey: null,
       adminToken: null,

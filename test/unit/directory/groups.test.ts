@@ -157,7 +157,7 @@ describe("the list of groups", () => {
 
   it("survives a restart", async () => {
     const clock = manualClock();
-    const config = loadConfig({ DATA_DIR: temporaryFolder(), LOG_LEVEL: "silent" });
+    const config = loadConfig({ DATA_DIR: temporaryFolder(), LOG_LEVEL: "silent", STORE_THREAD: "off" });
     const before = await openStore(config, silentLog(config), timeWithClock(clock.now));
     await (await startGroups([group("1", "one")], { clock, store: before })).names();
     await before.close();

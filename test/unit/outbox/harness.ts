@@ -134,7 +134,7 @@ export const OWN_NUMBER = "491700000001";
 /** Opens (or opens again) a database with one linked number, and an outbox on it. */
 export async function startRun({ folder, env, clock, time, deps, wrap }: RunOptions = {}): Promise<Run> {
   const dataDir = folder ?? temporaryFolder();
-  const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", ...env });
+  const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", STORE_THREAD: "off", ...env });
   const opened = await openStore(config, silentLog(config), time ?? clock?.time);
   const store = wrap?.(opened) ?? opened;
   await opened.writer.commit([

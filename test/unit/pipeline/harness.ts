@@ -40,7 +40,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   const { answerers = [echo()], replyMaxAge = 3600, started = true } = options;
   const folder = options.folder ?? temporaryFolder();
   const run = await startRun({ ...options, folder });
-  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", ...options.env });
+  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", STORE_THREAD: "off", ...options.env });
   const inbox = createInbox(run.store);
   let letStart!: () => void;
   const mayStart = new Promise<void>((resolve) => (letStart = resolve));

@@ -15,9 +15,14 @@ export interface Child {
 
 /** Runs a script of this folder as a process of its own. Killed at the end of the test when it is still there. */
 export function runChild(script: string, ...args: string[]): Child {
-  const path = fileURLToPath(new URL(script, import.meta.url));
+  return runScript(fileURLToPath(new URL(script, import.meta.url)), args);
+}
+
+/** The same for a script of any folder. @param env beside what this process has */
+export function runScript(path: string, args: string[], env: Record<string, string> = {}): Child {
   const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
   });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -1,14 +1,14 @@
 /**
  * Commits units of two rows as fast as it can, in lanes, and prints the number of each unit once its commit was
- * acknowledged. Ended from outside by SIGKILL. Arguments: data folder, first number.
+ * acknowledged. Ended from outside by SIGKILL. Arguments: data folder, first number, `STORE_THREAD`.
  */
 import { writeSync } from "node:fs";
 import { createLogger } from "../../../src/log.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { configFor } from "./temporary-config.ts";
 
-const [dataDir, from] = process.argv.slice(2);
-const config = configFor(dataDir!);
+const [dataDir, from, thread] = process.argv.slice(2);
+const config = configFor(dataDir!, { STORE_THREAD: thread });
 const store = await openStore(config, createLogger(config));
 let next = Number(from);
 

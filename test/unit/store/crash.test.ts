@@ -13,15 +13,15 @@ const lines = (output: string): number[] =>
     .map((line) => Number(line));
 
 describe("a process that is killed while it commits", () => {
-  it(
-    "has every unit that it was told of, each whole, five kills in a row on one file",
+  it.each(["on", "off"])(
+    "has every unit that it was told of, each whole, five kills in a row on one file, with STORE_THREAD=%s",
     { timeout: 120_000 },
-    async () => {
+    async (thread) => {
       const dataDir = temporaryFolder();
       const acknowledged = new Set<number>();
 
       for (let round = 0; round < 5; round++) {
-        const child = runChild("committing-process.ts", dataDir, String(round * 1_000_000));
+        const child = runChild("committing-process.ts", dataDir, String(round * 1_000_000), thread);
         const wanted = 20 + Math.floor(Math.random() * 400);
         await child.printed((output) => lines(output).length >= wanted);
         await child.kill();

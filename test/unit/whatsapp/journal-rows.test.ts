@@ -24,7 +24,7 @@ let now = 1_000_000;
 
 beforeEach(async () => {
   store = await openStore(
-    loadConfig({ DATA_DIR: folder }),
+    loadConfig({ DATA_DIR: folder, STORE_THREAD: "off" }),
     pino({ level: "silent" }),
     timeWithClock(() => now),
   );

@@ -1,0 +1,125 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import { createLogger } from "../../src/log.ts";
+import { StorageUnavailable } from "../../src/store/errors.ts";
+import { spawnThread } from "../../src/store/thread/entry.ts";
+import { createThreadEngine } from "../../src/store/thread/engine.ts";
+import { slowDisk } from "../bench/slow-disk.ts";
+import { runScript } from "../unit/store/child.ts";
+import { configFor, temporaryFolder } from "../unit/store/temporary.ts";
+import { engineContract, insert, over } from "./engine.ts";
+import { openFileRig } from "./on-file.ts";
+
+const SLOW_COMMITS = fileURLToPath(new URL("slow-commits.ts", import.meta.url));
+const log = createLogger(configFor("/nowhere"), { write: () => undefined });
+
+/** An engine whose present thread can be ended at a chosen moment. */
+async function openMortal() {
+  const threads: Worker[] = [];
+  let endBeforeAnswer = false;
+  let failing = false;
+  const rig = await openFileRig((file) =>
+    createThreadEngine(file, log, (data) => {
+      const thread = failing ? new Worker("process.exit(1)", { eval: true }) : spawnThread(data);
+      const emit = thread.emit.bind(thread);
+      thread.emit = ((event: string, ...args: unknown[]) => {
+        if (event !== "message" || !endBeforeAnswer) return emit(event as "message", ...(args as [unknown]));
+        endBeforeAnswer = false;
+        void thread.terminate();
+        return true;
+      }) as typeof thread.emit;
+      threads.push(thread);
+      return thread;
+    }),
+  );
+  return {
+    ...rig,
+    ...over(rig),
+    threads,
+    failStarts: (on: boolean) => void (failing = on),
+    loseNextAnswer: () => void (endBeforeAnswer = true),
+  };
+}
+
+describe("the engine that writes a file in a thread of its own", () => {
+  engineContract(() => openFileRig((file) => createThreadEngine(file, log)));
+});
+
+describe("a thread that ends", () => {
+  it("between two commits is replaced, and nobody notices", async () => {
+    const { writer, ids, threads } = await openMortal();
+    await writer.commit([insert(1)]);
+
+    await threads[0]!.terminate();
+    await writer.commit([insert(2)]);
+
+    expect(await ids()).toEqual([1, 2]);
+    expect(threads).toHaveLength(2);
+  });
+
+  it("within a commit takes it back, and the next thread does it, once", async () => {
+    const { writer, ids, threads } = await openMortal();
+    // SQLite is busy with it for as long as it takes to end the thread.
+    const long =
+      "INSERT INTO t (id, note) SELECT 2, count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000) SELECT i FROM n)";
+
+    const commits = [writer.commit([insert(1)]), writer.commit([{ sql: long, args: [] }, insert(3)])];
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await threads[0]!.terminate();
+    await Promise.all(commits);
+
+    expect(await ids()).toEqual([1, 2, 3]);
+    expect(threads).toHaveLength(2);
+  });
+
+  it("after a commit and before its answer: it is stored once, and only its results are lost", async () => {
+    const { writer, ids, loseNextAnswer } = await openMortal();
+    await writer.commit([insert(1)]);
+
+    loseNextAnswer();
+    const [plain, returning] = await Promise.all([
+      writer.commit([insert(2)]),
+      writer.commit([{ sql: "INSERT INTO t (id, note) VALUES (3, '') RETURNING id", args: [] }]),
+    ]);
+
+    expect(plain).toHaveLength(1);
+    expect(() => returning[0]!.rows).toThrow(StorageUnavailable);
+    expect(await ids()).toEqual([1, 2, 3]);
+    await writer.commit([insert(4)]);
+    expect(await ids()).toEqual([1, 2, 3, 4]);
+  });
+
+  it("and cannot be replaced is no hang: commits are StorageUnavailable until it can", async () => {
+    const { writer, ids, threads, failStarts } = await openMortal();
+    await writer.commit([insert(1)]);
+
+    failStarts(true);
+    await threads[0]!.terminate();
+    await expect(writer.commit([insert(2)])).rejects.toBeInstanceOf(StorageUnavailable);
+    failStarts(false);
+    await writer.commit([insert(3)]);
+
+    expect(await ids()).toEqual([1, 3]);
+  });
+});
+
+describe("while every flush of the disk takes 200 ms longer", () => {
+  it.each([
+    ["thread", true],
+    ["file", false],
+  ])("the event loop of the engine %s goes on during a commit: %s", async (engine, goesOn) => {
+    const child = runScript(SLOW_COMMITS, [engine, temporaryFolder()], slowDisk(200));
+
+    await child.printed((output) => output.includes("done"));
+
+    const { turns, commits } = JSON.parse(child.output().split("\n")[0]!) as {
+      turns: number;
+      commits: number;
+    };
+    expect(commits).toBe(3);
+    // A turn each 10 ms, or none but those around the commits.
+    if (goesOn) expect(turns).toBeGreaterThan(20);
+    else expect(turns).toBeLessThan(20);
+  });
+});
