@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { behaviourOf } from "./behaviour.ts";
 import { serveControl } from "./control/http.ts";
 import { Population } from "./driver/population.ts";
 import { createRecorder } from "./driver/recorder.ts";
@@ -90,6 +91,7 @@ function createService(options: SimulatorOptions) {
     random: serverRandom,
     time,
     media,
+    behaviour: behaviourOf(options.behaviour),
     ...seen,
     wake: (account) => population.wake(account),
     qr: { refs, firstMs, nextMs },

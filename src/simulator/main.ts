@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
+import { BEHAVIOURS } from "./behaviour.ts";
 import { startSimulator } from "./index.ts";
-import type { ReadyLine } from "./types.ts";
+import type { ReadyLine, ServiceBehaviour } from "./types.ts";
 
 /**
- * The simulator as a program: `npm run sim -- --port 0 --control-port 0 --seed x [--with-parent]`.
+ * The simulator as a program: `npm run sim -- --port 0 --control-port 0 --seed x [--behaviour wholePhash] [--with-parent]`.
  * Prints one line of JSON when it is ready; ends on SIGTERM or SIGINT, and with `--with-parent` when stdin closes.
  */
 const { values } = parseArgs({
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     "qr-refs": { type: "string" },
     "qr-first-ms": { type: "string" },
     "qr-next-ms": { type: "string" },
+    behaviour: { type: "string", multiple: true, default: [] },
     "with-parent": { type: "boolean", default: false },
   },
 });
@@ -26,6 +28,13 @@ function whole(name: keyof typeof values, fallback?: number): number | undefined
   return Number(value);
 }
 
+/** @throws when the service knows no such behaviour */
+function behaviour(name: string): keyof ServiceBehaviour {
+  const known = BEHAVIOURS.find((one) => one === name);
+  if (!known) throw new Error(`--behaviour must be one of ${BEHAVIOURS.join(", ")}, not "${name}"`);
+  return known;
+}
+
 const simulator = await startSimulator({
   port: whole("port"),
   controlPort: whole("control-port"),
@@ -33,6 +42,7 @@ const simulator = await startSimulator({
   qrRefs: whole("qr-refs"),
   qrFirstMs: whole("qr-first-ms"),
   qrNextMs: whole("qr-next-ms"),
+  behaviour: Object.fromEntries(values.behaviour.map((name) => [behaviour(name), true])),
 });
 
 const end = (): void => void simulator.stop().finally(() => process.exit(0));

@@ -1,6 +1,7 @@
 /** The simulator's public types, by topic in `surface/`. */
 export type * from "./surface/accounts.ts";
 export type * from "./surface/addresses.ts";
+export type * from "./surface/behaviour.ts";
 export type * from "./surface/channels.ts";
 export type * from "./surface/content.ts";
 export type * from "./surface/conversations.ts";

@@ -1,11 +1,12 @@
-import { createHash } from "node:crypto";
 import { child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../world/jid.ts";
 import { listedDevices } from "../world/accounts.ts";
 import type { Device } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { PassCopy } from "./copies.ts";
+import { participantHash } from "./phash.ts";
 import type { MessageBook } from "./message-book.ts";
 import type { MessageOutcome, Reports, Stamps } from "./ports.ts";
 
@@ -13,6 +14,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   world: World;
   book: MessageBook;
   passCopy: PassCopy;
+  behaviour: ServiceBehaviour;
 }
 
 /** Messages from person to person. */
@@ -49,7 +51,9 @@ function sendDirectMessage(needs: Needs, sender: Device, node: BinaryNode): Mess
   reportDeviceList(needs, sender, node, missing, unknown);
   book(needs, sender, node);
   for (const [device, encs] of copies) pass(needs, sender, device, node, encs);
-  return missing.length + unknown.length > 0 ? { phash: participantHash([...expected, sender]) } : {};
+  return missing.length + unknown.length > 0
+    ? { phash: participantHash([...expected, sender], addressingOf(sender, node.attrs.to!), needs.behaviour) }
+    : {};
 }
 
 function sendToOneDevice(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome {
@@ -138,10 +142,4 @@ function reportDeviceList(
   if (missing.length === 0 && unknown.length === 0) return;
   const detail = `message ${node.attrs.id} to ${node.attrs.to}: missing [${missing.map((d) => d.label).join(", ")}], unknown [${unknown.join(", ")}]`;
   needs.violations.report("device_list", sender.label, detail);
-}
-
-/** The hash over a device list that clients compare: version 2, six characters. */
-function participantHash(devices: Device[]): string {
-  const sorted = devices.map((device) => device.pn).sort();
-  return `2:${createHash("sha256").update(sorted.join("")).digest("base64").slice(0, 6)}`;
 }

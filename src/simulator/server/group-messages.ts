@@ -5,7 +5,9 @@ import { LID_SERVER, PN_SERVER, jidOf } from "../world/jid.ts";
 import { listedDevices } from "../world/accounts.ts";
 import type { Device } from "../world/accounts.ts";
 import type { Group, World } from "../world/world.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { PassCopy } from "./copies.ts";
+import { participantHash } from "./phash.ts";
 import type { MessageBook } from "./message-book.ts";
 import type { MessageOutcome, Reports, Stamps } from "./ports.ts";
 
@@ -15,6 +17,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   world: World;
   book: MessageBook;
   passCopy: PassCopy;
+  behaviour: ServiceBehaviour;
 }
 
 /** Passes messages to groups on: one ciphertext for all, and the sender's key for those who do not have it yet. */
@@ -41,10 +44,13 @@ function sendGroupMessage(needs: Needs, sender: Device, node: BinaryNode): Messa
   const members = memberDevices(needs, group);
   members.delete(sender);
   const keys = keyCopies(needs, sender, group, node, members);
-  checkHolders(needs, sender, group, common[0]!, keys, members);
+  const hasAll = checkHolders(needs, sender, group, common[0]!, keys, members);
   for (const device of members)
     pass(needs, sender, device, group, node, [...(keys.get(device) ?? []), ...common]);
-  return {};
+  if (!needs.behaviour.wholePhash) return {};
+  const phash = participantHash([...members, sender], group.addressing, needs.behaviour);
+  const isRight = hasAll && (node.attrs.phash ?? phash) === phash;
+  return isRight ? {} : { phash };
 }
 
 /** A resend within a group, to the one device that asked for it; it carries the sender's key as well. */
@@ -92,11 +98,11 @@ function checkHolders(
   skmsg: BinaryNode,
   keys: Map<Device, BinaryNode[]>,
   members: Set<Device>,
-): void {
+): boolean {
   const keyId = senderKeyId(bytes(skmsg));
   if (keyId === undefined) {
     needs.violations.report("malformed_ciphertext", sender.label, `skmsg in ${group.id}`);
-    return;
+    return false;
   }
   let state = sender.senderKeys.get(group.id);
   if (state?.keyId !== keyId) {
@@ -105,13 +111,14 @@ function checkHolders(
   }
   for (const device of keys.keys()) state.holders.add(device.pn);
   const without = [...members].filter((device) => !state.holders.has(device.pn));
-  if (without.length === 0) return;
+  if (without.length === 0) return true;
   const names = without.map((device) => device.label).join(", ");
   needs.violations.report(
     "sender_key_missing",
     sender.label,
     `${names} in ${group.id} never got the sender key`,
   );
+  return false;
 }
 
 function senderKeyId(content: Buffer | undefined): number | undefined {

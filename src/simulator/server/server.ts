@@ -3,6 +3,7 @@ import type { MediaStore } from "../media/store.ts";
 import type { Link } from "../people/link.ts";
 import type { DeviceAddress } from "../people/address.ts";
 import type { Random } from "../random.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { Time } from "../time.ts";
 import type { Transcript } from "../transcript.ts";
 import type { Violations } from "../violations.ts";
@@ -49,6 +50,7 @@ interface ServerParts {
   transcript: Transcript;
   changes: Changes;
   media: MediaStore;
+  behaviour: ServiceBehaviour;
   /** Brings the phones of an account online, when they never were. */
   wake: (account: Account) => Promise<void>;
   qr: { refs: number; firstMs: number; nextMs: number };

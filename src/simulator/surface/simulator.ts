@@ -3,6 +3,7 @@
  * {@link Simulator}, so a test or a demo can use either. Every method is asynchronous in both.
  */
 import type { AccountMethods } from "./accounts.ts";
+import type { ServiceBehaviour } from "./behaviour.ts";
 import type { ChannelMethods } from "./channels.ts";
 import type { ConversationMethods } from "./conversations.ts";
 import type { EvidenceMethods } from "./evidence.ts";
@@ -29,6 +30,8 @@ export interface SimulatorOptions {
   clock?: () => number;
   /** The service's clock and timers, for tests that move them; `clock` is then not looked at. Library only. */
   time?: Time;
+  /** What the service does as of today rather than as of last year. Default: nothing. */
+  behaviour?: Partial<ServiceBehaviour>;
 }
 
 /** Where a simulator listens, and what its clients must trust. */

@@ -1,0 +1,10 @@
+import type { ServiceBehaviour } from "./surface/behaviour.ts";
+
+/** Last year's service. */
+const OFF: ServiceBehaviour = { wholePhash: false, accountSync: false };
+
+/** The names of everything that can be switched on. */
+export const BEHAVIOURS = Object.keys(OFF) as (keyof ServiceBehaviour)[];
+
+/** A service with some of its behaviour switched on. */
+export const behaviourOf = (on: Partial<ServiceBehaviour> = {}): ServiceBehaviour => ({ ...OFF, ...on });

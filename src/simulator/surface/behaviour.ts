@@ -1,0 +1,20 @@
+/**
+ * What WhatsApp does since 2026 and this simulator shows only when it is asked to. Everything is off by default: the service of
+ * the year before.
+ */
+export interface ServiceBehaviour {
+  /**
+   * `phash` of an ack as clients reckon it: `user.agent:device@server` of all devices, sorted, SHA-256, the first six bytes in base64 behind
+   * `2:`; in groups as well. Off: six characters over other names, and never in groups.
+   *
+   * Source: whatsmeow `participantListHashV2` and `JID.ADString`.
+   */
+  wholePhash: boolean;
+  /**
+   * Companions hear of their own account's devices by `notification type=account_sync > devices@dhash > device@jid,key-index`, with the
+   * whole list. Off: by `notification type=devices`, as everybody else. The owner's phone is told as before in both cases.
+   *
+   * Source: whatsmeow `handleAccountSyncNotification`, `handleOwnDevicesNotification`.
+   */
+  accountSync: boolean;
+}
