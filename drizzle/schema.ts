@@ -219,7 +219,8 @@ export const inbox = sqliteTable(
     body: blob({ mode: "buffer" }).notNull(),
   },
   (t) => [
-    uniqueIndex("inbox_message").on(t.deviceId, t.chat, t.sender, t.waId),
+    // The id first: by it alone a message is found, whoever wrote it where.
+    uniqueIndex("inbox_message").on(t.deviceId, t.waId, t.chat, t.sender),
     index("inbox_pending")
       .on(t.id)
       .where(sql`state = 'pending'`),

@@ -1,6 +1,7 @@
-import type { Row } from "@libsql/client";
+import { devices, inbox } from "../../drizzle/schema.ts";
 import type { Incoming, TextDraft } from "../model/messages.ts";
 import type { Intake } from "../store/intake.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** An incoming message with the row that holds it. */
@@ -44,12 +45,14 @@ export interface Inbox {
   find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
 }
 
+// What arrives for a number that was erased meanwhile is nobody's any more: nothing would ever delete it.
 // The database decides what is new, not a lookup before: two connections may hand in the same message at once. Whoever
 // was known by a LID alone when the message first came may be known by number now: the unique index has both ids of both.
 const LID_OF = (digits: string): string =>
   `(SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ${digits})`;
 const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
+AND NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
 AND chat IN (?2, ?10, ${LID_OF("?12")}) AND sender IN (?3, ?11, ${LID_OF("?13")}))
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const INSERT_TIMER = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
@@ -57,13 +60,20 @@ SELECT ?, ?, ?, ?, 0, 'timer', ?, ?, ? WHERE EXISTS (SELECT 1 FROM bot_timers WH
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
 // A chat whose number became known since is one with what comes now.
-const PENDING = `SELECT i.id, i.device_id, coalesce((SELECT pn_user || '@s.whatsapp.net' FROM lid_map m
-WHERE m.device_id = i.device_id AND m.lid_user = replace(i.chat, '@lid', '') AND i.chat LIKE '%@lid'), i.chat) AS chat, d.number
-FROM inbox i JOIN devices d ON d.id = i.device_id
-WHERE i.state = 'pending' AND i.id <= ? ORDER BY i.id`;
-const LOAD = "SELECT device_id, wa_id, body FROM inbox WHERE id = ?";
-const FIND =
-  "SELECT device_id, wa_id, body FROM inbox WHERE device_id = ? AND chat = ? AND wa_id = ? LIMIT 1";
+const PENDING = defineQuery(
+  `SELECT i.id, i.device_id, coalesce((SELECT pn_user || '@s.whatsapp.net' FROM lid_map m
+  WHERE m.device_id = i.device_id AND m.lid_user = replace(i.chat, '@lid', '') AND i.chat LIKE '%@lid'), i.chat) AS chatKey,
+  d.number FROM inbox i JOIN devices d ON d.id = i.device_id
+  WHERE i.state = 'pending' AND i.id > ? AND i.id <= ? ORDER BY i.id LIMIT ?`,
+  { inboxId: inbox.id, deviceId: inbox.deviceId, chatKey: inbox.chat, ownNumber: devices.number },
+);
+const NEWEST = defineQuery("SELECT coalesce(max(id), 0) AS id FROM inbox", { id: inbox.id });
+const SEALED = { deviceId: inbox.deviceId, waId: inbox.waId, body: inbox.body };
+const LOAD = defineQuery("SELECT device_id, wa_id, body FROM inbox WHERE id = ?", SEALED);
+const FIND = defineQuery(
+  "SELECT device_id, wa_id, body FROM inbox WHERE device_id = ? AND wa_id = ? AND chat = ? LIMIT 1",
+  SEALED,
+);
 
 /** @param onRecorded told after each commit: the new messages, and how many others were there already */
 export function createInbox(
@@ -79,13 +89,12 @@ export function createInbox(
     return { sql: INSERT, args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender)] };
   }
 
-  function open(row: Row): Incoming {
-    const context = sealContext(Number(row.device_id), String(row.wa_id));
-    return box.openJson<Incoming>(new Uint8Array(row.body as ArrayBuffer), context);
+  function open({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): Incoming {
+    return box.openJson<Incoming>(body, sealContext(deviceId, waId));
   }
 
   async function find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null> {
-    const [row] = await store.rows(FIND, [deviceId, chatKey, waId]);
+    const [row] = await store.read(FIND, [deviceId, waId, chatKey]);
     return row === undefined ? null : open(row);
   }
 
@@ -118,20 +127,17 @@ export function createInbox(
     },
 
     async pending() {
-      const newest = await store.rows("SELECT coalesce(max(id), 0) AS id FROM inbox", []);
-      const upTo = Number(newest[0]!.id);
-      const rows = await store.rows(PENDING, [upTo]);
-      const messages = rows.map((row) => ({
-        inboxId: Number(row.id),
-        deviceId: Number(row.device_id),
-        ownNumber: String(row.number),
-        chatKey: String(row.chat),
-      }));
+      const [newest] = await store.read(NEWEST, []);
+      const upTo = newest!.id;
+      const messages: PendingMessage[] = [];
+      for await (const page of store.pages(PENDING, (last) => [last?.inboxId ?? 0, upTo]))
+        for (const { inboxId, deviceId, ownNumber, chatKey } of page)
+          messages.push({ inboxId, deviceId, ownNumber, chatKey });
       return { messages, upTo };
     },
 
     async load(inboxId) {
-      const [row] = await store.rows(LOAD, [inboxId]);
+      const [row] = await store.read(LOAD, [inboxId]);
       return row === undefined ? null : open(row);
     },
 

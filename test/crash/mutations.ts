@@ -81,13 +81,13 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "fresh-id",
     what: "a message gets another id when it is sent again",
-    file: "src/outbox/judge.ts",
+    file: "src/outbox/compose.ts",
     edits: [
       [
-        "entry.draft = rows.openDraft(entry.deviceId, entry.waId, row.body);",
-        `entry.draft = rows.openDraft(entry.deviceId, entry.waId, row.body);
-        if (${on("fresh-id")})
-          entry.waId = \`3EB0\${crypto.randomUUID().replaceAll("-", "").slice(0, 18).toUpperCase()}\`;`,
+        "return { waId: message.waId, jid: message.jid, draft: message.draft };",
+        `if (${on("fresh-id")})
+        message.waId = \`3EB0\${crypto.randomUUID().replaceAll("-", "").slice(0, 18).toUpperCase()}\`;
+      return { waId: message.waId, jid: message.jid, draft: message.draft };`,
       ],
     ],
     killedAt: "before-ack",

@@ -172,7 +172,7 @@ export async function whatsappOn(
     store,
     audit,
     sent,
-    number: (deviceId) => testNumber(deviceId, whatsapp, receive, sent),
+    number: (deviceId) => testNumber(deviceId, store, whatsapp, receive, sent),
   };
 }
 
@@ -184,6 +184,7 @@ type ReceiveMessages = (
 
 function testNumber(
   deviceId: number,
+  store: Store,
   whatsapp: WhatsApp,
   receive: ReceiveMessages,
   sent: Map<string, SentMessage>,
@@ -200,6 +201,7 @@ function testNumber(
     opens: 0,
     onStored: () => undefined,
     async connect() {
+      await registered(store, deviceId);
       current = await whatsapp.connect(deviceId, {
         qr: (text) => void number.qrs.push(text),
         linked: () => void number.linked++,
@@ -242,4 +244,11 @@ export async function link(simulator: Simulator, number: TestNumber, digits = OW
   await until("the restart after linking", () => number.closes.some(({ code }) => code === 515));
   await number.connect();
   await until("the connection to open", () => number.opens > 0);
+}
+
+/** What arrives is stored for numbers that exist. */
+async function registered(store: Store, deviceId: number): Promise<void> {
+  const sql = `insert or ignore into devices (id, account_id, number, state, since, created_at)
+    values (?, 'account', ?, 'linking', 0, 0)`;
+  await store.writer.commit([{ sql, args: [deviceId, OWN] }]);
 }

@@ -1,4 +1,6 @@
 import { giveWay } from "../../model/give-way.ts";
+import { lidMap, waKeys } from "../../../drizzle/schema.ts";
+import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { EncodedChanges } from "./key-cache.ts";
 
@@ -6,35 +8,51 @@ const ROWS_PER_STATEMENT = 100;
 const ERASED_AT_ONCE = 500;
 const REVERSE = "_reverse";
 
+const DELETE =
+  "delete from wa_keys where device_id = ? and type = ? and id in (select value from json_each(?))";
+const KEYS = defineQuery(
+  "select id, value from wa_keys where device_id = ? and type = ? and id in (select value from json_each(?))",
+  { id: waKeys.id, value: waKeys.value },
+);
+const PAIR = { lidUser: lidMap.lidUser, pnUser: lidMap.pnUser };
+// Of several LIDs that a number had, the last is the one that counts.
+const LIDS = defineQuery(
+  `select lid_user, pn_user from lid_map
+  where device_id = ? and pn_user in (select value from json_each(?)) order by seen_at`,
+  PAIR,
+);
+const NUMBERS = defineQuery(
+  "select lid_user, pn_user from lid_map where device_id = ? and lid_user in (select value from json_each(?))",
+  PAIR,
+);
+
 const sealContext = (deviceId: number, type: string, id: string): string =>
   `wa_keys:${deviceId}:${type}:${id}`;
 
 /** Statements that store and delete sealed keys. `lid-mapping` has a table of its own and is left out. */
 export function keyStatements(store: Store, deviceId: number, changes: EncodedChanges): Statement[] {
-  const statements: Statement[] = [];
+  const stored: Statement["args"][] = [];
+  const deletions: Statement[] = [];
   for (const [type, values] of Object.entries(changes)) {
     if (type === "lid-mapping") continue;
-    const stored: Statement["args"][] = [];
     const deleted: string[] = [];
     for (const [id, value] of Object.entries(values)) {
       if (value === null) deleted.push(id);
-      else
-        stored.push([
-          deviceId,
-          type,
-          id,
-          store.box.seal(value, sealContext(deviceId, type, id)),
-          store.now(),
-        ]);
+      else stored.push([deviceId, type, id, seal(store, deviceId, type, id, value), store.now()]);
     }
-    for (const rows of chunks(stored)) statements.push(upsert(rows));
-    for (const ids of chunks(deleted))
-      statements.push({
-        sql: `delete from wa_keys where device_id = ? and type = ? and id in (${marks(ids.length)})`,
-        args: [deviceId, type, ...ids],
-      });
+    if (deleted.length > 0) deletions.push({ sql: DELETE, args: [deviceId, type, JSON.stringify(deleted)] });
   }
-  return statements;
+  return [...chunks(stored).map(upsert), ...deletions];
+}
+
+function seal(
+  { box }: Store,
+  deviceId: number,
+  type: string,
+  id: string,
+  value: string | Uint8Array,
+): Uint8Array {
+  return box.seal(value, sealContext(deviceId, type, id));
 }
 
 /** Deletes all keys and the journal of a number, a few hundred in each commit: a busy number has 100,000 sessions. */
@@ -73,7 +91,7 @@ export function lidPairStatements(
   }));
 }
 
-/** Opened keys of one type by id. Ids without a row are missing from the map. */
+/** Opened keys of one type by id. Ids without a row, or with a damaged one, are missing from the map. */
 export async function readKeys(
   store: Store,
   deviceId: number,
@@ -81,15 +99,11 @@ export async function readKeys(
   ids: string[],
 ): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>();
-  for (const chunk of chunks(ids)) {
-    const rows = await store.rows(
-      `select id, value from wa_keys where device_id = ? and type = ? and id in (${marks(chunk.length)})`,
-      [deviceId, type, ...chunk],
-    );
-    for (const row of rows) {
-      const id = String(row.id);
-      const sealed = new Uint8Array(row.value as ArrayBuffer);
-      found.set(id, store.box.open(sealed, sealContext(deviceId, type, id)));
+  for (const { id, value } of await store.read(KEYS, [deviceId, type, JSON.stringify(ids)])) {
+    try {
+      found.set(id, store.box.open(value, sealContext(deviceId, type, id)));
+    } catch {
+      // A damaged key is a lost one: its contact is asked for a new session, which takes the place of this row.
     }
   }
   return found;
@@ -104,25 +118,14 @@ export async function readLidPairs(
   const found = new Map<string, Buffer>();
   const pnUsers = ids.filter((id) => !id.endsWith(REVERSE));
   const lidUsers = ids.filter((id) => id.endsWith(REVERSE)).map((id) => id.slice(0, -REVERSE.length));
-  for (const chunk of chunks(pnUsers)) {
-    const rows = await store.rows(
-      `select lid_user, pn_user from lid_map
-      where device_id = ? and pn_user in (${marks(chunk.length)}) order by seen_at`,
-      [deviceId, ...chunk],
-    );
-    for (const row of rows) found.set(String(row.pn_user), Buffer.from(JSON.stringify(row.lid_user)));
-  }
-  for (const chunk of chunks(lidUsers)) {
-    const rows = await store.rows(
-      `select lid_user, pn_user from lid_map where device_id = ? and lid_user in (${marks(chunk.length)})`,
-      [deviceId, ...chunk],
-    );
-    for (const row of rows) found.set(row.lid_user + REVERSE, Buffer.from(JSON.stringify(row.pn_user)));
-  }
+  if (pnUsers.length > 0)
+    for (const { lidUser, pnUser } of await store.read(LIDS, [deviceId, JSON.stringify(pnUsers)]))
+      found.set(pnUser, Buffer.from(JSON.stringify(lidUser)));
+  if (lidUsers.length > 0)
+    for (const { lidUser, pnUser } of await store.read(NUMBERS, [deviceId, JSON.stringify(lidUsers)]))
+      found.set(lidUser + REVERSE, Buffer.from(JSON.stringify(pnUser)));
   return found;
 }
-
-const marks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
 
 function chunks<T>(list: T[]): T[][] {
   if (list.length <= ROWS_PER_STATEMENT) return list.length === 0 ? [] : [list];

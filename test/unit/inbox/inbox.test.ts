@@ -2,14 +2,53 @@ import { describe, expect, it } from "vitest";
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { fullScans, planOf, recordingStore } from "../../_setup/query-plan.ts";
 import { record } from "../../_setup/record.ts";
 
 async function startInbox() {
   const { store } = await startRun();
+  await addDevice(store, DEVICE + 1);
   return { store, inbox: createInbox(store) };
 }
 
+const addDevice = (store: Store, id: number) =>
+  store.writer.commit([
+    {
+      sql: "INSERT INTO devices (id, account_id, number, state, since, created_at) VALUES (?, 'a', ?, 'connected', 0, 0)",
+      args: [id, String(id)],
+    },
+  ]);
+const removeDevice = (store: Store, id: number) =>
+  store.writer.commit([{ sql: "DELETE FROM devices WHERE id = ?", args: [id] }]);
+
 describe("the inbox", () => {
+  it("takes nothing for a number that was erased: nobody would ever delete it", async () => {
+    const { store, inbox } = await startInbox();
+    await removeDevice(store, DEVICE + 1);
+    expect(await record(store, inbox, DEVICE + 1, [text(4915001, "too late")])).toEqual([]);
+    expect(await store.rows("SELECT id FROM inbox", [])).toEqual([]);
+  });
+
+  it("looks everything up by an index, however many messages a chat has", async () => {
+    const { store: real } = await startInbox();
+    const { store, statements } = recordingStore(real);
+    const inbox = createInbox(store);
+    const [first] = await record(store, inbox, DEVICE, [text(4915001, "hello")]);
+    await inbox.find(DEVICE, jid(4915001), "NOBODY KNOWS");
+    await inbox.load(first!.inboxId);
+    await inbox.pending();
+    await store.writer.commit([inbox.done(first!.inboxId)]);
+
+    for (const sql of statements()) {
+      expect(await fullScans(store, sql), sql).toEqual([]);
+      // A chat of a hundred thousand messages is as bad as a table of them.
+      expect((await planOf(store, sql)).join(), sql).not.toMatch(
+        /inbox_message \(device_id=\?( AND chat=\?)?\)/,
+      );
+    }
+  });
+
   it("gives back only what is new, in the order in which it was handed in", async () => {
     const { store, inbox } = await startInbox();
     const [one, two, three] = ["one", "two", "three"].map((words) => text(4915001, words));
@@ -72,6 +111,7 @@ describe("the inbox", () => {
     const message = text(4915001, "a secret text", { quoted: { id: "Q", from: jid(1), text: "earlier" } });
     const [first, second] = await record(store, inbox, DEVICE, [message, text(4915002, "two")]);
     await record(store, inbox, DEVICE + 1, [text(4915003, "of a number that is gone")]);
+    await removeDevice(store, DEVICE + 1);
     await store.writer.commit([inbox.done(second!.inboxId)]);
 
     const { messages, upTo } = await inbox.pending();
