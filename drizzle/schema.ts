@@ -281,7 +281,16 @@ export const outbox = sqliteTable(
     error: text({ mode: "json" }).$type<Record<string, unknown> | null>(),
     /** Sealed JSON of `Draft`. */
     body: blob({ mode: "buffer" }).notNull(),
+    /** When it was queued. */
     createdAt: integer("created_at").notNull(),
+    // When it reached each of the other states, each no earlier than the one before; null when it never did, or when
+    // version 0.1 wrote it down in `outbox_history`.
+    sentAt: integer("sent_at"),
+    deliveredAt: integer("delivered_at"),
+    readAt: integer("read_at"),
+    playedAt: integer("played_at"),
+    /** When it failed or expired. */
+    endedAt: integer("ended_at"),
   },
   (t) => [
     uniqueIndex("outbox_wa_id").on(t.deviceId, t.waId),
@@ -296,10 +305,20 @@ export const outbox = sqliteTable(
     index("outbox_unasked")
       .on(t.deviceId, t.chat)
       .where(sql`is_reply = 0`),
+    // What left lately, and what WhatsApp refused lately, still counts for the pace after a restart.
+    index("outbox_left")
+      .on(t.sentAt)
+      .where(sql`is_reply = 0 and sent_at is not null`),
+    index("outbox_refused")
+      .on(t.endedAt)
+      .where(sql`is_reply = 0 and attempts > 0 and state = 'failed' and ended_at is not null`),
   ],
 );
 
-/** When a sent message reached each state. States never go backwards. */
+/**
+ * When a message of version 0.1 reached each state: nothing is added any more, the times are columns of `outbox`. What is
+ * here is read until retention has removed its message.
+ */
 export const outboxHistory = sqliteTable(
   "outbox_history",
   {

@@ -32,10 +32,8 @@ export function expireWaiting(now: number): Statement[] {
   const before = now - MAY_BE_SENT_MS;
   return [
     {
-      sql: `INSERT OR IGNORE INTO outbox_history (outbox_id, state, at)
-        SELECT id, 'expired', ? FROM outbox WHERE state = 'queued' AND created_at < ?`,
+      sql: "UPDATE outbox SET state = 'expired', ended_at = ? WHERE state = 'queued' AND created_at < ?",
       args: [now, before],
     },
-    { sql: "UPDATE outbox SET state = 'expired' WHERE state = 'queued' AND created_at < ?", args: [before] },
   ];
 }

@@ -3,12 +3,16 @@ import { backoffMs } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Rows, SendError } from "./rows.ts";
+import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
 
 export interface EndingsDeps {
   store: Pick<Store, "writer" | "time">;
   rows: Rows;
   log: Logger;
+  states: Pick<StateCollector, "acknowledged">;
+  /** Somebody waits for the outcome of this message. */
+  isAwaited: (message: QueuedMessage) => boolean;
   settled: (message: QueuedMessage, outcome: Settled) => void;
   changed: (deviceId: number, waId: string) => void;
   /** @param seconds from storing it to knowing what became of it */
@@ -27,20 +31,14 @@ export interface Endings {
 export const EXPIRED: SendError = { code: "EXPIRED" };
 
 export function createEndings(deps: EndingsDeps): Endings {
-  const { store, rows, log, settled } = deps;
+  const { store, rows, log, states, settled } = deps;
   const stopping = new AbortController();
 
   /** The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for. */
-  async function write(
-    message: QueuedMessage,
-    result: "sent" | "failed" | "expired",
-    statements: Statement[],
-  ): Promise<void> {
-    const ageMs = store.time.now() - message.createdAt;
-    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000);
+  async function write(message: QueuedMessage, statement: Statement): Promise<void> {
     for (let failures = 1; ; failures++) {
       try {
-        await store.writer.commit(statements);
+        await store.writer.commit([statement]);
         deps.changed(message.deviceId, message.waId);
         return;
       } catch (error) {
@@ -54,17 +52,31 @@ export function createEndings(deps: EndingsDeps): Endings {
     }
   }
 
+  function observe(message: QueuedMessage, result: "sent" | "failed" | "expired"): void {
+    const ageMs = store.time.now() - message.createdAt;
+    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000);
+  }
+
   return {
     async sent(message) {
-      await write(message, "sent", rows.sent(message.id, message.attempts));
+      observe(message, "sent");
+      // Whoever is told that it is sent may look at once, so the table says so first. What answers nobody is slow anyway,
+      // and repeating a burst of it after a crash would be noticed. A bot's reply can wait for company.
+      if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
+      else {
+        const times = { sent: store.time.now() };
+        await write(message, rows.reached({ ...message, state: "sent", times }));
+      }
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
-      await write(message, "failed", rows.failed(message.id, message.attempts, error));
+      observe(message, "failed");
+      await write(message, rows.failed(message.id, message.attempts, error));
       settled(message, { state: "failed", error });
     },
     async expired(message) {
-      await write(message, "expired", rows.expired(message.id, EXPIRED));
+      observe(message, "expired");
+      await write(message, rows.expired(message.id, message.attempts, EXPIRED));
       settled(message, { state: "failed", error: EXPIRED });
     },
     stop: () => stopping.abort(),

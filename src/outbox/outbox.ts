@@ -5,10 +5,10 @@ import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { MessageReceipt, SentMessage, WhatsAppConnection } from "../whatsapp/port.ts";
-import { createReceiptCollector } from "./receipts.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
 import { createSenders } from "./senders.ts";
+import { createStateCollector } from "./states.ts";
 import { createSubmissions, type PlannedSend, type SendRequest, type SendResult } from "./submit.ts";
 
 /** What the outbox must know of numbers. */
@@ -32,6 +32,8 @@ export interface OutboxDeps {
   findQuote?: (deviceId: number, chat: string, waId: string) => Promise<TextDraft["quote"] | null>;
   /** A message was stored, or is in another state; called after the commit. */
   onChange?: (deviceId: number, waId: string) => void;
+  /** Milliseconds that an acknowledgement or a receipt may wait for others to be stored with; default 100. */
+  collectMs?: number;
   /** What became of a message is known. @param seconds since it was stored */
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
 }
@@ -95,10 +97,10 @@ export interface Outbox {
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { store, config, log, connections } = deps;
   const rows = createRows(store.box, store.now);
-  const receipts = createReceiptCollector(store, log);
   const submissions = createSubmissions(config.sendWaitMs, store.time);
   const { connection } = connections;
   const changed = (deviceId: number, waId: string): void => deps.onChange?.(deviceId, waId);
+  const states = createStateCollector(store, rows, changed, log, deps.collectMs);
   const senders = createSenders({
     store,
     rows,
@@ -109,7 +111,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     changed,
     onOutcome: deps.onOutcome,
     refusal: deps.refusal,
-    receiptsStored: receipts.flush,
+    states,
+    isAwaited: submissions.awaits,
   });
 
   async function sentMessage(deviceId: number, waId: string): Promise<SentMessage | null> {
@@ -177,9 +180,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
     receipt(deviceId, arrived) {
       failpoint("after-delivery-receipt");
-      for (const { waId, state, at } of arrived) {
-        receipts.add(rows.received(deviceId, waId, state, at), () => changed(deviceId, waId));
-        senders.confirm(deviceId, waId);
+      for (const receipt of arrived) {
+        states.received(deviceId, receipt);
+        senders.confirm(deviceId, receipt.waId);
       }
     },
 
@@ -204,7 +207,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     async drain() {
       submissions.stop();
       await senders.drain();
-      await receipts.flush();
+      await states.flush();
     },
   };
 }

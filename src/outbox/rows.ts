@@ -41,6 +41,14 @@ export interface QueuedRow {
   draft: Draft | null;
 }
 
+/** How far a message has come, and when it got there (Unix milliseconds). */
+export interface Reached {
+  state: (typeof SENT_STATES)[number];
+  times: Partial<Record<"sent" | "delivered" | "read" | "played", number>>;
+  /** Attempts so far; 0 when only a receipt tells of it. */
+  attempts: number;
+}
+
 const REPLY_WINDOW_MS = DAY_MS;
 
 // Doing it twice must be harmless: a commit whose answer was lost is made again. What is there already stays.
@@ -52,17 +60,40 @@ const INSERT_SEND = `INSERT INTO outbox
 SELECT ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
 ON CONFLICT (device_id, wa_id) DO NOTHING RETURNING id, is_reply`;
 const COLUMNS = "id, device_id, wa_id, chat, jid, is_reply, attempts, created_at";
-// Before the row itself moves on, and only when it does: what a receipt has said already stays the last word. Times never
-// run backwards either, whatever two clocks say.
-const HISTORY = `INSERT OR IGNORE INTO outbox_history (outbox_id, state, at)
-SELECT id, ?, max(?, created_at, coalesce((SELECT max(at) FROM outbox_history WHERE outbox_id = outbox.id), 0))
-FROM outbox WHERE `;
+
+/**
+ * How far a message has come. A message moves forwards or not at all, and times never run backwards, whatever two clocks
+ * say. What was delivered was sent, though the ack was not seen.
+ */
+const REACHED = {
+  sent: moveTo("sent"),
+  delivered: moveTo("delivered"),
+  read: moveTo("read"),
+  played: moveTo("played"),
+};
+const END = `UPDATE outbox SET state = ?, attempts = max(attempts, ?), error = ?, ended_at = max(?, created_at)
+WHERE id = ? AND state = 'queued'`;
+
+function moveTo(state: keyof Reached["times"]): string {
+  const passed = SENT_STATES.slice(1, SENT_STATES.indexOf(state) + 1).map((reached, index, all) => {
+    const earlier = all.slice(0, index).map((name) => `, coalesce(${name}_at, 0)`);
+    return `${reached}_at = CASE WHEN state IN (${statesBefore(reached)})
+  THEN max(?, created_at${earlier.join("")}) ELSE ${reached}_at END`;
+  });
+  return `UPDATE outbox SET state = '${state}', attempts = max(attempts, ?), ${passed.join(", ")}
+WHERE device_id = ? AND wa_id = ? AND state IN (${statesBefore(state)})`;
+}
+
+function statesBefore(state: (typeof SENT_STATES)[number]): string {
+  const earlier = SENT_STATES.slice(0, SENT_STATES.indexOf(state));
+  return earlier.map((name) => `'${name}'`).join(", ");
+}
 
 /** Statements and readings of the table `outbox`. All SQL of this folder's hot paths stands here. */
 export function createRows(box: SecretBox, now: () => number) {
-  const ended = (id: number, state: "sent" | "failed" | "expired"): Statement => ({
-    sql: `${HISTORY} id = ? AND state = 'queued'`,
-    args: [state, now(), id],
+  const ended = (id: number, attempts: number, state: "failed" | "expired", error: SendError): Statement => ({
+    sql: END,
+    args: [state, attempts, JSON.stringify(error), now(), id],
   });
 
   return {
@@ -80,14 +111,22 @@ export function createRows(box: SecretBox, now: () => number) {
       return box.openJson<Draft>(new Uint8Array(sealed as ArrayBuffer), sealContext(deviceId, waId));
     },
 
-    sent(id: number, attempts: number): Statement[] {
-      return [
-        ended(id, "sent"),
-        {
-          sql: "UPDATE outbox SET state = 'sent', attempts = ? WHERE id = ? AND state = 'queued'",
-          args: [attempts, id],
-        },
-      ];
+    reached({
+      deviceId,
+      waId,
+      state,
+      times,
+      attempts,
+    }: Reached & { deviceId: number; waId: string }): Statement {
+      if (state === "queued") throw new TypeError("A message that is queued has reached nothing.");
+      const {
+        sent = Math.min(...Object.values(times)),
+        delivered = null,
+        read = null,
+        played = null,
+      } = times;
+      const at = [sent, delivered, read, played].slice(0, SENT_STATES.indexOf(state));
+      return { sql: REACHED[state], args: [attempts, ...at, deviceId, waId] };
     },
 
     attempted: (id: number, attempts: number): Statement => ({
@@ -95,70 +134,21 @@ export function createRows(box: SecretBox, now: () => number) {
       args: [attempts, id],
     }),
 
-    failed(id: number, attempts: number, error: SendError): Statement[] {
-      return [
-        ended(id, "failed"),
-        {
-          sql: "UPDATE outbox SET state = 'failed', attempts = ?, error = ? WHERE id = ? AND state = 'queued'",
-          args: [attempts, JSON.stringify(error), id],
-        },
-      ];
-    },
+    failed: (id: number, attempts: number, error: SendError): Statement =>
+      ended(id, attempts, "failed", error),
 
-    expired(id: number, error: SendError): Statement[] {
-      return [
-        ended(id, "expired"),
-        {
-          sql: "UPDATE outbox SET state = 'expired', error = ? WHERE id = ? AND state = 'queued'",
-          args: [JSON.stringify(error), id],
-        },
-      ];
-    },
+    expired: (id: number, attempts: number, error: SendError): Statement =>
+      ended(id, attempts, "expired", error),
 
     /** Everything that still waits in this number's queue fails. */
-    allFailed(deviceId: number, error: SendError): Statement[] {
-      return [
-        { sql: `${HISTORY} device_id = ? AND state = 'queued'`, args: ["failed", now(), deviceId] },
-        {
-          sql: "UPDATE outbox SET state = 'failed', error = ? WHERE device_id = ? AND state = 'queued'",
-          args: [JSON.stringify(error), deviceId],
-        },
-      ];
-    },
-
-    /** A receipt moves a message forwards or not at all; one that arrived was sent, though the ack was not seen. */
-    received(
-      deviceId: number,
-      waId: string,
-      state: "delivered" | "read" | "played",
-      at: number,
-    ): Statement[] {
-      const before = STATES_BEFORE[state];
-      const which = `device_id = ? AND wa_id = ? AND state IN (${before})`;
-      return [
-        {
-          sql: `${HISTORY} device_id = ? AND wa_id = ? AND state = 'queued'`,
-          args: ["sent", at, deviceId, waId],
-        },
-        { sql: `${HISTORY} ${which}`, args: [state, at, deviceId, waId] },
-        { sql: `UPDATE outbox SET state = ? WHERE ${which}`, args: [state, deviceId, waId] },
-      ];
-    },
+    allFailed: (deviceId: number, error: SendError): Statement => ({
+      sql: `UPDATE outbox SET state = 'failed', error = ?, ended_at = max(?, created_at)
+WHERE device_id = ? AND state = 'queued'`,
+      args: [JSON.stringify(error), now(), deviceId],
+    }),
   };
 }
 export type Rows = ReturnType<typeof createRows>;
-
-const STATES_BEFORE = {
-  delivered: statesBefore("delivered"),
-  read: statesBefore("read"),
-  played: statesBefore("played"),
-};
-
-function statesBefore(state: (typeof SENT_STATES)[number]): string {
-  return SENT_STATES.slice(0, SENT_STATES.indexOf(state))
-    .map((earlier) => `'${earlier}'`)
-    .join(", ");
-}
 
 export const SELECT_QUEUED = `SELECT ${COLUMNS} FROM outbox WHERE device_id = ? AND state = 'queued' ORDER BY id`;
 

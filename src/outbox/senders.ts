@@ -13,6 +13,7 @@ import { recentlyLeft } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
 import { readQueued, SELECT_QUEUED, type NewRow, type Rows, type SendError } from "./rows.ts";
 import { createSender, type Sender } from "./sender.ts";
+import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
 
 export interface SendersDeps {
@@ -27,8 +28,9 @@ export interface SendersDeps {
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
   /** Why nothing may be sent to this address, or null. */
   refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
-  /** Resolves when the table knows every receipt that arrived. */
-  receiptsStored: () => Promise<void>;
+  states: StateCollector;
+  /** A request waits for the outcome of this message. */
+  isAwaited: (message: QueuedMessage) => boolean;
 }
 
 /** The senders of all numbers: brings rows to them and takes rows away from them. */
@@ -51,15 +53,16 @@ const SWEEP_MS = HOUR_MS;
 /** What holds of a row that was found in the table: an earlier run may have sent it, and groups may have changed. */
 const UNKNOWN = { confirmed: false, retried: false, uncertain: true, allowed: false };
 const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
-const DEVICES_WITH_QUEUE = `SELECT DISTINCT o.device_id, d.state FROM outbox o JOIN devices d ON d.id = o.device_id
-WHERE o.state = 'queued'`;
+/** Looks at a row for each number, of which there are few. */
+const DEVICES_WITH_QUEUE = `SELECT d.id AS device_id, d.state FROM devices d
+WHERE EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`;
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
 
 export function createSenders(deps: SendersDeps): Senders {
-  const { store, rows, config, log, settled } = deps;
+  const { store, rows, config, log, states } = deps;
   const reachout = createReachout(store);
-  const endings = createEndings(deps);
+  const endings = createEndings({ ...deps, settled });
   const backoff = createRateLimitBackoff(store, log);
   const { compose, isExpired } = createComposer({
     ...deps,
@@ -69,10 +72,19 @@ export function createSenders(deps: SendersDeps): Senders {
   });
   const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
   const senders = new Map<number, Sender>();
-  /** Per look at the table that is under way: messages whose receipt came since, though the row may not show it. */
+  /** For each look at the table that is going on: what has ended since, though the rows that are read may not show it. */
   const looks = new Set<Set<string>>();
   let leftBefore = new Map<number, number[]>();
   let cancelSweep: Cancel | null = null;
+
+  function endedNow(deviceId: number, waId: string): void {
+    for (const look of looks) look.add(keyOf(deviceId, waId));
+  }
+
+  function settled(message: QueuedMessage, outcome: Settled): void {
+    endedNow(message.deviceId, message.waId);
+    deps.settled(message, outcome);
+  }
 
   function senderOf(deviceId: number): Sender {
     const known = senders.get(deviceId);
@@ -116,19 +128,21 @@ export function createSenders(deps: SendersDeps): Senders {
 
   async function wake(deviceId: number): Promise<void> {
     const sender = senderOf(deviceId);
-    const confirmed = new Set<string>();
-    looks.add(confirmed);
+    const left = new Set<string>();
+    looks.add(left);
     try {
-      // A receipt that is not stored yet would make a message look as if it still had to be sent.
-      await deps.receiptsStored();
+      // What is not stored yet would make a message look as if it still had to be sent.
+      await states.flush();
       const queued = await store.rows(SELECT_QUEUED, [deviceId]);
-      const found = queued.map(readQueued).filter(({ waId }) => !confirmed.has(keyOf(deviceId, waId)));
+      const found = queued
+        .map(readQueued)
+        .filter(({ waId }) => !left.has(keyOf(deviceId, waId)) && !states.hasLeft(deviceId, waId));
       sender.add(found.map((row) => ({ ...row, ...UNKNOWN })));
     } catch (error) {
       // What is in memory goes on; the rest is found when the number opens again.
       log.error({ device: deviceId, error: (error as Error).name }, "queued messages could not be read");
     } finally {
-      looks.delete(confirmed);
+      looks.delete(left);
     }
     sender.wake();
     failFirstContacts(deviceId, sender);
@@ -140,7 +154,8 @@ export function createSenders(deps: SendersDeps): Senders {
     // An attempt under way may come back without an outcome; its row then says that nothing is to be sent.
     const inFlight = sender?.messages() ?? [];
     for (const message of inFlight) message.draft = null;
-    await store.writer.commit(rows.allFailed(deviceId, NOT_LINKED));
+    await states.flush();
+    await store.writer.commit([rows.allFailed(deviceId, NOT_LINKED)]);
     for (const message of [...dropped, ...inFlight]) {
       settled(message, { state: "failed", error: NOT_LINKED });
       deps.changed(deviceId, message.waId);
@@ -168,7 +183,7 @@ export function createSenders(deps: SendersDeps): Senders {
     wake,
 
     confirm(deviceId, waId) {
-      for (const look of looks) look.add(keyOf(deviceId, waId));
+      endedNow(deviceId, waId);
       const sender = senders.get(deviceId);
       const message = sender?.find(waId);
       if (sender === undefined || message === undefined) return;

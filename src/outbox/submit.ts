@@ -44,6 +44,8 @@ export interface ExpectedOutcomes {
 /** Requests that wait for outcomes are woken by them; nothing is polled. */
 export interface Submissions {
   expect(rows: NewRow[]): ExpectedOutcomes;
+  /** A request waits for the outcome of this message. */
+  awaits(message: Pick<QueuedRow, "deviceId" | "waId">): boolean;
   settled(message: Pick<QueuedRow, "deviceId" | "waId">, outcome: Settled): void;
   /** Whoever waits is told what is known now. */
   stop(): void;
@@ -87,6 +89,7 @@ export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">)
 
   return {
     expect,
+    awaits: (message) => listeners.has(keyOf(message)),
     settled: (message, outcome) => listeners.get(keyOf(message))?.(outcome),
     stop() {
       stopped = true;

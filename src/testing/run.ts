@@ -87,6 +87,8 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
     connections: { connection, isLinked: () => true },
     canonicalChat,
     findQuote: inbox.findQuote,
+    // Whether a chat is quiet is asked of the database.
+    collectMs: 0,
   });
   const bindings = createBindings(store, options.registry, (problem) => log.warn(problem));
   let timers: Timers;

@@ -183,11 +183,7 @@ export class OutboxRun {
 
   /** Looks at all rows, and compares them with what was seen before. */
   async look(): Promise<SeenRow[]> {
-    const rows = await this.#store.rows("SELECT id, wa_id, state FROM outbox ORDER BY id", []);
-    const history = await this.#store.rows(
-      "SELECT outbox_id, state, at FROM outbox_history ORDER BY rowid",
-      [],
-    );
+    const rows = await this.#store.rows("SELECT wa_id, state FROM outbox ORDER BY id", []);
     const now: SeenRow[] = rows.map(({ wa_id, state }) => ({
       waId: String(wa_id),
       text: this.#texts.get(String(wa_id)) ?? "?",
@@ -199,9 +195,9 @@ export class OutboxRun {
         this.service.problems.push(`${row.text}: ${row.state} after ${before.state}`);
       this.#seen.set(row.waId, row);
     }
-    for (const { id, wa_id } of rows) {
-      const own = history.filter(({ outbox_id }) => outbox_id === id);
-      own.reduce<{ state: string; at: number }>(
+    for (const { wa_id } of rows) {
+      const record = await this.#outbox.find(ACCOUNT, String(wa_id));
+      record!.history.reduce<{ state: string; at: number }>(
         (before, { state, at }) => {
           if (!mayFollow(before.state, String(state)) || Number(at) < before.at)
             this.service.problems.push(
@@ -232,7 +228,7 @@ export class OutboxRun {
   async close(): Promise<void> {
     this.#generation++;
     await this.#store.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { MessageReceipt } from "../../../src/whatsapp/port.ts";
-import { ACCOUNT, DEVICE, hang, jid, reply, scriptedLine, startRun, submitTo, until } from "./harness.ts";
+import {
+  ACCOUNT,
+  DEVICE,
+  hang,
+  jid,
+  manualClock,
+  reply,
+  scriptedLine,
+  startRun,
+  submitTo,
+  until,
+} from "./harness.ts";
 
 const receipt = (waId: string, state: MessageReceipt["state"], at: number): MessageReceipt => ({
   waId,
@@ -81,6 +93,89 @@ describe("the record of a sent message", () => {
 
     expect(await run.outbox.find(ACCOUNT, one!.id!)).toMatchObject({ state: "delivered" });
     expect(await run.outbox.find(ACCOUNT, three!.id!)).toMatchObject({ state: "delivered" });
+  });
+
+  it("of version 0.1 keeps its times, and new ones are added", async () => {
+    const run = await startRun();
+    await run.connect(scriptedLine());
+    const [result] = await submitTo(run.outbox, [4915001], "hello");
+    const at = Date.now() + 1_000;
+    // As it stands in a folder of 0.1 after the migration.
+    await run.store.writer.commit([
+      { sql: "UPDATE outbox SET state = 'delivered', sent_at = NULL", args: [] },
+      {
+        sql: 'INSERT INTO outbox_history SELECT o.id, value, ? FROM outbox o, json_each(\'["sent", "delivered"]\')',
+        args: [at],
+      },
+    ]);
+
+    run.outbox.receipt(DEVICE, [receipt(result!.id!, "read", at - 500)]);
+    await run.outbox.drain();
+
+    const record = await run.outbox.find(ACCOUNT, result!.id!);
+    expect(record?.history.slice(1)).toEqual([
+      { state: "sent", at },
+      { state: "delivered", at },
+      { state: "read", at },
+    ]);
+  });
+
+  it("says that a reply was sent a tenth of a second after WhatsApp took it, in one commit with its receipt", async () => {
+    const clock = manualClock();
+    let statements = 0;
+    const run = await startRun({
+      clock,
+      wrap: (store) => ({
+        ...store,
+        writer: {
+          ...store.writer,
+          commit: (given) => ((statements += given.length), store.writer.commit(given)),
+        },
+      }),
+    });
+    const line = scriptedLine();
+    await run.connect(line);
+    const [id] = await reply(run, 1, jid(4915001), ["one"]);
+    await clock.advance(0);
+    expect(line.sent).toHaveLength(1);
+    statements = 0;
+
+    run.outbox.receipt(DEVICE, [receipt(id!, "delivered", clock.now() + 5)]);
+    await clock.advance(100);
+
+    expect(statements).toBe(1);
+    const record = await run.outbox.find(ACCOUNT, id!);
+    expect(record?.history.map(({ state }) => state)).toEqual(["queued", "sent", "delivered"]);
+  });
+
+  it("that is not stored yet is not taken for one that waits", async () => {
+    const clock = manualClock();
+    let away = false;
+    const run = await startRun({
+      clock,
+      wrap: (store) => ({
+        ...store,
+        writer: {
+          ...store.writer,
+          commit: (given) =>
+            away ? Promise.reject(new StorageUnavailable("away")) : store.writer.commit(given),
+        },
+      }),
+    });
+    const line = scriptedLine();
+    await run.connect(line);
+    const [id] = await reply(run, 1, jid(4915001), ["one"]);
+    await clock.advance(0);
+    away = true;
+
+    await run.connect(line);
+    await clock.advance(60_000);
+    expect(line.sent).toHaveLength(1);
+    away = false;
+    await clock.advance(60_000);
+
+    expect(line.sent).toHaveLength(1);
+    expect(await run.outbox.find(ACCOUNT, id!)).toMatchObject({ state: "sent" });
   });
 
   it("is nobody else's", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { StorageUnavailable } from "../../../src/store/errors.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -213,7 +214,7 @@ describe("an uncertain outcome", () => {
         writer: {
           ...store.writer,
           commit: (statements) =>
-            full ? Promise.reject(new Error("disk full")) : store.writer.commit(statements),
+            full ? Promise.reject(new StorageUnavailable("disk full")) : store.writer.commit(statements),
         },
       }),
       time: impatientTime,

@@ -1,0 +1,142 @@
+import type { Logger } from "pino";
+import { SENT_STATES } from "../model/messages.ts";
+import { StorageUnavailable } from "../store/errors.ts";
+import type { Store } from "../store/store.ts";
+import type { MessageReceipt } from "../whatsapp/port.ts";
+import type { QueuedRow, Reached, Rows } from "./rows.ts";
+
+/**
+ * Collects how far messages have come and stores it together, one statement for each message: neither an acknowledgement
+ * nor a receipt is worth a disk flush of its own. A crash in between costs a repetition under the message's id, which
+ * phones drop; see `docs/guarantees.md`.
+ */
+export interface StateCollector {
+  /** WhatsApp took it. */
+  acknowledged(message: QueuedRow): void;
+  received(deviceId: number, receipt: MessageReceipt): void;
+  /** It has left for certain, though its row may not say so yet. */
+  hasLeft(deviceId: number, waId: string): boolean;
+  /** Resolves when what was told so far is stored, or could not be. Never rejects. */
+  flush(): Promise<void>;
+}
+
+const RETRY_MS = 5_000;
+/** Messages in one commit: few enough that the event loop does not notice. */
+const PER_COMMIT = 200;
+/** Messages while the database is away. What WhatsApp has taken is never forgotten, receipts may be. */
+const MOST_WAITING = 10_000;
+
+/** What is known of one message and not stored. */
+interface News extends Reached {
+  deviceId: number;
+  waId: string;
+}
+
+const rank = (state: Reached["state"]): number => SENT_STATES.indexOf(state);
+
+/** @param collectMs how long a state waits for others to be stored with */
+export function createStateCollector(
+  { writer, time }: Pick<Store, "writer" | "time">,
+  rows: Pick<Rows, "reached">,
+  changed: (deviceId: number, waId: string) => void,
+  log: Logger,
+  collectMs = 100,
+): StateCollector {
+  let waiting = new Map<string, News>();
+  /** On their way into the table. */
+  let leaving = new Map<string, News>();
+  let planned = false;
+  let flushing = Promise.resolve();
+
+  function plan(ms: number): void {
+    if (ms === 0) return void flush();
+    if (planned) return;
+    planned = true;
+    time.after(ms, () => {
+      planned = false;
+      void flush();
+    });
+  }
+
+  function note(deviceId: number, waId: string, state: Reached["state"], at: number, attempts = 0): void {
+    const key = keyOf(deviceId, waId);
+    const before = waiting.get(key) ?? { deviceId, waId, state: "queued" as const, times: {}, attempts };
+    waiting.set(key, merged(before, { state, times: { [state]: at }, attempts }));
+    plan(collectMs);
+  }
+
+  function flush(): Promise<void> {
+    flushing = flushing.then(storeWaiting);
+    return flushing;
+  }
+
+  async function storeWaiting(): Promise<void> {
+    leaving = waiting;
+    waiting = new Map();
+    const all = [...leaving.values()];
+    for (let from = 0; from < all.length; from += PER_COMMIT) {
+      const failed = await storeTogether(all.slice(from, from + PER_COMMIT));
+      if (failed === null) continue;
+      log.warn({ messages: all.length - from, error: failed.name }, "states of messages are not stored yet");
+      putBack(all.slice(from));
+      break;
+    }
+    leaving = new Map();
+  }
+
+  /** Null when they are stored; one that can never be is dropped, and holds up none of the others. */
+  async function storeTogether(some: News[]): Promise<StorageUnavailable | null> {
+    try {
+      await writer.commit(some.map(rows.reached));
+    } catch (error) {
+      if (error instanceof StorageUnavailable) return error;
+      if (some.length > 1) return storeOneByOne(some);
+      log.warn({ error: (error as Error).name }, "a state that cannot be stored is dropped");
+      return null;
+    }
+    for (const { deviceId, waId } of some) changed(deviceId, waId);
+    return null;
+  }
+
+  async function storeOneByOne(some: News[]): Promise<StorageUnavailable | null> {
+    for (const one of some) {
+      const failed = await storeTogether([one]);
+      if (failed !== null) return failed;
+    }
+    return null;
+  }
+
+  function putBack(notStored: News[]): void {
+    const newer = waiting;
+    waiting = new Map(notStored.map((news) => [keyOf(news.deviceId, news.waId), news]));
+    for (const [key, news] of newer) waiting.set(key, merged(waiting.get(key) ?? news, news));
+    for (const [key, { attempts }] of waiting) {
+      if (waiting.size <= MOST_WAITING) break;
+      if (attempts === 0) waiting.delete(key);
+    }
+    plan(RETRY_MS);
+  }
+
+  return {
+    acknowledged: ({ deviceId, waId, attempts }) => note(deviceId, waId, "sent", time.now(), attempts),
+    received: (deviceId, { waId, state, at }) => note(deviceId, waId, state, at),
+    hasLeft(deviceId, waId) {
+      const key = keyOf(deviceId, waId);
+      return waiting.has(key) || leaving.has(key);
+    },
+    flush,
+  };
+}
+
+/** The further state wins; nothing goes back, and no time lies before that of an earlier state. */
+function merged(before: News, { state, times, attempts }: Reached): News {
+  const known = { ...before, attempts: Math.max(before.attempts, attempts) };
+  if (rank(state) <= rank(before.state)) return known;
+  const after = Object.values(before.times);
+  const at = Object.fromEntries(
+    Object.entries(times).map(([reached, time]) => [reached, Math.max(time, ...after)]),
+  );
+  return { ...known, state, times: { ...at, ...before.times } };
+}
+
+const keyOf = (deviceId: number, waId: string): string => `${deviceId}:${waId}`;
