@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Incoming } from "../model/messages.ts";
+import { HOUR_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
@@ -16,8 +17,6 @@ import { createMediaDownloads, mediaSource } from "./media/download.ts";
 import type { SentMessage, WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
-
-const SWEEP_MS = 60 * 60 * 1000;
 
 export interface WhatsAppDeps {
   store: Store;
@@ -40,17 +39,16 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const { store, config, log, sentMessage, receivedContent, files } = deps;
   const options = sharedSocketOptions(config);
   const mediaAgent = createMediaAgent(config);
-  const downloads = createMediaDownloads(mediaAgent, config);
+  const downloads = createMediaDownloads(mediaAgent, config, store.time);
   const uploads = createUploads(mediaAgent, files, store.now);
   const cache = createKeyCache();
   const deviceLists = createDeviceLists();
   const memories = new Map<number, DeviceMemory>();
   const auths = new Map<number, AuthState>();
 
-  const sweep = setInterval(() => {
+  const stopSweeping = store.time.every(HOUR_MS, () => {
     sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "sweeping the journal failed"));
-  }, SWEEP_MS);
-  sweep.unref();
+  });
 
   function memoryOf(deviceId: number): DeviceMemory {
     const memory = memories.get(deviceId) ?? createDeviceMemory(deviceLists.of(deviceId));
@@ -99,8 +97,8 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     mediaSource,
     downloadMedia: downloads.load,
     stop() {
-      clearInterval(sweep);
-      // Uploads under way end with an error, and are made again by the next run.
+      stopSweeping();
+      // Uploads in flight end with an error, and are made again by the next run.
       void mediaAgent.destroy();
     },
   };

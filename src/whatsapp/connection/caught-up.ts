@@ -1,7 +1,8 @@
 import type { WASocket } from "@whiskeysockets/baileys";
+import { SECOND_MS, type Time } from "../../model/time.ts";
 
 /** WhatsApp ends what waited with a stanza; a server that does not is not waited for any longer than this. */
-const LONGEST_MS = 10_000;
+const LONGEST_MS = 10 * SECOND_MS;
 
 /** Tells when everything that waited at WhatsApp has been handed over, receipts among it. */
 export interface CaughtUp {
@@ -14,19 +15,19 @@ export interface CaughtUp {
 }
 
 /** Listens before Baileys does, behind the receipts that came on the same connection. */
-export function watchCaughtUp(socket: Pick<WASocket, "ws">): CaughtUp {
-  let timer: NodeJS.Timeout | undefined;
+export function watchCaughtUp(socket: Pick<WASocket, "ws">, time: Pick<Time, "after">): CaughtUp {
+  let cancel: (() => void) | null = null;
   let resolve!: () => void;
   const done = new Promise<void>((settle) => (resolve = settle));
   const end = (): void => {
-    clearTimeout(timer);
+    cancel?.();
     resolve();
   };
   socket.ws.prependListener("CB:ib,,offline", end);
   return {
     done,
     opened() {
-      timer ??= setTimeout(end, LONGEST_MS).unref();
+      cancel ??= time.after(LONGEST_MS, end);
     },
     end,
   };

@@ -1,4 +1,5 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import type { Time } from "../../model/time.ts";
 import { secondsIn } from "../stanza-numbers.ts";
 
 /** Less is the way of a stanza, and rounding. */
@@ -11,16 +12,19 @@ export interface WhatsAppClock {
 }
 
 /** WhatsApp tells the time when it lets a client in; from there on the host's steady clock counts, which nobody sets. */
-export function watchClock({ ws }: Pick<WASocket, "ws">, now: () => number): WhatsAppClock {
+export function watchClock(
+  { ws }: Pick<WASocket, "ws">,
+  time: Pick<Time, "now" | "monotonic">,
+): WhatsAppClock {
   let startedAt: number | null = null;
   ws.prependListener("CB:success", ({ attrs }: BinaryNode) => {
     const told = secondsIn(attrs.t);
-    startedAt = told > 0 ? told * 1000 - performance.now() : null;
+    startedAt = told > 0 ? told * 1000 - time.monotonic() : null;
   });
   return {
     ahead() {
       if (startedAt === null) return 0;
-      const seconds = Math.round((startedAt + performance.now() - now()) / 1000);
+      const seconds = Math.round((startedAt + time.monotonic() - time.now()) / 1000);
       return Math.abs(seconds) < SAME_SECONDS ? 0 : seconds;
     },
   };

@@ -4,13 +4,14 @@ import { failpoint } from "../../model/failpoint.ts";
 import { commitIntake } from "../../store/intake.ts";
 import type { OutgoingFiles } from "../../model/media.ts";
 import type { Incoming } from "../../model/messages.ts";
+import { MINUTE_MS, SECOND_MS } from "../../model/time.ts";
 import type { Store } from "../../store/store.ts";
 import { createAcks } from "./acks.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
-import { watchDeafness } from "./stall-watchdog.ts";
+import { watchForStalls } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { emitWhatIsListenedFor } from "./frame-events.ts";
 import { writeTogether } from "./frame-writes.ts";
@@ -38,10 +39,10 @@ import { watchTally, type Tally } from "./tally.ts";
 import type { Uploads } from "../media/upload.ts";
 import { listenToStanzas } from "./wire.ts";
 
-const FIRST_QR_MS = 60_000;
-const NEXT_QR_MS = 20_000;
+const FIRST_QR_MS = MINUTE_MS;
+const NEXT_QR_MS = 20 * SECOND_MS;
 const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 5 * SECOND_MS;
 
 export interface ConnectionDeps {
   store: Store;
@@ -92,6 +93,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   };
   const auth = await deps.openAuth(storageFailed);
   const { deviceId, witness } = deps;
+  const { time } = deps.store;
   const { journal, missing, own, numbersOfLids, read } = createReceiving({
     ...deps,
     auth,
@@ -105,7 +107,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   await journal.replay();
 
   const stanzas = createStanzas();
-  const acks = createAcks(deps.store.time);
+  const acks = createAcks(time);
   const retries = createRetryRequests(async (jid) =>
     isPn(jid) ? socket!.signalRepository.lidMapping.getLIDForPN(jid) : null,
   );
@@ -114,7 +116,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     return { pn: pn.split("@")[0] ?? "", lid: lid?.split("@")[0] ?? null };
   };
   const groups = createGroups(() => socket!);
-  const hosts = createMediaHosts(() => socket!);
+  const hosts = createMediaHosts(() => socket!, time);
   const { files, uploads } = deps;
   const composer = createComposer({ files, uploads, hosts, groups, box: deps.store.box });
   socket = baileys.makeWASocket({
@@ -154,8 +156,8 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       await missing.refused(attrs).catch(() => undefined);
     },
   });
-  clock = watchClock(socket, deps.store.now);
-  closeQuickly(socket);
+  clock = watchClock(socket, time);
+  closeQuickly(socket, time);
   rememberNothingSent(socket);
   emitWhatIsListenedFor(socket);
   writeTogether(socket);
@@ -171,7 +173,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   });
   socket.ev.on("creds.update", () => auth.saveCreds());
   socket.ev.on("messages.upsert", () => failpoint("after-receipt"));
-  const caughtUp = watchCaughtUp(socket);
+  const caughtUp = watchCaughtUp(socket, time);
   const recovery = startRecovery(socket, {
     deviceId,
     log: deps.log,
@@ -182,12 +184,12 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     read,
     store: (messages) => commitIntake(deps.store.writer, deps.events.messages(messages)),
   });
-  const stopListening = watchDeafness(socket, { waiting: stanzas.waiting, end });
+  const stopWatching = watchForStalls(socket, { time, waiting: stanzas.waiting, end });
   const tally = watchTally(socket, deps.store.now, (facts) => witness.connection(deviceId, facts));
   const context = { ...deps, socket, auth, turns, end, endedBy: () => reason, caughtUp, recovery, tally };
   const life = live(context, () => {
     acks.fail();
-    stopListening();
+    stopWatching();
   });
   return surface(deps, socket, {
     caughtUp,
@@ -197,7 +199,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     composer,
     hosts,
     life,
-    tokens: createPrivacyTokens(socket),
+    tokens: createPrivacyTokens(socket, time),
   });
 }
 
@@ -221,13 +223,13 @@ function live(context: Context, onClosed: () => void): Life {
       .then(step)
       .catch((error: unknown) => context.log.error({ err: error }, "an event handler failed"));
   };
-  const stopWatching = watchConnecting(socket, context.end);
+  const stopWatching = watchConnecting(socket, context.store.time, context.end);
 
   async function settled(): Promise<void> {
-    await Promise.race([
+    await context.store.time.within(
+      SETTLE_MS,
       Promise.all([turns.idle(), auth.flushed().catch(() => undefined)]),
-      new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref()),
-    ]);
+    );
   }
 
   function ended(error: unknown): void {
@@ -320,7 +322,7 @@ function surface(
       socket.readMessages([{ remoteJid: chat, id, participant: participant ?? undefined, fromMe: false }]),
     typing: (chat, on) => socket.sendPresenceUpdate(on ? "composing" : "paused", chat),
     mediaHosts: async () => (await hosts.get()).hosts,
-    reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs),
+    reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs, store.time),
     async logout() {
       await socket.logout();
       await life.close();

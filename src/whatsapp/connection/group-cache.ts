@@ -1,8 +1,8 @@
 import type { GroupMetadata } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
+import { HOUR_MS } from "../../model/time.ts";
 
 const MAX_GROUPS = 200;
-const HOUR_MS = 60 * 60 * 1000;
 
 export interface GroupCache {
   /** Members and settings as a send needs them; asked once, also by several sends at a time. */

@@ -1,4 +1,5 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import { SECOND_MS, type Time } from "../../model/time.ts";
 import { baileys, tokenRules } from "../baileys.ts";
 
 /** What a contact has given this number for messages to it, and what it gets in return. */
@@ -26,14 +27,14 @@ interface Entry {
 }
 
 /** What Baileys does in `relayMessage` (7.0.0-rc14), where what it notes behind the end of its transaction is lost. */
-export function createPrivacyTokens(socket: WASocket): PrivacyTokens {
+export function createPrivacyTokens(socket: WASocket, time: Pick<Time, "now">): PrivacyTokens {
   const { keys } = socket.authState;
   const { lidMapping } = socket.signalRepository;
   const lidOf = (pn: string): Promise<string | null> => lidMapping.getLIDForPN(pn);
   const inFlight = new Set<string>();
 
   async function give(jid: string, storedAs: string): Promise<void> {
-    const at = Math.floor(Date.now() / 1000);
+    const at = Math.floor(time.now() / SECOND_MS);
     const { lidTrustedTokenIssueToLid: toLid } = socket.serverProps;
     const to = await tokenRules.resolveIssuanceJid(jid, toLid, lidOf, (lid) => lidMapping.getPNForLID(lid));
     const result = (await socket.issuePrivacyTokens([to], at)) as BinaryNode | undefined;

@@ -1,7 +1,7 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
-import { childOf, childrenOf } from "./nodes.ts";
+import { childOf, childrenOf } from "../nodes.ts";
 import type { Target } from "./recipients.ts";
 import { Unanswered } from "./unanswered.ts";
 

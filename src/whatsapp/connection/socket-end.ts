@@ -1,9 +1,10 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import { SECOND_MS, type Time } from "../../model/time.ts";
 import type { Closed } from "../port.ts";
 
-const CLOSE_HANDSHAKE_MS = 2_000;
+const CLOSE_HANDSHAKE_MS = 2 * SECOND_MS;
 /** How long a connection may take until it is open or shows a QR. */
-const WATCHDOG_MS = 30_000;
+const WATCHDOG_MS = 30 * SECOND_MS;
 const LOGGED_OUT = 401;
 const TIMED_OUT = 408;
 const UNAVAILABLE = 503;
@@ -30,16 +31,16 @@ export function closedBy(error: unknown): Closed {
 }
 
 /** Never waits longer than two seconds for the other side to end the WebSocket; `ws` itself would wait thirty. */
-export function closeQuickly(socket: WASocket): void {
+export function closeQuickly(socket: WASocket, time: Pick<Time, "after">): void {
   const { ws } = socket;
   const close = ws.close.bind(ws);
   ws.close = async () => {
     const raw = (ws as unknown as { socket: RawSocket | null }).socket;
-    const timer = setTimeout(() => raw?.terminate(), CLOSE_HANDSHAKE_MS);
+    const cancel = time.after(CLOSE_HANDSHAKE_MS, () => raw?.terminate());
     try {
       await close();
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   };
 }
@@ -50,10 +51,13 @@ export function closeQuickly(socket: WASocket): void {
  *
  * @returns stops watching
  */
-export function watchConnecting(socket: WASocket, end: (closed: Closed) => void): () => void {
-  const timer = setTimeout(
-    () => end({ code: TIMED_OUT, reason: `not connected within ${WATCHDOG_MS / 1000} s` }),
-    WATCHDOG_MS,
+export function watchConnecting(
+  socket: WASocket,
+  time: Pick<Time, "after">,
+  end: (closed: Closed) => void,
+): () => void {
+  const cancel = time.after(WATCHDOG_MS, () =>
+    end({ code: TIMED_OUT, reason: `not connected within ${WATCHDOG_MS / SECOND_MS} s` }),
   );
   socket.ws.on("unexpected-response", (_request: unknown, response: { statusCode?: number }) =>
     end({
@@ -61,5 +65,5 @@ export function watchConnecting(socket: WASocket, end: (closed: Closed) => void)
       reason: `the WebSocket upgrade was answered with HTTP ${response.statusCode ?? "?"}`,
     }),
   );
-  return () => clearTimeout(timer);
+  return cancel;
 }

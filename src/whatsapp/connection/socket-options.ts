@@ -27,7 +27,7 @@ export function sharedSocketOptions(settings: WhatsAppSettings): Partial<UserFac
     // Shown on the phone in the list of linked devices. A number that changes it looks like another client.
     browser: baileys.Browsers.macOS("Chrome"),
     // Also the time limit of every written frame, for which Baileys makes a timer, two stack traces and an error each.
-    // Connecting is watched by our own timer, and a dead line is found by the keep-alive.
+    // Connecting is watched by our own timer, and a dead connection is found by the keep-alive.
     connectTimeoutMs: 0,
     defaultQueryTimeoutMs: QUERY_TIMEOUT_MS,
     // An online companion keeps the owner's phone from showing notifications.

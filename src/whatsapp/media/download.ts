@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { Config } from "../../config.ts";
+import type { Time } from "../../model/time.ts";
 import { download } from "../../net/download.ts";
 import { OutboundError } from "../../net/errors.ts";
 import { fileIn } from "../content/content.ts";
@@ -21,6 +22,7 @@ export interface MediaDownloads {
 export function createMediaDownloads(
   agent: Dispatcher,
   { whatsappWsUrl }: Pick<Config, "whatsappWsUrl">,
+  time: Pick<Time, "pause">,
 ): MediaDownloads {
   async function load<T>(
     { directPath, hosts, maxBytes, signal }: MediaRequest,
@@ -30,7 +32,7 @@ export function createMediaDownloads(
     const limits = { firstByteMs: FIRST_BYTE_MS, totalMs: TOTAL_MS, maxBytes, maxRedirects: 0, signal };
     let failure: unknown = new OutboundError("unreachable", "The number is not online.");
     for (let tries = 0; known.length > 0 && tries < MOST_TRIES; tries++) {
-      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (tries > 0) await time.pause(PAUSE_MS, signal);
       const host = known[tries % known.length]!;
       try {
         return await download(agent, addressOf(host, directPath), limits, ({ body }) => read(body));

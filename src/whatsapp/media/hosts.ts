@@ -1,4 +1,6 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import { SECOND_MS, type Time } from "../../model/time.ts";
+import { childrenOf } from "../nodes.ts";
 
 /** Where files are stored, and the ticket for it. */
 export interface MediaHosts {
@@ -18,7 +20,10 @@ export interface MediaHostsSource {
 const DEFAULT_TTL_SECONDS = 300;
 
 /** Not `refreshMediaConn` of the library, which keeps a failed answer for as long as the connection lives. */
-export function createMediaHosts(socket: () => Pick<WASocket, "query">): MediaHostsSource {
+export function createMediaHosts(
+  socket: () => Pick<WASocket, "query">,
+  { now }: Pick<Time, "now">,
+): MediaHostsSource {
   let known: { answer: Promise<MediaHosts>; until: number } | null = null;
 
   async function ask(): Promise<MediaHosts> {
@@ -33,13 +38,13 @@ export function createMediaHosts(socket: () => Pick<WASocket, "query">): MediaHo
       .map(({ attrs }) => attrs.hostname!);
     const auth = connection?.attrs.auth;
     if (auth === undefined || hosts.length === 0) throw new Error("WhatsApp named no host for files.");
-    if (known) known.until = Date.now() + 1000 * (Number(connection?.attrs.ttl) || DEFAULT_TTL_SECONDS);
+    if (known) known.until = now() + SECOND_MS * (Number(connection?.attrs.ttl) || DEFAULT_TTL_SECONDS);
     return { hosts, auth };
   }
 
   return {
     get(fresh = false) {
-      if (known !== null && !fresh && known.until > Date.now()) return known.answer;
+      if (known !== null && !fresh && known.until > now()) return known.answer;
       const asked = { answer: ask(), until: Number.POSITIVE_INFINITY };
       known = asked;
       asked.answer.catch(() => {
@@ -49,6 +54,3 @@ export function createMediaHosts(socket: () => Pick<WASocket, "query">): MediaHo
     },
   };
 }
-
-const childrenOf = (node: BinaryNode | undefined): BinaryNode[] =>
-  Array.isArray(node?.content) ? node.content : [];

@@ -1,5 +1,6 @@
 import type { BaileysEventMap, WASocket } from "@whiskeysockets/baileys";
 import type { Incoming } from "../../model/messages.ts";
+import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { fileIn } from "../content/content.ts";
 
@@ -16,42 +17,32 @@ export async function requestReupload(
   socket: WASocket,
   { id, chat, fromMe, participant, raw }: Incoming,
   timeoutMs: number,
+  time: Pick<Time, "deadline">,
 ): Promise<string> {
   const mediaKey = fileIn(raw)?.message.mediaKey;
   const own = socket.user?.id;
   if (!mediaKey?.length || !own) throw new Error("There is no key to ask for the file with.");
   const key = { id, remoteJid: chat, fromMe, ...(participant !== null && { participant }) };
-  const answer = answerTo(socket, id, timeoutMs);
+  const answer = answerTo(socket, id);
+  const late = (): Error => new Error(`The phone has not answered within ${timeoutMs} ms.`);
   try {
     await socket.sendNode(baileys.encryptMediaRetryRequest(key, mediaKey, own));
-    return readAnswer(await answer.result, id, mediaKey);
+    return readAnswer(await time.deadline(timeoutMs, answer.result, late), id, mediaKey);
   } finally {
     answer.cancel();
   }
 }
 
-function answerTo(
-  socket: WASocket,
-  id: string,
-  timeoutMs: number,
-): { result: Promise<MediaUpdate>; cancel(): void } {
-  const controls: { cancel?: () => void } = {};
-  const result = new Promise<MediaUpdate>((resolve, reject) => {
-    const listen = (updates: MediaUpdate[]): void => {
-      const update = updates.find(({ key }) => key.id === id);
-      if (update) resolve(update);
-    };
-    const late = new Error(`The phone has not answered within ${timeoutMs} ms.`);
-    const timer = setTimeout(() => reject(late), timeoutMs);
-    socket.ev.on("messages.media-update", listen);
-    controls.cancel = () => {
-      clearTimeout(timer);
-      socket.ev.off("messages.media-update", listen);
-    };
-  });
-  // Sending may fail first.
-  result.catch(() => undefined);
-  return { result, cancel: () => controls.cancel?.() };
+/** @returns `cancel` stops listening */
+function answerTo({ ev }: WASocket, id: string): { result: Promise<MediaUpdate>; cancel(): void } {
+  let resolve!: (update: MediaUpdate) => void;
+  const result = new Promise<MediaUpdate>((settle) => (resolve = settle));
+  const listen = (updates: MediaUpdate[]): void => {
+    const update = updates.find(({ key }) => key.id === id);
+    if (update) resolve(update);
+  };
+  ev.on("messages.media-update", listen);
+  return { result, cancel: () => ev.off("messages.media-update", listen) };
 }
 
 function readAnswer({ error, media }: MediaUpdate, id: string, mediaKey: Uint8Array): string {

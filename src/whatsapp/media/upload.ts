@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { failpoint } from "../../model/failpoint.ts";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media.ts";
 import type { MediaKind } from "../../model/messages.ts";
+import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
 import type { MediaHostsSource } from "./hosts.ts";
 import type { StoredFile } from "../content/to-whatsapp-media.ts";
 
@@ -29,9 +30,9 @@ export class UploadFailed extends Error {
 }
 
 /** WhatsApp keeps files for weeks. What is sent later than this is stored anew, so that nobody gets a dead link. */
-const FRESH_MS = 24 * 60 * 60 * 1000;
-const IDLE_MS = 60_000;
-const TOTAL_MS = 15 * 60_000;
+const FRESH_MS = DAY_MS;
+const IDLE_MS = MINUTE_MS;
+const TOTAL_MS = 15 * MINUTE_MS;
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** The host wants another ticket. */
 const TICKET_REFUSED = new Set([401, 403]);
@@ -49,7 +50,7 @@ const PATHS: Record<MediaKind, string> = {
 };
 
 export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () => number): Uploads {
-  const underWay = new Map<string, Promise<StoredFile | null>>();
+  const inFlight = new Map<string, Promise<StoredFile | null>>();
 
   async function store(
     fileId: string,
@@ -69,11 +70,11 @@ export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () =
   return {
     ensure(fileId, target, hosts) {
       const key = `${target}:${fileId}`;
-      const running = underWay.get(key);
+      const running = inFlight.get(key);
       if (running !== undefined) return running;
       // Looking is part of it: whoever comes later either waits for this one, or reads what it has stored.
-      const stored = store(fileId, target, hosts).finally(() => underWay.delete(key));
-      underWay.set(key, stored);
+      const stored = store(fileId, target, hosts).finally(() => inFlight.delete(key));
+      inFlight.set(key, stored);
       return stored;
     },
   };

@@ -10,6 +10,7 @@ import { OutboundError } from "../../../src/net/errors.ts";
 import { eraseRecord } from "../../../src/store/erase.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
+import { systemTime } from "../../../src/model/time.ts";
 import { createMediaDownloads } from "../../../src/whatsapp/media/download.ts";
 import type { MediaRequest, MediaSource } from "../../../src/whatsapp/port.ts";
 import { incoming } from "../bot/messages.ts";
@@ -223,9 +224,8 @@ describe("an address", () => {
 });
 
 describe("the path that a message names", () => {
-  const downloads = createMediaDownloads(createMediaAgent({ whatsappCaFile: null, whatsappWsUrl: null }), {
-    whatsappWsUrl: null,
-  });
+  const agent = createMediaAgent({ whatsappCaFile: null, whatsappWsUrl: null });
+  const downloads = createMediaDownloads(agent, { whatsappWsUrl: null }, systemTime);
   const { signal } = new AbortController();
 
   it.each(["//evil.example/x", "https://evil.example/x", "\\\\evil.example/x", "@evil.example/x", "v/x", ""])(

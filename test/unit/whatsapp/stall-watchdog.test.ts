@@ -1,7 +1,8 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { watchDeafness } from "../../../src/whatsapp/connection/stall-watchdog.ts";
+import { systemTime } from "../../../src/model/time.ts";
+import { watchForStalls } from "../../../src/whatsapp/connection/stall-watchdog.ts";
 import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
 
 const MINUTE = 60_000;
@@ -14,8 +15,8 @@ function start() {
   const ws = new EventEmitter();
   const ended: string[] = [];
   const stanzas = createStanzas();
-  const stop = watchDeafness({ ws } as unknown as Pick<WASocket, "ws">, {
-    now: () => performance.now(),
+  const stop = watchForStalls({ ws } as unknown as Pick<WASocket, "ws">, {
+    time: systemTime,
     waiting: stanzas.waiting,
     end: ({ reason }) => void ended.push(reason),
   });
