@@ -5,7 +5,7 @@ import { participantHash } from "../../src/simulator/server/phash.ts";
 import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
 import { type BinaryNode, child, children } from "../../src/simulator/wire/nodes.ts";
 import { listedDevices } from "../../src/simulator/world/accounts.ts";
-import { link, simulate, until } from "./_setup.ts";
+import { type Client, again, link, simulate, until } from "./_setup.ts";
 
 const NUMBER = "31600000001";
 const CONTACT = "31611111111";
@@ -73,4 +73,66 @@ it("tells companions of their account's devices by account_sync, and everybody e
     0,
   );
   expect(await sim.countStanzas({ contact: CONTACT, tag: "notification", type: "account_sync" })).toBe(0);
+});
+
+const marks = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+/** The client asks for more of its backlog. */
+const ask = async ({ socket }: Client, count: number): Promise<void> =>
+  await socket.sendNode({
+    tag: "ib",
+    attrs: {},
+    content: [{ tag: "offline_batch", attrs: { count: String(count) } }],
+  });
+
+it("hands a backlog over in windows, and nothing live before it is drained", async () => {
+  const sim = await simulate({ behaviour: { backlogWindows: true } });
+  await sim.addNumber(NUMBER);
+  const contact = await sim.addContact(CONTACT);
+  const client = await link(sim, NUMBER);
+  await client.end();
+  await until("offline", async () => !(await sim.online(NUMBER)));
+  for (let index = 0; index < 120; index += 1) await contact.sendText(NUMBER, `waited ${index}`);
+
+  const since = (await sim.stanzas()).at(-1)!.seq;
+  const sentOf = async (tag: string) =>
+    await sim.stanzas({ number: NUMBER, device: 1, direction: "out", tag, since });
+  const ends = async () => (await sentOf("ib")).filter(({ children: [tag] }) => tag === "offline").length;
+  const back = again(sim, client);
+  // A bare client asks once, for a hundred, and confirms what it gets.
+  await until("first window", async () => (await sim.pending(NUMBER)) === 15);
+  await contact.sendText(NUMBER, "live");
+
+  expect((await sentOf("message")).map(({ attrs }) => attrs.offline)).toEqual(marks(105));
+  expect(await ends()).toBe(0);
+  await ask(back, 10);
+  await until("second window", async () => (await sim.pending(NUMBER)) === 6);
+  expect(await ends()).toBe(0);
+  await ask(back, 200);
+  await back.untilText("live");
+
+  expect((await sentOf("message")).map(({ attrs }) => attrs.offline)).toEqual([...marks(120), undefined]);
+  expect(await ends()).toBe(1);
+  expect(new Set(back.texts)).toEqual(
+    new Set([...Array.from({ length: 120 }, (_, index) => `waited ${index}`), "live"]),
+  );
+});
+
+it("goes on with what was not confirmed when the line breaks between two windows", async () => {
+  const sim = await simulate({ behaviour: { backlogWindows: true } });
+  await sim.addNumber(NUMBER);
+  const contact = await sim.addContact(CONTACT);
+  const client = await link(sim, NUMBER);
+  await client.end();
+  await until("offline", async () => !(await sim.online(NUMBER)));
+  for (let index = 0; index < 120; index += 1) await contact.sendText(NUMBER, `waited ${index}`);
+  const first = again(sim, client);
+  await until("receipts", async () => (await sim.pending(NUMBER)) === 15);
+  await sim.faults.dropSocket({ number: NUMBER });
+  await first.untilClosed();
+
+  const second = await again(sim, client).untilOpen();
+  await until("all", () => second.texts.length === 15);
+
+  expect(second.texts).toEqual(Array.from({ length: 15 }, (_, index) => `waited ${105 + index}`));
 });

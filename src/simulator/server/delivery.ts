@@ -35,7 +35,7 @@ export function createDelivery(needs: Needs): Delivery {
 
   function flush(device: Device): void {
     const { connection } = device;
-    if (!connection || !device.active || anyHook(hooks.hold, device)) return;
+    if (!connection || !device.active || device.isDraining || anyHook(hooks.hold, device)) return;
     for (const stanza of device.queue.waiting().slice()) {
       if (stanza.held || stanza.sentOn === connection || connection.closed) continue;
       device.queue.markSent(stanza, connection, time.now());

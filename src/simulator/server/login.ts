@@ -56,7 +56,7 @@ function knownDevice(world: World, payload: proto.ClientPayload, noiseKey: Buffe
 function logIn(needs: Needs, connection: Connection, device: Device, passive: boolean): void {
   replaceEarlier(device);
   device.connection = connection;
-  device.active = false;
+  device.active = device.isDraining = false;
   connection.device = device;
   connection.send(successNode(needs, device));
   const routing = needs.random.fork(`routing:${device.label}`).bytes(6);

@@ -13,7 +13,7 @@ import type { Account, Connection, Device } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
 import { AcceptedMessages } from "./accepted-messages.ts";
 import { createAcks } from "./acks.ts";
-import { createBacklog } from "./backlog.ts";
+import { createBacklog, createIbs } from "./backlog.ts";
 import type { Changes } from "./changes.ts";
 import { createChannels } from "./channels.ts";
 import { createChatStates } from "./chat-state.ts";
@@ -158,7 +158,6 @@ function createHandlers(needs: HandlerNeeds) {
     ack: createAcks(needs),
     presence: createPresences(needs),
     chatstate: createChatStates(needs),
-    // Telemetry has no answer; it is in the stanza log.
-    ib: () => {},
+    ib: createIbs(needs),
   };
 }

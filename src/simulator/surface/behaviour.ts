@@ -17,4 +17,12 @@ export interface ServiceBehaviour {
    * Source: whatsmeow `handleAccountSyncNotification`, `handleOwnDevicesNotification`.
    */
   accountSync: boolean;
+  /**
+   * A backlog comes in windows: the first five stanzas by themselves, then so many as the client asks for by `<ib><offline_batch count>`.
+   * Before it is drained there is no `<ib><offline>` and nothing live. Off: everything at once, unasked. Simulated phones are
+   * given everything in both cases.
+   *
+   * Source: whatsapp-rust `src/client/offline_resume.rs`; zapo#269; Baileys#2810.
+   */
+  backlogWindows: boolean;
 }

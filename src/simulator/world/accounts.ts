@@ -81,6 +81,8 @@ export class Device {
   connection: Connection | undefined;
   /** Stanzas may be pushed: the connection is active. */
   active = false;
+  /** Its backlog is being fetched in windows: nothing live is sent until that has ended. */
+  isDraining = false;
   /** Others are told of this device. A companion is listed once it has uploaded its keys. */
   listed = false;
   /** It has been connected before. */
