@@ -258,7 +258,9 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   });
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
 
-  const clock = watchClock(store, log);
+  const clock = watchClock(store, log, (ms) => {
+    for (const part of [pipeline, webhooks, outbox]) part.onClockMoved(ms);
+  });
   const retention = createRetention({
     store,
     config,

@@ -24,11 +24,15 @@ export function createBreaker(now: () => number): Breaker {
   const records = new LRUCache<string, FailureRecord>({ max: 5_000 });
 
   return {
-    isOpen: (deviceId, botId) => (records.get(keyOf(deviceId, botId))?.openUntil ?? 0) > now(),
+    isOpen(deviceId, botId) {
+      const left = (records.get(keyOf(deviceId, botId))?.openUntil ?? 0) - now();
+      // A clock that was set back must not make a pause longer than any is.
+      return left > 0 && left <= BREAKER_PAUSE_MS;
+    },
     failed(deviceId, botId) {
       const key = keyOf(deviceId, botId);
       const record = records.get(key) ?? { failedAt: [], openUntil: 0 };
-      record.failedAt = [...record.failedAt.filter((at) => at > now() - WITHIN_MS), now()];
+      record.failedAt = [...record.failedAt.filter((at) => at > now() - WITHIN_MS && at <= now()), now()];
       records.set(key, record);
       if (record.failedAt.length < MOST_FAILURES) return false;
       record.openUntil = now() + BREAKER_PAUSE_MS;
@@ -49,7 +53,7 @@ export function createReplyRates(now: () => number): ReplyRates {
   const answered = new LRUCache<string, number[]>({ max: 20_000 });
   return {
     allows(key, { count, ms }) {
-      const recent = (answered.get(key) ?? []).filter((at) => at > now() - ms);
+      const recent = (answered.get(key) ?? []).filter((at) => at > now() - ms && at <= now());
       answered.set(key, recent);
       return recent.length < count;
     },

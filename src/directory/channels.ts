@@ -66,7 +66,7 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
   async function mayPostNow(deviceId: number, id: string): Promise<boolean> {
     const asked = askedAt.get(deviceId) ?? new Map<string, number>();
     const line = connection(deviceId);
-    if (line === null || store.now() - (asked.get(id) ?? -Infinity) < ASK_AGAIN_MS) return false;
+    if (line === null || Math.abs(store.now() - (asked.get(id) ?? -Infinity)) < ASK_AGAIN_MS) return false;
     askedAt.set(deviceId, asked.set(id, store.now()));
     const info = await line.channel({ id }).catch(() => null);
     if (info === null) return false;

@@ -81,13 +81,13 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
   }
 
   const isFresh = (list: StoredList, state: State): boolean =>
-    !state.dirty && store.now() - list.fetchedAt < FRESH_MS;
+    !state.dirty && Math.abs(store.now() - list.fetchedAt) < FRESH_MS;
 
   /** Null when WhatsApp cannot be asked now, or gives no list. */
   async function ask(deviceId: number, state: State, marked: GroupRecord[]): Promise<StoredList | null> {
     const line = connection(deviceId);
     if (state.asking === null) {
-      if (line === null || store.now() - state.requestedAt < FLOOR_MS) return null;
+      if (line === null || Math.abs(store.now() - state.requestedAt) < FLOOR_MS) return null;
       state.asking = request(deviceId, state, line, marked).finally(() => (state.asking = null));
     }
     return patiently(state.asking);
@@ -141,7 +141,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       const list = await known(deviceId, state);
       if (!refresh && list && isFresh(list, state)) return answer(list, store.now());
       // A list that is asked anew before its time, only because something changed, still shows what was left.
-      const marked = !refresh && list && store.now() - list.fetchedAt < FRESH_MS ? list.groups : [];
+      const marked = !refresh && list && Math.abs(store.now() - list.fetchedAt) < FRESH_MS ? list.groups : [];
       const current = (await ask(deviceId, state, marked)) ?? list;
       if (current !== null) return answer(current, store.now());
       throw new GatewayError(

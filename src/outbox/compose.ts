@@ -35,7 +35,7 @@ export function createComposer(deps: ComposerDeps): Composer {
   const { store, rows, reachout, endings } = deps;
 
   const isExpired = ({ createdAt }: Pick<QueuedMessage, "createdAt">): boolean =>
-    createdAt < store.now() - deps.retentionDays * DAY_MS;
+    store.clock.isTrusted() && createdAt < store.now() - deps.retentionDays * DAY_MS;
 
   /** Sends by REST were asked about when they came; replies of bots and webhooks, and what waited, are asked about here. */
   async function whyNot(message: QueuedMessage): Promise<SendError | null> {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import { SENT_STATES } from "../model/messages.ts";
-import { DAY_MS, HOUR_MS } from "../model/time.ts";
+import { DAY_MS } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { SendError } from "./rows.ts";
 import type { PlannedSend, SendResult } from "./submit.ts";
@@ -47,7 +47,6 @@ export interface Idempotency {
 }
 
 const REMEMBERED_MS = DAY_MS;
-const CLEAN_UP_EVERY_MS = HOUR_MS;
 
 const FIND = `SELECT fingerprint, status, answer FROM idempotency
 WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at > ?`;
@@ -66,7 +65,6 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
   const { box, writer, now } = store;
   /** Fingerprints of what this process is at work on. */
   const running = new Map<string, string>();
-  let cleanedAt = now();
 
   /** @param wasStored the row is there from a run that ended before it could answer */
   function claimFor(place: string[], context: string, fingerprint: string, wasStored: boolean): Claim {
@@ -106,14 +104,6 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
     });
   }
 
-  /** Nobody waits for it; what is over counts for nothing anyway. */
-  function cleanUp(): void {
-    if (now() - cleanedAt < CLEAN_UP_EVERY_MS) return;
-    cleanedAt = now();
-    const over = { sql: "DELETE FROM idempotency WHERE created_at <= ?", args: [now() - REMEMBERED_MS] };
-    writer.commit([over]).catch(() => undefined);
-  }
-
   async function look(place: string[], context: string, fingerprint: string): Promise<Begun> {
     const [row] = await store.rows(FIND, [...place, now() - REMEMBERED_MS]);
     if (row === undefined) return { kind: "new", claim: claimFor(place, context, fingerprint, false) };
@@ -127,7 +117,6 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
 
   return {
     async begin({ keyId, route, key, body }) {
-      cleanUp();
       const place = [keyId, route, box.hmac("idempotency-key", key).toString("hex")];
       const context = `idempotency:${place.join(":")}`;
       const fingerprint = box.hmac("idempotency-body", canonical(body)).toString("hex");

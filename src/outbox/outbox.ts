@@ -87,6 +87,8 @@ export interface Outbox {
   abandon(deviceId: number): Promise<void>;
   /** The number is erased: nothing of it stays in memory. */
   forget(deviceId: number): void;
+  /** The clock was set back by so many milliseconds. */
+  onClockMoved(ms: number): void;
   /** Reads what waits since the last run; it leaves as numbers open. */
   start(): Promise<void>;
   /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
@@ -202,6 +204,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     wake: senders.wake,
     abandon: senders.abandon,
     forget: senders.forget,
+    onClockMoved: senders.onClockMoved,
     start: senders.start,
 
     async drain() {

@@ -16,6 +16,8 @@ export interface Reachout {
   error(deviceId: number): SendError;
   /** Whether the lock stands in this message's way: it is no reply, and its chat would be a first contact. */
   holdsBack(message: Pick<QueuedRow, "deviceId" | "chat" | "isReply">): Promise<boolean>;
+  /** The clock was set back by so many milliseconds: no lock lasts longer for it. */
+  onClockMoved(ms: number): void;
 }
 
 const DEFAULT_LOCK_MS = HOUR_MS;
@@ -62,6 +64,11 @@ export function createReachout(store: Store): Reachout {
         code: "REACHOUT_LOCKED",
         ...(until !== undefined && { until: new Date(until).toISOString() }),
       };
+    },
+
+    onClockMoved(ms) {
+      const ahead = store.now() + ms / 2;
+      for (const [deviceId, until] of locks) if (until > ahead) locks.set(deviceId, until - ms);
     },
 
     holdsBack: async ({ deviceId, chat, isReply }) =>

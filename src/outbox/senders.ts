@@ -43,6 +43,8 @@ export interface Senders {
   confirm(deviceId: number, waId: string): void;
   abandon(deviceId: number): Promise<void>;
   forget(deviceId: number): void;
+  /** The clock was set back by so many milliseconds. */
+  onClockMoved(ms: number): void;
   start(): Promise<void>;
   drain(): Promise<void>;
 }
@@ -194,6 +196,8 @@ export function createSenders(deps: SendersDeps): Senders {
     },
 
     abandon,
+
+    onClockMoved: reachout.onClockMoved,
 
     forget(deviceId) {
       const sender = senders.get(deviceId);

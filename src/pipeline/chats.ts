@@ -22,6 +22,8 @@ export interface Chats {
   /** After that commit. */
   saved(facts: ChatFacts, change: ChatChange): void;
   forget(deviceId: number): void;
+  /** The clock was set back by so many milliseconds: what lies ahead moves along. */
+  onClockMoved(ms: number): void;
 }
 
 const REMEMBERED_CHATS = 20_000;
@@ -78,6 +80,17 @@ export function createChats(store: Store): Chats {
     forget(deviceId) {
       const prefix = `${deviceId}:`;
       for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
+    },
+
+    onClockMoved(ms) {
+      // As in the database: what is not so far ahead was set since.
+      const ahead = store.now() + ms / 2;
+      const moved = (at: number): number => (at > ahead ? at - ms : at);
+      for (const facts of known.values()) {
+        facts.takeoverUntil = moved(facts.takeoverUntil);
+        facts.mutedUntil = moved(facts.mutedUntil);
+        facts.repliedAt = facts.repliedAt.filter((at) => at <= store.now());
+      }
     },
   };
 }

@@ -48,6 +48,8 @@ export interface Pipeline {
   };
   /** The number is erased: what waits in its lanes is dropped. */
   forget(deviceId: number): void;
+  /** The clock was set back by so many milliseconds. */
+  onClockMoved(ms: number): void;
   /** Begins no further message; resolves when those begun are decided, or are left for the next start. */
   drain(): Promise<void>;
 }
@@ -235,6 +237,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       lanes.forget(deviceId);
       chats.forget(deviceId);
     },
+
+    onClockMoved: chats.onClockMoved,
 
     async drain() {
       stopping = true;

@@ -8,7 +8,7 @@ const YOUNG_MS = 3_600_000;
 const AT_ONCE = 500;
 
 export interface FilesDeps {
-  store: Pick<Store, "rows" | "writer" | "now">;
+  store: Pick<Store, "rows" | "read" | "pages" | "writer" | "now" | "clock" | "time">;
   dataDir: string;
   /** A message of the outbox; null when it is not known any more. */
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;

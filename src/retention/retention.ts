@@ -39,6 +39,7 @@ export function createRetention({ config, log, afterwards, ...deps }: RetentionD
   let running: Promise<void> | null = null;
 
   async function sweep(): Promise<void> {
+    if (!store.clock.isTrusted()) return log.warn("nothing is deleted for its age: the clock is doubted");
     const now = store.now();
     const messages = now - config.retentionDays * DAY_MS;
     const sent = now - Math.max(config.retentionDays, SENT_DAYS) * DAY_MS;

@@ -1,22 +1,49 @@
-import { performance } from "node:perf_hooks";
+import { meta } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
-import type { Statement, Store } from "./store.ts";
+import { giveWay } from "../model/give-way.ts";
+import { MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
+import { LARGEST_BELIEVED_JUMP_MS } from "./clock-trust.ts";
+import { defineQuery, integer, nullable } from "./query.ts";
+import type { Store } from "./store.ts";
 
-const LOOK_MS = 1_000;
-const NOTE_MS = 60_000;
+const LOOK_MS = SECOND_MS;
+const NOTE_MS = MINUTE_MS;
 /** What time servers correct at once on a machine that runs; more is somebody's hand, or a machine that was away. */
-const JUMP_MS = 30_000;
-const ROW = "clock";
+const JUMP_MS = 30 * SECOND_MS;
+const ROWS_AT_ONCE = 500;
 
-/** Points in time that something waits for. */
-const DEADLINES = [
+const NOTED_TIME = "clock";
+/** Milliseconds of running on a clock that is doubted; no row when it is trusted. */
+const NOTED_DOUBT = "clock_doubted";
+
+/** Points in time that something waits for. A test asks of every time in the schema whether it is one of these. */
+export const DEADLINES: readonly { table: string; column: string }[] = [
   { table: "deliveries", column: "next_at" },
   { table: "chat_state", column: "takeover_until" },
   { table: "chat_state", column: "muted_until" },
   { table: "chat_state", column: "held_until" },
   { table: "webhooks", column: "paused_until" },
+  { table: "webhooks", column: "old_secret_until" },
+  { table: "reachout_locks", column: "until" },
+  { table: "send_brakes", column: "until" },
+  { table: "bot_sessions", column: "expires_at" },
+  { table: "bot_dialogues", column: "expires_at" },
+  { table: "bot_timers", column: "due_at" },
 ];
 
+const NOTED = defineQuery("SELECT value FROM meta WHERE key = ?", { value: meta.value });
+const PAGES = new Map(
+  [...new Set(DEADLINES.map(({ table }) => table))].map((table) => [
+    table,
+    defineQuery(
+      `SELECT max(place) AS last, count(*) AS n FROM
+        (SELECT rowid AS place FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS_AT_ONCE})`,
+      { last: nullable(integer()), n: integer() },
+    ),
+  ]),
+);
+
+/** Looks after the host's clock. */
 export interface ClockWatch {
   /** Compares with the last run, then looks every second. */
   start(): Promise<void>;
@@ -26,68 +53,114 @@ export interface ClockWatch {
 
 /**
  * Notices that the clock was set. Set back by a day, what is due in five seconds would come in a day and five seconds: such
- * deadlines move along. Set forward nothing is done, because that is also what waking up from sleep looks like.
+ * deadlines move along, in the database and by `onClockMoved` in memory. Set forward nothing moves, because that is also
+ * what waking up from sleep looks like; but ahead by more than a day it is not trusted with deleting what is old.
+ *
+ * @param onClockMoved told by how many milliseconds the clock was set back, when the database has followed
  */
-export function watchClock(store: Pick<Store, "rows" | "writer" | "now">, log: Logger): ClockWatch {
-  let timer: NodeJS.Timeout | undefined;
+export function watchClock(
+  store: Pick<Store, "readOne" | "writer" | "time" | "clock">,
+  log: Logger,
+  onClockMoved: (ms: number) => void = () => undefined,
+): ClockWatch {
+  const { time, clock } = store;
+  let end: Cancel | null = null;
   let offset = 0;
+  let lookedAt = 0;
   let notedAt = 0;
 
-  const offsetNow = (): number => store.now() - performance.now();
+  const offsetNow = (): number => time.now() - time.monotonic();
 
   async function setBack(ms: number): Promise<void> {
     log.warn(
-      { seconds: Math.round(ms / 1_000) },
+      { seconds: Math.round(ms / SECOND_MS) },
       "the clock was set back; what waits for a time waits no longer for it",
     );
-    await store.writer.commit(DEADLINES.map((deadline) => moveBack(deadline, ms, store.now())));
+    await moveDeadlines(store, ms, time.now());
+    onClockMoved(ms);
+  }
+
+  function setForward(ms: number): void {
+    log.warn({ seconds: Math.round(ms / SECOND_MS) }, "the clock was set forward, or the machine slept");
+    if (ms > LARGEST_BELIEVED_JUMP_MS) clock.doubt();
   }
 
   async function note(): Promise<void> {
-    notedAt = performance.now();
+    notedAt = time.monotonic();
+    const doubted = clock.doubtedFor();
     await store.writer.commit([
-      {
-        sql: "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        args: [ROW, String(store.now())],
-      },
+      keep(NOTED_TIME, time.now()),
+      doubted === null
+        ? { sql: "DELETE FROM meta WHERE key = ?", args: [NOTED_DOUBT] }
+        : keep(NOTED_DOUBT, Math.round(doubted)),
     ]);
   }
 
   async function look(): Promise<void> {
+    clock.passed(time.monotonic() - lookedAt);
+    lookedAt = time.monotonic();
     const moved = offsetNow() - offset;
     if (Math.abs(moved) >= JUMP_MS) offset += moved;
     if (moved <= -JUMP_MS) await setBack(-moved);
-    else if (moved >= JUMP_MS)
-      log.warn({ seconds: Math.round(moved / 1_000) }, "the clock was set forward, or the machine slept");
+    else if (moved >= JUMP_MS) setForward(moved);
     // A clock that is slowed down or sped up little by little was not set.
     else offset = offsetNow();
-    if (Math.abs(moved) >= JUMP_MS || performance.now() - notedAt >= NOTE_MS) await note();
+    if (Math.abs(moved) >= JUMP_MS || time.monotonic() - notedAt >= NOTE_MS) await note();
   }
 
   const forgive = (work: Promise<void>): Promise<void> =>
     work.catch((err: unknown) => log.warn({ err }, "the time could not be noted"));
 
+  async function compareWithLastRun(): Promise<void> {
+    const noted = await store.readOne(NOTED, [NOTED_TIME]);
+    if (noted === null) return;
+    const doubted = await store.readOne(NOTED, [NOTED_DOUBT]);
+    const ahead = Number(noted.value) - time.now();
+    if (doubted !== null) clock.doubt(Number(doubted.value));
+    else if (-ahead > LARGEST_BELIEVED_JUMP_MS) clock.doubt();
+    if (ahead >= JUMP_MS) await forgive(setBack(ahead));
+  }
+
   return {
     async start() {
       offset = offsetNow();
-      const [row] = await store.rows("SELECT value FROM meta WHERE key = ?", [ROW]);
-      const ahead = Number(row?.value ?? 0) - store.now();
-      if (ahead >= JUMP_MS) await forgive(setBack(ahead));
+      lookedAt = time.monotonic();
+      await compareWithLastRun();
       await forgive(note());
-      timer = setInterval(() => void forgive(look()), LOOK_MS);
-      timer.unref();
+      end = time.every(LOOK_MS, () => void forgive(look()));
     },
     async stop() {
-      clearInterval(timer);
+      end?.();
       await forgive(note());
     },
   };
 }
 
-/** Only what lies further ahead than the clock now says it could: the rest was set since. */
-function moveBack({ table, column }: (typeof DEADLINES)[number], ms: number, now: number): Statement {
-  return {
-    sql: `UPDATE ${table} SET ${column} = ${column} - ? WHERE ${column} > ?`,
-    args: [ms, now + ms / 2],
-  };
+const keep = (key: string, value: number) => ({
+  sql: "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+  args: [key, String(value)],
+});
+
+/** Only what lies further ahead than the clock now says it could: the rest was set since. A few rows in each commit. */
+async function moveDeadlines(
+  { readOne, writer }: Pick<Store, "readOne" | "writer">,
+  ms: number,
+  now: number,
+): Promise<void> {
+  for (const [table, page] of PAGES) {
+    const columns = DEADLINES.filter((deadline) => deadline.table === table).map(({ column }) => column);
+    for (let from = 0; ; await giveWay()) {
+      const some = await readOne(page, [from]);
+      if (some === null || some.last === null) break;
+      const upTo = some.last;
+      await writer.commit(
+        columns.map((column) => ({
+          sql: `UPDATE ${table} SET ${column} = ${column} - ? WHERE rowid > ? AND rowid <= ? AND ${column} > ?`,
+          args: [ms, from, upTo, now + ms / 2],
+        })),
+      );
+      if (some.n < ROWS_AT_ONCE) break;
+      from = upTo;
+    }
+  }
 }

@@ -6,6 +6,7 @@ import { hideSecret, type Logger } from "../log.ts";
 import { StartError } from "../model/errors.ts";
 import { systemTime, type Time } from "../model/time.ts";
 import { createCache } from "./cache.ts";
+import { createClockTrust } from "./clock-trust.ts";
 import { createClientEngine, createServerReader } from "./client-engine.ts";
 import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
 import { codeOf, watchCondition, type Condition } from "./condition.ts";
@@ -121,6 +122,7 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
     cache,
     adminToken,
     time,
+    clock: createClockTrust(time, log),
     now: time.now,
     async close() {
       condition?.close();

@@ -2,6 +2,7 @@ import type { ResultSet, Row } from "@libsql/client";
 import type { Storage } from "unstorage";
 import type { Statement } from "../model/statement.ts";
 import type { Time } from "../model/time.ts";
+import type { ClockTrust } from "./clock-trust.ts";
 import type { StorageState } from "./condition.ts";
 import type { Query } from "./query.ts";
 
@@ -78,6 +79,8 @@ export interface Store extends Reading {
   readonly state: StorageState;
   /** Handed to everything that waits or looks at the clock; tests may move it. */
   time: Time;
+  /** Whether the clock may decide what is old enough to be deleted. */
+  clock: ClockTrust;
   /** `time.now`. */
   now(): number;
   close(): Promise<void>;

@@ -9,6 +9,8 @@ export interface Holds {
   keep(deviceId: number, chat: string, seconds: number): Statement;
   /** The webhook is gone, and the rows with it: it holds nothing any more. */
   forget(deviceId: number): void;
+  /** The clock was set back by so many milliseconds: what is held is not held longer for it. */
+  onClockMoved(ms: number): void;
 }
 
 const KEEP = `insert into chat_state (device_id, chat, held_until) values (?, ?, ?)
@@ -45,5 +47,11 @@ export function createHolds(store: Store): Holds {
     },
 
     forget: (deviceId) => void until.delete(deviceId),
+
+    onClockMoved(ms) {
+      const ahead = store.now() + ms / 2;
+      for (const chats of until.values())
+        for (const [chat, at] of chats) if (at > ahead) chats.set(chat, at - ms);
+    },
   };
 }

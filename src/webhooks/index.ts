@@ -105,6 +105,8 @@ export interface Webhooks {
   replyMaxAge(deviceId: number): number;
   /** Forgets a number whose rows were erased. */
   forget(deviceId: number): void;
+  /** The clock was set back by so many milliseconds. */
+  onClockMoved(ms: number): void;
 }
 
 /** Webhooks: configurations, the answerer for the pipeline, retries, and the records of what was delivered. */
@@ -215,6 +217,10 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       registry.forget(deviceId);
       breakers.forget(deviceId);
       holds.forget(deviceId);
+    },
+    onClockMoved(ms) {
+      holds.onClockMoved(ms);
+      worker.wake();
     },
   };
 }

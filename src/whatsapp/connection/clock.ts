@@ -1,5 +1,5 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
-import type { Time } from "../../model/time.ts";
+import type { Store } from "../../store/store.ts";
 import { secondsIn } from "../stanza-numbers.ts";
 
 /** Less is the way of a stanza, and rounding. */
@@ -14,12 +14,13 @@ export interface WhatsAppClock {
 /** WhatsApp tells the time when it lets a client in; from there on the host's steady clock counts, which nobody sets. */
 export function watchClock(
   { ws }: Pick<WASocket, "ws">,
-  time: Pick<Time, "now" | "monotonic">,
+  { time, clock }: Pick<Store, "time" | "clock">,
 ): WhatsAppClock {
   let startedAt: number | null = null;
   ws.prependListener("CB:success", ({ attrs }: BinaryNode) => {
     const told = secondsIn(attrs.t);
     startedAt = told > 0 ? told * 1000 - time.monotonic() : null;
+    if (told > 0) clock.heard(told * 1000);
   });
   return {
     ahead() {

@@ -156,7 +156,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       await missing.refused(attrs).catch(() => undefined);
     },
   });
-  clock = watchClock(socket, time);
+  clock = watchClock(socket, deps.store);
   closeQuickly(socket, time);
   rememberNothingSent(socket);
   emitWhatIsListenedFor(socket);

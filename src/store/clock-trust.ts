@@ -1,0 +1,57 @@
+import type { Logger } from "../log.ts";
+import { DAY_MS, type Time } from "../model/time.ts";
+
+/** So much of a jump is a machine that slept over night, and deletes nothing that another day would not. */
+export const LARGEST_BELIEVED_JUMP_MS = DAY_MS;
+/** How long Parley has to run on a doubted clock, with nobody to ask, until it believes it after all. */
+export const BELIEVED_AFTER_MS = 7 * DAY_MS;
+
+/**
+ * Whether the host's clock may decide that something is old enough to be deleted. A clock that is a month ahead would make
+ * all of it old at once, and with it everything that keeps a message from being handled twice.
+ */
+export interface ClockTrust {
+  isTrusted(): boolean;
+  /** WhatsApp has told the time: it decides, for as long as nothing jumps. @param at Unix milliseconds */
+  heard(at: number): void;
+  /** The clock jumped ahead by more than it is believed. @param ranFor milliseconds that it was doubted before a restart */
+  doubt(ranFor?: number): void;
+  /** So many milliseconds of real time have passed. */
+  passed(ms: number): void;
+  /** Milliseconds of running since it is doubted; null when it is trusted. */
+  doubtedFor(): number | null;
+}
+
+export function createClockTrust({ now }: Pick<Time, "now">, log: Logger): ClockTrust {
+  let doubted: number | null = null;
+  return {
+    isTrusted: () => doubted === null,
+    heard(at) {
+      const aheadMs = now() - at;
+      const days = Math.round(aheadMs / DAY_MS);
+      if (Math.abs(aheadMs) > LARGEST_BELIEVED_JUMP_MS) {
+        if (doubted === null)
+          log.error(
+            { days },
+            "the clock is wrong by days, says WhatsApp; set it. Nothing is deleted for its age",
+          );
+        doubted = 0;
+      } else if (doubted !== null) {
+        log.info("WhatsApp says that the clock is right; what is old is deleted again");
+        doubted = null;
+      }
+    },
+    doubt(ranFor = 0) {
+      doubted = ranFor;
+      log.warn(
+        "the clock went ahead by more than a day; nothing is deleted for its age until WhatsApp confirms it",
+      );
+    },
+    passed(ms) {
+      if (doubted === null) return;
+      doubted += ms;
+      if (doubted >= BELIEVED_AFTER_MS) doubted = null;
+    },
+    doubtedFor: () => doubted,
+  };
+}
