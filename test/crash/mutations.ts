@@ -66,13 +66,13 @@ export const MUTATIONS: Mutation[] = [
     file: "src/pipeline/handle.ts",
     edits: [
       [
-        "return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);",
+        "return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, row, chat)]);",
         `if (${on("split-commit")}) {
-        await store.writer.commit(conclusion(stored, verdict, chat));
+        await store.writer.commit(conclusion(stored, row, chat));
         failpoint("after-reply-commit");
         return await store.writer.commit([...replies, ...wanted]);
       }
-      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, verdict, chat)]);`,
+      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, row, chat)]);`,
       ],
     ],
     killedAt: "after-reply-commit",
@@ -99,8 +99,8 @@ export const MUTATIONS: Mutation[] = [
     file: "src/inbox/inbox.ts",
     edits: [
       [
-        "WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4",
-        `WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE \${${on("no-key")} ? "0 AND" : ""} device_id = ?1 AND wa_id = ?4`,
+        "AND NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4",
+        `AND NOT EXISTS (SELECT 1 FROM inbox WHERE \${${on("no-key")} ? "0 AND" : ""} device_id = ?1 AND wa_id = ?4`,
       ],
       [
         'LID_OF("?13")}))\nON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id',
