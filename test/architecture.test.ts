@@ -30,13 +30,14 @@ const MAY_IMPORT: Record<string, string[]> = {
   // A domain folder may also name the types of WhatsApp's port, and nothing of its neighbours.
   ...Object.fromEntries(DOMAIN.map((folder) => [folder, [...BASE, "whatsapp/port"]])),
   pipeline: [...BASE, ...DOMAIN, "whatsapp/port"],
-  app: [...BASE, ...DOMAIN, "pipeline", "whatsapp", "api/services", "process/stalls"],
-  api: [...BASE, ...DOMAIN, "pipeline", "app"],
+  // The way of a message, joined once for the gateway, the test kit and the benches.
+  path: [...BASE, ...DOMAIN, "pipeline", "whatsapp/port"],
+  app: [...BASE, ...DOMAIN, "pipeline", "path", "whatsapp", "api/services", "process/stalls", "process/stop"],
+  api: [...BASE, ...DOMAIN, "pipeline", "path", "app"],
   start: [...BASE, "app", "api", "bot", "process"],
   // A package in all but name: nothing of Parley.
   simulator: [],
-  // Joins the parts for tests of bots, as the app does for the gateway.
-  testing: [...BASE, ...DOMAIN, "pipeline", "whatsapp/port"],
+  testing: [...BASE, ...DOMAIN, "pipeline", "path", "whatsapp/port"],
 };
 
 function sources(folder: string): string[] {

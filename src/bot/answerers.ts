@@ -7,9 +7,10 @@ import { lazyView } from "./context.ts";
 import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";
-import { EXPIRE, OWN_TIMERS, REMIND, type StoredDialogue } from "./state.ts";
+import type { StoredDialogue } from "./state.ts";
 import type { ActiveBot, Candidate, FilterFailure, RouteTable } from "./table.ts";
 import { notifyObservers } from "./observers.ts";
+import { EXPIRE, OWN_TIMERS, REMIND } from "./timer-rows.ts";
 import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
 import type { Dialogue, Message, Turn } from "./types.ts";
 
@@ -38,9 +39,9 @@ const EMPTY: Answer = { kind: "pass", trail: [] };
  * They reject only when `stopping` aborts: the message is then undecided.
  */
 export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
-  const { bindings, state, log, now } = deps;
-  const breaker = createBreaker(now);
-  const rates = createReplyRates(now);
+  const { bindings, state, log, time } = deps;
+  const breaker = createBreaker(time.now);
+  const rates = createReplyRates(time.now);
   const turns = createTurns(deps);
   /** Asks one bot, unless it has failed too often or answers this chat too often. */
   async function ask(
@@ -113,7 +114,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     const under = await state.dialogue(deviceId, scope);
     if (under === null) return EMPTY;
     const known = dialogueOf(table, under);
-    const isOver = under.expiresAt !== null && under.expiresAt <= now();
+    const isOver = under.expiresAt !== null && under.expiresAt <= time.now();
     // A bot that is off here may come back; what it does not know any more cannot go on.
     if (known === null && !isOver && table.bot(under.botId) === null) return EMPTY;
     if (known === null || isOver)

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { StoredMessage } from "../model/answerer.ts";
+import type { Time } from "../model/time.ts";
 import { lazyView } from "./context.ts";
 import { describeError } from "./run.ts";
 import type { ActiveBot } from "./table.ts";
@@ -8,7 +9,7 @@ import type { Observation } from "./types.ts";
 export interface ObserverDeps {
   config: { botTimeoutMs: number };
   log: Logger;
-  now: () => number;
+  time: Pick<Time, "now">;
 }
 
 /** Shows a message to the observers of a number's bots. Nobody waits for them; what they throw is logged. */
@@ -32,7 +33,7 @@ export function notifyObservers(
       config,
       log,
       signal: AbortSignal.timeout(deps.config.botTimeoutMs),
-      now: deps.now,
+      now: deps.time.now,
     };
     for (const tap of bot.observers)
       void observe(tap as (observation: Observation) => unknown, observation, log);

@@ -9,7 +9,7 @@ import {
 } from "./dialogues/index.ts";
 import { readFilter } from "./filters.ts";
 import { normalise } from "./normalise.ts";
-import { OWN_TIMERS } from "./state.ts";
+import { OWN_TIMERS } from "./timer-rows.ts";
 import type {
   Bot,
   Dialogue,

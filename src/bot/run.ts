@@ -1,4 +1,5 @@
 import { failpoint } from "../model/failpoint.ts";
+import type { Time } from "../model/time.ts";
 import { ContextClosedError, openContext, type ContextInput, type Effects } from "./context.ts";
 import type { AnyContext, Middleware, Turn } from "./types.ts";
 
@@ -18,6 +19,7 @@ export type HandlerOutcome =
   | { kind: "aborted" };
 
 export interface Limits {
+  time: Pick<Time, "after">;
   /** Milliseconds that one handler may take. */
   timeoutMs: number;
   /** Aborts when the gateway stops and waits no longer. */
@@ -141,9 +143,9 @@ type Ended<T> = { cut: "timed_out" | "aborted" } | { value: T };
 function raceWithTime<T>(work: PromiseLike<T>, limits: Limits): Promise<Ended<T>> {
   return new Promise((resolve, reject) => {
     const stop = (): void => settle(() => resolve({ cut: "aborted" }));
-    const timer = setTimeout(() => settle(() => resolve({ cut: "timed_out" })), limits.timeoutMs);
+    const cancel = limits.time.after(limits.timeoutMs, () => settle(() => resolve({ cut: "timed_out" })));
     const settle = (end: () => void): void => {
-      clearTimeout(timer);
+      cancel();
       limits.stopping?.removeEventListener("abort", stop);
       end();
     };

@@ -14,3 +14,8 @@ export function scopeOf(message: Pick<Incoming, "chatKey" | "chatKind" | "sender
   if (chatKind === "dm") return { key: chatKey, alias };
   return { key: `${chatKey}|${sender}`, alias: alias && `${chatKey}|${alias}` };
 }
+
+/** Condition for rows of a scope under either of its forms; its arguments are the number and {@link keysOf}. */
+export const IN_SCOPE = "device_id = ? AND scope IN (?, ?)";
+
+export const keysOf = ({ key, alias }: Scope): [string, string] => [key, alias ?? key];

@@ -1,12 +1,8 @@
 import type { Row } from "@libsql/client";
+import { DAY_MS } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { Scope } from "./scope.ts";
-
-/** What keys of Parley's own timers begin with. */
-export const OWN_TIMERS = "dialogue:";
-/** Keys of timers that Parley sets for dialogues. */
-export const REMIND = `${OWN_TIMERS}remind`;
-export const EXPIRE = `${OWN_TIMERS}expire`;
+import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
+import { createTimerRows, type TimerRows } from "./timer-rows.ts";
 
 /** A session as it was stored. */
 export interface StoredSession {
@@ -25,31 +21,8 @@ export interface StoredDialogue {
   expiresAt: number | null;
 }
 
-/** What a timer needs to run: where, for whom, and what the bot gave it. */
-export interface TimerBody {
-  chat: string;
-  chatKey: string;
-  chatKind: string;
-  sender: string;
-  number: string | null;
-  lid: string | null;
-  pushName: string;
-  participant: string | null;
-  data: unknown;
-}
-
-export interface DueTimer {
-  id: number;
-  deviceId: number;
-  botId: string;
-  key: string;
-  dueAt: number;
-  /** Null: the row does not open, and never will. */
-  body: TimerBody | null;
-}
-
 /** Rows of bots. Everything that changes is a statement for the message's own commit, but `keepStep`. */
-export interface BotState {
+export interface BotState extends TimerRows {
   session(deviceId: number, botId: string, scope: Scope): Promise<StoredSession | null>;
   saveSession(
     deviceId: number,
@@ -62,24 +35,6 @@ export interface BotState {
   dialogue(deviceId: number, scope: Scope): Promise<StoredDialogue | null>;
   saveDialogue(deviceId: number, scope: Scope, dialogue: StoredDialogue): Statement[];
   endDialogue(deviceId: number, scope: Scope): Statement[];
-  setTimer(
-    deviceId: number,
-    botId: string,
-    scope: Scope,
-    timer: { key: string; dueAt: number; body: TimerBody },
-  ): Statement[];
-  /** As `setTimer`, unless the bot has set it anew meanwhile. */
-  postponeTimer(
-    deviceId: number,
-    botId: string,
-    scope: Scope,
-    timer: { key: string; dueAt: number; body: TimerBody },
-  ): Statement[];
-  cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[];
-  /** Timers that are due, oldest first. */
-  dueTimers(now: number, limit: number): Promise<DueTimer[]>;
-  /** Unix milliseconds of the next timer, or null. */
-  nextTimer(): Promise<number | null>;
   steps(inboxId: number, botId: string): Promise<Map<string, unknown>>;
   /** Committed at once. */
   keepStep(step: {
@@ -90,34 +45,34 @@ export interface BotState {
     value: unknown;
   }): Promise<void>;
   forgetSteps(inboxId: number): Statement;
-  /** Erases sessions and dialogues whose time is over. */
+  /**
+   * Erases what nobody comes back for: sessions and dialogues whose time is over, and steps of messages that are
+   * decided. Each statement takes at most
+   * {@link EXPIRED_AT_ONCE} rows: one that took so many is to be run again.
+   */
   expired(now: number): Statement[];
 }
 
-const SCOPES = "device_id = ? AND scope IN (?, ?)";
-const SESSION = `SELECT scope, version, value, locale FROM bot_sessions WHERE ${SCOPES} AND bot_id = ?
+const SESSION = `SELECT scope, version, value, locale FROM bot_sessions WHERE ${IN_SCOPE} AND bot_id = ?
 AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT 1`;
 const PUT_SESSION = `INSERT INTO bot_sessions (device_id, bot_id, scope, version, value, locale, expires_at, updated_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, bot_id, scope) DO UPDATE SET version = excluded.version,
 value = excluded.value, locale = excluded.locale, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
-const DIALOGUE = `SELECT scope, bot_id, dialogue, state, expires_at FROM bot_dialogues WHERE ${SCOPES}
+const DIALOGUE = `SELECT scope, bot_id, dialogue, state, expires_at FROM bot_dialogues WHERE ${IN_SCOPE}
 ORDER BY updated_at DESC LIMIT 1`;
 const PUT_DIALOGUE = `INSERT INTO bot_dialogues (device_id, scope, bot_id, dialogue, state, expires_at, updated_at)
 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, scope) DO UPDATE SET bot_id = excluded.bot_id,
 dialogue = excluded.dialogue, state = excluded.state, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
-const PUT_TIMER = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (device_id, bot_id, scope, key) DO UPDATE SET body = excluded.body, due_at = excluded.due_at`;
-const POSTPONE = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-WHERE NOT EXISTS (SELECT 1 FROM bot_timers WHERE device_id = ?1 AND bot_id = ?2 AND scope IN (?3, ?7) AND key = ?4)`;
-const DUE =
-  "SELECT id, device_id, bot_id, scope, key, body, due_at FROM bot_timers WHERE due_at <= ? ORDER BY due_at, id LIMIT ?";
-const DAY_MS = 24 * 3_600_000;
+/** Rows that one statement of `expired` takes at most. */
+export const EXPIRED_AT_ONCE = 200;
+const some = (table: string, condition: string): string =>
+  `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${condition} LIMIT ${EXPIRED_AT_ONCE})`;
+// A bot that was switched off between two attempts does not clear up after itself.
+const DECIDED = "NOT EXISTS (SELECT 1 FROM inbox i WHERE i.id = bot_steps.inbox_id AND i.state = 'pending')";
 const PUT_STEP = `INSERT INTO bot_steps (inbox_id, device_id, bot_id, key, value) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (inbox_id, bot_id, key) DO NOTHING`;
 
 const LOCALES = "SELECT DISTINCT device_id, bot_id FROM bot_sessions WHERE locale IS NOT NULL";
-
-const both = ({ key, alias }: Scope): [string, string] => [key, alias ?? key];
 
 /** A chat that was known by its LID only goes on under its number: what stood there is replaced. */
 const dropAlias = (
@@ -137,9 +92,10 @@ const dropAlias = (
 
 /** @param onTimer told when a timer is about to be stored: Unix milliseconds at which it is due */
 export function createBotState(
-  { box, rows, writer, now, clock }: Store,
-  onTimer?: (dueAt: number) => void,
+  store: Pick<Store, "box" | "rows" | "writer" | "now" | "clock">,
+  onTimer?: (deviceId: number, dueAt: number) => void,
 ): BotState {
+  const { box, rows, writer, now, clock } = store;
   const opened = <T>(row: Row, column: string, context: string): T =>
     box.openJson<T>(new Uint8Array(row[column] as ArrayBuffer), context);
 
@@ -159,12 +115,14 @@ export function createBotState(
     );
 
   return {
+    ...createTimerRows(store, onTimer),
+
     async keepsLocales(deviceId, botId) {
       return (await withLocales()).has(`${deviceId}:${botId}`);
     },
 
     async session(deviceId, botId, scope) {
-      const [row] = await rows(SESSION, [deviceId, ...both(scope), botId, now()]);
+      const [row] = await rows(SESSION, [deviceId, ...keysOf(scope), botId, now()]);
       if (row === undefined) return null;
       const value =
         row.value === null
@@ -185,7 +143,7 @@ export function createBotState(
     },
 
     async dialogue(deviceId, scope) {
-      const [row] = await rows(DIALOGUE, [deviceId, ...both(scope)]);
+      const [row] = await rows(DIALOGUE, [deviceId, ...keysOf(scope)]);
       if (row === undefined) return null;
       return {
         botId: String(row.bot_id),
@@ -204,45 +162,8 @@ export function createBotState(
     },
 
     endDialogue: (deviceId, scope) => [
-      { sql: `DELETE FROM bot_dialogues WHERE ${SCOPES}`, args: [deviceId, ...both(scope)] },
+      { sql: `DELETE FROM bot_dialogues WHERE ${IN_SCOPE}`, args: [deviceId, ...keysOf(scope)] },
     ],
-
-    postponeTimer(deviceId, botId, scope, { key, dueAt, body }) {
-      onTimer?.(dueAt);
-      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
-      const args = [deviceId, botId, scope.key, key, sealed, dueAt, scope.alias ?? scope.key];
-      return [{ sql: POSTPONE, args }];
-    },
-
-    setTimer(deviceId, botId, scope, { key, dueAt, body }) {
-      onTimer?.(dueAt);
-      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
-      return [
-        ...cancelRow(deviceId, botId, scope, key),
-        { sql: PUT_TIMER, args: [deviceId, botId, scope.key, key, sealed, dueAt] },
-      ];
-    },
-
-    cancelTimer: cancelRow,
-
-    async dueTimers(at, limit) {
-      const due = await rows(DUE, [at, limit]);
-      return due.map((row) => {
-        const [deviceId, botId, key] = [Number(row.device_id), String(row.bot_id), String(row.key)];
-        const context = timerContext(deviceId, botId, String(row.scope), key);
-        const timer = { id: Number(row.id), deviceId, botId, key, dueAt: Number(row.due_at) };
-        try {
-          return { ...timer, body: opened<TimerBody>(row, "body", context) };
-        } catch {
-          return { ...timer, body: null };
-        }
-      });
-    },
-
-    async nextTimer() {
-      const [row] = await rows("SELECT min(due_at) AS at FROM bot_timers", []);
-      return row?.at == null ? null : Number(row.at);
-    },
 
     async steps(inboxId, botId) {
       const found = await rows(
@@ -268,25 +189,14 @@ export function createBotState(
     expired: (at) =>
       clock.isTrusted()
         ? [
-            { sql: "DELETE FROM bot_sessions WHERE expires_at <= ?", args: [at] },
+            { sql: some("bot_sessions", "expires_at <= ?"), args: [at] },
             // A timer ends a dialogue; what is left after a day belonged to a bot that is gone.
-            { sql: "DELETE FROM bot_dialogues WHERE expires_at <= ?", args: [at - DAY_MS] },
+            { sql: some("bot_dialogues", "expires_at <= ?"), args: [at - DAY_MS] },
+            { sql: some("bot_steps", DECIDED), args: [] },
           ]
         : [],
   };
 }
 
-const timerContext = (deviceId: number, botId: string, scope: string, key: string): string =>
-  `bot_timer:${deviceId}:${botId}:${scope}:${key}`;
-
 const stepContext = (inboxId: number, botId: string, key: string): string =>
   `bot_step:${inboxId}:${botId}:${key}`;
-
-function cancelRow(deviceId: number, botId: string, scope: Scope, key: string): Statement[] {
-  return [
-    {
-      sql: `DELETE FROM bot_timers WHERE ${SCOPES} AND bot_id = ? AND key = ?`,
-      args: [deviceId, ...both(scope), botId, key],
-    },
-  ];
-}

@@ -1,71 +1,91 @@
-import type { Incoming } from "../model/messages.ts";
 import type { StoredMessage } from "../model/answerer.ts";
+import { giveWay } from "../model/give-way.ts";
+import type { Incoming } from "../model/messages.ts";
 import type { Statement } from "../model/statement.ts";
-import type { BotState, DueTimer, TimerBody } from "./state.ts";
+import { SECOND_MS, type Time } from "../model/time.ts";
+import type { Alarm } from "./alarm.ts";
+import type { SilentSessions } from "./silent-sessions.ts";
+import { EXPIRED_AT_ONCE, type BotState } from "./state.ts";
+import type { DueTimer, TimerBody } from "./timer-rows.ts";
 
 export interface TimersDeps {
-  state: Pick<BotState, "dueTimers" | "nextTimer" | "expired">;
-  commit(statements: Statement[]): Promise<unknown>;
+  state: Pick<BotState, "dueTimers" | "nextTimers" | "expired">;
+  /** Told by `state` of what is about to be stored. */
+  alarm: Alarm;
+  silent: SilentSessions;
+  commit(statements: Statement[]): Promise<{ rowsAffected: number }[]>;
   /** Turns the timer into a message that waits for its decision; null when it was cancelled meanwhile. */
   record(timerId: number, deviceId: number, message: Incoming): Promise<number | null>;
-  deliver(stored: StoredMessage): Promise<void>;
+  deliver(stored: StoredMessage): void;
   /** Digits of a number, or null when it is gone. */
   numberOf(deviceId: number): string | null;
-  /** The chat's key now: its number's form, when that became known after the timer was set. Default: as it was. */
-  canonicalChat?(deviceId: number, jid: string): Promise<string>;
-  now: () => number;
-  /** Calls once after `ms`; the result cancels it. */
-  schedule: (ms: number, run: () => void) => () => void;
+  /** The chat's key now: its number's form, when that became known after the timer was set. */
+  canonicalChat(deviceId: number, jid: string): Promise<string>;
+  time: Pick<Time, "now" | "every">;
   onError(error: unknown): void;
 }
 
+/** Runs the timers of the numbers that are open. */
 export interface Timers {
+  /** Begins to run them, and to look every half minute for what nobody has announced. */
   start(): void;
-  /** A timer is about to be stored. */
-  expect(dueAt: number): void;
+  /** @throws StorageUnavailable; the number is open all the same, and looked at within half a minute */
+  open(deviceId: number): Promise<void>;
+  close(deviceId: number): void;
   /** Begins nothing more; resolves when what is under way is done. */
   stop(): Promise<void>;
 }
 
-const SWEEP_MS = 30_000;
+const SWEEP_MS = 30 * SECOND_MS;
+/** Due timers that are read at once. */
 const AT_ONCE = 100;
-/** The commit that stores a timer comes after its announcement. */
-const SOONEST_MS = 20;
+/** Numbers whose next timer is looked up at once. */
+const NUMBERS_AT_ONCE = 500;
 
 /** Timers of bots. A due one takes the path of a message: lane of its chat, guards, one commit, outbox. */
 export function createTimers(deps: TimersDeps): Timers {
-  const { state, now } = deps;
+  const { state, alarm, time } = deps;
+  const numbers = new Set<number>();
   let stopped = true;
-  let cancel: (() => void) | null = null;
-  let plannedAt = Infinity;
+  let cancels: (() => void)[] = [];
   let running: Promise<void> = Promise.resolve();
 
-  function plan(at: number): void {
-    if (stopped || at >= plannedAt) return;
-    cancel?.();
-    plannedAt = at;
-    cancel = deps.schedule(Math.max(SOONEST_MS, at - now()), () => {
-      plannedAt = Infinity;
-      cancel = null;
-      running = sweep();
-    });
-  }
+  const inTurn = (work: () => Promise<void>): Promise<void> =>
+    (running = running.then(() => (stopped ? undefined : work())).catch(deps.onError));
 
-  async function sweep(): Promise<void> {
-    try {
-      while (await fireSome());
-      await deps.commit(state.expired(now()));
-      plan(Math.min((await state.nextTimer()) ?? Infinity, now() + SWEEP_MS));
-    } catch (error) {
-      deps.onError(error);
-      plan(now() + SWEEP_MS);
+  async function runDue(): Promise<void> {
+    for (const deviceId of alarm.take()) {
+      if (stopped || !numbers.has(deviceId)) continue;
+      while (await fireSome(deviceId));
+      await lookUp([deviceId]);
     }
   }
 
+  async function lookUp(deviceIds: readonly number[]): Promise<void> {
+    for (const [deviceId, at] of await state.nextTimers(deviceIds)) alarm.expect(deviceId, at);
+  }
+
+  /** A commit may come later than its announcement, or the database may have been away when a timer was due. */
+  async function sweep(): Promise<void> {
+    const all = [...numbers];
+    for (let from = 0; from < all.length; from += NUMBERS_AT_ONCE) {
+      await lookUp(all.slice(from, from + NUMBERS_AT_ONCE));
+      await giveWay();
+    }
+    await deps.silent.step(time.now());
+    while (await removeSome());
+  }
+
+  async function removeSome(): Promise<boolean> {
+    const results = stopped ? [] : await deps.commit(state.expired(time.now()));
+    return results.some(({ rowsAffected }) => rowsAffected >= EXPIRED_AT_ONCE);
+  }
+
   /** @returns whether there may be more */
-  async function fireSome(): Promise<boolean> {
-    const due = stopped ? [] : await state.dueTimers(now(), AT_ONCE);
-    for (const timer of due) await fire(timer);
+  async function fireSome(deviceId: number): Promise<boolean> {
+    if (stopped || !numbers.has(deviceId)) return false;
+    const due = await state.dueTimers(deviceId, time.now(), AT_ONCE);
+    for (const timer of due) if (!stopped) await fire(timer);
     return due.length > 0;
   }
 
@@ -77,22 +97,29 @@ export function createTimers(deps: TimersDeps): Timers {
       return;
     }
     const ownNumber = deps.numberOf(deviceId);
-    const sender = (await deps.canonicalChat?.(deviceId, body.sender)) ?? body.sender;
-    const message = messageOf(timer, withNumber(body, sender), now());
+    const sender = await deps.canonicalChat(deviceId, body.sender);
+    const message = messageOf(timer, withNumber(body, sender), time.now());
     const inboxId = await deps.record(timer.id, deviceId, message);
     if (inboxId === null || ownNumber === null) return;
-    await deps.deliver({ inboxId, deviceId, ownNumber, message });
+    deps.deliver({ inboxId, deviceId, ownNumber, message });
   }
 
   return {
     start() {
       stopped = false;
-      plan(now());
+      cancels = [alarm.ring(() => void inTurn(runDue)), time.every(SWEEP_MS, () => void inTurn(sweep))];
     },
-    expect: plan,
+    async open(deviceId) {
+      numbers.add(deviceId);
+      await lookUp([deviceId]);
+    },
+    close(deviceId) {
+      numbers.delete(deviceId);
+      alarm.forget(deviceId);
+    },
     async stop() {
       stopped = true;
-      cancel?.();
+      for (const cancel of cancels) cancel();
       await running;
     },
   };

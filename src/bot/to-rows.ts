@@ -1,20 +1,15 @@
 import type { MediaRequest } from "../model/media.ts";
 import type { MediaDraft } from "../model/messages.ts";
 import type { ChatChange, AddressedDraft, StoredMessage } from "../model/answerer.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS, type Time } from "../model/time.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Effects } from "./context.ts";
 import { milliseconds } from "./duration.ts";
 import type { HandlerOutcome } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { validate } from "./standard-schema.ts";
-import {
-  EXPIRE,
-  REMIND,
-  type BotState,
-  type StoredDialogue,
-  type StoredSession,
-  type TimerBody,
-} from "./state.ts";
+import type { BotState, StoredDialogue, StoredSession } from "./state.ts";
+import { EXPIRE, REMIND, type TimerBody } from "./timer-rows.ts";
 import type { Bot, Idle } from "./types.ts";
 
 /** Makes files ready to be sent. */
@@ -26,7 +21,7 @@ export interface BotMedia {
 export interface ToRowsDeps {
   state: BotState;
   media: BotMedia;
-  now: () => number;
+  time: Pick<Time, "now" | "after">;
   config: { takeoverMinutes: number };
   /** Aborts when the gateway waits no longer. */
   stopping?: AbortSignal;
@@ -59,8 +54,8 @@ export class SessionRefused extends Error {
   }
 }
 
-const FILES_MS = 60_000;
-const DEFAULT_EXPIRY_MS = 24 * 3_600_000;
+const FILES_MS = MINUTE_MS;
+const DEFAULT_EXPIRY_MS = DAY_MS;
 
 /** Turns what a handler asked for into rows. Nothing has happened yet when it throws. */
 export async function toRows(
@@ -70,7 +65,7 @@ export async function toRows(
   before: Before,
   { effects, session, turn }: Answered,
 ): Promise<AnswerRows> {
-  const { state, now } = deps;
+  const { state, time } = deps;
   const { deviceId, message } = stored;
   const statements: Statement[] = [];
   statements.push(...(await sessionRows(deps, bot, deviceId, before, effects, session)));
@@ -79,7 +74,7 @@ export async function toRows(
     statements.push(
       ...(timer === null
         ? state.cancelTimer(deviceId, bot.id, before.scope, key)
-        : state.setTimer(deviceId, bot.id, before.scope, { key, dueAt: now() + timer.dueInMs, body })),
+        : state.setTimer(deviceId, bot.id, before.scope, { key, dueAt: time.now() + timer.dueInMs, body })),
     );
   }
   if (turn !== null || effects.dialogue === null) {
@@ -92,16 +87,16 @@ export async function toRows(
     );
   }
   const replies = await repliesOf(deps, stored, effects);
-  const handoffMs = effects.handoffMs === null ? deps.config.takeoverMinutes * 60_000 : effects.handoffMs;
+  const handoffMs = effects.handoffMs === null ? deps.config.takeoverMinutes * MINUTE_MS : effects.handoffMs;
   const chat: ChatChange =
-    handoffMs === undefined ? {} : { takeoverUntil: now() + Math.max(60_000, handoffMs) };
+    handoffMs === undefined ? {} : { takeoverUntil: time.now() + Math.max(MINUTE_MS, handoffMs) };
   if (message.chatKind === "channel" && turn !== null)
     throw new TypeError("Dialogues need a person; a channel has none.");
   return { replies, statements, chat };
 }
 
 async function sessionRows(
-  { state, now }: ToRowsDeps,
+  { state, time }: ToRowsDeps,
   bot: Bot,
   deviceId: number,
   { scope, session: old, given }: Before,
@@ -122,12 +117,12 @@ async function sessionRows(
     version: changed ? options.version : (old?.version ?? 1),
     value,
     locale: locale ?? old?.locale ?? null,
-    expiresAt: ttl === null ? null : now() + ttl,
+    expiresAt: ttl === null ? null : time.now() + ttl,
   });
 }
 
 function dialogueRows(
-  { state, now }: ToRowsDeps,
+  { state, time }: ToRowsDeps,
   bot: Bot,
   stored: StoredMessage,
   { scope, dialogue: under }: Before,
@@ -138,12 +133,12 @@ function dialogueRows(
   if (botTurn.kind !== "continue") return ended;
   const idle: Idle = bot.dialogues.get(dialogue)?.idle ?? {};
   const expiresAt =
-    now() + (idle.expire === undefined ? DEFAULT_EXPIRY_MS : milliseconds(idle.expire, "idle.expire"));
+    time.now() + (idle.expire === undefined ? DEFAULT_EXPIRY_MS : milliseconds(idle.expire, "idle.expire"));
   const body = bodyOf(stored, { dialogue, begun });
   const timers = [{ key: EXPIRE, dueAt: expiresAt, body }];
   const isReminder = stored.message.timer?.key === REMIND;
   if (idle.remind !== undefined && !isReminder)
-    timers.push({ key: REMIND, dueAt: now() + milliseconds(idle.remind, "idle.remind"), body });
+    timers.push({ key: REMIND, dueAt: time.now() + milliseconds(idle.remind, "idle.remind"), body });
   return [
     ...ended,
     ...state.saveDialogue(deviceId, scope, { botId: bot.id, dialogue, state: botTurn.state, expiresAt }),
@@ -166,7 +161,7 @@ export function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
 }
 
 async function repliesOf(
-  { media, stopping }: ToRowsDeps,
+  { media, time, stopping }: ToRowsDeps,
   stored: StoredMessage,
   { replies }: Effects,
 ): Promise<AddressedDraft[]> {
@@ -175,9 +170,8 @@ async function repliesOf(
       addressed(stored, jid, (wanted as { draft: AddressedDraft["draft"] }).draft),
     );
   const abort = new AbortController();
-  const timer = setTimeout(
-    () => abort.abort(new Error(`The files of the reply were not there within ${FILES_MS / 1000} s.`)),
-    FILES_MS,
+  const cancel = time.after(FILES_MS, () =>
+    abort.abort(new Error(`The files of the reply were not there within ${FILES_MS / SECOND_MS} s.`)),
   );
   const stop = (): void => abort.abort(stopping?.reason);
   if (stopping?.aborted) stop();
@@ -192,7 +186,7 @@ async function repliesOf(
       }),
     );
   } finally {
-    clearTimeout(timer);
+    cancel();
     stopping?.removeEventListener("abort", stop);
   }
 }

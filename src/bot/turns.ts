@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Answer, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
+import type { Time } from "../model/time.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement } from "../model/statement.ts";
 import { toRows, type Before, type BotMedia } from "./to-rows.ts";
@@ -28,8 +29,7 @@ export interface TurnsDeps {
   /** For `ctx.idempotencyKey`: the same for the same message. */
   hmac(text: string): string;
   log: Logger;
-  /** Milliseconds. */
-  now: () => number;
+  time: Time;
   /** Aborts when the gateway waits no longer for handlers: they then reject with the signal's reason. */
   stopping?: AbortSignal;
   /** Told who runs. */
@@ -66,7 +66,7 @@ export interface Turns {
 
 /** Runs handlers with what they need from the database, and turns what they want into an answer. */
 export function createTurns(deps: TurnsDeps): Turns {
-  const { state, config, log, now, stopping, running } = deps;
+  const { state, config, log, time, stopping, running } = deps;
 
   /** Runs the handler, and says so when it kept everybody else waiting. */
   async function watched(
@@ -75,9 +75,9 @@ export function createTurns(deps: TurnsDeps): Turns {
     run: () => Promise<HandlerOutcome>,
   ): Promise<HandlerOutcome> {
     const ended = running?.begin(bot.id);
-    const began = performance.now();
+    const began = time.monotonic();
     const pending = run();
-    const blockedMs = Math.round(performance.now() - began);
+    const blockedMs = Math.round(time.monotonic() - began);
     if (blockedMs >= BLOCKING_MS)
       botLog().warn({ blockedMs }, "the handler blocked the event loop: all numbers stood still meanwhile");
     try {
@@ -107,6 +107,7 @@ export function createTurns(deps: TurnsDeps): Turns {
       const botLog = (): Logger =>
         log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
       const limits: Limits = {
+        time,
         timeoutMs: bot.timeoutMs ?? config.botTimeoutMs,
         ...(stopping && { stopping }),
       };
@@ -125,7 +126,7 @@ export function createTurns(deps: TurnsDeps): Turns {
           session: value,
           locale: found.session?.locale ?? null,
           view,
-          now,
+          now: time.now,
           log: botLog,
           services: servicesFor(deps, bot, stored, steps),
         };

@@ -15,6 +15,8 @@ export interface PublisherDeps {
   now: () => number;
   /** Null once the number is erased. */
   device(deviceId: number): { accountId: string; number: string } | null;
+  /** Of the event for the webhook that a message's decision has stored, if it has. */
+  deliveryOf(stored: StoredMessage): string;
   findMessage(accountId: string, waId: string): Promise<unknown>;
   findDelivery(accountId: string, id: string): Promise<unknown>;
   /** Null when the number has none any more. */
@@ -25,7 +27,7 @@ export interface PublisherDeps {
 export interface Publisher {
   device(record: { id: number }): void;
   /** New messages are in the inbox. */
-  received(recorded: { deviceId: number; message: Incoming }[]): void;
+  received(recorded: readonly { deviceId: number; message: Incoming }[]): void;
   decided(stored: StoredMessage, decided: Decided): void;
   /** A message of ours is in another state. */
   messageChanged(deviceId: number, waId: string): void;
@@ -38,6 +40,7 @@ export function createPublisher({
   events,
   now,
   device,
+  deliveryOf,
   findMessage,
   findDelivery,
   webhook,
@@ -46,11 +49,17 @@ export function createPublisher({
     deviceId: number,
     name: EventName,
     record: (of: { accountId: string; number: string }) => unknown | Promise<unknown>,
-    key?: string,
+    key?: () => string,
   ): void {
     const of = device(deviceId);
     if (of === null || !events.hasListeners(of.accountId)) return;
-    events.publish(of.accountId, { name, number: of.number, key, record: () => record(of) });
+    events.publish(of.accountId, { name, number: of.number, key: key?.(), record: () => record(of) });
+  }
+
+  /** The id is worked out only when somebody listens. */
+  function tellOfDelivery(deviceId: number, id: () => string): void {
+    const find = ({ accountId }: { accountId: string }) => findDelivery(accountId, id());
+    publish(deviceId, "delivery", find, () => `delivery:${id()}`);
   }
 
   return {
@@ -65,7 +74,8 @@ export function createPublisher({
         if (!message.fromMe && message.chatKind !== "status") publish(deviceId, "message.in", () => message);
     },
 
-    decided({ deviceId, message }, { by, route, guard, trail }) {
+    decided(stored, { by, route, guard, trail }) {
+      const { deviceId, message } = stored;
       if (message.chatKind === "status") return;
       const at = now();
       const chat = message.chatKey.replace(/@s\.whatsapp\.net$/, "");
@@ -79,16 +89,15 @@ export function createPublisher({
         trail,
         at,
       }));
+      tellOfDelivery(deviceId, () => deliveryOf(stored));
     },
 
     messageChanged(deviceId, waId) {
-      const key = `message:${deviceId}:${waId}`;
+      const key = (): string => `message:${deviceId}:${waId}`;
       publish(deviceId, "message.out", ({ accountId }) => findMessage(accountId, waId), key);
     },
 
-    deliveryChanged(deviceId, id) {
-      publish(deviceId, "delivery", ({ accountId }) => findDelivery(accountId, id), `delivery:${id}`);
-    },
+    deliveryChanged: (deviceId, id) => tellOfDelivery(deviceId, () => id),
 
     webhookTurned(deviceId) {
       // What is told is what held now: it may have turned again when somebody reads it.

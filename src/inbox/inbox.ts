@@ -1,8 +1,9 @@
 import { devices, inbox } from "../../drizzle/schema.ts";
-import type { Incoming, TextDraft } from "../model/messages.ts";
+import type { Incoming } from "../model/messages.ts";
 import type { Intake } from "../store/intake.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import { createInboxReader, sealContext, type InboxReader } from "./reader.ts";
 
 /** An incoming message with the row that holds it. */
 export interface RecordedMessage {
@@ -20,7 +21,7 @@ export interface PendingMessage {
   chatKey: string;
 }
 
-export interface Inbox {
+export interface Inbox extends InboxReader {
   /**
    * What storing messages takes (T1). What the inbox has already is left out.
    *
@@ -33,16 +34,12 @@ export interface Inbox {
    * @returns the row's id, or null when the timer was cancelled meanwhile
    */
   recordTimer(timerId: number, deviceId: number, message: Incoming): Promise<number | null>;
-  /** Everything without a decision, oldest first, and the newest id that was looked at: rows above it came later. */
-  pending(): Promise<{ messages: PendingMessage[]; upTo: number }>;
-  /** The message of a row, or null when the row is gone. */
-  load(inboxId: number): Promise<Incoming | null>;
+  /**
+   * What of a number has no decision, oldest first, and the newest id that was looked at: rows above it came later.
+   */
+  pending(deviceId: number): Promise<{ messages: PendingMessage[]; upTo: number }>;
   /** For the commit of the decision: the row is not pending any more. */
   done(inboxId: number): Statement;
-  /** What quoting a message takes, or null when this chat has no message of that id. */
-  findQuote(deviceId: number, chatKey: string, waId: string): Promise<TextDraft["quote"] | null>;
-  /** The message of that id in this chat, or null. */
-  find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
 }
 
 // What arrives for a number that was erased meanwhile is nobody's any more: nothing would ever delete it.
@@ -64,16 +61,10 @@ const PENDING = defineQuery(
   `SELECT i.id, i.device_id, coalesce((SELECT pn_user || '@s.whatsapp.net' FROM lid_map m
   WHERE m.device_id = i.device_id AND m.lid_user = replace(i.chat, '@lid', '') AND i.chat LIKE '%@lid'), i.chat) AS chatKey,
   d.number FROM inbox i JOIN devices d ON d.id = i.device_id
-  WHERE i.state = 'pending' AND i.id > ? AND i.id <= ? ORDER BY i.id LIMIT ?`,
+  WHERE i.state = 'pending' AND i.device_id = ? AND i.id > ? AND i.id <= ? ORDER BY i.id LIMIT ?`,
   { inboxId: inbox.id, deviceId: inbox.deviceId, chatKey: inbox.chat, ownNumber: devices.number },
 );
 const NEWEST = defineQuery("SELECT coalesce(max(id), 0) AS id FROM inbox", { id: inbox.id });
-const SEALED = { deviceId: inbox.deviceId, waId: inbox.waId, body: inbox.body };
-const LOAD = defineQuery("SELECT device_id, wa_id, body FROM inbox WHERE id = ?", SEALED);
-const FIND = defineQuery(
-  "SELECT device_id, wa_id, body FROM inbox WHERE device_id = ? AND wa_id = ? AND chat = ? LIMIT 1",
-  SEALED,
-);
 
 /** @param onRecorded told after each commit: the new messages, and how many others were there already */
 export function createInbox(
@@ -89,16 +80,9 @@ export function createInbox(
     return { sql: INSERT, args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender)] };
   }
 
-  function open({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): Incoming {
-    return box.openJson<Incoming>(body, sealContext(deviceId, waId));
-  }
-
-  async function find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null> {
-    const [row] = await store.read(FIND, [deviceId, waId, chatKey]);
-    return row === undefined ? null : open(row);
-  }
-
   return {
+    ...createInboxReader(store),
+
     intake(deviceId, messages, recordedNow) {
       return {
         statements: messages.map((message) => insert(deviceId, message)),
@@ -126,40 +110,20 @@ export function createInbox(
       return row === undefined ? null : Number(row.id);
     },
 
-    async pending() {
-      const [newest] = await store.read(NEWEST, []);
+    async pending(deviceId) {
+      const newest = await store.readOne(NEWEST);
       const upTo = newest!.id;
       const messages: PendingMessage[] = [];
-      for await (const page of store.pages(PENDING, (last) => [last?.inboxId ?? 0, upTo]))
-        for (const { inboxId, deviceId, ownNumber, chatKey } of page)
-          messages.push({ inboxId, deviceId, ownNumber, chatKey });
+      for await (const page of store.pages(PENDING, (last) => [deviceId, last?.inboxId ?? 0, upTo]))
+        messages.push(...page);
       return { messages, upTo };
     },
 
-    async load(inboxId) {
-      const [row] = await store.read(LOAD, [inboxId]);
-      return row === undefined ? null : open(row);
-    },
-
     done: (inboxId) => ({ sql: DONE, args: [inboxId] }),
-
-    async findQuote(deviceId, chatKey, waId) {
-      const message = await find(deviceId, chatKey, waId);
-      if (message === null) return null;
-      const { id, sender, fromMe, raw } = message;
-      return { id, sender, fromMe, raw };
-    },
-
-    find,
   };
 }
 
 /** Digits of a number's id, null for every other. */
 function numberIn(id: string): string | null {
   return id.endsWith("@s.whatsapp.net") ? id.slice(0, id.indexOf("@")) : null;
-}
-
-/** Binds a sealed body to its row, whose own id is not known before the insert. */
-function sealContext(deviceId: number, waId: string): string {
-  return `inbox:${deviceId}:${waId}`;
 }

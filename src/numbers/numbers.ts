@@ -66,6 +66,8 @@ export interface Numbers {
   stop(): Promise<void>;
   /** How many numbers of this process are in each state. */
   states(): Map<string, number>;
+  /** All numbers of this process. */
+  ids(): number[];
   /** Oldest first. */
   list(accountId: string): DeviceRecord[];
   find(accountId: string, number: string): DeviceRecord | null;
@@ -184,6 +186,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       flushActivity();
       await store.writer.drain();
     },
+    ids: () => [...lives.keys()],
     states() {
       const counts = new Map<string, number>();
       for (const { device } of lives.values()) counts.set(device.state, (counts.get(device.state) ?? 0) + 1);

@@ -4,10 +4,11 @@ import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { MessageReceipt, SentMessage, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
 import { createSenders } from "./senders.ts";
+import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { createStateCollector } from "./states.ts";
 import { createSubmissions, type PlannedSend, type SendRequest, type SendResult } from "./submit.ts";
 
@@ -58,7 +59,7 @@ export interface ReplyRows {
   release(results: ResultSet[]): void;
 }
 
-export interface Outbox {
+export interface Outbox extends SentReader {
   rows(answer: {
     deviceId: number;
     inboxId: number;
@@ -79,18 +80,16 @@ export interface Outbox {
   find(accountId: string, waId: string): Promise<MessageRecord | null>;
   /** Whether the outbox has a message of this id: what the phone then shows as its own is ours. */
   has(deviceId: number, waId: string): Promise<boolean>;
-  /** A sent message as it was, for phones that could not decrypt it; null when it is not known any more. */
-  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
-  /** The same with where it was sent. */
-  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** The number is linked no more: what waits fails with SENDER_NOT_CONNECTED. */
   abandon(deviceId: number): Promise<void>;
   /** The number is erased: nothing of it stays in memory. */
   forget(deviceId: number): void;
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
-  /** Reads what waits since the last run; it leaves as numbers open. */
+  /** Reads what numbers share. Call it before the first send. */
   start(): Promise<void>;
+  /** Reads what of a number waits since an earlier run; it leaves when the number is online. @throws StorageUnavailable */
+  open(deviceId: number): Promise<void>;
   /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
   drain(): Promise<void>;
 }
@@ -116,13 +115,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     states,
     isAwaited: submissions.awaits,
   });
-
-  async function sentMessage(deviceId: number, waId: string): Promise<SentMessage | null> {
-    const sql = "SELECT body, chat, jid FROM outbox WHERE device_id = ? AND wa_id = ?";
-    const [row] = await store.rows(sql, [deviceId, waId]);
-    if (row === undefined) return null;
-    return { draft: rows.openDraft(deviceId, waId, row.body), chat: String(row.chat), jid: String(row.jid) };
-  }
 
   async function plan(request: SendRequest, { number, jid }: SendRequest["destinations"][number]) {
     const { deviceId, quoteId } = request;
@@ -198,14 +190,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return found.length > 0;
     },
 
-    sentContent: async (deviceId, waId) => (await sentMessage(deviceId, waId))?.draft ?? null,
-    sentMessage,
-
+    ...createSentReader(store),
     wake: senders.wake,
     abandon: senders.abandon,
     forget: senders.forget,
     onClockMoved: senders.onClockMoved,
     start: senders.start,
+    open: senders.open,
 
     async drain() {
       submissions.stop();

@@ -46,6 +46,8 @@ export interface Senders {
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
   start(): Promise<void>;
+  /** Brings what waits in the table since an earlier run. @throws StorageUnavailable */
+  open(deviceId: number): Promise<void>;
   drain(): Promise<void>;
 }
 
@@ -55,9 +57,8 @@ const SWEEP_MS = HOUR_MS;
 /** What holds of a row that was found in the table: an earlier run may have sent it, and groups may have changed. */
 const UNKNOWN = { confirmed: false, retried: false, uncertain: true, allowed: false };
 const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
-/** Looks at a row for each number, of which there are few. */
-const DEVICES_WITH_QUEUE = `SELECT d.id AS device_id, d.state FROM devices d
-WHERE EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`;
+const STATE_WITH_QUEUE = `SELECT d.state FROM devices d WHERE d.id = ?
+AND EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`;
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
 
@@ -212,11 +213,13 @@ export function createSenders(deps: SendersDeps): Senders {
     async start() {
       await Promise.all([reachout.load(), backoff.load()]);
       leftBefore = await recentlyLeft(store, config.pacePerMinute);
-      for (const row of await store.rows(DEVICES_WITH_QUEUE, [])) {
-        const deviceId = Number(row.device_id);
-        await (NOT_LINKED_STATES.has(String(row.state)) ? abandon(deviceId) : wake(deviceId));
-      }
       sweep();
+    },
+
+    async open(deviceId) {
+      const [row] = await store.rows(STATE_WITH_QUEUE, [deviceId]);
+      if (row === undefined) return;
+      await (NOT_LINKED_STATES.has(String(row.state)) ? abandon(deviceId) : wake(deviceId));
     },
 
     async drain() {

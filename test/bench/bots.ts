@@ -20,6 +20,7 @@ import { createLogger } from "../../src/log.ts";
 import type { Incoming } from "../../src/model/messages.ts";
 import { createOutbox } from "../../src/outbox/outbox.ts";
 import type { Answerer } from "../../src/model/answerer.ts";
+import { createChats } from "../../src/pipeline/chats.ts";
 import { createPipeline } from "../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../src/inbox/polls.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -143,11 +144,13 @@ async function openPath(folder: string, answerersOf: (store: Store) => Answerer[
     inbox: createInbox(store),
     outbox,
     polls: createPolls(store),
+    chats: createChats(store),
+    leftovers: () => [],
     answerers: answerersOf(store),
     replyMaxAge: () => 3600,
   });
   await outbox.start();
-  await pipeline.start();
+  await pipeline.open(DEVICE);
   return {
     store,
     async answer(messages) {
@@ -192,7 +195,7 @@ function botAnswerers(definition: Definition) {
       config: { botTimeoutMs: 10_000, takeoverMinutes: 30 },
       hmac: (text) => text,
       log: createLogger(loadConfig({ LOG_LEVEL: "silent" }), { write: () => undefined }),
-      now: store.now,
+      time: store.time,
     });
     return [made.observers, made.interrupts, made.conversations, made.routes];
   };

@@ -66,13 +66,13 @@ export const MUTATIONS: Mutation[] = [
     file: "src/pipeline/handle.ts",
     edits: [
       [
-        "return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, row, chat)]);",
+        "const results = await store.writer.commit([...guarded, ...effects, ...chat]);",
         `if (${on("split-commit")}) {
-        await store.writer.commit(conclusion(stored, row, chat));
+        await store.writer.commit([...guarded, ...chat]);
         failpoint("after-reply-commit");
-        return await store.writer.commit([...replies, ...wanted]);
+        return await store.writer.commit(effects);
       }
-      return await store.writer.commit([...replies, ...wanted, ...conclusion(stored, row, chat)]);`,
+      const results = await store.writer.commit([...guarded, ...effects, ...chat]);`,
       ],
     ],
     killedAt: "after-reply-commit",

@@ -77,6 +77,7 @@ export class OutboxRun {
     });
     this.service.restarted((receipts) => this.#outbox.receipt(DEVICE, receipts), pauseIsKnown);
     await this.#outbox.start();
+    await this.#outbox.open(DEVICE);
   }
 
   /** Sends by REST, one request. */

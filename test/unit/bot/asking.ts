@@ -4,6 +4,7 @@ import { createBotState } from "../../../src/bot/state.ts";
 import type { RouteTable } from "../../../src/bot/table.ts";
 import type { Logger } from "../../../src/log.ts";
 import { blankNotes, type Answer, type Asked, type StoredMessage } from "../../../src/model/answerer.ts";
+import { timeWithClock } from "../../../src/model/time.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryStore } from "../store/temporary.ts";
 
@@ -33,7 +34,7 @@ export function asking(options: AskingOptions) {
       config: { botTimeoutMs, takeoverMinutes: 30 },
       hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
       log,
-      now,
+      time: timeWithClock(now),
       ...(stopping && { stopping }),
     });
   };

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { createAlarm, type Alarm } from "../../../src/bot/alarm.ts";
 import { createBotAnswerers, type BotAnswerersDeps } from "../../../src/bot/answerers.ts";
 import { readBot } from "../../../src/bot/define.ts";
 import { readLocales } from "../../../src/bot/locales.ts";
@@ -8,6 +9,7 @@ import { createTimers, type Timers } from "../../../src/bot/timers.ts";
 import type { AnyContext, BotDefinition, BotOptions, Routes } from "../../../src/bot/types.ts";
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import { createLids } from "../../../src/directory/lids.ts";
+import { timeWithClock } from "../../../src/model/time.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import type { DecisionRow } from "../../../src/pipeline/handle.ts";
@@ -78,6 +80,7 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
   async function open(bots: Bots): Promise<void> {
     const answerers: Answerer[] = [];
     const table = tableOf(bots, options.config);
+    let alarm!: Alarm;
     let state!: ReturnType<typeof createBotState>;
     run = await startPipeline({
       folder,
@@ -91,7 +94,8 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
         pipelineDeps: { onDecided: ({ message }, row) => options.onDecided!(message, row) },
       }),
       wrap(store) {
-        state = createBotState(store, (dueAt) => timers.expect(dueAt));
+        alarm = createAlarm(clock.time);
+        state = createBotState(store, alarm.expect);
         const made = createBotAnswerers({
           bindings: { tableOf: () => table },
           state,
@@ -101,7 +105,7 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
           config: { botTimeoutMs: options.botTimeoutMs ?? 10_000, takeoverMinutes: 30 },
           hmac: (words) => store.box.hmac("bot-step", words).toString("base64url"),
           log: log.log,
-          now: store.now,
+          time: timeWithClock(clock.now),
           ...(options.stopping && { stopping: options.stopping }),
         });
         answerers.push(made.observers, made.interrupts, made.conversations, made.routes);
@@ -111,17 +115,20 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
     });
     timers = createTimers({
       state,
+      alarm,
+      silent: { step: async () => undefined },
       commit: run.store.writer.commit,
       record: createInbox(run.store).recordTimer,
       deliver: run.pipeline.due,
       numberOf: () => OWN_NUMBER,
       canonicalChat: createLids({ store: run.store, identity: () => null }).canonicalChat,
-      now: clock.now,
-      schedule: clock.schedule,
+      time: clock.time,
       onError: (error) => log.log.error({ error: String(error) }, "timers"),
     });
     await run.outbox.start();
-    await run.pipeline.start();
+    await run.outbox.open(DEVICE);
+    await run.pipeline.open(DEVICE);
+    await timers.open(DEVICE);
     await run.connect(line);
     timers.start();
   }

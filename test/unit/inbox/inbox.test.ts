@@ -37,7 +37,7 @@ describe("the inbox", () => {
     const [first] = await record(store, inbox, DEVICE, [text(4915001, "hello")]);
     await inbox.find(DEVICE, jid(4915001), "NOBODY KNOWS");
     await inbox.load(first!.inboxId);
-    await inbox.pending();
+    await inbox.pending(DEVICE);
     await store.writer.commit([inbox.done(first!.inboxId)]);
 
     for (const sql of statements()) {
@@ -114,7 +114,7 @@ describe("the inbox", () => {
     await removeDevice(store, DEVICE + 1);
     await store.writer.commit([inbox.done(second!.inboxId)]);
 
-    const { messages, upTo } = await inbox.pending();
+    const { messages, upTo } = await inbox.pending(DEVICE);
 
     expect(messages).toEqual([
       { inboxId: first!.inboxId, deviceId: DEVICE, ownNumber: OWN_NUMBER, chatKey: jid(4915001) },

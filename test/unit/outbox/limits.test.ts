@@ -75,6 +75,7 @@ describe("429", () => {
 
     const after = await startRun({ clock, folder, env: { SEND_WAIT_MS: "0" } });
     await after.outbox.start();
+    await after.outbox.open(DEVICE);
     const line = scriptedLine();
     await after.connect(line);
     await clock.advance(4_999);
@@ -139,6 +140,7 @@ describe("a restart", () => {
 
     const after = await startRun({ clock, folder, env });
     await after.outbox.start();
+    await after.outbox.open(DEVICE);
     const line = scriptedLine();
     await after.connect(line);
     for (let index = 0; index < 20; index++) await submitTo(after.outbox, [4915200 + index], "more");
@@ -157,6 +159,7 @@ describe("a restart", () => {
     for (let run = 0; run < 5; run++) {
       const { outbox, connect, close } = await startRun({ clock, folder, env });
       await outbox.start();
+      await outbox.open(DEVICE);
       const line = scriptedLine(hang);
       if (run === 0)
         await submitTo(
@@ -186,6 +189,7 @@ describe("what waits too long", () => {
       deps: { onChange: (_deviceId, waId) => void changed.push(waId) },
     });
     await run.outbox.start();
+    await run.outbox.open(DEVICE);
     const [late] = await submitTo(run.outbox, [4915001], "late");
     const id = late!.id!;
     await clock.advance(3 * DAY);
@@ -241,6 +245,7 @@ describe("a message that may have left", () => {
 
     const run = await startRun({ clock, folder });
     await run.outbox.start();
+    await run.outbox.open(DEVICE);
     let handOver!: () => void;
     const line = scriptedLine();
     const heard = new Promise<void>((resolve) => (handOver = resolve));

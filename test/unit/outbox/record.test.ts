@@ -231,6 +231,7 @@ describe("a number that is linked no more", () => {
     await run.store.writer.commit([{ sql: "UPDATE devices SET state = 'logged_out'", args: [] }]);
 
     await run.outbox.start();
+    await run.outbox.open(DEVICE);
 
     expect(await run.outbox.find(ACCOUNT, waId!)).toMatchObject({ state: "failed" });
   });

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../store/temporary.ts";
-import { ACCOUNT, jid, manualClock, reply, scriptedLine, startRun, submitTo, wroteAt } from "./harness.ts";
+import {
+  DEVICE,
+  ACCOUNT,
+  jid,
+  manualClock,
+  reply,
+  scriptedLine,
+  startRun,
+  submitTo,
+  wroteAt,
+} from "./harness.ts";
 
 const MINUTE = 60_000;
 const locked = (until?: number) => () => ({ kind: "refused", code: 463, reason: "463", until }) as const;
@@ -84,6 +94,7 @@ describe("error 463", () => {
 
     const after = await startRun({ clock, folder });
     await after.outbox.start();
+    await after.outbox.open(DEVICE);
     const line = scriptedLine();
     await after.connect(line);
     const [result] = await submitTo(after.outbox, [4915002], "hello");

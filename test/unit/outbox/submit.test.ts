@@ -145,6 +145,7 @@ describe("after a restart", () => {
 
     const after = await startRun({ folder });
     await after.outbox.start();
+    await after.outbox.open(DEVICE);
     const line = scriptedLine();
     await after.connect(line);
 
@@ -162,6 +163,7 @@ describe("after a restart", () => {
 
     const after = await startRun({ folder, env: { SEND_WAIT_MS: "5000" } });
     await after.outbox.start();
+    await after.outbox.open(DEVICE);
     const line = scriptedLine();
     await after.connect(line);
     await submitTo(after.outbox, [4915001], "next");

@@ -9,12 +9,14 @@ import {
   hang,
   impatientTime,
   jid,
+  OWN_NUMBER,
   rest,
   scriptedLine,
   textOf,
   until,
   type Line,
 } from "../outbox/harness.ts";
+import { commitIntake } from "../../../src/store/intake.ts";
 import { crash, echo, startPipeline, text, type PipelineRun } from "./harness.ts";
 
 const silent: Answerer = { ...echo(), answer: () => new Promise(() => undefined) };
@@ -23,7 +25,7 @@ const silent: Answerer = { ...echo(), answer: () => new Promise(() => undefined)
 async function restart(folder: string): Promise<{ run: PipelineRun; line: Line }> {
   const run = await startPipeline({ folder, started: false });
   await run.outbox.start();
-  await run.pipeline.start();
+  await run.pipeline.open(DEVICE);
   const line = scriptedLine();
   await run.connect(line);
   return { run, line };
@@ -120,7 +122,7 @@ describe("the start", () => {
     const run = await startPipeline({ folder, started: false, answerers: [bot], slowStart: true });
 
     await run.receive(text(4915001, "early"));
-    const starting = run.pipeline.start();
+    const starting = run.pipeline.open(DEVICE);
     const received = run.receive(text(4915001, "meanwhile"));
     await rest();
     run.letStart();
@@ -239,9 +241,11 @@ describe("a lane", () => {
     await run.receive(text(4915001, "one"), text(4915001, "two"), text(4915002, "three"));
     await until(() => expect(asked).toEqual(["one", "three"]));
 
-    run.pipeline.forget(DEVICE);
+    run.pipeline.close(DEVICE);
     for (const go of finish) go();
-    await run.receive(text(4915003, "four"));
+    await run.pipeline.open(DEVICE + 1);
+    const next = run.pipeline.receive(DEVICE + 1, OWN_NUMBER, [text(4915003, "four")]);
+    await commitIntake(run.store.writer, next);
 
     await until(() => expect(asked).toEqual(["one", "three", "four"]));
     expect(jid(4915003)).toBe("4915003@s.whatsapp.net");

@@ -2,6 +2,7 @@ import { createInbox } from "../../../src/inbox/inbox.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
 import { createPipeline, type Pipeline, type PipelineDeps } from "../../../src/pipeline/pipeline.ts";
+import { createChats } from "../../../src/pipeline/chats.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
@@ -49,14 +50,16 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     store: run.store,
     config,
     log: silentLog(config),
-    inbox: { ...inbox, pending: async () => (await mayStart, inbox.pending()) },
+    inbox: { ...inbox, pending: async (deviceId) => (await mayStart, inbox.pending(deviceId)) },
     outbox: run.outbox,
+    chats: createChats(run.store),
+    leftovers: () => [],
     polls: createPolls(run.store),
     answerers,
     replyMaxAge: () => replyMaxAge,
     ...options.pipelineDeps,
   });
-  if (started) await pipeline.start();
+  if (started) await pipeline.open(DEVICE);
   return {
     ...run,
     pipeline,

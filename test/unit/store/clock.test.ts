@@ -240,7 +240,7 @@ describe("what is held in memory", () => {
     holds.keep(1, "c", 5);
     await reachout.lock(1, until);
     const facts = await chats.load(1, "c");
-    chats.saved(facts, { mutedUntil: until, takeoverUntil: until });
+    chats.saved(1, "c", { mutedUntil: until, takeoverUntil: until }, facts);
     machine.set(-DAY_MS);
     for (const part of [holds, reachout, chats]) part.onClockMoved(DAY_MS);
 

@@ -7,6 +7,8 @@ import type { Draft, Incoming } from "../../../src/model/messages.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createOutbox } from "../../../src/outbox/outbox.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
+import { createChats } from "../../../src/pipeline/chats.ts";
+import { createLoopGuard } from "../../../src/pipeline/loop-guard.ts";
 import { createPipeline } from "../../../src/pipeline/pipeline.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -130,6 +132,7 @@ export async function gateway(
     log,
     http,
   });
+  const chats = createChats(store);
   const webhooks = createWebhooks({
     store,
     config: { webhookTimeoutMs: 15_000 },
@@ -138,10 +141,7 @@ export async function gateway(
     outbox,
     media,
     files: options.files ?? noFiles,
-    loopGuard: {
-      allows: (deviceId, chat) => pipeline.loopGuard.allows(deviceId, chat),
-      count: (deviceId, chat, replies) => pipeline.loopGuard.count(deviceId, chat, replies),
-    },
+    loopGuard: createLoopGuard(chats, { loopGuardPerMinute: options.loopGuardPerMinute ?? 0 }, store.now),
     connection: () => ({
       markRead: async (chat, id) => void presence.push(`read ${chat} ${id}`),
       typing: async (chat, on) => void presence.push(`typing ${chat} ${on}`),
@@ -157,10 +157,12 @@ export async function gateway(
     inbox: createInbox(store),
     outbox,
     polls: createPolls(store),
+    chats,
+    leftovers: () => [],
     answerers: [webhooks.holder, ...(options.before ?? []), webhooks.answerer],
     replyMaxAge: webhooks.replyMaxAge,
   });
-  await pipeline.start();
+  await pipeline.open(DEVICE);
   webhooks.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {

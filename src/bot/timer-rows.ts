@@ -1,0 +1,121 @@
+import type { Statement } from "../model/statement.ts";
+import type { Store } from "../store/store.ts";
+import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
+
+/** What keys of Parley's own timers begin with. */
+export const OWN_TIMERS = "dialogue:";
+/** Keys of timers that Parley sets for dialogues. */
+export const REMIND = `${OWN_TIMERS}remind`;
+export const EXPIRE = `${OWN_TIMERS}expire`;
+
+/** What a timer needs to run: where, for whom, and what the bot gave it. */
+export interface TimerBody {
+  chat: string;
+  chatKey: string;
+  chatKind: string;
+  sender: string;
+  number: string | null;
+  lid: string | null;
+  pushName: string;
+  participant: string | null;
+  data: unknown;
+}
+
+/** A timer on its way into the table; `dueAt` is Unix milliseconds. */
+export interface NewTimer {
+  key: string;
+  dueAt: number;
+  body: TimerBody;
+}
+
+export interface DueTimer {
+  id: number;
+  deviceId: number;
+  botId: string;
+  key: string;
+  dueAt: number;
+  /** Null: the row does not open, and never will. */
+  body: TimerBody | null;
+}
+
+/** The table `bot_timers`. What changes it is a statement for the message's own commit. */
+export interface TimerRows {
+  setTimer(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
+  /** As `setTimer`, unless the bot has set it anew meanwhile. */
+  postponeTimer(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
+  cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[];
+  /** Timers of a number that are due, oldest first. */
+  dueTimers(deviceId: number, now: number, limit: number): Promise<DueTimer[]>;
+  /** When the next timer of each number is due, Unix milliseconds; numbers without one are left out. */
+  nextTimers(deviceIds: readonly number[]): Promise<Map<number, number>>;
+}
+
+const PUT_TIMER = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (device_id, bot_id, scope, key) DO UPDATE SET body = excluded.body, due_at = excluded.due_at`;
+const POSTPONE = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+WHERE NOT EXISTS (SELECT 1 FROM bot_timers WHERE device_id = ?1 AND bot_id = ?2 AND scope IN (?3, ?7) AND key = ?4)`;
+const DUE = `SELECT id, device_id, bot_id, scope, key, body, due_at FROM bot_timers
+WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`;
+const NEXT = `SELECT value AS device_id, (SELECT min(due_at) FROM bot_timers WHERE device_id = value) AS at
+FROM json_each(?)`;
+
+/** @param onTimer told when a timer is about to be stored */
+export function createTimerRows(
+  { box, rows }: Pick<Store, "box" | "rows">,
+  onTimer?: (deviceId: number, dueAt: number) => void,
+): TimerRows {
+  return {
+    setTimer(deviceId, botId, scope, { key, dueAt, body }) {
+      onTimer?.(deviceId, dueAt);
+      const sealed = box.sealJson(body, sealContext(deviceId, botId, scope.key, key));
+      return [
+        ...cancelTimer(deviceId, botId, scope, key),
+        { sql: PUT_TIMER, args: [deviceId, botId, scope.key, key, sealed, dueAt] },
+      ];
+    },
+
+    postponeTimer(deviceId, botId, scope, { key, dueAt, body }) {
+      onTimer?.(deviceId, dueAt);
+      const sealed = box.sealJson(body, sealContext(deviceId, botId, scope.key, key));
+      const args = [deviceId, botId, scope.key, key, sealed, dueAt, scope.alias ?? scope.key];
+      return [{ sql: POSTPONE, args }];
+    },
+
+    cancelTimer,
+
+    async dueTimers(deviceId, now, limit) {
+      const due = await rows(DUE, [deviceId, now, limit]);
+      return due.map((row) => {
+        const [botId, key] = [String(row.bot_id), String(row.key)];
+        const context = sealContext(deviceId, botId, String(row.scope), key);
+        const timer = { id: Number(row.id), deviceId, botId, key, dueAt: Number(row.due_at) };
+        try {
+          return {
+            ...timer,
+            body: box.openJson<TimerBody>(new Uint8Array(row.body as ArrayBuffer), context),
+          };
+        } catch {
+          return { ...timer, body: null };
+        }
+      });
+    },
+
+    async nextTimers(deviceIds) {
+      const found = await rows(NEXT, [JSON.stringify(deviceIds)]);
+      const known = found.filter(({ at }) => at !== null);
+      return new Map(known.map((row) => [Number(row.device_id), Number(row.at)]));
+    },
+  };
+}
+
+const sealContext = (deviceId: number, botId: string, scope: string, key: string): string =>
+  `bot_timer:${deviceId}:${botId}:${scope}:${key}`;
+
+function cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[] {
+  return [
+    {
+      sql: `DELETE FROM bot_timers WHERE ${IN_SCOPE} AND bot_id = ? AND key = ?`,
+      args: [deviceId, ...keysOf(scope), botId, key],
+    },
+  ];
+}

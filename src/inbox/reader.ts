@@ -1,0 +1,52 @@
+import { inbox } from "../../drizzle/schema.ts";
+import type { Incoming, TextDraft } from "../model/messages.ts";
+import { defineQuery } from "../store/query.ts";
+import type { Store } from "../store/store.ts";
+
+/** Messages that arrived, as long as they are kept. */
+export interface InboxReader {
+  /** The message of a row, or null when the row is gone. */
+  load(inboxId: number): Promise<Incoming | null>;
+  /** What quoting a message takes, or null when this chat has no message of that id. */
+  findQuote(deviceId: number, chatKey: string, waId: string): Promise<TextDraft["quote"] | null>;
+  /** The message of that id in this chat, or null. */
+  find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+}
+
+const SEALED = { deviceId: inbox.deviceId, waId: inbox.waId, body: inbox.body };
+const LOAD = defineQuery("SELECT device_id, wa_id, body FROM inbox WHERE id = ?", SEALED);
+const FIND = defineQuery(
+  "SELECT device_id, wa_id, body FROM inbox WHERE device_id = ? AND wa_id = ? AND chat = ? LIMIT 1",
+  SEALED,
+);
+
+/** Reads the table `inbox`; keeps nothing in memory. */
+export function createInboxReader({ readOne, box }: Pick<Store, "readOne" | "box">): InboxReader {
+  function open({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): Incoming {
+    return box.openJson<Incoming>(body, sealContext(deviceId, waId));
+  }
+
+  async function find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null> {
+    const row = await readOne(FIND, [deviceId, waId, chatKey]);
+    return row && open(row);
+  }
+
+  return {
+    async load(inboxId) {
+      const row = await readOne(LOAD, [inboxId]);
+      return row && open(row);
+    },
+    async findQuote(deviceId, chatKey, waId) {
+      const message = await find(deviceId, chatKey, waId);
+      if (message === null) return null;
+      const { id, sender, fromMe, raw } = message;
+      return { id, sender, fromMe, raw };
+    },
+    find,
+  };
+}
+
+/** Binds a sealed body to its row, whose own id is not known before the insert. */
+export function sealContext(deviceId: number, waId: string): string {
+  return `inbox:${deviceId}:${waId}`;
+}

@@ -1,0 +1,29 @@
+import type { Draft } from "../model/messages.ts";
+import type { Store } from "../store/store.ts";
+import type { SentMessage } from "../whatsapp/port.ts";
+import { createRows } from "./rows.ts";
+
+/** Messages of ours as they were sent, as long as they are kept. */
+export interface SentReader {
+  /** A message with where it was sent, for phones that could not decrypt it; null when it is not known any more. */
+  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
+  sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+}
+
+const SENT = "SELECT body, chat, jid FROM outbox WHERE device_id = ? AND wa_id = ?";
+
+/** Reads the table `outbox`; keeps nothing in memory. */
+export function createSentReader({ rows, box, now }: Pick<Store, "rows" | "box" | "now">): SentReader {
+  const { openDraft } = createRows(box, now);
+
+  async function sentMessage(deviceId: number, waId: string): Promise<SentMessage | null> {
+    const [row] = await rows(SENT, [deviceId, waId]);
+    if (row === undefined) return null;
+    return { draft: openDraft(deviceId, waId, row.body), chat: String(row.chat), jid: String(row.jid) };
+  }
+
+  return {
+    sentMessage,
+    sentContent: async (deviceId, waId) => (await sentMessage(deviceId, waId))?.draft ?? null,
+  };
+}

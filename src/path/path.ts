@@ -1,0 +1,270 @@
+import type { BotFiles } from "../bot/turns.ts";
+import { createAlarm } from "../bot/alarm.ts";
+import { createBotAnswerers } from "../bot/answerers.ts";
+import { createBindings, type Bindings } from "../bot/bindings.ts";
+import type { Locales } from "../bot/locales.ts";
+import type { BotRegistry } from "../bot/registry.ts";
+import { createRunningBots, type RunningBots } from "../bot/running.ts";
+import { createSilentSessions } from "../bot/silent-sessions.ts";
+import { createBotState, type BotState } from "../bot/state.ts";
+import { createTimers } from "../bot/timers.ts";
+import type { Config } from "../config.ts";
+import { createInbox } from "../inbox/inbox.ts";
+import { createPolls } from "../inbox/polls.ts";
+import type { Logger } from "../log.ts";
+import type { Media } from "../media/media.ts";
+import type { ReceivedMedia } from "../media/incoming.ts";
+import type { Answerer } from "../model/answerer.ts";
+import type { Time } from "../model/time.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
+import { createOutbox, type Outbox, type OutboxDeps } from "../outbox/outbox.ts";
+import { createChats } from "../pipeline/chats.ts";
+import { createLoopGuard } from "../pipeline/loop-guard.ts";
+import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
+import type { Store } from "../store/store.ts";
+import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
+import type { Connections } from "./connections.ts";
+import type { Observers } from "./observers.ts";
+import { createSentMessages, type SentMessage } from "./sent-message.ts";
+
+export interface MessagePathDeps {
+  /** Its `time` is the time of everything here. */
+  store: Store;
+  config: Pick<
+    Config,
+    | "botTimeoutMs"
+    | "loopGuardPerMinute"
+    | "pacePerMinute"
+    | "retentionDays"
+    | "sendWaitMs"
+    | "takeoverMinutes"
+    | "webhookTimeoutMs"
+  >;
+  log: Logger;
+  /** Where the connections of numbers are looked up. */
+  connections: Connections;
+  directory: {
+    /** Key of the chat with an address on the wire: the phone number's form when it is known. */
+    canonicalChat(deviceId: number, jid: string): Promise<string>;
+    /** Why nothing may be sent to an address, or null. Default: everything may be sent. */
+    refusal?: OutboxDeps["refusal"];
+  };
+  bots: {
+    registry: BotRegistry;
+    /** As they are now: bots are read again while the gateway runs. */
+    locales(): Locales;
+    /** Told who runs. */
+    running?: Pick<RunningBots, "begin">;
+    /** Limits handlers, which do real work even where a test moves the store's time. Default: that one. */
+    time?: Time;
+  };
+  http: Pick<SafeFetch, "request" | "check">;
+  files: {
+    /** Makes files ready to be sent. */
+    outgoing: Pick<Media, "prepare">;
+    /** Files that came with messages. */
+    received: BotFiles & Pick<ReceivedMedia, "link" | "image" | "largestImage">;
+  };
+  observers: Observers;
+  /** Aborts when the gateway waits no longer for handlers: what they were asked stays undecided. */
+  stopping: AbortSignal;
+  /** See `OutboxDeps`. */
+  collectMs?: number;
+  /** Answerers that are asked after all others: tests have some of their own. */
+  lastly?: Answerer[];
+}
+
+/** The way of a message through Parley (design §4), whole: from what a connection brings to what a connection sends. */
+export interface MessagePath extends Pick<Pipeline, "receive"> {
+  /** A send by REST. See `Outbox.submit`. */
+  submit: Outbox["submit"];
+  /** Receipts of messages of ours. */
+  receipts: Outbox["receipt"];
+  /** A message of ours, for whoever asks what became of it. */
+  findSent(accountId: string, waId: string): Promise<SentMessage | null>;
+  /** Reads what numbers share. Call it once, before the first request. */
+  load(): Promise<void>;
+  /**
+   * This process has the number from now on: its messages without a decision go into lanes, and its queued sends, timers
+   * and webhook retries go on. Idempotent.
+   *
+   * @throws StorageUnavailable; call it again
+   */
+  open(deviceId: number): Promise<void>;
+  /** Begins what looks at the clock: timers of bots, webhook retries. Call it when the numbers are open. */
+  start(): void;
+  /** The number is online: what is queued leaves. Never rejects. */
+  online(deviceId: number): Promise<void>;
+  /** The number is linked no more: what waits to be sent fails with SENDER_NOT_CONNECTED. Never rejects. */
+  unlinked(deviceId: number): Promise<void>;
+  /** This process has the number no longer: it begins nothing more of it and commits nothing more for it. */
+  close(deviceId: number): Promise<void>;
+  /** The number is erased: closes it, and forgets its settings. */
+  forget(deviceId: number): Promise<void>;
+  /** The clock was set back by so many milliseconds: what is remembered of times moves with it. */
+  onClockMoved(ms: number): void;
+  /** Begins nothing more; resolves when handlers and webhooks have ended, those cut off after `graceMs` included. */
+  drain(graceMs: number): Promise<void>;
+  /** After `drain`, when no request submits any more: resolves when what was being sent has its outcome. */
+  sent(): Promise<void>;
+  readonly bindings: Bindings;
+  readonly webhooks: Webhooks;
+  readonly outbox: Outbox;
+  readonly pipeline: Pipeline;
+  readonly state: BotState;
+}
+
+/**
+ * Joins the parts that a message passes, in the order in which it passes them. Numbers are opened and closed one by one:
+ * what a process does is the sum of the numbers that it has open.
+ */
+export function createMessagePath(deps: MessagePathDeps): MessagePath {
+  const { store, config, log, connections, directory, observers, stopping } = deps;
+  const { time } = store;
+  const { connection } = connections;
+
+  // Where messages wait until they are decided, and where what is to be sent waits until it has left.
+  const inbox = createInbox(store, observers.received);
+  const polls = createPolls(store);
+  const outbox = createOutbox({
+    store,
+    config,
+    log,
+    connections,
+    canonicalChat: directory.canonicalChat,
+    refusal: directory.refusal,
+    findQuote: inbox.findQuote,
+    onChange: observers.messageChanged,
+    onOutcome: observers.messageEnded,
+    ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),
+  });
+
+  // What the guards know of a chat; they come before everybody who answers.
+  const chats = createChats(store);
+  const loopGuard = createLoopGuard(chats, config, store.now);
+
+  // Who answers.
+  const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem));
+  const alarm = createAlarm(time);
+  const state = createBotState(store, alarm.expect);
+  const bots = createBotAnswerers({
+    bindings,
+    state,
+    media: deps.files.outgoing,
+    files: deps.files.received,
+    locales: deps.bots.locales,
+    config,
+    hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+    log,
+    time: deps.bots.time ?? time,
+    stopping,
+    running: deps.bots.running ?? createRunningBots(),
+  });
+  const webhooks = createWebhooks({
+    store,
+    config,
+    log,
+    http: deps.http,
+    outbox,
+    files: deps.files.received,
+    media: deps.files.outgoing,
+    connection,
+    loopGuard,
+    onDelivery: observers.deliveryChanged,
+    onAttempt: observers.deliveryAttempted,
+    onDead: observers.deliveryDead,
+    onTurn: observers.webhookTurned,
+  });
+
+  // Lanes, guards, the first answerer in this order that does not pass, one commit, and the replies leave.
+  const pipeline = createPipeline({
+    store,
+    config,
+    log,
+    inbox,
+    outbox,
+    polls,
+    chats,
+    answerers: [
+      bots.observers,
+      bots.interrupts,
+      webhooks.holder,
+      bots.conversations,
+      bots.routes,
+      webhooks.answerer,
+      ...(deps.lastly ?? []),
+    ],
+    replyMaxAge: webhooks.replyMaxAge,
+    leftovers: (inboxId) => [state.forgetSteps(inboxId)],
+    onDecided: observers.decided,
+  });
+
+  // Timers of bots come back in as messages.
+  const timers = createTimers({
+    state,
+    alarm,
+    silent: createSilentSessions(store),
+    commit: store.writer.commit,
+    record: inbox.recordTimer,
+    deliver: pipeline.due,
+    numberOf: connections.number,
+    canonicalChat: directory.canonicalChat,
+    time,
+    onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
+  });
+
+  async function close(deviceId: number): Promise<void> {
+    timers.close(deviceId);
+    pipeline.close(deviceId);
+    outbox.forget(deviceId);
+    await store.writer.drain();
+  }
+
+  return {
+    receive: pipeline.receive,
+    submit: outbox.submit,
+    receipts: outbox.receipt,
+    findSent: createSentMessages({
+      find: outbox.find,
+      sentContent: outbox.sentContent,
+      polls,
+      deviceOf: connections.deviceOf,
+    }),
+
+    async load() {
+      await Promise.all([bindings.load(), webhooks.load(), outbox.start()]);
+    },
+    async open(deviceId) {
+      await Promise.all([outbox.open(deviceId), pipeline.open(deviceId), timers.open(deviceId)]);
+    },
+    start() {
+      timers.start();
+      webhooks.start();
+    },
+    online: outbox.wake,
+    async unlinked(deviceId) {
+      await outbox
+        .abandon(deviceId)
+        .catch((err: unknown) => log.error({ err, device: deviceId }, "ending what waits failed"));
+    },
+    close,
+    async forget(deviceId) {
+      await close(deviceId);
+      bindings.forget(deviceId);
+      webhooks.forget(deviceId);
+    },
+    onClockMoved(ms) {
+      for (const part of [chats, webhooks, outbox, alarm]) part.onClockMoved(ms);
+    },
+    async drain(graceMs) {
+      await Promise.all([timers.stop(), pipeline.drain(), webhooks.stop(graceMs)]);
+    },
+    sent: outbox.drain,
+
+    bindings,
+    webhooks,
+    outbox,
+    pipeline,
+    state,
+  };
+}

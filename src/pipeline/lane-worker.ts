@@ -1,0 +1,142 @@
+import type { StoredMessage } from "../model/answerer.ts";
+import type { Incoming } from "../model/messages.ts";
+import { backoffMs } from "../model/time.ts";
+import { StorageUnavailable } from "../store/errors.ts";
+import { createHandler, type LaneView } from "./handle.ts";
+import type { PipelineDeps } from "./pipeline.ts";
+import { createSettled } from "./settled.ts";
+
+/** A number whose messages this process handles. */
+export interface OpenNumber {
+  /** Aborts when nothing is to be begun any more: pauses end. */
+  ending: AbortController;
+  /** Somebody else may handle its messages by now: nothing is committed any more. */
+  closed: boolean;
+}
+
+/** A message in a lane; without content when it is cheaper to read it when its turn comes. */
+export interface PendingMessage {
+  inboxId: number;
+  deviceId: number;
+  /** Digits. */
+  ownNumber: string;
+  /** Key of the lane. */
+  lane: string;
+  message: Incoming | null;
+  number: OpenNumber;
+}
+
+/** What the lanes hand their messages to. */
+export interface LaneWorker {
+  /** Resolves when the message has its decision; false: it stays undecided. Never throws. */
+  take(pending: PendingMessage, behind: () => PendingMessage[]): Promise<boolean>;
+}
+
+/** However fast somebody goes on writing, an answer comes after this time. */
+const LONGEST_BURST_MS = 30_000;
+/** Attempts at a message that fails for another reason than the database: 15 seconds. */
+const MOST_FAILURES = 5;
+
+const GIVE_UP = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, trail, at)
+SELECT id, device_id, chat, wa_id, ?, ? FROM inbox WHERE id = ? ON CONFLICT (inbox_id) DO NOTHING`;
+
+/** Brings one message after the other to its decision: again when storage was away, never when it has one. */
+export function createLaneWorker(deps: PipelineDeps): LaneWorker {
+  const { inbox, log, store } = deps;
+  const { time } = store;
+  const handleMessage = createHandler(deps);
+  const settled = createSettled(deps);
+  /** Decided together with a message before them. */
+  const taken = new Set<number>();
+
+  /** Storage that is away comes back: the message stays at the head of its lane until it has its decision. */
+  async function take(pending: PendingMessage, behind: () => PendingMessage[]): Promise<boolean> {
+    const { signal } = pending.number.ending;
+    for (let failures = 0; ;) {
+      try {
+        if (taken.delete(pending.inboxId)) return true;
+        // The commit that seemed to fail may have come through: only its answer was lost.
+        const ids = [pending, ...behind()].map(({ inboxId }) => inboxId);
+        if (failures > 0 && (await settled.since(pending, ids, taken))) return true;
+        const stored = await load(pending);
+        if (stored !== null) await handleMessage(stored, viewOf(pending, stored, behind), pending.number);
+        return true;
+      } catch (error) {
+        failures++;
+        if (signal.aborted || (await hasGivenUp(pending, error, failures))) return !signal.aborted;
+        await time.pause(backoffMs(failures), signal);
+        if (signal.aborted) return false;
+      }
+    }
+  }
+
+  /** What can never be decided (a row that does not open) must not keep its chat from going on. */
+  async function hasGivenUp(
+    { inboxId, deviceId }: PendingMessage,
+    error: unknown,
+    failures: number,
+  ): Promise<boolean> {
+    const detail = error instanceof Error ? error.name : typeof error;
+    const hopeless = !(error instanceof StorageUnavailable) && failures >= MOST_FAILURES;
+    const what = hopeless ? "a message is given up" : "a message could not be decided; it is tried again";
+    log.error({ device: deviceId, inbox: inboxId, error: detail, failures }, what);
+    if (!hopeless) return false;
+    const trail = JSON.stringify([{ by: "pipeline", outcome: "failed", detail }]);
+    const decision = { sql: GIVE_UP, args: [trail, store.now(), inboxId] };
+    return store.writer.commit([decision, inbox.done(inboxId), ...deps.leftovers(inboxId)]).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  function viewOf(
+    pending: PendingMessage,
+    { message }: StoredMessage,
+    behind: () => PendingMessage[],
+  ): LaneView {
+    const { signal } = pending.number.ending;
+    return {
+      async following(ms) {
+        const until = store.now() + LONGEST_BURST_MS;
+        for (let count = -1; count < behind().length;) {
+          count = behind().length;
+          if (signal.aborted || store.now() >= until) break;
+          await time.pause(ms, signal);
+        }
+        return textsBehind(behind(), message);
+      },
+      took(messages) {
+        for (const { inboxId } of messages) taken.add(inboxId);
+      },
+    };
+  }
+
+  /** Up to the first that is no text of the same writer. */
+  async function textsBehind(behind: PendingMessage[], first: Incoming): Promise<StoredMessage[]> {
+    const writers = [first.sender, first.lid];
+    const texts: StoredMessage[] = [];
+    for (const pending of behind) {
+      const stored = await load(pending);
+      if (stored === null) continue;
+      const { type, fromMe, sender, lid, timer } = stored.message;
+      const same = writers.includes(sender) || lid === first.sender;
+      if (type !== "text" || fromMe || timer || !same) break;
+      texts.push(stored);
+    }
+    return texts;
+  }
+
+  async function load({
+    inboxId,
+    deviceId,
+    ownNumber,
+    message,
+  }: PendingMessage): Promise<StoredMessage | null> {
+    const content = message ?? (await inbox.load(inboxId));
+    if (content === null) return null;
+    const counted = content.poll ? await deps.polls.withTally(deviceId, content) : content;
+    return { inboxId, deviceId, ownNumber, message: counted };
+  }
+
+  return { take };
+}
