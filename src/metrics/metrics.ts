@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
+import { readIncoming, readOutgoing } from "./queues.ts";
 
 /** What the gateway measures of itself. No phone number, chat or account is ever a label. */
 export interface Metrics {
@@ -28,12 +30,6 @@ export interface MetricsDeps {
 
 const FAST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
-
-const QUEUES = `SELECT
-  (SELECT count(*) FROM inbox WHERE state = 'pending') AS inbox,
-  (SELECT received_at FROM inbox WHERE state = 'pending' ORDER BY id LIMIT 1) AS inbox_oldest,
-  (SELECT count(*) FROM outbox WHERE state = 'queued') AS outbox,
-  (SELECT min(created_at) FROM outbox WHERE state = 'queued') AS outbox_oldest`;
 
 /** Counting costs an addition; what has to be looked up is looked up when somebody reads. */
 export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
@@ -79,13 +75,13 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
   let reading = false;
 
   async function lookUp(): Promise<void> {
-    const [row] = await store.rows(QUEUES, []);
-    const age = (since: unknown): number =>
-      since === null || since === undefined ? 0 : Math.max(0, (store.now() - Number(since)) / 1000);
-    inbox.set(Number(row!.inbox));
-    inboxAge.set(age(row!.inbox_oldest));
-    outbox.set(Number(row!.outbox));
-    outboxAge.set(age(row!.outbox_oldest));
+    const [incoming, outgoing] = [await readIncoming(store), await readOutgoing(store)];
+    const age = (since: number | null): number =>
+      since === null ? 0 : Math.max(0, (store.now() - since) / SECOND_MS);
+    inbox.set(incoming.count);
+    inboxAge.set(age(incoming.oldest));
+    outbox.set(outgoing.count);
+    outboxAge.set(age(outgoing.oldest));
     numbers.reset();
     for (const [state, count] of sessions()) numbers.set({ state }, count);
   }

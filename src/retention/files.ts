@@ -1,14 +1,17 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { inbox, mediaFiles, outbox } from "../../drizzle/schema.ts";
 import type { Draft } from "../model/messages.ts";
+import { HOUR_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** Time in which a file that was written gets its row, and a download or a conversion ends. */
-const YOUNG_MS = 3_600_000;
+const YOUNG_MS = HOUR_MS;
 const AT_ONCE = 500;
 
 export interface FilesDeps {
-  store: Pick<Store, "rows" | "read" | "pages" | "writer" | "now" | "clock" | "time">;
+  store: Pick<Store, "read" | "pages" | "writer" | "now" | "clock" | "time">;
   dataDir: string;
   /** A message of the outbox; null when it is not known any more. */
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;
@@ -16,6 +19,23 @@ export interface FilesDeps {
 
 const EXPIRE = `delete from media_files where rowid in (select rowid from media_files
   where created_at < ? and id not in (select value from json_each(?)) limit ${AT_ONCE})`;
+
+const WAITING_FILES = defineQuery(
+  `select device_id, id, wa_id from outbox indexed by outbox_waiting
+    where state = 'queued' and (device_id, id) > (?, ?) and kind not in ('text', 'poll') order by device_id, id limit ?`,
+  { deviceId: outbox.deviceId, id: outbox.id, waId: outbox.waId },
+);
+const behind = (last: { deviceId: number; id: number } | null): number[] => [
+  last?.deviceId ?? 0,
+  last?.id ?? 0,
+];
+const INBOX_NAMED = defineQuery(
+  "select device_id, id from inbox where id in (select value from json_each(?))",
+  { deviceId: inbox.deviceId, id: inbox.id },
+);
+const PATHS_NAMED = defineQuery("select path from media_files where id in (select value from json_each(?))", {
+  path: mediaFiles.path,
+});
 
 /**
  * Rows of files that were sent before a time, unless a message that has not left still needs them.
@@ -27,15 +47,12 @@ export async function expireSentFiles(
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const waiting = await store.rows(
-    "select device_id, wa_id from outbox where state = 'queued' and kind not in ('text', 'poll')",
-    [],
-  );
   const needed: string[] = [];
-  for (const row of waiting) {
-    const draft = await sentContent(Number(row.device_id), String(row.wa_id));
-    if (draft && "file" in draft) needed.push(draft.file);
-  }
+  for await (const page of store.pages(WAITING_FILES, behind))
+    for (const { deviceId, waId } of page) {
+      const draft = await sentContent(deviceId, waId);
+      if (draft && "file" in draft) needed.push(draft.file);
+    }
   for (let expired = 0; ;) {
     if (signal.aborted) return expired;
     const [result] = await store.writer.commit([{ sql: EXPIRE, args: [before, JSON.stringify(needed)] }]);
@@ -87,15 +104,13 @@ async function* unnamed(folder: string, named: Named, before: number): AsyncGene
 /** A file that came in is called `<device>-<inbox id>`. */
 async function namesInInbox(store: FilesDeps["store"], names: string[]): Promise<string[]> {
   const ids = names.flatMap((name) => /^\d+-(\d+)$/.exec(name)?.[1] ?? []).map(Number);
-  const sql = "select device_id, id from inbox where id in (select value from json_each(?))";
-  const rows = await store.rows(sql, [JSON.stringify(ids)]);
-  return rows.map((row) => `${Number(row.device_id)}-${Number(row.id)}`);
+  const rows = await store.read(INBOX_NAMED, [JSON.stringify(ids)]);
+  return rows.map(({ deviceId, id }) => `${deviceId}-${id}`);
 }
 
 async function namesInMediaFiles(store: FilesDeps["store"], names: string[]): Promise<string[]> {
-  const paths = names.map((name) => join("media", name));
-  const sql = "select path from media_files where path in (select value from json_each(?))";
-  const rows = await store.rows(sql, [JSON.stringify(paths)]);
-  const known = new Set(rows.map((row) => String(row.path)));
+  // A file has its row's id for a name.
+  const rows = await store.read(PATHS_NAMED, [JSON.stringify(names)]);
+  const known = new Set(rows.map(({ path }) => path));
   return [...names.filter((name) => known.has(join("media", name))), "in"];
 }

@@ -1,12 +1,25 @@
 import type { Logger } from "pino";
+import { DAY_MS, HOUR_MS, type Cancel } from "../model/time.ts";
 import { expireSentFiles, removeFiles, type FilesDeps } from "./files.ts";
-import { deleteLeftOvers, expireRows, MESSAGE_TABLES, SENT_TABLES, type Ageing } from "./rows.ts";
+import {
+  BOT_STEPS,
+  CHAT_STATE,
+  expireAnswers,
+  expireRows,
+  lookThrough,
+  MESSAGE_TABLES,
+  POLL_VOTES,
+  SENT_TABLES,
+  type Ageing,
+} from "./rows.ts";
 
-const DAY_MS = 86_400_000;
-const EVERY_MS = 3_600_000;
+const EVERY_MS = HOUR_MS;
 /** So long phones may ask for a sent message again. */
 const SENT_DAYS = 7;
+/** What is known of a chat is kept beyond its messages: whoever wrote once is no stranger to a number that is locked. */
+const CHAT_DAYS = 365;
 
+/** What retention works on. */
 export interface RetentionDeps extends Omit<FilesDeps, "dataDir"> {
   config: { retentionDays: number; dataDir: string };
   log: Logger;
@@ -16,6 +29,7 @@ export interface RetentionDeps extends Omit<FilesDeps, "dataDir"> {
 
 type Step = [what: string, remove: () => Promise<number>];
 
+/** Deletes what is old, every hour. */
 export interface Retention {
   /** Runs now and every hour. */
   start(): void;
@@ -26,35 +40,54 @@ export interface Retention {
 }
 
 /**
- * Keeps the promise of `RETENTION_DAYS`: messages, decisions, deliveries, what was sent, votes, answers by idempotency key
- * (24 hours), and files. What waits to be answered, sent or delivered is never touched, however old it is. The journal
- * looks after itself.
+ * Keeps the promise of `RETENTION_DAYS`. What waits to be answered, sent or delivered is never touched, however old it is;
+ * nothing is deleted while the clock is doubted. The journal looks after itself.
+ *
+ * | What | When | Found by | Rows a step |
+ * |---|---|---|---|
+ * | inbox, decisions, deliveries with attempts, connections, missing messages, hours of the audit | RETENTION_DAYS | their key, which rises with age | 200 |
+ * | outbox with history and votes, sent files | RETENTION_DAYS, 7 days at least | key; `media_files_created` | 200, 500 |
+ * | votes in polls of others | the same | looked through by rowid | 500 read, 200 deleted |
+ * | results of bots' steps without a message that waits | at once | looked through by rowid | 500, 200 |
+ * | chats | a year without a message, RETENTION_DAYS at least | looked through by rowid | 500, 200 |
+ * | answers by idempotency key | 24 hours | `idempotency_created` | 200 |
+ * | files that no row names | an hour | names, 500 at once | |
+ * | rows of erased numbers | at once | `erasure.ts` | 200 |
+ *
+ * Not deleted by age: LID pairs and Signal sessions (a contact's key must not change because nobody wrote for long), and
+ * sessions of bots without a `ttl` (kept until the number is erased, as the bot's page says).
  */
 export function createRetention({ config, log, afterwards, ...deps }: RetentionDeps): Retention {
   const { store } = deps;
   const files: FilesDeps = { ...deps, dataDir: config.dataDir };
   const stopping = new AbortController();
   const { signal } = stopping;
-  let timer: NodeJS.Timeout | null = null;
+  let end: Cancel | null = null;
   let running: Promise<void> | null = null;
 
-  async function sweep(): Promise<void> {
-    if (!store.clock.isTrusted()) return log.warn("nothing is deleted for its age: the clock is doubted");
+  function steps(): Step[] {
     const now = store.now();
     const messages = now - config.retentionDays * DAY_MS;
     const sent = now - Math.max(config.retentionDays, SENT_DAYS) * DAY_MS;
+    const chats = now - Math.max(config.retentionDays, CHAT_DAYS) * DAY_MS;
     const expire = (tables: Ageing[], before: number): Step[] =>
       tables.map((table) => [table.table, () => expireRows(store, table, before, signal)]);
-    const steps: Step[] = [
+    return [
       ...expire(MESSAGE_TABLES, messages),
       ...expire(SENT_TABLES, sent),
-      ["poll_votes", () => deleteLeftOvers(store, "poll_votes", sent, signal)],
-      ["idempotency", () => deleteLeftOvers(store, "idempotency", now - DAY_MS, signal)],
+      ["poll_votes", () => lookThrough(store, POLL_VOTES, sent, signal)],
+      ["bot_steps", () => lookThrough(store, BOT_STEPS, now, signal)],
+      ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
+      ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],
       ["media_files", () => expireSentFiles(files, sent, signal)],
       ["files", () => removeFiles(files, signal)],
     ];
+  }
+
+  async function sweep(): Promise<void> {
+    if (!store.clock.isTrusted()) return log.warn("nothing is deleted for its age: the clock is doubted");
     const removed: Record<string, number> = {};
-    for (const [name, step] of steps) {
+    for (const [name, step] of steps()) {
       if (signal.aborted) return;
       const count = await step();
       if (count > 0) removed[name] = count;
@@ -75,12 +108,12 @@ export function createRetention({ config, log, afterwards, ...deps }: RetentionD
 
   return {
     start() {
-      timer ??= setInterval(() => void run(), EVERY_MS).unref();
+      end ??= store.time.every(EVERY_MS, () => void run());
       void run();
     },
     run,
     async stop() {
-      if (timer) clearInterval(timer);
+      end?.();
       stopping.abort();
       await running;
     },

@@ -1,35 +1,45 @@
+import { giveWay } from "../model/give-way.ts";
+import { boolean, defineQuery, integer, type Query } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** Small enough that messages do not notice: the writer is everybody's. */
 const ROWS_AT_ONCE = 200;
+/** Of a table that is looked through from end to end, read at once. */
+const ROWS_LOOKED_AT = 500;
 
-/** One table whose rows end. */
+/** One table whose rows end, in the order in which they came: what is younger is not read. */
 export interface Ageing {
   table: string;
   /** Rises with age, so that the oldest rows are read and nothing of the others. */
   key: string;
-  /** When it came, Unix milliseconds. */
-  at: string;
   /** True for rows that nothing is owed to any more. */
   ended: string;
-  /** Rows of other tables that go with it, before it; `?` is the list of keys. */
+  /** Rows of other tables that go with it, before it; {@link KEYS} is the list of keys. */
   with?: string[];
+  page: Query<{ key: number; old: boolean; ended: boolean }>;
 }
 
 const KEYS = "(select value from json_each(?))";
 
-const INBOX: Ageing = {
+function ageing(table: Omit<Ageing, "page"> & { at: string }): Ageing {
+  const { at, key, ended } = table;
+  const sql = `select ${key} as key, ${at} < ? as old, ${ended} as ended from ${table.table}
+    where ${key} > ? order by ${key} limit ${ROWS_AT_ONCE}`;
+  return { ...table, page: defineQuery(sql, { key: integer(), old: boolean(), ended: boolean() }) };
+}
+
+const INBOX = ageing({
   table: "inbox",
   key: "id",
   at: "received_at",
-  // A delivery that is tried again may still need the message's file.
+  // A delivery that is tried again may still need the message's file. Index deliveries_owed.
   ended: `state = 'done' and not exists (select 1 from deliveries
     where deliveries.inbox_id = inbox.id and deliveries.state in ('pending', 'retrying'))`,
-};
+});
 
-const DECISIONS: Ageing = { table: "decisions", key: "inbox_id", at: "at", ended: "true" };
+const DECISIONS = ageing({ table: "decisions", key: "inbox_id", at: "at", ended: "true" });
 
-const DELIVERIES: Ageing = {
+const DELIVERIES = ageing({
   table: "deliveries",
   key: "rowid",
   at: "created_at",
@@ -37,9 +47,9 @@ const DELIVERIES: Ageing = {
   with: [
     `delete from delivery_attempts where delivery_id in (select id from deliveries where rowid in ${KEYS})`,
   ],
-};
+});
 
-const OUTBOX: Ageing = {
+const OUTBOX = ageing({
   table: "outbox",
   key: "id",
   at: "created_at",
@@ -49,18 +59,19 @@ const OUTBOX: Ageing = {
     `delete from poll_votes where (device_id, poll_id) in
       (select device_id, wa_id from outbox where id in ${KEYS} and kind = 'poll')`,
   ],
-};
+});
 
 /** What the audit goes by. */
-const CONNECTIONS: Ageing = {
+const CONNECTIONS = ageing({
   table: "connections",
   key: "id",
   at: "opened_at",
-  // One may stay open for months.
-  ended: "id <> (select max(id) from connections newest where newest.device_id = connections.device_id)",
-};
-const AUDIT_HOURS: Ageing = { table: "audit_hours", key: "rowid", at: "hour", ended: "true" };
-const MISSING: Ageing = { table: "missing_messages", key: "rowid", at: "noticed_at", ended: "true" };
+  // One may stay open for months. Index connections_device.
+  ended: `exists (select 1 from connections newer
+    where newer.device_id = connections.device_id and newer.opened_at > connections.opened_at)`,
+});
+const MISSING = ageing({ table: "missing_messages", key: "rowid", at: "noticed_at", ended: "true" });
+const AUDIT_HOURS = ageing({ table: "audit_hours", key: "rowid", at: "hour", ended: "true" });
 
 /** What everything that belongs to messages is kept for. */
 export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES, CONNECTIONS, MISSING, AUDIT_HOURS];
@@ -70,24 +81,22 @@ export const SENT_TABLES = [OUTBOX];
 /**
  * Deletes rows that ended before a time, oldest first, a few in each commit.
  *
+ * @param before Unix milliseconds
  * @returns how many
  */
 export async function expireRows(
-  { rows, writer }: Pick<Store, "rows" | "writer">,
-  { table, key, at, ended, with: others = [] }: Ageing,
+  { read, writer }: Pick<Store, "read" | "writer">,
+  { table, key, ended, page, with: others = [] }: Ageing,
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const select = `select ${key} as key, ${at} < ? as old, ${ended} as ended from ${table}
-    where ${key} > ? order by ${key} limit ${ROWS_AT_ONCE}`;
   let deleted = 0;
-  for (let from = Number.MIN_SAFE_INTEGER; !signal.aborted;) {
-    const found = await rows(select, [before, from]);
-    const old = found.filter((row) => row.old);
+  for (let from = Number.MIN_SAFE_INTEGER; !signal.aborted; await giveWay()) {
+    const old = (await read(page, [before, from])).filter((row) => row.old);
     // Behind a whole page of younger rows there are no older ones.
     if (old.length === 0) break;
-    from = Number(found.at(-1)!.key);
-    const keys = JSON.stringify(old.filter((row) => row.ended).map((row) => Number(row.key)));
+    from = old.at(-1)!.key;
+    const keys = JSON.stringify(old.filter((row) => row.ended).map((row) => row.key));
     if (keys === "[]") continue;
     // The condition once more: a replay may have begun meanwhile.
     const still = `select ${key} from ${table} where ${key} in ${KEYS} and ${ended}`;
@@ -101,24 +110,80 @@ export async function expireRows(
   return deleted;
 }
 
-/** Votes in polls that are not in the outbox (any more), and answers to sends with a key of their own. */
-const LEFT_OVERS = {
-  poll_votes: `delete from poll_votes where rowid in (select v.rowid from poll_votes v
-    left join outbox o on o.device_id = v.device_id and o.wa_id = v.poll_id
-    where o.id is null and v.voted_at < ? limit ${ROWS_AT_ONCE})`,
-  idempotency: `delete from idempotency where rowid in
-    (select rowid from idempotency where created_at < ? limit ${ROWS_AT_ONCE})`,
-};
+/** A table whose rows end in no order: all of it is looked through, a page at a time. */
+export interface LookedThrough {
+  table: string;
+  /** `?1` is a time, Unix milliseconds; uses indexes of other tables only. */
+  ended: string;
+  page: Query<{ place: number; ended: boolean }>;
+}
 
-/** @returns how many */
-export async function deleteLeftOvers(
-  { writer }: Pick<Store, "writer">,
-  table: keyof typeof LEFT_OVERS,
+function lookedThrough(table: string, ended: string): LookedThrough {
+  const sql = `select rowid as place, ${ended} as ended from ${table}
+    where rowid > ?2 order by rowid limit ${ROWS_LOOKED_AT}`;
+  return { table, ended, page: defineQuery(sql, { place: integer(), ended: boolean() }) };
+}
+
+/** Votes in polls that are not in the outbox (any more). */
+export const POLL_VOTES = lookedThrough(
+  "poll_votes",
+  `voted_at < ?1 and not exists (select 1 from outbox
+    where outbox.device_id = poll_votes.device_id and outbox.wa_id = poll_votes.poll_id)`,
+);
+/** Results of steps whose message was decided, or given up, without taking them along. */
+export const BOT_STEPS = lookedThrough(
+  "bot_steps",
+  "?1 > 0 and not exists (select 1 from inbox where inbox.id = bot_steps.inbox_id and inbox.state = 'pending')",
+);
+/** Chats in which nobody has written for long, and nothing is held, muted or taken over. */
+export const CHAT_STATE = lookedThrough(
+  "chat_state",
+  `max(coalesce(last_incoming_at, 0), coalesce(takeover_until, 0), coalesce(muted_until, 0),
+    coalesce(held_until, 0)) < ?1`,
+);
+
+/**
+ * Deletes what ended before a time, wherever it lies in its table.
+ *
+ * @returns how many
+ */
+export async function lookThrough(
+  { read, writer }: Pick<Store, "read" | "writer">,
+  { table, ended, page }: LookedThrough,
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
-  for (let deleted = 0; ;) {
-    const [result] = await writer.commit([{ sql: LEFT_OVERS[table], args: [before] }]);
+  const sql = `delete from ${table} where rowid in (select value from json_each(?2)) and ${ended}`;
+  let deleted = 0;
+  for (let from = Number.MIN_SAFE_INTEGER; !signal.aborted; await giveWay()) {
+    const rows = await read(page, [before, from]);
+    if (rows.length === 0) break;
+    from = rows.at(-1)!.place;
+    const places = rows.filter((row) => row.ended).map(({ place }) => place);
+    for (let at = 0; at < places.length; at += ROWS_AT_ONCE) {
+      const some = JSON.stringify(places.slice(at, at + ROWS_AT_ONCE));
+      const [result] = await writer.commit([{ sql, args: [before, some] }]);
+      deleted += result!.rowsAffected;
+    }
+  }
+  return deleted;
+}
+
+const ANSWERS = `delete from idempotency where rowid in
+  (select rowid from idempotency where created_at < ? limit ${ROWS_AT_ONCE})`;
+
+/**
+ * Deletes answers to sends with a key of their own that were given before a time.
+ *
+ * @returns how many
+ */
+export async function expireAnswers(
+  { writer }: Pick<Store, "writer">,
+  before: number,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let deleted = 0; ; await giveWay()) {
+    const [result] = await writer.commit([{ sql: ANSWERS, args: [before] }]);
     deleted += result?.rowsAffected ?? 0;
     if (signal.aborted || (result?.rowsAffected ?? 0) < ROWS_AT_ONCE) return deleted;
   }

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Draft } from "../../../src/model/messages.ts";
 import { createRetention, type Retention } from "../../../src/retention/retention.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { scansOf, watchStatements } from "../store/query-plan.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 
 const DAY = 86_400_000;
@@ -219,6 +220,51 @@ describe("what is older than RETENTION_DAYS", () => {
     await retention().run();
 
     expect(await column("select idem_key from idempotency")).toEqual(["young"]);
+  });
+});
+
+describe("what nobody needs any more", () => {
+  const step = (inboxId: number) =>
+    insert("bot_steps", { inbox_id: inboxId, device_id: 1, bot_id: "b", key: "k", value: NOTHING });
+  const chat = (name: string, days: number, more: Record<string, number> = {}) =>
+    insert("chat_state", { device_id: 1, chat: name, last_incoming_at: ago(days), ...more });
+
+  it("goes: steps of bots whose message is decided, and chats that were silent for a year", async () => {
+    await message(1, 1, "pending");
+    await message(2, 1);
+    for (const inboxId of [1, 2, 3]) await step(inboxId);
+    await chat("silent", 400);
+    await chat("known", 300);
+    await chat("held", 400, { held_until: Date.now() + DAY });
+
+    await retention().run();
+
+    expect(await column("select inbox_id from bot_steps")).toEqual([1]);
+    expect(await column("select chat from chat_state order by chat")).toEqual(["held", "known"]);
+  });
+
+  it("is looked for in small steps, by keys and indexes", async () => {
+    const watched = watchStatements(store);
+    store = watched.store;
+    for (let id = 1; id <= 250; id++) await message(id, 40);
+    await delivery("waits", 40, "retrying", 7);
+    await sent(1, 40, "queued", "image");
+    await step(1);
+    await chat("c", 400);
+    await vote("p", 40);
+    await mediaFile("mf_old", 40);
+    watched.seen.length = 0;
+    watched.affected.length = 0;
+
+    await retention().run();
+    const made = [...watched.seen];
+
+    expect(Math.max(...watched.affected)).toBeLessThanOrEqual(500);
+    for (const statement of made)
+      expect({ sql: statement.sql, scans: await scansOf(store, statement) }).toEqual({
+        sql: statement.sql,
+        scans: [],
+      });
   });
 });
 
