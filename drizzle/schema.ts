@@ -8,6 +8,15 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 /** Facts about the database itself: the master key's check value, the owner of the file. */
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
+/** How far each process has written, on a libSQL server: see `store/server/fence.ts`. */
+export const commitFences = sqliteTable("commit_fences", {
+  writer: text().primaryKey(),
+  seq: integer().notNull(),
+  /** Where it stood before it was moved on without a batch. */
+  beforeSeq: integer("before_seq").notNull(),
+  at: integer().notNull(),
+});
+
 export const accounts = sqliteTable("accounts", {
   id: text().primaryKey(),
   name: text().notNull(),

@@ -7,7 +7,6 @@ import { StartError } from "../model/errors.ts";
 import { systemTime, type Time } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import { createClockTrust } from "./clock-trust.ts";
-import { createClientEngine, createServerReader } from "./client-engine.ts";
 import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
 import { codeOf, watchCondition, type Condition } from "./condition.ts";
 import type { Engine } from "./engine.ts";
@@ -21,11 +20,13 @@ import {
 } from "./key-check.ts";
 import { takeLock, type Lock } from "./lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
+import { defineQuery, integer } from "./query.ts";
 import { createReading } from "./reading.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
-import type { Store } from "./store.ts";
+import type { Reading, Store } from "./store.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
+import { createServerEngine, createServerReader } from "./server/engine.ts";
 import { createThreadEngine } from "./thread/engine.ts";
 import { createWriter } from "./writer.ts";
 
@@ -105,12 +106,13 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
   const { databaseUrl: url, databaseAuthToken: token } = config;
   const adminToken = findOrGenerateAdminToken(config);
   for (const secret of [keys.masterKey, keys.derivationKey, adminToken]) hideSecret(log, secret);
-  const engine = await openEngine(config, file, log);
+  const engine = await openEngine(config, file, log, time);
   const fileReader = file === null ? null : createFileReader(file);
-  const source = fileReader ?? createServerReader(url, token);
+  const source = fileReader ?? createServerReader({ url, authToken: token, time });
   const condition = fileReader && watchFile({ file: file!, name, log, engine, reader: fileReader, time });
   const reading = createReading(source, time, (failed) => condition?.failed(codeOf(failed)));
   const writer = createWriter({ engine, time, condition: condition ?? undefined });
+  if (file === null) await warnOfWeakDurability(reading, log);
   const cache = createCache(config.redisUrl, log);
   return {
     ...reading,
@@ -136,9 +138,23 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
   };
 }
 
-function openEngine(config: Config, file: string | null, log: Logger): Engine | Promise<Engine> {
-  if (file === null) return createClientEngine(config.databaseUrl, config.databaseAuthToken);
+function openEngine(config: Config, file: string | null, log: Logger, time: Time): Engine | Promise<Engine> {
+  if (file === null)
+    return createServerEngine({ url: config.databaseUrl, authToken: config.databaseAuthToken, time });
   return config.storeThread ? createThreadEngine(file, log) : createFileEngine(file);
+}
+
+/** SQLite's FULL, https://sqlite.org/pragma.html#pragma_synchronous: a commit is on the disk before it is answered. */
+const SYNCHRONOUS_FULL = 2;
+const SYNCHRONOUS = defineQuery("PRAGMA synchronous", { synchronous: integer() });
+
+/** A server has its own way to keep commits, and sqld's own default is one that a power cut may take back. */
+async function warnOfWeakDurability(reading: Reading, log: Logger): Promise<void> {
+  const found = await reading.readOne(SYNCHRONOUS);
+  if (found !== null && found.synchronous >= SYNCHRONOUS_FULL) return;
+  log.warn(
+    'the server of DATABASE_URL may lose acknowledged commits when its power fails (PRAGMA synchronous is not FULL); on sqld set durability_mode to "strong" by its admin API',
+  );
 }
 
 interface WatchedFile {

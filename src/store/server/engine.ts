@@ -1,0 +1,144 @@
+import type { ResultSet } from "@libsql/client";
+import { randomUUID } from "node:crypto";
+import { DAY_MS } from "../../model/time.ts";
+import { BatchFailed, type Engine } from "../engine.ts";
+import { lostResults } from "../lost-results.ts";
+import { toResultSet } from "../result.ts";
+import type { RowSource } from "../reading.ts";
+import type { Statement } from "../store.ts";
+import { connectToServer, toRawRows, type ServerAddress } from "./client.ts";
+import { createFence } from "./fence.ts";
+
+/** Rows of writers that are gone are kept for this long. */
+const KEEP_MS = 7 * DAY_MS;
+// After an answer was lost the server is asked what became of it: at once, and for about ten seconds.
+const SETTLE_PAUSES_MS = [50, 200, 500, 1_000, 2_000, 3_000, 3_000];
+
+export interface ServerEngineOptions extends ServerAddress {
+  /** Pauses between the questions what became of a batch. Tests may hand in shorter ones. */
+  settlePausesMs?: number[];
+}
+
+/**
+ * Writes to a libSQL server by `http(s)://`: every batch is one request, and the server keeps its transactions apart.
+ *
+ * A batch whose answer is lost may have been carried out, now or later. Each batch therefore moves this writer's fence, in
+ * the same transaction, from its number to the next, and fails when the fence is not where it expects it. After a lost
+ * answer the engine looks where the fence is and moves it on: what had not happened by then never will. So nothing is
+ * applied twice, and nothing that was applied is reported as failed; as long as the server stays away the outcome is
+ * `uncertain`, and nothing else is written before it is settled.
+ */
+export function createServerEngine(options: ServerEngineOptions): Engine {
+  const { time, settlePausesMs = SETTLE_PAUSES_MS } = options;
+  const server = connectToServer(options);
+  const fence = createFence(randomUUID(), time);
+  let opened = false;
+  /** The last batch may have been applied, and the fence does not tell yet. */
+  let unsettled = false;
+
+  async function send(statements: Statement[]): Promise<ResultSet[]> {
+    const results = await server.ask((client) => client.batch(statements, "write"));
+    return results.map(exactly);
+  }
+
+  async function open(): Promise<void> {
+    if (!opened) await send(fence.open(KEEP_MS));
+    opened = true;
+  }
+
+  /** @returns whether the last batch was applied; from now on it cannot be any more */
+  async function settle(): Promise<boolean> {
+    const [place] = await send(fence.moveOn());
+    unsettled = false;
+    return fence.movedOn(place!.rows[0]);
+  }
+
+  async function settlePatiently(lost: BatchFailed): Promise<boolean> {
+    unsettled = true;
+    for (const pause of settlePausesMs) {
+      server.reconnect();
+      try {
+        return await settle();
+      } catch {
+        await time.pause(pause);
+      }
+    }
+    throw new BatchFailed("uncertain", null, lost.cause);
+  }
+
+  async function batch(statements: Statement[]): Promise<ResultSet[]> {
+    await before(async () => {
+      await open();
+      if (unsettled) await settle();
+    });
+    try {
+      const results = await send([fence.pass(), ...statements]);
+      fence.passed();
+      return results.slice(1);
+    } catch (error) {
+      return afterFailure(statements, error as BatchFailed);
+    }
+  }
+
+  async function afterFailure(statements: Statement[], failed: BatchFailed): Promise<ResultSet[]> {
+    if (failed.kind === "uncertain") {
+      if (await settlePatiently(failed)) return lostResults(statements.length);
+      throw new BatchFailed("busy", null, failed.cause);
+    }
+    // The server has lost what it had acknowledged, as one that is not durable may after a crash.
+    if (failed.index === 0 && failed.kind === "constraint") {
+      await before(async () => void (await settle()));
+      throw new BatchFailed("busy", null, failed.cause);
+    }
+    throw new BatchFailed(
+      failed.kind,
+      failed.index === null ? null : Math.max(0, failed.index - 1),
+      failed.cause,
+    );
+  }
+
+  return {
+    batch,
+    reconnect: async () => server.reconnect(),
+    // The server's own business.
+    checkpoint: async () => undefined,
+    close: async () => server.close(),
+  };
+}
+
+/** What has to be done before a batch is sent: when that fails, nothing of the batch has happened. */
+async function before(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { kind, cause } = error as BatchFailed;
+    throw new BatchFailed(kind === "busy" ? "busy" : "unavailable", null, cause);
+  }
+}
+
+/** Reads from a libSQL server; each read is one request. A lost answer of a read is no uncertainty: it can be read again. */
+export function createServerReader(address: ServerAddress): RowSource {
+  const server = connectToServer(address);
+  let closed = false;
+  return {
+    async read(statement) {
+      if (closed) throw new BatchFailed("unavailable", null, new Error("it is closed"));
+      try {
+        return toRawRows(await server.ask((client) => client.execute(statement)));
+      } catch (error) {
+        const { kind, index, cause } = error as BatchFailed;
+        throw new BatchFailed(kind === "uncertain" ? "unavailable" : kind, index, cause);
+      }
+    },
+    reconnect: () => server.reconnect(),
+    close() {
+      closed = true;
+      server.close();
+    },
+  };
+}
+
+function exactly(result: ResultSet): ResultSet {
+  if (result.rows.length === 0) return result;
+  return toResultSet({ ...toRawRows(result), rowsAffected: result.rowsAffected, lastInsertRowid: null });
+}
