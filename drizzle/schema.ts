@@ -233,6 +233,10 @@ export const inbox = sqliteTable(
     index("inbox_pending")
       .on(t.id)
       .where(sql`state = 'pending'`),
+    // A process takes up what waits of the numbers that it has.
+    index("inbox_waiting")
+      .on(t.deviceId, t.id)
+      .where(sql`state = 'pending'`),
   ],
 );
 
@@ -558,7 +562,7 @@ export const botSessions = sqliteTable(
     value: blob({ mode: "buffer" }),
     /** Language that the person chose, or null. */
     locale: text(),
-    /** Null: kept until the number is erased. */
+    /** Null: kept until nobody has written in the chat for a year. */
     expiresAt: integer("expires_at"),
     updatedAt: integer("updated_at").notNull(),
   },
@@ -567,6 +571,9 @@ export const botSessions = sqliteTable(
     index("bot_sessions_expiry")
       .on(t.expiresAt)
       .where(sql`expires_at is not null`),
+    index("bot_sessions_locale")
+      .on(t.deviceId, t.botId)
+      .where(sql`locale is not null`),
   ],
 );
 
@@ -583,7 +590,7 @@ export const botDialogues = sqliteTable(
     expiresAt: integer("expires_at"),
     updatedAt: integer("updated_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.deviceId, t.scope] })],
+  (t) => [primaryKey({ columns: [t.deviceId, t.scope] }), index("bot_dialogues_expiry").on(t.expiresAt)],
 );
 
 /** Timers of bots. A due one becomes an inbox row in the commit that removes it here. */
@@ -602,7 +609,7 @@ export const botTimers = sqliteTable(
   },
   (t) => [
     uniqueIndex("bot_timers_key").on(t.deviceId, t.botId, t.scope, t.key),
-    index("bot_timers_due").on(t.dueAt),
+    index("bot_timers_next").on(t.deviceId, t.dueAt),
   ],
 );
 
