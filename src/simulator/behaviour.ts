@@ -1,7 +1,14 @@
 import type { ServiceBehaviour } from "./surface/behaviour.ts";
 
 /** Last year's service. */
-const OFF: ServiceBehaviour = { wholePhash: false, accountSync: false, backlogWindows: false };
+const OFF: ServiceBehaviour = {
+  wholePhash: false,
+  accountSync: false,
+  backlogWindows: false,
+  aggregatedReceipts: false,
+  secretOutsideOwnCopy: false,
+  sealedEdits: false,
+};
 
 /** The names of everything that can be switched on. */
 export const BEHAVIOURS = Object.keys(OFF) as (keyof ServiceBehaviour)[];

@@ -7,10 +7,15 @@ import type { Connection, Device } from "../world/accounts.ts";
 import type { Transcript } from "../transcript.ts";
 import type { World } from "../world/world.ts";
 import type { MediaRetry } from "./media-retry.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
+import type { MemberReceipt } from "./receipt-gathering.ts";
 import type { MessageBook } from "./message-book.ts";
 import type { Deliveries, Reports, Stamps, StanzaHandler } from "./ports.ts";
 
 interface Needs extends Pick<Stamps, "now">, Deliveries, Reports, Pick<MediaRetry, "askPhone"> {
+  behaviour: ServiceBehaviour;
+  /** Tells a sender of several members' receipts at once. */
+  gather(receipt: MemberReceipt): void;
   world: World;
   book: MessageBook;
   transcript: Transcript;
@@ -86,21 +91,22 @@ function tellSender(
   if (sender === reader || !sender.account.devices.has(sender.id)) return;
   const inGroup = isGroupJid(to) || to === STATUS_JID;
   const jid = reader.jid(addressing);
+  const { type } = receipt.attrs;
+  if (needs.behaviour.aggregatedReceipts && isGroupJid(to) && type !== "retry") {
+    for (const messageId of ids) needs.gather({ sender, group: to, messageId, type, member: jid });
+    return;
+  }
   const attrs = {
     id: ids[0],
     from: inGroup ? to : jid,
     participant: inGroup ? jid : undefined,
     recipient: !inGroup && reader.account === sender.account ? to : undefined,
-    type: receipt.attrs.type,
+    type,
     t: needs.now(),
   };
   const items = ids.slice(1).map((id) => element("item", { id }));
   const content =
-    receipt.attrs.type === "retry"
-      ? receipt.content
-      : items.length > 0
-        ? [element("list", {}, items)]
-        : undefined;
+    type === "retry" ? receipt.content : items.length > 0 ? [element("list", {}, items)] : undefined;
   needs.deliver(sender, element("receipt", attrs, content));
 }
 

@@ -33,6 +33,7 @@ import { MessageBook } from "./message-book.ts";
 import { createMessages } from "./messages.ts";
 import { createPairing } from "./pairing.ts";
 import { createReachout } from "./reachout.ts";
+import { createReceiptGathering } from "./receipt-gathering.ts";
 import { createReceipts } from "./receipts.ts";
 import { createPresences, createRouter } from "./router.ts";
 import { SocketConnection } from "./socket-connection.ts";
@@ -154,7 +155,7 @@ function createHandlers(needs: HandlerNeeds) {
       toGroup: createGroupMessages(copying),
       toStatus: createStatuses(copying),
     }),
-    receipt: createReceipts(needs),
+    receipt: createReceipts({ ...needs, gather: createReceiptGathering(needs) }),
     ack: createAcks(needs),
     presence: createPresences(needs),
     chatstate: createChatStates(needs),

@@ -25,4 +25,25 @@ export interface ServiceBehaviour {
    * Source: whatsapp-rust `src/client/offline_resume.rs`; zapo#269; Baileys#2810.
    */
   backlogWindows: boolean;
+  /**
+   * Receipts of a group's members come together: `<receipt id from=group type><participants key message_id><user jid t/></participants></receipt>`,
+   * under an id of the receipt's own. Off: each by itself, under the message's id. Requests to send again always come by themselves.
+   *
+   * Source: whatsmeow `handleGroupedReceipt`; whatsapp-rust `src/receipt.rs`.
+   */
+  aggregatedReceipts: boolean;
+  /**
+   * An own device's copy of a message has its secret only beside `deviceSentMessage`, as WhatsApp Web writes it. Off: inside as well.
+   * Both are read in both cases.
+   *
+   * Source: zapo `message/encode/device-sent.ts`; whatsmeow `message.go`.
+   */
+  secretOutsideOwnCopy: boolean;
+  /**
+   * Phones give every message a secret, and seal their edits with it: `secretEncryptedMessage` of type MESSAGE_EDIT. Off: the plain
+   * `protocolMessage`. Both are read in both cases.
+   *
+   * Source: whatsmeow `msgsecret.go` (`EncSecretMessageEdit`); Baileys#2541, #2690.
+   */
+  sealedEdits: boolean;
 }
