@@ -77,11 +77,13 @@ function createService(options: SimulatorOptions) {
   const serverRandom = random.fork("server");
   const media = new MediaStore(serverRandom.fork("media"), time);
   const files = phoneFiles(media);
+  const behaviour = behaviourOf(options.behaviour);
   const phones = {
     time,
     random: random.fork("people"),
     recorder: createRecorder({ world, ...seen, ...seen.changes }),
     files,
+    behaviour,
     attach: (address: DeviceAddress) => server.attach(address),
   };
   const population = new Population(world, phones, random);
@@ -91,7 +93,7 @@ function createService(options: SimulatorOptions) {
     random: serverRandom,
     time,
     media,
-    behaviour: behaviourOf(options.behaviour),
+    behaviour,
     ...seen,
     wake: (account) => population.wake(account),
     qr: { refs, firstMs, nextMs },

@@ -9,6 +9,7 @@ import { composeFile, media } from "./content/media.ts";
 import { composePoll, poll } from "./content/poll.ts";
 import { protocol } from "./content/protocol.ts";
 import { reaction } from "./content/reaction.ts";
+import { sealedEdit } from "./content/sealed-edit.ts";
 import { senderKey } from "./content/sender-key.ts";
 import { composeText, text } from "./content/text.ts";
 import { vote } from "./content/vote.ts";
@@ -23,6 +24,7 @@ const kinds: readonly ContentKind[] = [
   vote,
   reaction,
   edit,
+  sealedEdit,
   revoke,
   protocol,
   senderKey,

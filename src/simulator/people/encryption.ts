@@ -80,7 +80,8 @@ export class Encryption {
       throw new Error(`No device of ${to} gives keys to write to.`);
     }
     const plain = proto.Message.encode(message).finish();
-    const copy = proto.Message.encode(wrapForOwnDevice(to, message)).finish();
+    const { secretOutsideOwnCopy } = this.#state.world.behaviour;
+    const copy = proto.Message.encode(wrapForOwnDevice(to, message, secretOutsideOwnCopy)).finish();
     const participants = devices.map((jid) => this.#seal(jid, isOwn(this.#state, jid) ? copy : plain));
     return { participants, common: [], attrs: {} };
   }
@@ -126,11 +127,20 @@ export class Encryption {
   }
 }
 
-/** The form in which one's own other devices get what one of them wrote. */
-export function wrapForOwnDevice(destinationJid: string, message: proto.IMessage): proto.IMessage {
-  const { messageContextInfo } = message;
+/**
+ * The form in which one's own other devices get what one of them wrote.
+ *
+ * @param secretOutside  its secret stands beside the message only
+ */
+export function wrapForOwnDevice(
+  destinationJid: string,
+  message: proto.IMessage,
+  secretOutside: boolean,
+): proto.IMessage {
+  const { messageContextInfo, ...body } = message;
+  if (!messageContextInfo) return { deviceSentMessage: { destinationJid, message } };
   return {
-    deviceSentMessage: { destinationJid, message },
-    ...(messageContextInfo && { messageContextInfo }),
+    deviceSentMessage: { destinationJid, message: secretOutside ? body : message },
+    messageContextInfo,
   };
 }

@@ -2,6 +2,7 @@ import type { proto } from "@whiskeysockets/baileys";
 import { type BinaryNode, children, element } from "../wire/nodes.ts";
 import { summarize } from "./content.ts";
 import type { Directory } from "./directory.ts";
+import { readSealedEdit } from "./edits.ts";
 import type { DecryptedEvent, UndecryptableEvent } from "./events.ts";
 import { isShared, userJid } from "./jids.ts";
 import { registrationNode, retryKeysNode } from "./key-nodes.ts";
@@ -106,7 +107,11 @@ export class Inbox {
   #record(arrival: Arrival, name: string, message: proto.IMessage, encType: EncType): void {
     const { world, address, book } = this.#state;
     const { id, attrs, author, chat, ownCopy } = arrival;
-    const body = { ...summarize(message), ...readVote(this.#state, message, author) };
+    const body = {
+      ...summarize(message),
+      ...readVote(this.#state, message, author),
+      ...readSealedEdit(this.#state, message, author),
+    };
     // A phone that never had the poll cannot read votes in it, and shows nothing of them.
     if (body.kind === "vote" && !body.choices && this.#state.memory.find(body.target ?? ""))
       reportViolation(

@@ -53,3 +53,8 @@ export function isShared(jid: string): boolean {
 export function toJid(address: string): string {
   return address.includes("@") ? address : `${address}@${NUMBERS}`;
 }
+
+/** A person's own address on one of the servers. */
+export function ownAddress({ user, lid }: { user: string; lid: string }, server: UserServer): string {
+  return `${server === LIDS ? lid : user}@${server}`;
+}

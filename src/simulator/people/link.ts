@@ -31,6 +31,7 @@
  */
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import type { Random } from "../random.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { Time } from "../time.ts";
 import type { DeviceAddress } from "./address.ts";
 import type { PhoneRecorder } from "./events.ts";
@@ -69,6 +70,8 @@ export interface PhoneWorld {
   /** The simulator's root stream; a person forks it by number, a device by its index. */
   random: Random;
   recorder: PhoneRecorder;
+  /** What phones do as of today rather than as of last year. */
+  behaviour: ServiceBehaviour;
   files: FileHost;
   /** Connects one device; called when the device wakes, not when the person is made. */
   attach(address: DeviceAddress): Link;

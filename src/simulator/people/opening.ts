@@ -51,11 +51,19 @@ export function openMessage(
     encType = enc.attrs.type as EncType;
     const message = openOne(state, arrival, peer, encType, bytes(enc) ?? new Uint8Array());
     checkWrapping(state, arrival, message);
-    Object.assign(whole, message.deviceSentMessage?.message ?? message);
+    Object.assign(whole, unwrapOwnCopy(message));
     takeSenderKey(state, arrival, peer, message);
   }
   if (!encType) throw new Unreadable("no_enc", "");
   return { message: whole, encType };
+}
+
+/** What another own device wrote; its secret may stand inside, outside, or both. */
+function unwrapOwnCopy(message: proto.IMessage): proto.IMessage {
+  const inner = message.deviceSentMessage?.message;
+  if (!inner) return message;
+  const messageContextInfo = inner.messageContextInfo ?? message.messageContextInfo;
+  return messageContextInfo ? { ...inner, messageContextInfo } : inner;
 }
 
 function openOne(

@@ -72,7 +72,8 @@ export class Outbox {
     const message = isShared(to) ? { ...sent.message, ...this.#encryption.distribution(to) } : sent.message;
     const forOwn = isOwn(this.#state, device) && !isShared(to);
     const isPeer = forOwn && isOwn(this.#state, to);
-    const body = forOwn && !isPeer ? wrapForOwnDevice(to, message) : message;
+    const { secretOutsideOwnCopy } = this.#state.world.behaviour;
+    const body = forOwn && !isPeer ? wrapForOwnDevice(to, message, secretOutsideOwnCopy) : message;
     const encrypted = this.#encryption.forDevice(device, body);
     encrypted.enc.attrs.count = String(count);
     if (isGroup(to)) this.#groups.gaveKey(to, [device]);

@@ -1,9 +1,10 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { element } from "../wire/nodes.ts";
 import { compose } from "./content.ts";
-import { composeEdit, composeRevoke } from "./content/edit.ts";
+import { composeRevoke } from "./content/edit.ts";
 import { composeReaction } from "./content/reaction.ts";
 import { Devices } from "./devices.ts";
+import { withSecret, writeEdit } from "./edits.ts";
 import { STATUS, isGroup, toJid } from "./jids.ts";
 import { keyOf } from "./keys.ts";
 import type { PhoneWorld } from "./link.ts";
@@ -57,7 +58,7 @@ function createWriting({ options: person, devices }: Parts): Writing {
       const chat = await chatFor(person, phone, toJid(to));
       const mentions = options.mentions && (await memberJids(phone, chat, options.mentions));
       const quoted = options.quoted && { participant: chat, text: "", ...options.quoted };
-      const message = compose(content, phone.desk, { mentions, quoted });
+      const message = withSecret(phone, compose(content, phone.desk, { mentions, quoted }));
       const id = options.id ?? phone.newMessageId();
       await phone.outbox.send(chat, id, message);
       return { id };
@@ -133,9 +134,9 @@ function createActs({ world, options: { number, hidesNumber = false }, devices }
   return {
     react: (id, emoji) => writeAbout(id, (known) => composeReaction(keyOf(known), emoji, world.time.now())),
     edit: (id, text) =>
-      writeAbout(id, (known) => {
+      writeAbout(id, (known, phone) => {
         if (!known.fromMe) throw new Error(`message ${id} is not ${number}'s own: it cannot be edited`);
-        return composeEdit(keyOf(known), text, world.time.now());
+        return writeEdit(phone, known, text);
       }),
     revoke: (id) =>
       writeAbout(id, (known) => {

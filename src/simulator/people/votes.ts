@@ -11,7 +11,7 @@ import type { GroupChat } from "./group-chats.ts";
 import type { PhoneState } from "./phone-state.ts";
 
 /** What voting needs of a phone. */
-interface Voter {
+export interface Voter {
   state: PhoneState;
   desk: Desk;
   groups: { chat(group: string): Promise<GroupChat> };
@@ -79,7 +79,8 @@ const addressOf = (book: PhoneState["book"], jid: string, addressing: Addressing
   bothAddresses(book, jid).find((address) => address.endsWith(addressing === "lid" ? LIDS : NUMBERS)) ??
   userJid(jid);
 
-function bothAddresses(book: PhoneState["book"], jid: string): string[] {
+/** Every address of a person that this phone knows. */
+export function bothAddresses(book: PhoneState["book"], jid: string): string[] {
   const [number, lid] = [book.numberOf(jid), book.lidOf(jid)];
   return [...(lid ? [`${lid}@${LIDS}`] : []), ...(number ? [`${number}@${NUMBERS}`] : [])];
 }

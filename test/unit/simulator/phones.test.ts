@@ -1,5 +1,6 @@
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { behaviourOf } from "../../../src/simulator/behaviour.ts";
 import { startSimulator } from "../../../src/simulator/index.ts";
 import { phoneFiles } from "../../../src/simulator/media/phone-files.ts";
 import type { DecryptedEvent, PhoneViolation } from "../../../src/simulator/people/events.ts";
@@ -37,6 +38,7 @@ async function person(
   const told: Told = { read: [], receipts: [], acks: [], violations: [] };
   const world = {
     time: hostTime,
+    behaviour: behaviourOf(),
     random: seededRandom("phones"),
     attach: sim.server.attach,
     files: phoneFiles(sim.server.media),
