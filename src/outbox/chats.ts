@@ -28,6 +28,8 @@ export interface Chat {
 export interface WaitingChats {
   add(message: QueuedMessage): void;
   drop(chat: Chat, message: QueuedMessage): void;
+  /** Drops all but what is being sent. @returns what was dropped */
+  clear(): QueuedMessage[];
   /** It may be tried now; a chat that is ready already keeps its place, unless it moves up because of a reply. */
   makeReady(chat: Chat): void;
   /** It is tried now, or not before {@link makeReady}. */
@@ -38,6 +40,8 @@ export interface WaitingChats {
   all(): Iterable<Chat>;
   of(message: QueuedMessage): Chat | undefined;
   find(waId: string): QueuedMessage | undefined;
+  /** @param id of the message's row */
+  has(id: number): boolean;
   messages(): QueuedMessage[];
   readonly size: number;
 }
@@ -45,6 +49,7 @@ export interface WaitingChats {
 export function createWaitingChats(): WaitingChats {
   const chats = new Map<string, Chat>();
   const byWaId = new Map<string, QueuedMessage>();
+  const ids = new Set<number>();
   const withReplies = new Set<Chat>();
   const proactive = new Set<Chat>();
 
@@ -73,6 +78,7 @@ export function createWaitingChats(): WaitingChats {
     add(message) {
       if (byWaId.has(message.waId)) return;
       byWaId.set(message.waId, message);
+      ids.add(message.id);
       let chat = chats.get(message.chat);
       if (chat === undefined) {
         chat = {
@@ -99,6 +105,7 @@ export function createWaitingChats(): WaitingChats {
       const wasHead = chat.messages[0] === message;
       chat.messages.splice(chat.messages.indexOf(message), 1);
       byWaId.delete(message.waId);
+      ids.delete(message.id);
       if (message.isReply) chat.replies--;
       if (chat.state === "sending") return;
       if (chat.messages.length === 0) {
@@ -111,6 +118,25 @@ export function createWaitingChats(): WaitingChats {
       }
     },
 
+    clear() {
+      const dropped: QueuedMessage[] = [];
+      for (const chat of chats.values()) {
+        const kept = chat.state === "sending" ? chat.messages.slice(0, 1) : [];
+        dropped.push(...chat.messages.slice(kept.length));
+        chat.messages = kept;
+        chat.replies = kept.filter(({ isReply }) => isReply).length;
+        if (kept.length > 0) continue;
+        endPause(chat);
+        leave(chat, "idle");
+        chats.delete(chat.key);
+      }
+      for (const { waId, id } of dropped) {
+        byWaId.delete(waId);
+        ids.delete(id);
+      }
+      return dropped;
+    },
+
     makeReady,
     leave,
     withReplies,
@@ -118,6 +144,7 @@ export function createWaitingChats(): WaitingChats {
     all: () => chats.values(),
     of: (message) => chats.get(message.chat),
     find: (waId) => byWaId.get(waId),
+    has: (id) => ids.has(id),
     messages: () => [...byWaId.values()],
     get size() {
       return byWaId.size;

@@ -1,3 +1,5 @@
+import type { Logger } from "pino";
+import type { Draft } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import type { OutgoingMessage } from "../whatsapp/port.ts";
@@ -12,6 +14,7 @@ export interface ComposerDeps {
   reachout: Reachout;
   endings: Endings;
   retentionDays: number;
+  log: Logger;
   /** Why nothing may be sent to this address, or null. */
   refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
 }
@@ -29,6 +32,7 @@ export interface Composer {
 
 /** Groups and channels, where somebody else decides who may write. */
 const OF_MANY = /@(g\.us|newsletter)$/;
+const UNREADABLE: SendError = { code: "INTERNAL_ERROR" };
 const SELECT_BODY = "SELECT body FROM outbox WHERE id = ? AND state = 'queued'";
 
 export function createComposer(deps: ComposerDeps): Composer {
@@ -47,6 +51,16 @@ export function createComposer(deps: ComposerDeps): Composer {
     return refused;
   }
 
+  function openDraft({ deviceId, waId }: QueuedMessage, sealed: unknown): Draft | null {
+    try {
+      return rows.openDraft(deviceId, waId, sealed);
+    } catch {
+      // It never will: its chat goes on without it.
+      deps.log.error({ device: deviceId, message: waId }, "a queued message cannot be read any more");
+      return null;
+    }
+  }
+
   return {
     async compose(message) {
       const refused = await whyNot(message);
@@ -58,7 +72,10 @@ export function createComposer(deps: ComposerDeps): Composer {
       if (message.draft === null) {
         const [row] = await store.rows(SELECT_BODY, [message.id]);
         if (row === undefined) return null;
-        message.draft = rows.openDraft(message.deviceId, message.waId, row.body);
+        const draft = openDraft(message, row.body);
+        if (draft === null) await endings.failed(message, UNREADABLE);
+        if (draft === null) return null;
+        message.draft = draft;
       }
       return { waId: message.waId, jid: message.jid, draft: message.draft };
     },

@@ -24,10 +24,14 @@ export interface Endings {
   sent(message: QueuedMessage): Promise<void>;
   failed(message: QueuedMessage, error: SendError): Promise<void>;
   expired(message: QueuedMessage): Promise<void>;
+  /** Many at once, a few in each commit. */
+  all(messages: QueuedMessage[], state: "failed" | "expired", error: SendError): Promise<void>;
   /** The gateway stops: no commit is tried a second time any more. */
   stop(): void;
 }
 
+/** Few enough that nobody notices the commit. */
+const AT_ONCE = 200;
 export const EXPIRED: SendError = { code: "EXPIRED" };
 
 export function createEndings(deps: EndingsDeps): Endings {
@@ -35,11 +39,11 @@ export function createEndings(deps: EndingsDeps): Endings {
   const stopping = new AbortController();
 
   /** The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for. */
-  async function write(message: QueuedMessage, statement: Statement): Promise<void> {
+  async function write(messages: QueuedMessage[], statement: Statement): Promise<void> {
     for (let failures = 1; ; failures++) {
       try {
         await store.writer.commit([statement]);
-        deps.changed(message.deviceId, message.waId);
+        for (const { deviceId, waId } of messages) deps.changed(deviceId, waId);
         return;
       } catch (error) {
         log.error(
@@ -65,19 +69,28 @@ export function createEndings(deps: EndingsDeps): Endings {
       if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
       else {
         const times = { sent: store.time.now() };
-        await write(message, rows.reached({ ...message, state: "sent", times }));
+        await write([message], rows.reached({ ...message, state: "sent", times }));
       }
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
       observe(message, "failed");
-      await write(message, rows.failed(message.id, message.attempts, error));
+      await write([message], rows.failed(message.id, message.attempts, error));
       settled(message, { state: "failed", error });
     },
     async expired(message) {
       observe(message, "expired");
-      await write(message, rows.expired(message.id, message.attempts, EXPIRED));
+      await write([message], rows.expired(message.id, message.attempts, EXPIRED));
       settled(message, { state: "failed", error: EXPIRED });
+    },
+    async all(messages, state, error) {
+      for (let from = 0; from < messages.length; from += AT_ONCE) {
+        const some = messages.slice(from, from + AT_ONCE);
+        for (const message of some) observe(message, state);
+        const ids = some.map(({ id }) => id);
+        await write(some, rows.allEnded(ids, state, error));
+        for (const message of some) settled(message, { state: "failed", error });
+      }
     },
     stop: () => stopping.abort(),
   };

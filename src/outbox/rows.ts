@@ -1,4 +1,3 @@
-import type { Row } from "@libsql/client";
 import { randomBytes } from "node:crypto";
 import type { ErrorCode } from "../model/errors.ts";
 import { SENT_STATES, type Draft } from "../model/messages.ts";
@@ -59,7 +58,6 @@ const INSERT_SEND = `INSERT INTO outbox
 (device_id, wa_id, chat, jid, number, kind, origin, is_reply, body, created_at)
 SELECT ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
 ON CONFLICT (device_id, wa_id) DO NOTHING RETURNING id, is_reply`;
-const COLUMNS = "id, device_id, wa_id, chat, jid, is_reply, attempts, created_at";
 
 /**
  * How far a message has come. A message moves forwards or not at all, and times never run backwards, whatever two clocks
@@ -73,6 +71,8 @@ const REACHED = {
 };
 const END = `UPDATE outbox SET state = ?, attempts = max(attempts, ?), error = ?, ended_at = max(?, created_at)
 WHERE id = ? AND state = 'queued'`;
+const ALL_END = `UPDATE outbox SET state = ?, error = ?, ended_at = max(?, created_at)
+WHERE id IN (SELECT value FROM json_each(?)) AND state = 'queued'`;
 
 function moveTo(state: keyof Reached["times"]): string {
   const passed = SENT_STATES.slice(1, SENT_STATES.indexOf(state) + 1).map((reached, index, all) => {
@@ -141,31 +141,14 @@ export function createRows(box: SecretBox, now: () => number) {
       ended(id, attempts, "expired", error),
 
     /** Everything that still waits in this number's queue fails. */
-    allFailed: (deviceId: number, error: SendError): Statement => ({
-      sql: `UPDATE outbox SET state = 'failed', error = ?, ended_at = max(?, created_at)
-WHERE device_id = ? AND state = 'queued'`,
-      args: [JSON.stringify(error), now(), deviceId],
+    /** @param ids of rows, some hundreds at most; those that are not queued any more stay as they are */
+    allEnded: (ids: number[], state: "failed" | "expired", error: SendError): Statement => ({
+      sql: ALL_END,
+      args: [state, JSON.stringify(error), now(), JSON.stringify(ids)],
     }),
   };
 }
 export type Rows = ReturnType<typeof createRows>;
-
-export const SELECT_QUEUED = `SELECT ${COLUMNS} FROM outbox WHERE device_id = ? AND state = 'queued' ORDER BY id`;
-
-/** One row of {@link SELECT_QUEUED}; drafts are read when their turn comes, because a queue may be long. */
-export function readQueued(row: Row): QueuedRow {
-  return {
-    id: Number(row.id),
-    deviceId: Number(row.device_id),
-    waId: String(row.wa_id),
-    chat: String(row.chat),
-    jid: String(row.jid),
-    isReply: Number(row.is_reply) === 1,
-    attempts: Number(row.attempts),
-    createdAt: Number(row.created_at),
-    draft: null,
-  };
-}
 
 /**
  * The WhatsApp id of a reply, the same whenever the message is answered anew after a crash.

@@ -24,12 +24,14 @@ export interface SenderDeps {
 /** Sends what one number has to send. */
 export interface Sender {
   add(messages: QueuedMessage[]): void;
-  /** Takes out what fits and is not being sent right now. */
-  remove(fits: (message: QueuedMessage) => boolean): QueuedMessage[];
+  /** Takes it out; false when it is being sent right now, or is not here. */
+  take(message: QueuedMessage): boolean;
+  /** Takes out all that is not being sent right now. */
+  clear(): QueuedMessage[];
   find(waId: string): QueuedMessage | undefined;
+  /** @param id of the message's row */
+  has(id: number): boolean;
   messages(): QueuedMessage[];
-  /** True while an attempt for this message is under way. */
-  isSending(message: QueuedMessage): boolean;
   /** The connection is open (again): whatever waited for it goes on. */
   wake(): void;
   readonly size: number;
@@ -182,24 +184,18 @@ export function createSender(deps: SenderDeps): Sender {
       for (const message of messages) chats.add(message);
       pumpSoon();
     },
-    remove(fits) {
-      const removed: QueuedMessage[] = [];
-      for (const chat of chats.all()) {
-        const movable = chat.state === "sending" ? chat.messages.slice(1) : [...chat.messages];
-        for (const message of movable.filter(fits)) {
-          chats.drop(chat, message);
-          removed.push(message);
-        }
-      }
-      pump();
-      return removed;
-    },
-    find: chats.find,
-    messages: chats.messages,
-    isSending(message) {
+    take(message) {
       const chat = chats.of(message);
-      return chat?.state === "sending" && chat.messages[0] === message;
+      if (chat === undefined || chats.find(message.waId) !== message) return false;
+      if (chat.state === "sending" && chat.messages[0] === message) return false;
+      chats.drop(chat, message);
+      pumpSoon();
+      return true;
     },
+    clear: chats.clear,
+    find: chats.find,
+    has: chats.has,
+    messages: chats.messages,
     wake() {
       for (const chat of chats.all()) {
         chat.failures = 0;

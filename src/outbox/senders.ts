@@ -1,17 +1,21 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { devices, outbox } from "../../drizzle/schema.ts";
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "pino";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
-import { createEndings } from "./endings.ts";
+import { createEndings, EXPIRED } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
 import { recentlyLeft } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
-import { readQueued, SELECT_QUEUED, type NewRow, type Rows, type SendError } from "./rows.ts";
+import { createQueueLoader, type QueueLoader } from "./queue.ts";
+import type { NewRow, Rows, SendError } from "./rows.ts";
 import { createSender, type Sender } from "./sender.ts";
 import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
@@ -22,7 +26,7 @@ export interface SendersDeps {
   config: { pacePerMinute: number; retentionDays: number };
   log: Logger;
   connection: (deviceId: number) => WhatsAppConnection | null;
-  settled: (message: QueuedMessage, outcome: Settled) => void;
+  settled: (message: Pick<QueuedMessage, "deviceId" | "waId">, outcome: Settled) => void;
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
@@ -54,13 +58,31 @@ export interface Senders {
 /** Longer queues read their drafts when their turn comes. */
 const HELD_DRAFTS = 1_000;
 const SWEEP_MS = HOUR_MS;
-/** What holds of a row that was found in the table: an earlier run may have sent it, and groups may have changed. */
-const UNKNOWN = { confirmed: false, retried: false, uncertain: true, allowed: false };
 const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
-const STATE_WITH_QUEUE = `SELECT d.state FROM devices d WHERE d.id = ?
-AND EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`;
+/** Few enough that nobody notices the commit. */
+const ROWS_AT_ONCE = 200;
+const STATE_WITH_QUEUE = defineQuery(
+  `SELECT d.state FROM devices d WHERE d.id = ?
+AND EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`,
+  { state: devices.state },
+);
+const LAST_QUEUED = defineQuery(
+  "SELECT id FROM outbox WHERE device_id = ? AND state = 'queued' ORDER BY id DESC LIMIT 1",
+  { id: outbox.id },
+);
+const QUEUED_UP_TO = defineQuery(
+  `SELECT id, wa_id FROM outbox WHERE device_id = ? AND state = 'queued' AND id <= ? AND id > ?
+ORDER BY id LIMIT ?`,
+  { id: outbox.id, waId: outbox.waId },
+);
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
+
+/** One number's sender, and what fills it. */
+interface NumberSender {
+  sender: Sender;
+  queue: QueueLoader;
+}
 
 export function createSenders(deps: SendersDeps): Senders {
   const { store, rows, config, log, states } = deps;
@@ -74,22 +96,17 @@ export function createSenders(deps: SendersDeps): Senders {
     retentionDays: config.retentionDays,
   });
   const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
-  const senders = new Map<number, Sender>();
-  /** For each look at the table that is going on: what has ended since, though the rows that are read may not show it. */
-  const looks = new Set<Set<string>>();
+  const senders = new Map<number, NumberSender>();
+  const abandoning = new Map<number, Promise<void>>();
   let leftBefore = new Map<number, number[]>();
   let cancelSweep: Cancel | null = null;
 
-  function endedNow(deviceId: number, waId: string): void {
-    for (const look of looks) look.add(keyOf(deviceId, waId));
-  }
-
-  function settled(message: QueuedMessage, outcome: Settled): void {
-    endedNow(message.deviceId, message.waId);
+  function settled(message: Pick<QueuedMessage, "deviceId" | "waId">, outcome: Settled): void {
+    senders.get(message.deviceId)?.queue.ended(message.waId);
     deps.settled(message, outcome);
   }
 
-  function senderOf(deviceId: number): Sender {
+  function senderOf(deviceId: number): NumberSender {
     const known = senders.get(deviceId);
     if (known !== undefined) return known;
     const sender = createSender({
@@ -104,96 +121,106 @@ export function createSenders(deps: SendersDeps): Senders {
       compose,
       async handleOutcome(message, outcome) {
         const next = await handleOutcome(message, outcome);
-        if (outcome.kind === "refused") failFirstContacts(deviceId, sender);
+        if (outcome.kind === "refused") failFirstContacts(deviceId, sender.messages());
         return next;
       },
     });
-    senders.set(deviceId, sender);
-    return sender;
+    const both = { sender, queue: createQueueLoader(deviceId, sender, deps) };
+    senders.set(deviceId, both);
+    return both;
   }
 
   /** While the reach-out lock holds, what would be a first contact fails at once instead of waiting for its turn. */
-  async function endFirstContacts(deviceId: number, sender: Sender): Promise<void> {
-    for (const message of sender.messages()) {
-      if (!(await reachout.holdsBack(message))) continue;
-      if (sender.remove((candidate) => candidate === message).length > 0)
-        await endings.failed(message, reachout.error(deviceId));
+  async function endFirstContacts(deviceId: number, messages: QueuedMessage[]): Promise<void> {
+    for (let from = 0; from < messages.length; from += ROWS_AT_ONCE) {
+      const ending: QueuedMessage[] = [];
+      for (const message of messages.slice(from, from + ROWS_AT_ONCE))
+        if ((await reachout.holdsBack(message)) && senders.get(deviceId)?.sender.take(message))
+          ending.push(message);
+      await endings.all(ending, "failed", reachout.error(deviceId));
+      await turn();
     }
   }
 
-  function failFirstContacts(deviceId: number, sender: Sender): void {
+  function failFirstContacts(deviceId: number, messages: QueuedMessage[]): void {
     if (!reachout.isLocked(deviceId)) return;
-    endFirstContacts(deviceId, sender).catch((error: Error) => {
+    endFirstContacts(deviceId, messages).catch((error: Error) => {
       // Whatever is left is held back when its turn comes.
       log.warn({ device: deviceId, error: error.name }, "first contacts could not be looked for");
     });
   }
 
   async function wake(deviceId: number): Promise<void> {
-    const sender = senderOf(deviceId);
-    const left = new Set<string>();
-    looks.add(left);
-    try {
-      // What is not stored yet would make a message look as if it still had to be sent.
-      await states.flush();
-      const queued = await store.rows(SELECT_QUEUED, [deviceId]);
-      const found = queued
-        .map(readQueued)
-        .filter(({ waId }) => !left.has(keyOf(deviceId, waId)) && !states.hasLeft(deviceId, waId));
-      sender.add(found.map((row) => ({ ...row, ...UNKNOWN })));
-    } catch (error) {
-      // What is in memory goes on; the rest is found when the number opens again.
-      log.error({ device: deviceId, error: (error as Error).name }, "queued messages could not be read");
-    } finally {
-      looks.delete(left);
-    }
+    const { sender, queue } = senderOf(deviceId);
+    await abandoning.get(deviceId)?.catch(() => undefined);
+    await queue.load();
     sender.wake();
-    failFirstContacts(deviceId, sender);
+    if (reachout.isLocked(deviceId)) failFirstContacts(deviceId, sender.messages());
   }
 
-  async function abandon(deviceId: number): Promise<void> {
-    const sender = senders.get(deviceId);
-    const dropped = sender?.remove(() => true) ?? [];
-    // An attempt under way may come back without an outcome; its row then says that nothing is to be sent.
-    const inFlight = sender?.messages() ?? [];
-    for (const message of inFlight) message.draft = null;
+  function abandon(deviceId: number): Promise<void> {
+    const running = abandoning.get(deviceId) ?? Promise.resolve();
+    const ended = running.catch(() => undefined).then(() => failAll(deviceId));
+    abandoning.set(deviceId, ended);
+    const forget = (): void => {
+      if (abandoning.get(deviceId) === ended) abandoning.delete(deviceId);
+    };
+    ended.then(forget, forget);
+    return ended;
+  }
+
+  /** What a crash leaves over fails at the next start, because the number is still not linked then. */
+  async function failAll(deviceId: number): Promise<void> {
+    const sender = senders.get(deviceId)?.sender;
+    sender?.clear();
+    // An attempt in flight may come back without an outcome; its row then says that nothing is to be sent.
+    for (const message of sender?.messages() ?? []) message.draft = null;
     await states.flush();
-    await store.writer.commit([rows.allFailed(deviceId, NOT_LINKED)]);
-    for (const message of [...dropped, ...inFlight]) {
-      settled(message, { state: "failed", error: NOT_LINKED });
-      deps.changed(deviceId, message.waId);
+    const last = await store.readOne(LAST_QUEUED, [deviceId]);
+    if (last === null) return;
+    const after = (row: { id: number } | null) => [deviceId, last.id, row?.id ?? 0];
+    for await (const page of store.pages(QUEUED_UP_TO, after, ROWS_AT_ONCE)) {
+      const queued = page.filter(({ waId }) => !states.hasLeft(deviceId, waId));
+      const ids = queued.map(({ id }) => id);
+      await store.writer.commit([rows.allEnded(ids, "failed", NOT_LINKED)]);
+      for (const { waId } of queued) {
+        settled({ deviceId, waId }, { state: "failed", error: NOT_LINKED });
+        deps.changed(deviceId, waId);
+      }
     }
   }
 
   /** Numbers may stay away: what they were to send expires without its turn ever coming. */
   function sweep(): void {
-    for (const sender of senders.values())
-      for (const message of sender.remove(isExpired)) void endings.expired(message);
+    for (const { sender } of senders.values()) {
+      const expired = sender.messages().filter((message) => isExpired(message) && sender.take(message));
+      void endings.all(expired, "expired", EXPIRED);
+    }
     cancelSweep = store.time.after(SWEEP_MS, sweep);
   }
 
   return {
     release(deviceId, stored, results) {
-      const sender = senderOf(deviceId);
-      const held = sender.size < HELD_DRAFTS;
-      const messages = stored.map((row, index) => toEntry(row, results[index], held, store.now()));
-      sender.add(messages.filter((message) => message !== null));
-      failFirstContacts(deviceId, sender);
+      const { sender, queue } = senderOf(deviceId);
+      // What is being failed must not leave with a draft that was read before.
+      const held = sender.size < HELD_DRAFTS && !abandoning.has(deviceId);
+      const found = stored.map((row, index) => toQueued(row, results[index], held, store.now()));
+      const messages = found.filter((message) => message !== null);
+      queue.arrived(messages);
+      failFirstContacts(deviceId, messages);
       // Rows that were there before may or may not have been sent: the table knows.
-      if (messages.includes(null)) void wake(deviceId);
+      if (messages.length < found.length) void wake(deviceId);
     },
 
     wake,
 
     confirm(deviceId, waId) {
-      endedNow(deviceId, waId);
-      const sender = senders.get(deviceId);
-      const message = sender?.find(waId);
-      if (sender === undefined || message === undefined) return;
+      const known = senders.get(deviceId);
+      known?.queue.ended(waId);
+      const message = known?.sender.find(waId);
+      if (message === undefined) return;
       message.confirmed = true;
-      if (sender.isSending(message)) return;
-      sender.remove((candidate) => candidate === message);
-      settled(message, { state: "sent" });
+      if (known?.sender.take(message)) settled(message, { state: "sent" });
     },
 
     abandon,
@@ -201,13 +228,13 @@ export function createSenders(deps: SendersDeps): Senders {
     onClockMoved: reachout.onClockMoved,
 
     forget(deviceId) {
-      const sender = senders.get(deviceId);
-      if (sender === undefined) return;
+      const known = senders.get(deviceId);
+      if (known === undefined) return;
       senders.delete(deviceId);
       backoff.forget(deviceId);
-      for (const message of sender.remove(() => true))
-        settled(message, { state: "failed", error: NOT_LINKED });
-      void sender.stop();
+      known.queue.stop();
+      for (const message of known.sender.clear()) settled(message, { state: "failed", error: NOT_LINKED });
+      void known.sender.stop();
     },
 
     async start() {
@@ -217,21 +244,22 @@ export function createSenders(deps: SendersDeps): Senders {
     },
 
     async open(deviceId) {
-      const [row] = await store.rows(STATE_WITH_QUEUE, [deviceId]);
-      if (row === undefined) return;
-      await (NOT_LINKED_STATES.has(String(row.state)) ? abandon(deviceId) : wake(deviceId));
+      const device = await store.readOne(STATE_WITH_QUEUE, [deviceId]);
+      if (device === null) return;
+      await (NOT_LINKED_STATES.has(device.state) ? abandon(deviceId) : wake(deviceId));
     },
 
     async drain() {
       cancelSweep?.();
       endings.stop();
-      await Promise.all([...senders.values()].map((sender) => sender.stop()));
+      for (const { queue } of senders.values()) queue.stop();
+      await Promise.all([...senders.values()].map(({ sender }) => sender.stop()));
     },
   };
 }
 
 /** Null when the insert found the row there already. */
-function toEntry(
+function toQueued(
   row: NewRow,
   result: ResultSet | undefined,
   held: boolean,
@@ -250,13 +278,10 @@ function toEntry(
     attempts: 0,
     createdAt,
     draft: held ? row.draft : null,
-    ...UNKNOWN,
+    confirmed: false,
+    retried: false,
     uncertain: false,
     // Sends by REST were asked about before they were stored.
     allowed: row.origin === "api",
   };
-}
-
-function keyOf(deviceId: number, waId: string): string {
-  return `${deviceId}:${waId}`;
 }

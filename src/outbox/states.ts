@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { SENT_STATES } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Writer } from "../store/store.ts";
 import type { MessageReceipt } from "../whatsapp/port.ts";
 import type { QueuedRow, Reached, Rows } from "./rows.ts";
 
@@ -34,13 +34,13 @@ interface News extends Reached {
 
 const rank = (state: Reached["state"]): number => SENT_STATES.indexOf(state);
 
-/** @param collectMs how long a state waits for others to be stored with */
+/** @param collectMs how long a state waits for others of its message; then it joins the next commit. 0: it is stored at once */
 export function createStateCollector(
   { writer, time }: Pick<Store, "writer" | "time">,
   rows: Pick<Rows, "reached">,
   changed: (deviceId: number, waId: string) => void,
   log: Logger,
-  collectMs = 100,
+  collectMs = 50,
 ): StateCollector {
   let waiting = new Map<string, News>();
   /** On their way into the table. */
@@ -54,7 +54,7 @@ export function createStateCollector(
     planned = true;
     time.after(ms, () => {
       planned = false;
-      void flush();
+      flushing = flushing.then(() => storeWaiting(writer.soon));
     });
   }
 
@@ -66,16 +66,19 @@ export function createStateCollector(
   }
 
   function flush(): Promise<void> {
-    flushing = flushing.then(storeWaiting);
+    // What joins the next commit need not wait for one.
+    void writer.drain();
+    flushing = flushing.then(() => storeWaiting(writer.commit));
     return flushing;
   }
 
-  async function storeWaiting(): Promise<void> {
+  async function storeWaiting(commit: Writer["commit"]): Promise<void> {
     leaving = waiting;
     waiting = new Map();
     const all = [...leaving.values()];
+    const way = all.length > PER_COMMIT ? writer.commit : commit;
     for (let from = 0; from < all.length; from += PER_COMMIT) {
-      const failed = await storeTogether(all.slice(from, from + PER_COMMIT));
+      const failed = await storeTogether(all.slice(from, from + PER_COMMIT), way);
       if (failed === null) continue;
       log.warn({ messages: all.length - from, error: failed.name }, "states of messages are not stored yet");
       putBack(all.slice(from));
@@ -85,9 +88,9 @@ export function createStateCollector(
   }
 
   /** Null when they are stored; one that can never be is dropped, and holds up none of the others. */
-  async function storeTogether(some: News[]): Promise<StorageUnavailable | null> {
+  async function storeTogether(some: News[], commit = writer.commit): Promise<StorageUnavailable | null> {
     try {
-      await writer.commit(some.map(rows.reached));
+      await commit(some.map(rows.reached));
     } catch (error) {
       if (error instanceof StorageUnavailable) return error;
       if (some.length > 1) return storeOneByOne(some);

@@ -65,7 +65,11 @@ export class OutboxRun {
       store: {
         ...store,
         rows: async (...question) => (isGone() ? never : store.rows(...question)),
-        writer: { ...store.writer, commit: async (work) => (isGone() ? never : store.writer.commit(work)) },
+        writer: {
+          ...store.writer,
+          commit: async (work) => (isGone() ? never : store.writer.commit(work)),
+          soon: async (work) => (isGone() ? never : store.writer.soon(work)),
+        },
       },
       config,
       log: silentLog(config),

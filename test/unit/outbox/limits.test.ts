@@ -42,7 +42,7 @@ describe("429", () => {
 
     expect(new Set(line.texts())).toEqual(new Set(["one", "two", "three"]));
     expect(line.sent).toHaveLength(5);
-    await clock.advance(100);
+    await clock.advance(200);
     expect(await run.store.rows("SELECT id FROM outbox WHERE state <> 'sent'", [])).toEqual([]);
   });
 

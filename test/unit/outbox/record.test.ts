@@ -65,7 +65,11 @@ describe("the record of a sent message", () => {
     const run = await startRun({
       wrap: (store) => ({
         ...store,
-        writer: { ...store.writer, commit: (statements) => (commits++, store.writer.commit(statements)) },
+        writer: {
+          ...store.writer,
+          commit: (statements) => (commits++, store.writer.commit(statements)),
+          soon: (statements) => (commits++, store.writer.soon(statements)),
+        },
       }),
     });
     await run.connect(scriptedLine());
@@ -130,6 +134,7 @@ describe("the record of a sent message", () => {
         writer: {
           ...store.writer,
           commit: (given) => ((statements += given.length), store.writer.commit(given)),
+          soon: (given) => ((statements += given.length), store.writer.soon(given)),
         },
       }),
     });
@@ -141,7 +146,7 @@ describe("the record of a sent message", () => {
     statements = 0;
 
     run.outbox.receipt(DEVICE, [receipt(id!, "delivered", clock.now() + 5)]);
-    await clock.advance(100);
+    await clock.advance(200);
 
     expect(statements).toBe(1);
     const record = await run.outbox.find(ACCOUNT, id!);
@@ -159,6 +164,7 @@ describe("the record of a sent message", () => {
           ...store.writer,
           commit: (given) =>
             away ? Promise.reject(new StorageUnavailable("away")) : store.writer.commit(given),
+          soon: (given) => (away ? Promise.reject(new StorageUnavailable("away")) : store.writer.soon(given)),
         },
       }),
     });

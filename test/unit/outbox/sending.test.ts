@@ -215,6 +215,8 @@ describe("an uncertain outcome", () => {
           ...store.writer,
           commit: (statements) =>
             full ? Promise.reject(new StorageUnavailable("disk full")) : store.writer.commit(statements),
+          soon: (statements) =>
+            full ? Promise.reject(new StorageUnavailable("disk full")) : store.writer.soon(statements),
         },
       }),
       time: impatientTime,
