@@ -55,6 +55,9 @@ ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const INSERT_TIMER = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
 SELECT ?, ?, ?, ?, 0, 'timer', ?, ?, ? WHERE EXISTS (SELECT 1 FROM bot_timers WHERE id = ?)
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
+// The row that an insert made: what was there already came at another time.
+const INSERTED = `SELECT id FROM inbox WHERE device_id = ? AND chat = ? AND sender = ? AND wa_id = ? AND received_at = ?
+AND state = 'pending'`;
 const DONE = "UPDATE inbox SET state = 'done' WHERE id = ? AND state = 'pending'";
 // A chat whose number became known since is one with what comes now.
 const PENDING = defineQuery(
@@ -76,8 +79,13 @@ export function createInbox(
   function insert(deviceId: number, message: Incoming): Statement {
     const { chat, chatKey, sender, lid, id, fromMe, type, timestamp } = message;
     const body = box.sealJson(message, sealContext(deviceId, id));
-    const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, type, timestamp, store.now(), body];
-    return { sql: INSERT, args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender)] };
+    const now = store.now();
+    const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, type, timestamp, now, body];
+    return {
+      sql: INSERT,
+      args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender)],
+      recover: { sql: INSERTED, args: [deviceId, chatKey, sender, id, now] },
+    };
   }
 
   return {
@@ -100,10 +108,12 @@ export function createInbox(
 
     async recordTimer(timerId, deviceId, message) {
       const { chatKey, sender, id, timestamp } = message;
+      const now = store.now();
       const body = box.sealJson(message, sealContext(deviceId, id));
-      const args = [deviceId, chatKey, sender, id, timestamp, store.now(), body, timerId];
+      const args = [deviceId, chatKey, sender, id, timestamp, now, body, timerId];
+      const recover = { sql: INSERTED, args: [deviceId, chatKey, sender, id, now] };
       const [inserted] = await writer.commit([
-        { sql: INSERT_TIMER, args },
+        { sql: INSERT_TIMER, args, recover },
         { sql: "DELETE FROM bot_timers WHERE id = ?", args: [timerId] },
       ]);
       const row = inserted!.rows[0];

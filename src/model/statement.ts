@@ -2,4 +2,9 @@
 export interface Statement {
   sql: string;
   args: (string | number | bigint | boolean | Uint8Array | null)[];
+  /**
+   * For a statement whose `RETURNING` is looked at: how to read the same again, after it was committed and the answer of a
+   * database server was lost on its way. Without it, looking at the result throws `StorageUnavailable` then.
+   */
+  recover?: Pick<Statement, "sql" | "args">;
 }

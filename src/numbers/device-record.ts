@@ -52,6 +52,10 @@ export async function insertDevice(
       sql: `insert into devices (account_id, number, state, since, created_at) values (?, ?, 'unlinked', ?, ?)
         on conflict (account_id, number) do nothing returning *`,
       args: [accountId, number, now, now],
+      recover: {
+        sql: "select * from devices where account_id = ? and number = ? and created_at = ?",
+        args: [accountId, number, now],
+      },
     },
   ]);
   const row = result?.rows[0];

@@ -58,6 +58,8 @@ const INSERT_SEND = `INSERT INTO outbox
 (device_id, wa_id, chat, jid, number, kind, origin, is_reply, body, created_at)
 SELECT ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
 ON CONFLICT (device_id, wa_id) DO NOTHING RETURNING id, is_reply`;
+// The same row, when this insert made it: what was there already has another time.
+const INSERTED = "SELECT id, is_reply FROM outbox WHERE device_id = ? AND wa_id = ? AND created_at = ?";
 
 /**
  * How far a message has come. A message moves forwards or not at all, and times never run backwards, whatever two clocks
@@ -102,9 +104,10 @@ export function createRows(box: SecretBox, now: () => number) {
       const { deviceId, waId, chat, jid, number, draft, origin, answers } = row;
       const at = now();
       const common = [deviceId, waId, chat, jid, number, draft.kind, origin];
+      const recover = { sql: INSERTED, args: [deviceId, waId, at] };
       if (answers !== null)
-        return { sql: INSERT_REPLY, args: [...common, answers.inboxId, answers.ordinal, body, at] };
-      return { sql: INSERT_SEND, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at] };
+        return { sql: INSERT_REPLY, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };
+      return { sql: INSERT_SEND, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at], recover };
     },
 
     openDraft(deviceId: number, waId: string, sealed: unknown): Draft {

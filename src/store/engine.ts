@@ -4,7 +4,7 @@ import type { Statement } from "./store.ts";
 /** One connection that writes. All statements of a batch are one transaction, begun as a writer. */
 export interface Engine {
   /**
-   * A result per statement; `lostResults` when the batch is known to be committed and its answer was lost.
+   * A result per statement; those of `recoverResults` when the batch is known to be committed and its answer was lost.
    *
    * @throws {BatchFailed} after which nothing of the batch is in the database, unless its kind says otherwise
    */

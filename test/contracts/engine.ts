@@ -26,6 +26,13 @@ export const insert = (id: number, note = ""): Statement => ({
   args: [id, note],
 });
 
+/** One whose result can be read again. */
+export const recoverable = (id: number): Statement => ({
+  sql: "INSERT INTO t (id, note) VALUES (?, '') RETURNING id",
+  args: [id],
+  recover: { sql: "SELECT id FROM t WHERE id = ?", args: [id] },
+});
+
 const IDS = defineQuery("SELECT id FROM t ORDER BY rowid", { id: integer() });
 const NOTES = defineQuery("SELECT id, note FROM t ORDER BY id", { id: integer(), note: text() });
 const BINS = defineQuery("SELECT id, length(bin) AS size, bin FROM t ORDER BY id", {

@@ -9,7 +9,7 @@ import { createLogger } from "../../src/log.ts";
 import { openStore } from "../../src/store/open.ts";
 import { configFor, temporaryFolder } from "../unit/store/temporary.ts";
 import { findSqld, startSqld } from "../_setup/sqld.ts";
-import { engineContract, insert, over, TABLE, type Rig } from "./engine.ts";
+import { engineContract, insert, over, recoverable, TABLE, type Rig } from "./engine.ts";
 
 const sqld = findSqld();
 const FENCES =
@@ -74,6 +74,18 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
     const [next] = await writer.commit([count(1)]);
     expect(next!.rowsAffected).toBe(1);
     expect((await direct.execute("SELECT note FROM t")).rows[0]!.note).toBe("2");
+  });
+
+  it("reads again what a statement returned, when its answer was lost", async () => {
+    const { writer, proxy, stored } = await openServer();
+    await writer.commit([insert(1)]);
+
+    proxy.next("answer lost", "INSERT INTO t");
+    const [plain, result] = await writer.commit([insert(2), recoverable(3)]);
+
+    expect(result!.rows[0]!.id).toBe(3);
+    expect(() => plain!.rowsAffected).toThrow(StorageUnavailable);
+    expect(await stored()).toEqual([1, 2, 3]);
   });
 
   it("does not do a unit whose request arrives after it was done anew", async () => {

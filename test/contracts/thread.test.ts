@@ -8,7 +8,7 @@ import { createThreadEngine } from "../../src/store/thread/engine.ts";
 import { slowDisk } from "../bench/slow-disk.ts";
 import { runScript } from "../unit/store/child.ts";
 import { configFor, temporaryFolder } from "../unit/store/temporary.ts";
-import { engineContract, insert, over } from "./engine.ts";
+import { engineContract, insert, over, recoverable } from "./engine.ts";
 import { openFileRig } from "./on-file.ts";
 
 const SLOW_COMMITS = fileURLToPath(new URL("slow-commits.ts", import.meta.url));
@@ -78,16 +78,18 @@ describe("a thread that ends", () => {
     await writer.commit([insert(1)]);
 
     loseNextAnswer();
-    const [plain, returning] = await Promise.all([
+    const [recovered, plain, returning] = await Promise.all([
+      writer.commit([recoverable(5)]),
       writer.commit([insert(2)]),
       writer.commit([{ sql: "INSERT INTO t (id, note) VALUES (3, '') RETURNING id", args: [] }]),
     ]);
 
+    expect(recovered[0]!.rows[0]!.id).toBe(5);
     expect(plain).toHaveLength(1);
     expect(() => returning[0]!.rows).toThrow(StorageUnavailable);
-    expect(await ids()).toEqual([1, 2, 3]);
+    expect((await ids()).toSorted()).toEqual([1, 2, 3, 5]);
     await writer.commit([insert(4)]);
-    expect(await ids()).toEqual([1, 2, 3, 4]);
+    expect((await ids()).toSorted()).toEqual([1, 2, 3, 4, 5]);
   });
 
   it("and cannot be replaced is no hang: commits are StorageUnavailable until it can", async () => {

@@ -2,7 +2,7 @@ import type { ResultSet } from "@libsql/client";
 import { randomUUID } from "node:crypto";
 import { DAY_MS } from "../../model/time.ts";
 import { BatchFailed, type Engine } from "../engine.ts";
-import { lostResults } from "../lost-results.ts";
+import { recoverResults } from "../lost-results.ts";
 import { toResultSet } from "../result.ts";
 import type { RowSource } from "../reading.ts";
 import type { Statement } from "../store.ts";
@@ -82,7 +82,7 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
 
   async function afterFailure(statements: Statement[], failed: BatchFailed): Promise<ResultSet[]> {
     if (failed.kind === "uncertain") {
-      if (await settlePatiently(failed)) return lostResults(statements.length);
+      if (await settlePatiently(failed)) return recoverResults(statements, send);
       throw new BatchFailed("busy", null, failed.cause);
     }
     // The server has lost what it had acknowledged, as one that is not durable may after a crash.

@@ -1,7 +1,8 @@
+import type { ResultSet } from "@libsql/client";
 import { once } from "node:events";
 import type { Logger } from "../../log.ts";
 import { BatchFailed, type Engine } from "../engine.ts";
-import { lostResults } from "../lost-results.ts";
+import { recoverResults } from "../lost-results.ts";
 import { toResultSet } from "../result.ts";
 import type { Statement } from "../store.ts";
 import { spawnThread } from "./entry.ts";
@@ -56,12 +57,7 @@ export async function createThreadEngine(
   async function batch(current: Thread, statements: Statement[]) {
     const before = index.countCommits();
     try {
-      const { results, failed } = await current.ask({
-        do: "batch",
-        statements: statements.map(current.number),
-      });
-      if (failed !== undefined) throw toBatchFailed(failed);
-      return results!.map(toResultSet);
+      return await plainBatch(current, statements);
     } catch (error) {
       if (!(error instanceof ThreadEnded)) throw error;
       return settle(statements, before, error);
@@ -69,11 +65,14 @@ export async function createThreadEngine(
   }
 
   /** Committed, or certainly not: then it is as if somebody had held the lock, and is tried again. */
-  function settle(statements: Statement[], before: number | null, error: ThreadEnded) {
+  async function settle(statements: Statement[], before: number | null, error: ThreadEnded) {
     const after = index.countCommits();
     if (before === null || after === null) throw new BatchFailed("uncertain", null, error);
     if (before === after) throw new BatchFailed("busy", null, error);
-    return lostResults(statements.length);
+    return recoverResults(statements, async (reads) => {
+      thread = await restart();
+      return plainBatch(thread, reads);
+    });
   }
 
   return {
@@ -87,6 +86,12 @@ export async function createThreadEngine(
       index.close();
     },
   };
+}
+
+async function plainBatch(thread: Thread, statements: Statement[]): Promise<ResultSet[]> {
+  const { results, failed } = await thread.ask({ do: "batch", statements: statements.map(thread.number) });
+  if (failed !== undefined) throw toBatchFailed(failed);
+  return results!.map(toResultSet);
 }
 
 async function plainly(thread: Thread, request: "checkpoint" | "reconnect" | "close"): Promise<void> {
