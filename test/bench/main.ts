@@ -4,10 +4,11 @@
  * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --chats 100 --numbers 50`.
  *
  * `--echo`: only text → bot reply, in one chat and in many. `--profile DIR`: the same, with a CPU profile of the gateway.
- * `--bots`: only what bots cost (`bots.ts`).
+ * `--bots`: only what bots cost (`bots.ts`). `--year [--messages 1000000]`: what a year of data costs (`year/main.ts`).
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Simulator } from "../../src/simulator/types.ts";
 import { benchBots } from "./bots.ts";
@@ -17,29 +18,43 @@ import {
   type BenchGateway,
   cpuMs,
   endAll,
+  root,
   rssMb,
   startBareEcho,
   startGatewayProcess,
   startSimulatorProcess,
 } from "./processes.ts";
+import { benchYear } from "./year/main.ts";
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
-    messages: { type: "string", default: "300" },
+    messages: { type: "string" },
     chats: { type: "string", default: "100" },
     numbers: { type: "string", default: "50" },
     echo: { type: "boolean", default: false },
     profile: { type: "string" },
     bots: { type: "boolean", default: false },
+    year: { type: "boolean", default: false },
   },
 });
 if (values.bots) {
   await benchBots();
   process.exit(0);
 }
+if (values.year) {
+  const size = Number(values.messages ?? 1_000_000);
+  const entry = join(root, ".output/server/index.mjs");
+  await benchYear({
+    folder: join(root, `.bench/year-${size}`),
+    entry,
+    messages: size,
+    say: console.log,
+  });
+  process.exit(0);
+}
 const rounds = Number(values.rounds);
-const messages = Number(values.messages);
+const messages = Number(values.messages ?? 300);
 const chats = Number(values.chats);
 const numbers = Number(values.numbers);
 const onlyEcho = values.echo || values.profile !== undefined;
@@ -110,7 +125,7 @@ function line(name: string, what: string, ours: number[], bare: number[]): void 
 const running = await startSimulatorProcess("bench");
 const { sim, ready } = running;
 const profiling = values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`];
-let gateway = await startGatewayProcess(ready, undefined, profiling);
+let gateway = await startGatewayProcess(ready, { nodeOptions: profiling });
 const idle = (i: number): string => `3162${String(i).padStart(7, "0")}`;
 /** What a process holds a while after it has had something to do. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3000));
@@ -196,7 +211,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     const since = (await sim.messages(person, { from: OURS })).at(-1)!.seq;
     await sim.sendText(person, OURS, "ping");
     const started = performance.now();
-    const starting = startGatewayProcess(ready, gateway);
+    const starting = startGatewayProcess(ready, { again: gateway });
     await sim.waitForMessage(person, { from: OURS, since }, 60_000);
     times.push(performance.now() - started);
     gateway = await starting;

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { connectSimulator } from "../../src/simulator/client.ts";
 import type { ReadyLine, Simulator } from "../../src/simulator/types.ts";
 
@@ -19,7 +19,7 @@ export function endAll(): void {
 }
 process.on("exit", endAll);
 
-function start(command: string[], options: Parameters<typeof spawn>[2]): ChildProcess {
+function spawnNode(command: string[], options: Parameters<typeof spawn>[2]): ChildProcess {
   const child = spawn(process.execPath, command, { cwd: root, ...options });
   children.add(child);
   child.once("exit", () => children.delete(child));
@@ -43,7 +43,7 @@ export interface RunningSimulator {
 }
 
 export async function startSimulatorProcess(seed: string): Promise<RunningSimulator> {
-  const child = start(["--import", "tsx", "src/simulator/main.ts", "--seed", seed], {
+  const child = spawnNode(["--import", "tsx", "src/simulator/main.ts", "--seed", seed], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let line = "";
@@ -62,7 +62,7 @@ export interface BareEcho {
 
 export async function startBareEcho({ sim, ready }: RunningSimulator, number: string): Promise<BareEcho> {
   const owner = await sim.addNumber(number, { name: "Bare" });
-  const child = start(["test/bench/bare-echo.mjs", JSON.stringify(ready)], {
+  const child = spawnNode(["test/bench/bare-echo.mjs", JSON.stringify(ready)], {
     env: { ...process.env, NODE_ENV: "production" },
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
@@ -101,14 +101,27 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** @param nodeOptions for the gateway's own process, as `--cpu-prof` */
+/** How a gateway is started for a measurement. */
+export interface GatewayStart {
+  /** One that has ended: the same data and port. */
+  again?: BenchGateway;
+  /** Data that was made before, and stays; default: a folder that goes with the run. */
+  dataDir?: string;
+  env?: Record<string, string>;
+  /** For the gateway's own process, as `--cpu-prof`. */
+  nodeOptions?: string[];
+  /** A module that is loaded first and talks to the bench over IPC. */
+  probe?: string;
+  /** `index.mjs` of a build; default: that of `npm run build`. */
+  entry?: string;
+}
+
 export async function startGatewayProcess(
-  ready: ReadyLine,
-  again?: BenchGateway,
-  nodeOptions: string[] = [],
+  ready: Pick<ReadyLine, "wsUrl" | "noiseRoot" | "caFile">,
+  { again, nodeOptions = [], probe, entry, ...start }: GatewayStart = {},
 ): Promise<BenchGateway> {
-  const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), "parley-bench-"));
-  folders.add(dataDir);
+  const dataDir = again?.dataDir ?? start.dataDir ?? mkdtempSync(join(tmpdir(), "parley-bench-"));
+  if (start.dataDir === undefined) folders.add(dataDir);
   const port = again ? Number(new URL(again.url).port) : await freePort();
   const env = {
     ...process.env,
@@ -124,10 +137,12 @@ export async function startGatewayProcess(
     WHATSAPP_WS_URL: ready.wsUrl,
     WHATSAPP_NOISE_ROOT: ready.noiseRoot,
     WHATSAPP_CA_FILE: ready.caFile,
+    ...start.env,
   };
-  const child = start([...nodeOptions, ".output/server/index.mjs"], {
+  const preload = probe === undefined ? [] : ["--import", pathToFileURL(probe).href];
+  const child = spawnNode([...nodeOptions, ...preload, entry ?? ".output/server/index.mjs"], {
     env,
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: probe === undefined ? ["ignore", "ignore", "inherit"] : ["ignore", "ignore", "inherit", "ipc"],
   });
   const gateway = { child, url: `http://127.0.0.1:${port}`, dataDir, env };
   const deadline = Date.now() + 30_000;
