@@ -1,6 +1,6 @@
 import type { ServiceBehaviour } from "./surface/behaviour.ts";
 
-/** Last year's service. */
+/** The service as it was last year. */
 const OFF: ServiceBehaviour = {
   wholePhash: false,
   accountSync: false,

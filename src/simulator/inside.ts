@@ -1,6 +1,6 @@
 /**
  * The way into a simulator that runs in this process, for tests that do what no caller of the public methods can: hooks of
- * the server, stanzas made by hand, accounts put in place. Everything else of the simulator is its own.
+ * the server, hand-made stanzas, accounts put in place. Everything else in the simulator is private.
  */
 export { makeCertificates } from "./media/certificates.ts";
 export { seededRandom, type Random } from "./random.ts";

@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-/** @throws when the value is no whole number from 0 up */
+/** @throws when the value is not a whole number of at least 0 */
 function whole(name: keyof typeof values, fallback?: number): number | undefined {
   const value = values[name];
   if (value === undefined) return fallback;
@@ -50,7 +50,7 @@ process.once("SIGTERM", end);
 process.once("SIGINT", end);
 if (values["with-parent"]) {
   process.stdin.resume().once("end", end).once("close", end);
-  // Stopped through the control API, the process must be free to end while its parent lives on.
+  // When it is stopped through the control API, the process must be able to end although its parent lives on.
   if ("unref" in process.stdin) process.stdin.unref();
 }
 

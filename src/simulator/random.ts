@@ -3,8 +3,8 @@ import { createHmac } from "node:crypto";
 /**
  * A stream of bytes that is fixed by its seed and label.
  *
- * Streams are split by label and not by position, so that adding a contact, or a message more, never shifts the keys
- * of another: two runs with one seed give the same keys whatever the order of calls between people.
+ * Streams are split by label and not by position, so that adding a contact or a message never changes anybody else's
+ * keys: two runs with one seed give the same keys, in whatever order people act.
  */
 export interface Random {
   /** The next `count` bytes of this stream. */

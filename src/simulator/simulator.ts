@@ -10,12 +10,12 @@ import type { SimulatorServer } from "./server/server.ts";
 import type { SimulatorFaults } from "./surface/faults.ts";
 import type { Simulator, SimulatorAddresses } from "./surface/simulator.ts";
 
-/** The simulator in this process: its own tests, and a few of the gateway's, reach into the server. */
+/** A simulator in this process. Its own tests, and a few of the gateway's, reach into the server. */
 export interface LibrarySimulator extends Simulator {
   readonly server: SimulatorServer;
 }
 
-/** What a simulator is put together of. */
+/** The parts of a simulator. */
 interface SimulatorParts {
   server: SimulatorServer;
   population: Population;
@@ -25,7 +25,7 @@ interface SimulatorParts {
   stop(): Promise<void>;
 }
 
-/** Joins everything that a caller can do into one object. */
+/** Combines everything a caller can do into one object. */
 export function createSimulator(parts: SimulatorParts): LibrarySimulator {
   const { server, population, faults, files, addresses, stop } = parts;
   const needs = { ...server, population, files, methods: (): LibrarySimulator => simulator };

@@ -1,7 +1,7 @@
-/** Calls off what was to be done later; does nothing once it has run. */
+/** Cancels what was to be done later; does nothing once it has run. */
 export type Cancel = () => void;
 
-/** The one way to time in the simulated service: what waits or has a limit is handed this, so that a test can move it. */
+/** The one source of time in the simulated service. Whatever waits or has a limit is given this, so that tests can move it. */
 export interface Time {
   /** Unix milliseconds. */
   now(): number;
@@ -9,7 +9,7 @@ export interface Time {
   after(ms: number, run: () => void): Cancel;
 }
 
-/** The host's timers under a clock of the caller's. They do not keep the process alive: the servers that listen do. */
+/** The host's timers with the caller's clock. They do not keep the process alive; the listening servers do. */
 export function timeWithClock(now: () => number): Time {
   return {
     now,

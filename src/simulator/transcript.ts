@@ -18,7 +18,7 @@ export class Transcript {
   #entries: TranscriptEntry[] = [];
   readonly #byMessage = new Map<string, TranscriptEntry[]>();
   readonly #summaries = new Map<string, MessageBody>();
-  /** What phones have read of messages, for those whose sender does not tell. */
+  /** What phones have read, for messages whose sender does not report its content. */
   readonly #read = new Map<string, MessageBody>();
   readonly #arrived = new Map<string, ArrivedMessage[]>();
   readonly #listeners = new Set<(entry: TranscriptEntry) => void>();
@@ -28,7 +28,7 @@ export class Transcript {
     this.#time = time;
   }
 
-  /** Calls back for each entry when it is made and whenever it changes. Returns how to stop. */
+  /** Calls back for each entry when it is created and whenever it changes. Returns a function that ends this. */
   subscribe(listener: (entry: TranscriptEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -63,7 +63,7 @@ export class Transcript {
     this.#tell(entry);
   }
 
-  /** The sender's own word for what it has sent. */
+  /** The sender reports the content of what it has sent. */
   summarize(senderNumber: string, id: string, summary: MessageBody): void {
     remember(this.#summaries, `${senderNumber} ${id}`, summary);
     for (const entry of this.#entries.slice(-200)) {
@@ -95,7 +95,7 @@ export class Transcript {
     if (where.device === 0) this.#arrive(where, message, body, entry?.ordinal ?? 1);
   }
 
-  /** Something about the way of a message that is on its way to a device. */
+  /** Notes how a message was delivered to a device. */
   underway(
     receiver: Device,
     senderNumber: string,
@@ -144,7 +144,7 @@ export class Transcript {
     return this.#arrived.get(number) ?? [];
   }
 
-  /** What an account's message said, as some phone has read it; undefined when none has. */
+  /** The content of an account's message, as its sender or some phone has reported it. */
   bodyOf(senderNumber: string, id: string): MessageBody | undefined {
     return this.#summaries.get(`${senderNumber} ${id}`) ?? this.#read.get(`${senderNumber} ${id}`);
   }

@@ -1,7 +1,7 @@
 import type { Time } from "./time.ts";
 import type { Violation } from "./surface/stanzas.ts";
 
-/** The list of everything that the real service or a real phone would have refused. */
+/** Everything that the real service or a real phone would have refused. */
 export class Violations {
   #list: Violation[] = [];
   #seq = 0;
@@ -13,7 +13,7 @@ export class Violations {
 
   /**
    * @param rule    short name of the rule, the same for every breach of it
-   * @param who     `number:device` of the one who broke it
+   * @param who     `number:device` of whoever broke it
    * @param detail  what was expected and what came; never key material or message text
    */
   report(rule: string, who: string, detail: string): void {

@@ -6,7 +6,7 @@ import type { Simulator } from "../types.ts";
 import { fromJson, toJson } from "./json.ts";
 import { callMethod } from "./methods.ts";
 
-/** A file of some megabytes fits; larger ones are given by their path. */
+/** Large enough for a file of several megabytes; larger ones are passed by path. */
 const MAX_BODY_BYTES = 32_000_000;
 
 /**
@@ -23,7 +23,7 @@ export async function serveControl(
     else if (request.method === "POST" && request.url === "/") void answer(simulator, request, response);
     else reply(response, 404, { error: "POST / with {method, args}, or GET /events" });
   });
-  // A caller that pauses for longer than Node's five seconds would meet a connection that is just being closed.
+  // With Node's default of five seconds, a caller that pauses could find its connection just being closed.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -107,7 +107,7 @@ export async function callMethod(simulator: Simulator, method: string, given: un
     return await (simulator.faults as unknown as Callable)[fault]!(...args);
   }
   const callable = simulator as unknown as Callable;
-  // The answer must leave before the server that gives it is closed.
+  // The answer must be sent before the server that sends it is closed.
   if (method === "stop") return setImmediate(() => void simulator.stop()) && undefined;
   if ((PLAIN_METHODS as readonly string[]).includes(method)) return await callable[method]!(...args);
   if ((HANDLE_METHODS as readonly string[]).includes(method)) {

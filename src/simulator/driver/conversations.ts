@@ -9,7 +9,7 @@ import { userJid } from "../world/accounts.ts";
 import { isGroupJid, isLidJid } from "../world/jid.ts";
 import type { World } from "../world/world.ts";
 
-/** A message that is on its way arrives within this time (milliseconds). */
+/** How long a message may take to arrive, in milliseconds. */
 const ARRIVAL_MS = 5000;
 
 interface Needs {
@@ -21,13 +21,13 @@ interface Needs {
   until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
 }
 
-/** What people write, and do to what was written. */
+/** What people write, and what they do with messages. */
 export function createConversations(needs: Needs): ConversationMethods {
   const { world, population } = needs;
   const newMessageId = messageIds(needs.random);
   const write = (person: SimulatedPerson, to: string, content: Content, options: SendOptions = {}): Sent =>
     send(needs, person, to, content, { ...options, id: options.id ?? newMessageId(person.number) });
-  /** Somebody on whose phone a message is; one that is on its way is waited for. */
+  /** The person, once the message is on their phone. */
   const holder = async (number: string, messageId: string): Promise<SimulatedPerson> => {
     const person = population.person(number);
     await needs.until(() => person.knows(messageId), ARRIVAL_MS);
@@ -92,19 +92,19 @@ async function send(
       text: quoted.text ?? "",
     },
   });
-  // The message is at the server now. Callers who write in a long loop must not keep sockets from being served.
+  // The message is at the server now. A caller that writes in a long loop must not starve the sockets.
   await nextTurn();
   return sent;
 }
 
-/** A group's id, or under which address somebody can be written to: of those who hide their number only the LID is known. */
+/** The address to write to: a group's id, or a person's number or LID. Those who hide their number are known by LID only. */
 function addressOf(world: World, to: string): string {
   if (isGroupJid(to)) return to;
   const account = world.account(to);
   return userJid(account, account.hidesNumber || isLidJid(to) ? "lid" : "pn");
 }
 
-/** Content with its file read in. */
+/** Content with its file loaded. */
 export async function withBytes(content: Content | string): Promise<Content> {
   if (typeof content === "string") return { kind: "text", text: content };
   if (!("path" in content) || content.path === undefined) return content;

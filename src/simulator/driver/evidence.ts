@@ -20,7 +20,7 @@ interface Needs {
   until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
 }
 
-/** What can be seen of messages and files, and waited for. */
+/** Observing messages and files, and waiting for them. */
 export function createEvidence(needs: Needs): EvidenceMethods {
   const { world, transcript, accepted, media, until } = needs;
   return {

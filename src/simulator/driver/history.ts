@@ -5,14 +5,14 @@ import type { HistoryChat, HistoryMessage, HistoryOptions } from "../surface/his
 import { userJid } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
 
-/** The first message of a chat is so old when nothing is said of its time (seconds). */
+/** Age of a chat's first message when no time is given, in seconds. */
 const AN_HOUR = 3600;
 
 /**
- * What an owner's phone knows of the time before, in the addresses that hold now.
+ * What an owner's phone knows about the time before linking, in today's addresses.
  *
  * @param now  Unix seconds
- * @throws when a chat is with nobody
+ * @throws when a chat's partner does not exist
  */
 export function historyOf(
   world: World,

@@ -35,7 +35,7 @@ export class Population {
     });
     const { lid, name } = account;
     const { time } = this.#phones;
-    // Asked when a companion is linked: who is added until then is known as well.
+    // Evaluated when a companion is linked, so that accounts added until then are known as well.
     const history = () =>
       historyOf(
         this.#world,
@@ -87,7 +87,7 @@ export class Population {
   /** Brings all devices of an account online, once. */
   async wake(account: Account): Promise<void> {
     const person = this.#owners.get(account.number) ?? this.#contacts.get(account.number);
-    // Waking takes a while: who asks meanwhile must wait for its end as well, or finds no keys.
+    // Waking takes a while; anyone who asks in the meantime must wait for it too, or will find no keys.
     if (person && (person.awake || !account.devices.get(0)?.seen)) await person.wake();
   }
 
@@ -122,7 +122,7 @@ export class Population {
     return account;
   }
 
-  /** Fifteen digits that look like nothing else and say nothing of the number. */
+  /** Fifteen digits that cannot be mistaken for a number and reveal nothing about it. */
   #newLid(number: string): string {
     const random = this.#random.fork(`lid:${number}`);
     const digits = (count: number) =>

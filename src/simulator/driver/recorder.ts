@@ -10,7 +10,7 @@ interface Needs {
   changed(): void;
 }
 
-/** Writes down what simulated people read, could not read, and sent. */
+/** Records what simulated people have read, could not read, and sent. */
 export function createRecorder({ world, transcript, violations, changed }: Needs): PhoneRecorder {
   const numberOf = (jid: string): string => world.find(jid)?.number ?? jid;
   return {
@@ -40,7 +40,7 @@ export function createRecorder({ world, transcript, violations, changed }: Needs
   };
 }
 
-/** The message itself, without what is told of its way. */
+/** The message itself, without the facts about its delivery. */
 function bodyOf(body: MessageBody): MessageBody {
   const { kind, text, media, poll, choices, location, contacts, target, mentions, quoted, expiration } = body;
   const told = { kind, text, media, poll, choices, location, contacts, target, mentions, quoted, expiration };

@@ -14,7 +14,7 @@ interface Needs {
   until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
 }
 
-/** What can be seen of the wire and of who is connected, and waited for. */
+/** Observing the wire and who is connected, and waiting for it. */
 export function createWireMethods({ world, stanzas, violations, until }: Needs): WireMethods {
   return {
     async stanzas(filter) {
@@ -60,7 +60,7 @@ export function createWireMethods({ world, stanzas, violations, until }: Needs):
   };
 }
 
-/** The linked devices of a number, or the one that is asked for. @throws when there is no such account */
+/** A number's linked devices, or just the given one. @throws when there is no such account */
 export function companionsOf(world: World, number: string, device?: number): Device[] {
   const devices = [...world.account(number).devices.values()];
   return devices.filter(({ id }) => (device === undefined ? id !== 0 : id === device));
@@ -71,7 +71,7 @@ export function companionInfo(device: Device): CompanionInfo {
   return { device: device.id, jid: device.pn, online: device.active, preKeys: device.preKeys.size };
 }
 
-/** What went out on connections that are still open. */
+/** Stanzas sent on connections that are still open and not acknowledged yet. */
 function unacknowledged(world: World) {
   const devices = [...world.accounts.values()].flatMap((account) => [...account.devices.values()]);
   return devices.flatMap((device) =>

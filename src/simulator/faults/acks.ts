@@ -10,7 +10,7 @@ interface HeldAck {
   ack: BinaryNode;
 }
 
-/** Acks that come late, or only when they are let go. */
+/** Acks that are late, or held until they are released. */
 export function acks({
   hooks,
   time,

@@ -4,18 +4,18 @@ import { element } from "../wire/nodes.ts";
 import { Armed, atLeastOne, isMessage, isTarget } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** Any text that is not a number does. */
+/** Any text will do that is not a number. */
 const NO_TIME = "not-a-time";
 
-/** Receipts that say nothing of what became of a message at the other side: its own phone's copy, and requests. */
+/** Receipts that say nothing about the other side: for the own phone's copy, and requests to send again. */
 const NO_REPORT = new Set(["sender", "retry", "server-error"]);
 const isReport = ({ tag, attrs }: BinaryNode): boolean =>
   tag === "receipt" && !NO_REPORT.has(attrs.type ?? "");
 
-/** One that another of these faults has met already is left to it. */
+/** A stanza that another of these faults has already spoilt is left alone. */
 const hasTime = ({ attrs }: BinaryNode): boolean => Number.isFinite(Number(attrs.t));
 
-/** Stanzas whose `t` is not a time. They keep it when they are delivered again. */
+/** Stanzas whose `t` is not a time; they keep it when they are delivered again. */
 export function badTimes({
   hooks,
 }: Pick<FaultNeeds, "hooks">): FaultKit<"badMessageTimes" | "badReceiptTimes"> {

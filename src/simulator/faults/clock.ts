@@ -2,7 +2,7 @@ import type { FaultTarget } from "../surface/faults.ts";
 import { Armed, isTarget } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** The service's clock is wrong, as companions see it. */
+/** A clock that is wrong, as companions see it. */
 export function clock({ hooks }: Pick<FaultNeeds, "hooks">): FaultKit<"clockSkew"> {
   const armed = new Armed();
   const disarms = new Map<string, () => void>();

@@ -2,12 +2,12 @@ import type { BinaryNode } from "../wire/nodes.ts";
 import { Armed, isTarget } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** A receipt that says "I have it", not a retry or a read receipt. */
+/** A receipt that acknowledges delivery, rather than a retry or read receipt. */
 const isDelivery = (node: BinaryNode): boolean =>
   node.tag === "receipt" &&
   !["retry", "read", "read-self", "played", "hist_sync"].includes(node.attrs.type ?? "");
 
-/** Cuts the line at the instant of a receipt: the message is then redelivered, or is not. */
+/** Cuts the connection just before or just after a receipt: the message is redelivered, or is not. */
 export function dropAtReceipt({
   hooks,
 }: Pick<FaultNeeds, "hooks">): FaultKit<"dropBeforeReceipt" | "dropAfterReceipt"> {

@@ -1,7 +1,7 @@
 import { Armed, isTarget } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** Messages are refused with an error in their ack, and go nowhere. */
+/** Messages that are refused with an error in their ack and go nowhere. */
 export function errorAck({ hooks, world }: Pick<FaultNeeds, "hooks" | "world">): FaultKit<"errorAck"> {
   const armed = new Armed();
   return {

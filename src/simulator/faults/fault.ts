@@ -15,7 +15,7 @@ import type { FaultTarget, SimulatorFaults } from "../surface/faults.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { Device } from "../world/accounts.ts";
 
-/** All that faults reach of the service and its people; each names its share. */
+/** Everything that faults use of the service and its people; each declares its share. */
 export interface FaultNeeds extends Delivery, Reports {
   hooks: Hooks;
   world: World;
@@ -31,7 +31,7 @@ export interface FaultNeeds extends Delivery, Reports {
 }
 
 /**
- * One file of this folder: the methods it adds to `sim.faults`, and how to end whatever of them is armed.
+ * What each file in this folder makes: methods for `sim.faults`, and a way to disarm all of them.
  * A new fault is a new file and one line in `index.ts`.
  */
 export interface FaultKit<Name extends keyof SimulatorFaults> {
@@ -49,11 +49,11 @@ export function isTarget(target: FaultTarget, device: Device | undefined): boole
   );
 }
 
-/** A message of somebody else's, or of another own device: not one between the devices of an account about itself. */
+/** A message in a chat, as opposed to one between an account's own devices about the account (`category=peer`). */
 export const isMessage = (node: BinaryNode): boolean =>
   node.tag === "message" && node.attrs.category !== "peer";
 
-/** The same with a ciphertext, which posts in channels have not. */
+/** Such a message with a ciphertext, which channel posts do not have. */
 export const isEncrypted = (node: BinaryNode): boolean =>
   isMessage(node) && Array.isArray(node.content) && node.content.some(({ tag }) => tag === "enc");
 
@@ -65,18 +65,18 @@ export function targets(world: World, target: FaultTarget): Device[] {
   return found;
 }
 
-/** @throws when it is no whole number from 1 up */
+/** @throws when it is not a whole number of at least 1 */
 export function atLeastOne(name: string, value: number): number {
   if (!Number.isInteger(value) || value < 1)
     throw new Error(`${name} must be a whole number from 1 up, not ${value}`);
   return value;
 }
 
-/** The functions that a fault has put into hook lists, so that they can be taken out again. */
+/** The functions that a fault has added to hook lists, so that they can be removed again. */
 export class Armed {
   readonly #undo = new Set<() => void>();
 
-  /** Puts a function into a hook list; the result takes it out. */
+  /** Adds a function to a hook list; the result removes it. */
   arm<F>(hooks: F[], hook: F): () => void {
     hooks.push(hook);
     const undo = (): void => {
@@ -88,7 +88,7 @@ export class Armed {
     return undo;
   }
 
-  /** Takes all of them out. */
+  /** Removes all of them. */
   clear(): void {
     for (const undo of this.#undo) undo();
   }

@@ -1,7 +1,7 @@
 import { Armed, isTarget } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** The end of the offline messages is never announced: clients that wait for it wait in vain. */
+/** The end of the backlog is never announced: clients that wait for it wait in vain. */
 export function offline({
   hooks,
 }: Pick<FaultNeeds, "hooks">): FaultKit<"withholdOffline" | "restoreOffline"> {

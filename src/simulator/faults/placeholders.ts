@@ -2,7 +2,7 @@ import { element } from "../wire/nodes.ts";
 import { Armed, atLeastOne, isEncrypted, isTarget, targets } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** Messages that reach a companion without content, as the service delivers what it has no ciphertext of for this device. */
+/** Messages that reach a companion without content, as happens when the service has no ciphertext for that device. */
 export function placeholders({
   hooks,
   world,

@@ -1,6 +1,6 @@
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
-/** The account is kept from writing to strangers for a while. */
+/** An account that may not start new chats for a while. */
 export function reachoutTimelock({
   reachout,
   world,

@@ -9,7 +9,7 @@ type Needs = Pick<
   "hooks" | "world" | "book" | "delivered" | "deliver" | "violations" | "population"
 >;
 
-/** A message that comes again: the very stanza, or with the same id and another ciphertext. */
+/** Messages that arrive twice: the very same stanza, or the same id with another ciphertext. */
 export function resends(needs: Needs): FaultKit<"reencryptStanzas" | "redeliver"> {
   const { hooks, world, delivered } = needs;
   const armed = new Armed();
@@ -45,7 +45,7 @@ export function resends(needs: Needs): FaultKit<"reencryptStanzas" | "redeliver"
   };
 }
 
-/** Has a message encrypted anew, and marks the stanza that comes of it. */
+/** Has a message encrypted again, and marks the resulting stanza. */
 async function deliverAnew(
   needs: Needs,
   armed: Armed,
@@ -65,13 +65,13 @@ async function deliverAnew(
   }
 }
 
-/** The mark of what waited at the service; a mark of an earlier delivery is taken away. */
+/** Sets the `offline` mark, or removes the one from an earlier delivery. */
 function marked(node: BinaryNode, offline: boolean): BinaryNode {
   const { offline: _, ...attrs } = node.attrs;
   return { ...node, attrs: offline ? { ...attrs, offline: "0" } : attrs };
 }
 
-/** Has the one who wrote a message send it again. */
+/** Has the author of a message send it again. */
 async function encryptAnew(
   { world, book, population }: Needs,
   device: Device,

@@ -6,7 +6,7 @@ import type { FaultKit, FaultNeeds } from "./fault.ts";
 const isQuestion = ({ tag, attrs }: BinaryNode): boolean =>
   tag === "iq" && (attrs.type === "get" || attrs.type === "set");
 
-/** Questions that the service loses: no answer comes and nothing happens, so the client's own time limit must end the wait. */
+/** IQs that get lost: nothing happens and no answer comes, so it is up to the client to stop waiting. */
 export function unanswered({ hooks }: Pick<FaultNeeds, "hooks">): FaultKit<"unansweredIqs"> {
   const armed = new Armed();
   return {

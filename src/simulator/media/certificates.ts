@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { hostTime } from "../time.ts";
 import { bits, context, integer, octets, oid, sequence, set, text, utcTime, yes } from "./der.ts";
 
-/** A certificate authority for one simulator, and the certificate that it gave the media host; all PEM. */
+/** A certificate authority for one simulator, and the certificate it has issued to the media host; all PEM. */
 export interface Certificates {
   ca: string;
   certificate: string;

@@ -24,7 +24,7 @@ export const yes = (): Buffer => tagged(0x01, Buffer.from([0xff]));
 
 /** A positive whole number, given by its bytes, the most significant first. */
 export const integer = (content: Uint8Array): Buffer => {
-  // The shortest form is the only one: no zeros in front but the one that keeps the sign.
+  // Only the shortest form is valid: no leading zeros except one to keep the sign.
   const first = content.findIndex((byte) => byte !== 0);
   const digits = first < 0 ? Buffer.from([0]) : content.subarray(first);
   const isNegative = digits[0]! >= 0x80;

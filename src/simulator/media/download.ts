@@ -3,10 +3,10 @@ import type { MediaExchange } from "./exchange.ts";
 import { troubleFor } from "./exchange.ts";
 import type { MediaTrouble } from "./trouble.ts";
 
-/** How much goes out at a time when a fault slows a download down (milliseconds). */
+/** How often a slowed-down download writes, in milliseconds. */
 const TICK_MS = 50;
 
-/** Gives a file: `GET <direct path>`, as a whole or a range of it. */
+/** Serves a file, or a range of it: `GET <direct path>`. */
 export async function giveFile(exchange: MediaExchange): Promise<void> {
   const { media, time, request, response, url } = exchange;
   const directPath = `${url.pathname}${url.search}`
@@ -40,7 +40,7 @@ export async function giveFile(exchange: MediaExchange): Promise<void> {
   );
   if (trouble.broken === "truncated" || trouble.broken === "stalled") {
     response.write(body.subarray(0, Math.floor(body.length / 2)));
-    // Broken off in the middle, or never going on: the headers promised more.
+    // Cut off in the middle, or stalled for good: the headers promised more.
     if (trouble.broken === "truncated") time.after(TICK_MS, () => response.destroy());
     return;
   }

@@ -3,7 +3,7 @@ import type { Time } from "../time.ts";
 import type { MediaStore } from "./store.ts";
 import type { MediaTrouble } from "./trouble.ts";
 
-/** What the media host needs of the simulated service. */
+/** What the media host needs from the simulated service. */
 export interface MediaHostNeeds {
   media: MediaStore;
   time: Time;

@@ -15,7 +15,7 @@ export async function serveMedia(
     const url = new URL(request.url ?? "/", "https://media");
     const exchange = { ...needs, request, response, url };
     const handle = request.method === "POST" ? takeUpload : request.method === "GET" ? giveFile : refuse;
-    // A client that goes away in the middle is its own affair.
+    // A client may disconnect at any time.
     Promise.resolve(handle(exchange)).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {

@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import type { Random } from "../random.ts";
 import type { MediaRequest, MediaRequestFilter } from "../surface/media.ts";
 
-/** Files are dropped, the oldest first, when all together are larger (bytes). */
+/** Above this total size, in bytes, the oldest files are dropped. */
 const KEPT_BYTES = 1_073_741_824;
 const KEPT_REQUESTS = 20_000;
-/** Names of files are worth nothing after so long (seconds). */
+/** How long a file's name is valid, in seconds. */
 const NAME_LIFE_S = 30 * 86_400;
 
-/** What is said when a phone is asked to store a file again. */
+/** How a phone answers when it is asked to upload a file again. */
 type Recall = "again" | "not_found" | "silent";
 
 /** A file at the media host: ciphertext, or what is posted in channels as it is. */
@@ -18,13 +18,13 @@ export interface StoredFile {
   /** First part of the upload's path. */
   readonly type: string;
   readonly bytes: Buffer;
-  /** Who asks is answered with this status, although phones that loaded it before still have it. */
+  /** The host answers with this status, although phones that loaded the file earlier still have it. */
   gone?: number;
   /** What such a phone says when it is asked to store the file again. */
   recall?: Recall;
 }
 
-/** What the media host keeps: files by their direct path, who may upload, and what was asked of it. */
+/** The media host's state: files by direct path, upload tokens, and the requests it has seen. */
 export class MediaStore {
   /** `https://host:port`, once the host listens. */
   origin = "";
@@ -42,19 +42,19 @@ export class MediaStore {
     this.#time = time;
   }
 
-  /** The word with which a device may upload. */
+  /** Issues the token with which a device may upload. */
   tokenFor(device: string): string {
     const token = this.#random.fork(`token:${device}`).bytes(24).toString("base64url");
     this.#tokens.add(token);
     return token;
   }
 
-  /** Was the word given out? */
+  /** Whether the token was issued. */
   isToken(token: string | null): boolean {
     return token !== null && this.#tokens.has(token);
   }
 
-  /** Keeps a file under a new name. Names look as the real ones: those of channels differ from all others. */
+  /** Stores a file under a new name. Names look like the real ones; those of channel files differ from the rest. */
   put(type: string, bytes: Uint8Array): StoredFile {
     const random = this.#random.fork(`file:${++this.#lastFile}`);
     const isForChannels = type.startsWith("newsletter-");

@@ -3,7 +3,7 @@ import type { MediaStore } from "./store.ts";
 
 const SIDE = 200;
 
-/** What the service itself adds to a picture in a channel: a small one of it. Undefined when the bytes are no picture. */
+/** The thumbnail that the service itself makes for a picture in a channel; undefined when the bytes are not a picture. */
 export async function thumbnailOf(
   media: MediaStore,
   type: string,

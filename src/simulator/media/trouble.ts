@@ -1,4 +1,4 @@
-/** What faults do to one request to the media host; nothing of it is the usual case. */
+/** What faults do to one request to the media host; usually nothing. */
 export interface MediaTrouble {
   status?: number;
   delayMs?: number;

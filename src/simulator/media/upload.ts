@@ -59,7 +59,7 @@ async function readBody({ request, time }: MediaExchange, bytesPerSecond?: numbe
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     size += part.length;
-    // What is too large is read to its end all the same, so that the answer can be read; it is not kept.
+    // A body that is too large is still read to its end, so that the client can read the answer; it is not kept.
     if (size <= MAX_FILE_BYTES + 1) parts.push(part);
     if (bytesPerSecond) await pause(time, (part.length / bytesPerSecond) * 1000);
   }

@@ -5,10 +5,10 @@ import type { PhoneWorld } from "./link.ts";
 import type { PersonOptions } from "./people.ts";
 import { Phone, type PhoneOptions } from "./phone.ts";
 
-/** What the phone of an owner does besides. */
+/** The extra duties of an owner's phone. */
 type PhoneDuties = Pick<PhoneOptions, "onArrival" | "onNotification" | "onMessage">;
 
-/** The devices of one person. Nothing but the options is kept until they wake for the first time. */
+/** The devices of one person. Until they wake for the first time, only the options are kept. */
 export class Devices {
   readonly #world: PhoneWorld;
   readonly #options: PersonOptions;
@@ -16,7 +16,7 @@ export class Devices {
   #phones: Phone[] = [];
   #waking: Promise<void> | undefined;
 
-  /** @param duties  what device 0 does besides */
+  /** @param duties  extra duties of device 0 */
   constructor(world: PhoneWorld, options: PersonOptions, duties: PhoneDuties = {}) {
     this.#world = world;
     this.#options = options;

@@ -6,7 +6,7 @@ import { NUMBERS, STATUS, isGroup, userJid } from "./jids.ts";
 import { pad } from "./padding.ts";
 import { type PhoneState, isOwn, isThisDevice, ownJid } from "./phone-state.ts";
 
-/** One ciphertext and the device, or the chat, that it is for. */
+/** A ciphertext and the device or chat it is for. */
 export interface Encrypted {
   to: string;
   enc: BinaryNode;
@@ -18,11 +18,11 @@ export interface Envelopes {
   participants: Encrypted[];
   /** One for all who have the sender's key. */
   common: Encrypted[];
-  /** Attributes that the stanza has besides. */
+  /** Additional attributes of the stanza. */
   attrs: Record<string, string>;
 }
 
-/** Encrypts what one device writes: sessions are started as needed, device lists asked for. */
+/** Encrypts what one device writes, starting sessions and fetching device lists as needed. */
 export class Encryption {
   readonly #state: PhoneState;
   readonly #directory: Directory;
@@ -35,7 +35,7 @@ export class Encryption {
   }
 
   /**
-   * For everybody in a chat, and for the own other devices.
+   * Encrypts for everybody in a chat and for one's own other devices.
    *
    * @param chat      user or group address, or {@link STATUS}
    * @param audience  who sees a status
@@ -46,25 +46,25 @@ export class Encryption {
     return await (isGroup(chat) ? this.#forGroup(chat, message) : this.#forPerson(chat, message));
   }
 
-  /** For one device, on the session that there is. @throws {SignalError} `no_session` */
+  /** Encrypts for one device, on the existing session. @throws {SignalError} `no_session` */
   forDevice(to: string, message: proto.IMessage): Encrypted {
     return this.#seal(to, proto.Message.encode(message).finish());
   }
 
-  /** Starts sessions with those that have none, and gives the devices that can be written to. */
+  /** Starts sessions where there are none, and returns the devices that can be written to. */
   async startSessions(devices: string[]): Promise<string[]> {
     // The LID decides where a session is filed: it must be known before the first one starts.
     for (const jid of new Set(devices.map(userJid))) await this.#directory.lidOf(jid);
     return await this.#directory.startSessions(devices);
   }
 
-  /** The sender key of a group, as a message that gives it away. */
+  /** A message that hands out this device's sender key for a group. */
   distribution(groupId: string): proto.IMessage {
     const key = this.#state.signal.createSenderKey(groupId);
     return { senderKeyDistributionMessage: { groupId, axolotlSenderKeyDistributionMessage: key } };
   }
 
-  /** A status: the sender key goes along each time, since its readers may be others than last time. */
+  /** A status: the sender key goes along every time, because the audience may have changed. */
   async #forAudience(audience: string[], message: proto.IMessage): Promise<Envelopes> {
     const own = ownJid(this.#state, audience[0] ?? `0@${NUMBERS}`);
     const devices = await this.#reachable(async () => await this.#othersOf([userJid(own), ...audience]));
@@ -117,7 +117,7 @@ export class Encryption {
     return all.filter((jid) => !isThisDevice(this.#state, jid));
   }
 
-  /** The devices to write to, with sessions; asked for anew when a list changed while sessions were being started. */
+  /** The devices to write to, with sessions; fetched again when a device list changed while sessions were being started. */
   async #reachable(list: () => Promise<string[]>): Promise<string[]> {
     for (;;) {
       const before = this.#directory.changes;
@@ -128,9 +128,9 @@ export class Encryption {
 }
 
 /**
- * The form in which one's own other devices get what one of them wrote.
+ * What one device has written, in the form that one's own other devices receive.
  *
- * @param secretOutside  its secret stands beside the message only
+ * @param secretOutside  puts the message's secret beside the message only
  */
 export function wrapForOwnDevice(
   destinationJid: string,

@@ -10,20 +10,20 @@ import { type Arrival, Unreadable, openMessage } from "./opening.ts";
 import { type PhoneState, isOwn, label, reportViolation } from "./phone-state.ts";
 import { readVote } from "./votes.ts";
 
-/** A phone asks so often for a message before it gives up. */
+/** How often a phone asks for a message again before it gives up. */
 const MAX_RETRIES = 5;
-/** Messages whose ids a phone remembers, to tell a repeated one. */
+/** How many message ids a phone remembers, to recognise repeats. */
 const REMEMBERED = 2000;
 
 type EncType = DecryptedEvent["encType"];
 
-/** Told of every message that was decrypted: its id, its author's device, and whether it is between own devices only. */
+/** Called for every decrypted message, with its id, its author's device, and whether it is between own devices only. */
 export type MessageListener = (
   message: proto.IMessage,
   about: { id: string; from: string; isPeer: boolean },
 ) => Promise<void>;
 
-/** Where a message that has arrived can be answered with a read receipt. */
+/** Where to send a read receipt for a message that has arrived. */
 interface Seen {
   from: string;
   participant?: string;
@@ -65,13 +65,13 @@ export class Inbox {
       await this.#onMessage(message, { id: arrival.id, from: arrival.author, isPeer: arrival.isPeer });
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
-      // The server delivers again what it has no receipt for; a phone confirms that and shows nothing.
+      // The server redelivers what it has no receipt for; a phone confirms it and shows nothing.
       if (error.reason === "duplicate" && this.#seen.has(name)) this.#acknowledge(arrival);
       else this.#askAgain(arrival, name, error);
     }
   }
 
-  /** Sends a receipt that a message was read, or listened to. @throws when no such message has arrived */
+  /** Sends a receipt saying that a message was read or played. @throws when no such message has arrived */
   mark(id: string, type: "read" | "played"): void {
     const names = [...this.#seen].filter(([name]) => name.endsWith(` ${id}`));
     if (names.length === 0) throw new Error(`No message ${id} has arrived at ${label(this.#state)}.`);
@@ -122,7 +122,7 @@ export class Inbox {
     const timestamp = Number(attrs.t);
     const pushName = attrs.notify;
     const repeated = this.#seen.has(name);
-    // A phone drops a message that it has: nothing is shown, nothing is replaced.
+    // A phone drops a message it already has: nothing is shown and nothing is replaced.
     if (!repeated)
       this.#state.memory.add({ id, chat, author, fromMe: ownCopy, timestamp, pushName, message });
     world.recorder.onDecrypted({

@@ -1,4 +1,4 @@
-/** What a phone does with each kind of stanza but messages. */
+/** What a phone does with every kind of stanza except messages. */
 import { SignalError } from "../signal/error.ts";
 import { type BinaryNode, child, children, element } from "../wire/nodes.ts";
 import type { Desk } from "./content/context.ts";
@@ -9,10 +9,10 @@ import { storeAgain } from "./media-retry.ts";
 import type { Outbox } from "./outbox.ts";
 import { type PhoneState, reportViolation } from "./phone-state.ts";
 
-/** One-time pre-keys that a phone uploads at first, and again when the server says that few are left. */
+/** How many one-time pre-keys a phone uploads, at first and whenever the server says that few are left. */
 const PRE_KEYS = 10;
 
-/** The parts of a phone that stanzas are about. */
+/** The parts of a phone that its stanza handlers use. */
 export interface PhoneParts {
   state: PhoneState;
   directory: Directory;
@@ -82,7 +82,7 @@ function noteAck({ world, address }: PhoneState, node: BinaryNode): void {
   world.recorder.onAck({ at: world.time.now(), device: address, to: from ?? "", id, error });
 }
 
-/** A device asks for a message again: it gets it on a new session, made from the keys it sent or from its bundle. */
+/** A device asks for a message again: it is sent on a new session, made from the keys in the request or from a bundle. */
 async function sendAgain({ state, directory, outbox }: PhoneParts, receipt: BinaryNode): Promise<void> {
   const { id = "", from = "", participant } = receipt.attrs;
   const device = participant ?? from;

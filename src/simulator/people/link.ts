@@ -2,8 +2,8 @@
  * The seam between the simulated people and the simulated server.
  *
  * A simulated phone is a client at node level: it speaks the same stanzas as a companion device, only without
- * Noise and the binary codec. The server gives it a {@link Link}; everything else that a person needs (clock, random
- * bytes, the record of what happened) is handed in through {@link PhoneWorld}. People import nothing of the server.
+ * Noise and the binary codec. The server gives it a {@link Link}; everything else that a person needs (time, random
+ * bytes, a recorder) is passed in through {@link PhoneWorld}. People import nothing from the server.
  *
  * What the people side sends, beyond what companions send (`<message>`, `<receipt>`, `<ack>`, `usync`, `encrypt`, `w:g2`):
  * - Linking by QR text: `iq set md > pair-device {ref, pub-key (noise public key from the QR), device-identity
@@ -57,13 +57,13 @@ export interface FileHost {
   /** @throws when there is no such file (any more) */
   load(directPath: string): Uint8Array;
   /**
-   * What a phone loaded when the message arrived, to store it again: phones keep their files. `not_found`: it was
-   * deleted there. `silent`: the phone does not answer.
+   * The file as the phone kept it when the message arrived, to be uploaded again. `not_found`: it was deleted
+   * on the phone. `silent`: the phone does not answer.
    */
   recall(directPath: string): Uint8Array | "not_found" | "silent";
 }
 
-/** What is shared by all simulated people of one simulator. */
+/** What all simulated people of one simulator share. */
 export interface PhoneWorld {
   /** The service's clock and timers. */
   time: Time;

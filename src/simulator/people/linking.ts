@@ -12,7 +12,7 @@ import type { Phone } from "./phone.ts";
 /** How long the phone waits for the other side of a linking by code, in milliseconds. */
 const CODE_WAIT_MS = 20_000;
 
-/** Names one linking by code, from the hello to its end. */
+/** The element that identifies one linking by code, from start to finish. */
 const REF = "link_code_pairing_ref";
 
 interface Needs {
@@ -30,7 +30,7 @@ export interface Linking extends Pick<SimulatedOwner, "scan" | "enterPairingCode
   onArrival(notification: BinaryNode): void;
 }
 
-/** Nothing is linked at first. */
+/** The linking side of a phone that has linked nothing yet. */
 export function createLinking(needs: Needs): Linking {
   const codes = new NoteBox<BinaryNode>(needs.world.time);
   let lastKeyIndex = 0;
@@ -71,7 +71,7 @@ async function enterCode(parts: Parts, code: string): Promise<{ device: number }
     try {
       return await linkByCode(parts, code, hello);
     } catch (error) {
-      // The companion may have asked anew meanwhile: the code is then for its newer request.
+      // The companion may have asked again in the meantime: the code is then for its newer request.
       const newer = parts.codes.takeNow(({ attrs }) => attrs.stage === "companion_hello");
       if (!(error instanceof WrongCode) || !newer) throw error;
       hello = newer;

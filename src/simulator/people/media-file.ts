@@ -1,4 +1,4 @@
-/** Files of messages as phones encrypt and check them: AES-256-CBC, with ten bytes of HMAC behind. */
+/** Files of messages as phones encrypt and check them: AES-256-CBC followed by ten bytes of HMAC. */
 import { createHash } from "node:crypto";
 import { decryptCbc, derive, encryptCbc, equal, hmac } from "../signal/kdf.ts";
 
@@ -33,7 +33,7 @@ export function encryptFile(plain: Uint8Array, mediaKey: Uint8Array, kind: FileK
   return { bytes, fileSha256: sha256(plain), fileEncSha256: sha256(bytes), fileLength: plain.length };
 }
 
-/** What a message says of its file; without a key the file is not encrypted. */
+/** What a message says about its file; without a key the file is not encrypted. */
 export interface FileClaims {
   mediaKey?: Uint8Array | null;
   fileSha256?: Uint8Array | null;
@@ -42,7 +42,7 @@ export interface FileClaims {
 }
 
 /**
- * Decrypts what was loaded, and holds it against everything that the message says of it.
+ * Decrypts what was loaded, and checks it against everything that the message says about it.
  *
  * @throws {WrongFile} naming what does not fit
  */
@@ -70,7 +70,7 @@ function decryptFile(loaded: Uint8Array, mediaKey: Uint8Array, kind: FileKind): 
   }
 }
 
-/** A file is not what its message says. */
+/** A file is not what its message says it is. */
 export class WrongFile extends Error {}
 
 /** SHA-256, 32 bytes. */

@@ -3,7 +3,7 @@ import type { proto } from "@whiskeysockets/baileys";
 /** A message as one phone has it in its chats. */
 export interface KnownMessage {
   id: string;
-  /** Chat's address as it stands on this phone. */
+  /** The chat's address on this phone. */
   chat: string;
   /** Address of the author's device. */
   author: string;

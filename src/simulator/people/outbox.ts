@@ -9,7 +9,7 @@ import type { GroupChats } from "./group-chats.ts";
 import { NUMBERS, deviceJid, isGroup, isShared, userJid } from "./jids.ts";
 import { type PhoneState, isOwn } from "./phone-state.ts";
 
-/** Sent messages that a phone can still send again when a device asks for them. */
+/** How many sent messages a phone remembers, to send them again when a device asks. */
 const REMEMBERED = 500;
 
 interface SentMessage {
@@ -51,7 +51,7 @@ export class Outbox {
     this.#write({ id, to: chat, type, ...attrs, ...encrypted.attrs }, message, encrypted);
   }
 
-  /** Sends a message that concerns the account to one other device of it. @throws when it has no keys */
+  /** Sends a message about the account itself to another of its devices. @throws when that device has no keys */
   async sendToOwnDevice(to: string, id: string, message: proto.IMessage): Promise<void> {
     await this.#encryption.startSessions([to]);
     const encrypted = this.#encryption.forDevice(to, message);
@@ -97,7 +97,7 @@ export class Outbox {
     return this.#sent.has(id);
   }
 
-  /** Sends an earlier message once more to all it was for, as a phone does that has missed the server's ack. */
+  /** Sends an earlier message again to everyone it was for, as a phone does when it has missed the server's ack. */
   async repeat(id: string): Promise<void> {
     const { to, message, audience } = this.#sent.get(id)!;
     await this.send(to, id, message, audience);
@@ -113,7 +113,7 @@ export class Outbox {
     const all = [...encrypted.participants, ...encrypted.common];
     const { mediaType } = envelopeOf(message);
     if (mediaType) for (const { enc } of all) enc.attrs.mediatype = mediaType;
-    // Told before it is sent: whoever hears of the arrival can look the message up.
+    // Recorded before it is sent, so that whoever learns of its arrival can look the message up.
     world.recorder.onSent({
       at: world.time.now(),
       device: address,

@@ -2,7 +2,7 @@
 import type { Content, TypingState, VoteOptions } from "../surface/content.ts";
 import type { LoadedMedia } from "../surface/media.ts";
 
-/** What makes a person: a contact, or the owner of a number that Parley runs. */
+/** What makes a person: a contact, or the owner of a number that can be linked. */
 export interface PersonOptions {
   /** Phone number, digits. */
   number: string;
@@ -34,7 +34,7 @@ export interface SendOptions {
 
 /** Options of a text that a simulated person sends. */
 interface SendTextOptions extends SendOptions {
-  /** The mentioned: digits, or addresses. They are written as the chat names its members. */
+  /** Who is mentioned: digits or addresses. They are written the way the chat names its members. */
   mentions?: string[];
   /** An earlier message; `participant` is its author, by default the other side of the chat. */
   quoted?: { id: string; participant?: string; text?: string };
@@ -49,7 +49,7 @@ export interface SimulatedPerson {
   readonly name: string;
   /**
    * Attaches every device and uploads its pre-keys, once; later calls give the same promise. The server calls it before
-   * it answers a key query for, or delivers to, a person that never came online. Sending wakes by itself.
+   * it answers a key query for, or delivers to, a person who was never online. Sending wakes the devices by itself.
    */
   wake(): Promise<void>;
   readonly awake: boolean;
@@ -60,7 +60,7 @@ export interface SimulatedPerson {
    * @throws when the other side is unknown, has no devices, or gives no key bundle
    */
   sendText(to: string, text: string, options?: SendTextOptions): Promise<{ id: string }>;
-  /** Sends anything else, otherwise as {@link SimulatedPerson.sendText}. Files must have their bytes. */
+  /** Sends anything else, in the same way as {@link SimulatedPerson.sendText}. Files must come with their bytes. */
   sendContent(to: string, content: Content, options?: SendTextOptions): Promise<{ id: string }>;
   /** Is the message on this person's phone? */
   knows(id: string): boolean;
@@ -77,7 +77,7 @@ export interface SimulatedPerson {
   /** Posts a status for some people, given by their addresses. */
   postStatus(content: Content, audience: string[], options?: SendOptions): Promise<{ id: string }>;
   /**
-   * Sends an earlier message once more, encrypted anew, with its id: to one device as after a retry receipt (`enc` with
+   * Sends an earlier message again under the same id, freshly encrypted: to one device as after a retry receipt (`enc` with
    * `count`), or without `to` to everybody it was sent to. @throws when the message is not remembered, or there is no session
    */
   resend(id: string, one?: { to: string; count: number }): Promise<void>;

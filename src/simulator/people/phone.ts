@@ -16,7 +16,7 @@ import { Memory } from "./memory.ts";
 import { Outbox } from "./outbox.ts";
 import { type PhoneState, reportViolation } from "./phone-state.ts";
 
-/** What makes one device of a person. */
+/** Options of one device of a person. */
 export interface PhoneOptions {
   /** This device's own stream. */
   random: Random;
@@ -86,7 +86,7 @@ export class Phone implements PhoneParts {
     this.#link = undefined;
   }
 
-  /** Does something when everything that came before it is done. */
+  /** Runs a job once everything before it has finished. */
   do<T>(job: () => Promise<T>): Promise<T> {
     this.#open += 1;
     const done = this.#jobs.then(job).finally(() => (this.#open -= 1));
@@ -94,7 +94,7 @@ export class Phone implements PhoneParts {
     return done;
   }
 
-  /** Resolves when nothing is left to do; what a job starts is waited for as well. */
+  /** Resolves when nothing is left to do, including jobs that other jobs have started. */
   async settle(): Promise<void> {
     while (this.#open > 0) await this.#jobs;
   }
@@ -130,7 +130,7 @@ export class Phone implements PhoneParts {
   #take(node: BinaryNode): void {
     const link = this.#link;
     if (node.tag === "notification") {
-      // A device list is out of date from now on, also for a message that is being prepared.
+      // The device list is out of date from this moment, even for a message that is being prepared.
       if (node.attrs.type === "devices") this.directory.forget(node.attrs.from, node.attrs.lid);
       this.#options.onArrival?.(node);
     }
@@ -138,12 +138,12 @@ export class Phone implements PhoneParts {
     if (node.tag !== "message" && !handle) return;
     const job = handle ? () => handle(this, node) : () => this.inbox.take(node);
     void this.do(job).catch((error: Error) => {
-      // What was under way when the line went down comes again at the next login.
+      // Whatever was in progress when the connection went down is redelivered at the next login.
       if (error instanceof Asleep || this.#link !== link) return;
       reportViolation(this.state, "phone_failed", `${node.tag} ${node.attrs.id ?? ""}: ${error.message}`);
     });
   }
 }
 
-/** The device is offline, so that what was asked cannot be done now. */
+/** The device is offline and cannot do what was asked. */
 class Asleep extends Error {}

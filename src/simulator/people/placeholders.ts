@@ -1,4 +1,4 @@
-/** Messages that reached a companion without content, and that its owner's phone sends to it when asked. */
+/** Messages that reached a companion without content and that its owner's phone supplies on request. */
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { keyOf } from "./keys.ts";
 import type { KnownMessage } from "./memory.ts";
@@ -43,7 +43,7 @@ export function sendPlaceholders(
   };
 }
 
-/** A message as the phone has it in its chat; sender keys are no part of it. */
+/** A message as the phone has it in its chat, without sender keys. */
 function asStored(known: KnownMessage): Uint8Array {
   const { senderKeyDistributionMessage: _, ...message } = known.message;
   const key = keyOf(known);

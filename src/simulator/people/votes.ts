@@ -20,10 +20,10 @@ export interface Voter {
 type Addressing = "pn" | "lid";
 
 /**
- * A vote as a phone sends it. Whose vote it is in whose poll goes into its key: the creator is named as the chat names
- * people; so is the voter, except in direct chats by LID, where phones that show their number use that.
+ * A vote as a phone sends it. Its key depends on whose vote it is and whose poll: the creator is named the way the chat names
+ * people, and so is the voter, except in direct chats by LID, where phones that show their number use the number.
  *
- * @throws when the message is no poll with a secret, or has not all of the options
+ * @throws when the message is not a poll with a secret, or lacks one of the options
  */
 export async function writeVote(
   phone: Voter,
@@ -55,7 +55,7 @@ export async function writeVote(
   return composeVote(keyOf(known), options, ballot, phone.desk.random, world.time.now());
 }
 
-/** What a vote that has arrived chose: the poll is on this phone, and voter and creator are tried under both addresses. */
+/** What an incoming vote chose. The poll is on this phone; voter and creator are tried under both addresses. */
 export function readVote(
   { book, memory }: PhoneState,
   message: proto.IMessage,

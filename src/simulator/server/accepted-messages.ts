@@ -7,12 +7,12 @@ const REMEMBERED = 200_000;
 
 type Taken = Omit<AcceptedMessage, keyof MessageBody>;
 
-/** Every message that the service has acknowledged without an error, by sender and id. */
+/** Every message that the service has accepted (acknowledged without an error), by sender and id. */
 export class AcceptedMessages {
   readonly #messages = new Map<string, Taken>();
   #seq = 0;
 
-  /** Takes a message up; resends for one device and messages between own devices are none. */
+  /** Records a message. Resends for a single device and messages between an account's own devices do not count. */
   add(sender: Device, { attrs }: BinaryNode, chat: string, at: number): void {
     const { id, participant, category } = attrs;
     if (!id || participant || category === "peer" || attrs.device_fanout === "false") return;
@@ -27,7 +27,7 @@ export class AcceptedMessages {
     if (this.#messages.size > REMEMBERED) this.#messages.delete(this.#messages.keys().next().value!);
   }
 
-  /** In the order of taking. */
+  /** In the order in which they were accepted. */
   all(): Taken[] {
     return [...this.#messages.values()];
   }

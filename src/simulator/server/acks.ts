@@ -9,7 +9,7 @@ interface Needs extends Reports {
   transcript: Transcript;
 }
 
-/** Takes acknowledgements, and refusals of messages (`error`): either way the server is done with the stanza. */
+/** Handles `<ack>` from a client, including the refusal of a message (`error`): either way the server is done with the stanza. */
 export function createAcks(needs: Needs): StanzaHandler {
   return (connection, node) => handleAck(needs, connection, node);
 }

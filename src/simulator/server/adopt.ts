@@ -1,7 +1,7 @@
 import type { World } from "../world/world.ts";
 import { Device } from "../world/accounts.ts";
 
-/** What the service knows of a companion, as JSON; keys are public ones, in base64. */
+/** What the service knows about a companion, as JSON. Keys are public ones, in base64. */
 export interface CompanionRecord {
   /** Device number, 1 or higher. */
   device: number;
@@ -15,7 +15,7 @@ export interface CompanionRecord {
   preKeys: [id: number, publicKey: string][];
 }
 
-/** Writes a companion down, so that a later simulator with the same seed can go on with it. @throws when there is none */
+/** Records a companion so that a later simulator with the same seed can carry on with it. @throws when there is none */
 export function recordCompanion(
   { world }: { world: World },
   number: string,

@@ -10,7 +10,7 @@ import { anyHook } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Movement, StanzaHandler } from "./ports.ts";
 
-/** So many stanzas of a backlog come unasked when it is handed over in windows. */
+/** How many stanzas of a backlog come unasked when it is delivered in windows. */
 const PRIMER = 5;
 
 interface Needs extends Movement, Pick<Delivery, "transmit" | "flush"> {
@@ -21,13 +21,13 @@ interface Needs extends Movement, Pick<Delivery, "transmit" | "flush"> {
 
 /** What waited while a device was away. */
 export interface Backlog {
-  /** Sends it first, marked as offline, between `<ib><offline_preview>` and `<ib><offline>`; or begins to. */
+  /** Sends it ahead of anything live, marked `offline`, between `<ib><offline_preview>` and `<ib><offline>`; or begins to. */
   flushOffline(device: Device): void;
   /** The client asks for so many more of it (`<ib><offline_batch count>`). */
   sendWindow(connection: Connection, count: number): void;
 }
 
-/** A backlog of which a part was sent. */
+/** A backlog that has been sent in part. */
 interface Drain {
   device: Device;
   connection: Connection;
@@ -35,7 +35,7 @@ interface Drain {
   sent: number;
 }
 
-/** Hands a backlog over as soon as a device is ready for stanzas: all at once, or in windows. */
+/** Delivers a backlog as soon as a device is ready for stanzas: all at once, or in windows. */
 export function createBacklog(needs: Needs): Backlog {
   const drains = new WeakMap<Connection, Drain>();
   return {
@@ -60,7 +60,7 @@ export function createBacklog(needs: Needs): Backlog {
   };
 }
 
-/** Takes what clients say besides. Telemetry has no answer; it is in the stanza log. */
+/** Handles `<ib>` from a client. Telemetry gets no answer; it is in the stanza log. */
 export function createIbs({ sendWindow }: Pick<Backlog, "sendWindow">): StanzaHandler {
   return (connection, node) => {
     const count = Number(child(node, "offline_batch")?.attrs.count);
@@ -82,7 +82,7 @@ const marked = (node: BinaryNode, index: number): BinaryNode => ({
   attrs: { ...node.attrs, offline: String(index) },
 });
 
-/** The backlog has come to its end: what has arrived meanwhile follows. */
+/** Announces the end of the backlog; whatever has arrived in the meantime follows. */
 function endDrain(needs: Needs, { device, connection, sent, left }: Drain): void {
   if (!anyHook(needs.hooks.withholdOffline, device)) {
     const end = element("offline", { count: String(sent + left.length) });

@@ -1,13 +1,13 @@
 import { hostTime } from "../time.ts";
 import type { Movement } from "./ports.ts";
 
-/** Something moves, and others wait for what it may have brought. */
+/** Lets callers wait for something to happen in the simulator. */
 export interface Changes extends Movement {
   /** Resolves once `condition` holds; false when the host's time (milliseconds) ran out first. */
   until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
 }
 
-/** Waiters look again whenever something has moved. How long a caller waits is its own affair, whatever the service's clock says. */
+/** Waiters check again whenever something changes. Timeouts go by the host's time: the caller's patience is real, whatever the service's clock says. */
 export function createChanges(): Changes {
   const listeners = new Set<() => void>();
   return {

@@ -15,11 +15,11 @@ import { postNode } from "./channel.ts";
 import type { Channel, StoredPost } from "./channel.ts";
 import type { Deliveries, MessageOutcome, Movement, Reports, Stamps } from "./ports.ts";
 
-/** What the ack of a post says that is not shaped as posts must be: the service's word for it is "invalid stanza". */
+/** Ack error for a malformed post; the service calls it "invalid stanza". */
 const INVALID_POST = 479;
 const NOT_ALLOWED = 403;
 const UNKNOWN_CHANNEL = 404;
-/** Server ids begin here in each channel. */
+/** The first server id in every channel. */
 const FIRST_SERVER_ID = 100;
 
 interface Needs extends Stamps, Deliveries, Reports, Movement {
@@ -28,7 +28,7 @@ interface Needs extends Stamps, Deliveries, Reports, Movement {
   time: Time;
 }
 
-/** What a post is made of before it stands in its channel. */
+/** A post before it is added to its channel. */
 interface NewPost {
   id: string;
   /** An encoded `Message`. */
@@ -42,7 +42,7 @@ interface NewPost {
   at?: number;
 }
 
-/** A post that was not taken, and why. */
+/** A post that was refused, and why. */
 interface RefusedPost {
   id: string;
   channel: string;
@@ -54,7 +54,7 @@ export interface Channels {
   /** By address. */
   readonly all: Map<string, Channel>;
   readonly refused: RefusedPost[];
-  /** Takes a client's post or reaction. What real channels refuse is refused. */
+  /** Handles a client's post or reaction; whatever real channels refuse is refused. */
   take(sender: Device, message: BinaryNode): MessageOutcome;
   /** Puts a post into a channel and sends it to the companions of everybody who follows it. */
   add(channel: Channel, post: NewPost): StoredPost;
@@ -62,7 +62,7 @@ export interface Channels {
   tell(account: Account, operation: string, update: Record<string, unknown>): void;
 }
 
-/** The channels of one service; there are none at first. */
+/** The channels of one service, none at first. */
 export function createChannels(needs: Needs): Channels {
   const all = new Map<string, Channel>();
   const refused: RefusedPost[] = [];
@@ -103,7 +103,7 @@ function reactInChannel(channel: Channel, { attrs, content }: BinaryNode): Messa
   return isKnown && isReaction ? {} : { error: INVALID_POST };
 }
 
-/** Why the service takes no such post; undefined when it does. */
+/** Why the service refuses a post; undefined when it accepts it. */
 function problemOf(media: MediaStore, plaintext: Buffer, mediaType?: string): string | undefined {
   let message: proto.IMessage;
   try {

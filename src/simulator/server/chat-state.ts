@@ -10,7 +10,7 @@ interface Needs extends Reports {
   world: World;
 }
 
-/** Somebody writes: those of the other side who are online see it at once, nobody sees it later. */
+/** Handles `<chatstate>`: people who are online see at once that someone is typing; nobody is told later. */
 export function createChatStates(needs: Needs): StanzaHandler {
   return (connection, node) => handleChatState(needs, connection, node);
 }

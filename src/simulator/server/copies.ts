@@ -7,7 +7,7 @@ import type { Deliveries, Stamps } from "./ports.ts";
 interface Needs extends Pick<Stamps, "now">, Deliveries {
   book: MessageBook;
   transcript: { sent(sender: Device, receiver: Device, chat: string, node: BinaryNode): void };
-  /** Timestamps and names that a caller gave for single messages, by sender and id. */
+  /** Timestamps and push names that a caller chose for single messages, by sender and id. */
   overrides: ReadonlyMap<string, { t?: string; notify?: string }>;
 }
 
@@ -25,10 +25,10 @@ interface Copy {
   attrs: Attributes;
 }
 
-/** Passes a copy on: written down, and queued for its device. */
+/** Records a copy in the transcript and queues it for its device. */
 export type PassCopy = (copy: Copy) => void;
 
-/** Makes each copy's stanza of what all copies of a message have in common and what this one says. */
+/** Builds each copy's stanza from the attributes that all copies share and its own. */
 export function createCopies(needs: Needs): PassCopy {
   return ({ sender, target, chat, node, encs, attrs }) => {
     const all = { ...commonAttributes(needs, sender, node), ...attrs };
@@ -42,7 +42,7 @@ export function createCopies(needs: Needs): PassCopy {
 function commonAttributes(needs: Needs, sender: Device, node: BinaryNode): Attributes {
   const { id, type, edit, category, expiration, push_priority: priority } = node.attrs;
   const override = needs.overrides.get(`${sender.account.number} ${id}`);
-  // A resend for one device is dated as the message itself.
+  // A resend for a single device carries the date of the original.
   const isResend = node.attrs.participant !== undefined || node.attrs.device_fanout === "false";
   const sentAt = isResend ? needs.book.find(sender.account.number, id!)?.t : undefined;
   return {

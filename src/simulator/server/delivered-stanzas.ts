@@ -3,7 +3,7 @@ import type { Device } from "../world/accounts.ts";
 
 const REMEMBERED = 5000;
 
-/** The newest message stanzas that went out, by device and id, so that they can be repeated after their acknowledgement. */
+/** The latest message stanzas sent, by device and id, so that they can be sent again even after they were acknowledged. */
 export class DeliveredStanzas {
   readonly #stanzas = new Map<string, BinaryNode>();
 

@@ -8,21 +8,21 @@ import type { Deliveries, Movement } from "./ports.ts";
 interface Needs extends Movement {
   hooks: Pick<Hooks, "alter" | "keep" | "hold" | "repeat" | "transmitted">;
   time: Time;
-  /** Brings the phones of an account online that never were. */
+  /** Brings an account's phones online if they have never been. */
   wake(account: Account): Promise<void>;
-  /** Told of every message stanza that leaves. */
+  /** Called for every message stanza that is sent. */
   left(device: Device, message: BinaryNode): void;
 }
 
-/** The way of stanzas from the queues onto the connections. */
+/** Moves stanzas from the queues onto the connections. */
 export interface Delivery extends Deliveries {
   /** Sends what waits for a device and was not sent on this connection, unless something holds it back. */
   flush(device: Device): void;
-  /** Writes one stanza that waits, as often as faults want it. */
+  /** Sends one queued stanza, repeatedly if a fault asks for it. */
   transmit(connection: Connection, device: Device, node: BinaryNode): void;
 }
 
-/** Delivers in the order of queueing; what was not acknowledged goes out again on the next connection. */
+/** Delivers in queue order; whatever was not acknowledged goes out again on the next connection. */
 export function createDelivery(needs: Needs): Delivery {
   const { hooks, time } = needs;
 

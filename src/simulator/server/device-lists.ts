@@ -12,15 +12,15 @@ interface Needs extends Stamps, Deliveries {
   behaviour: ServiceBehaviour;
 }
 
-/** Who hears of the devices of an account. */
+/** Keeps everybody who needs it informed of an account's devices. */
 export interface DeviceLists {
-  /** Tells the account's other devices, and everybody who asked for its devices before, of one that came or went. */
+  /** Announces a device that was added or removed to the account's other devices and to everyone who has asked for its devices. */
   announce(device: Device, change: "add" | "remove"): void;
-  /** Takes a companion off its account: it is told, logged out and forgotten. */
+  /** Removes a companion from its account: it is sent stream error 401 `device_removed`, disconnected and forgotten. */
   remove(device: Device): void;
 }
 
-/** Tells of changes by `notification type=devices`. */
+/** Announces changes by `notification type=devices`; own companions may hear by `account_sync` instead. */
 export function createDeviceLists(needs: Needs): DeviceLists {
   return {
     announce: (device, change) => announceDevices(needs, device, change),
@@ -36,7 +36,7 @@ function announceDevices(needs: Needs, device: Device, change: "add" | "remove")
     return watcher ? listedDevices(watcher) : [];
   });
   for (const receiver of [...own, ...others]) {
-    // People who never came online will ask anew before they write.
+    // People who were never online will ask afresh before they write.
     if (receiver.account.kind === "contact" && !receiver.seen) continue;
     const isOwnCompanion = receiver.account === account && receiver.id !== 0;
     const asAccountSync = needs.behaviour.accountSync && isOwnCompanion;
@@ -47,7 +47,7 @@ function announceDevices(needs: Needs, device: Device, change: "add" | "remove")
   }
 }
 
-/** What everybody else hears: who came or went. */
+/** What everybody else is sent: which device was added or removed. */
 function devicesChanged(needs: Needs, device: Device, change: "add" | "remove"): BinaryNode {
   const entry = element("device", {
     jid: device.pn,
@@ -61,7 +61,7 @@ function devicesChanged(needs: Needs, device: Device, change: "add" | "remove"):
   ]);
 }
 
-/** What the account's own companions hear: the whole list, and its hash. */
+/** What the account's own companions are sent: the whole list and its hash. */
 function accountSync(needs: Needs, account: Account): BinaryNode {
   const devices = listedDevices(account);
   const list = devices.map(({ id, pn, keyIndex }) =>

@@ -20,7 +20,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   behaviour: ServiceBehaviour;
 }
 
-/** Passes messages to groups on: one ciphertext for all, and the sender's key for those who do not have it yet. */
+/** Relays group messages: one ciphertext for everyone, plus the sender's key for those who do not have it yet. */
 export function createGroupMessages(needs: Needs): (sender: Device, message: BinaryNode) => MessageOutcome {
   return (sender, message) => sendGroupMessage(needs, sender, message);
 }
@@ -90,7 +90,7 @@ function keyCopies(
   return copies;
 }
 
-/** Every device must have the sender's key from now or from before; a new key id starts with nobody. */
+/** Checks that every device has the sender's key, from this message or an earlier one; nobody has a new key id to begin with. */
 function checkHolders(
   needs: Needs,
   sender: Device,

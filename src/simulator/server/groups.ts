@@ -15,7 +15,7 @@ interface Needs extends Stamps, Deliveries {
   time: Time;
 }
 
-/** Groups as the service keeps them, and what it tells their members. */
+/** Groups as the service keeps them, and what it tells their members (`w:g2`, `notification type=w:gp2`). */
 export interface Groups {
   /** A group as its members see it, with all members (`iq w:g2`). */
   node(group: Group): BinaryNode;
@@ -27,7 +27,7 @@ export interface Groups {
   newId(ordinal: number): string;
 }
 
-/** Keeps no state of its own: groups are in the world. */
+/** Stateless: the groups themselves live in the world. */
 export function createGroups(needs: Needs): Groups {
   return {
     node: (group) => groupNode(needs, group),
@@ -129,7 +129,7 @@ function applyGroupChange(needs: Needs, group: Group, change: GroupChange): void
   }
 }
 
-/** Who leaves no longer counts as a holder of the others' keys: coming back needs them anew. */
+/** Someone who leaves no longer holds the others' sender keys: on coming back they need new ones. */
 function forget(needs: Needs, group: Group, number: string): void {
   group.members.delete(number);
   const gone = needs.world.account(number);
@@ -161,7 +161,7 @@ function notify(
   const id = needs.nextId();
   for (const number of told) {
     for (const device of listedDevices(needs.world.account(number))) {
-      // People who never came online ask for the group before they write.
+      // People who were never online ask for the group before they write.
       if (device.account.kind === "contact" && !device.seen) continue;
       const attrs = {
         from: group.id,

@@ -6,45 +6,45 @@ import type { QueuedStanza } from "../world/queue.ts";
 import type { Connection, Device } from "../world/accounts.ts";
 
 /**
- * The places where a fault can reach into the server. Each is a list, asked in the order of adding; a fault adds its
- * function when it is armed and takes it away when it is spent, so that the server itself knows no fault by name.
+ * The points at which a fault can interfere with the server. Each is a list of functions, called in the order they were added; a
+ * fault adds its own when it is armed and removes it when it is spent, so the server knows no fault by name.
  */
 export interface Hooks {
-  /** An HTTP status refuses a WebSocket upgrade. */
+  /** Returns an HTTP status to refuse a WebSocket upgrade. */
   upgrade: (() => number | undefined)[];
-  /** A node that is sent instead of `<success>`; the connection is closed after it. */
+  /** Returns a node to send instead of `<success>`; the connection is closed after it. */
   login: ((device: Device) => BinaryNode | undefined)[];
-  /** True swallows a stanza before it is handled. */
+  /** Returns true to swallow a stanza before it is handled. */
   received: ((connection: Connection, node: BinaryNode) => boolean)[];
   /** Called when a stanza has been handled. */
   handled: ((connection: Connection, node: BinaryNode) => void)[];
-  /** An error code refuses a message. */
+  /** Returns an error code to refuse a message. */
   verdict: ((sender: Device, message: BinaryNode) => number | undefined)[];
-  /** True takes an ack over; the hook sends it later. */
+  /** Returns true to take over an ack, which the hook then sends later or never. */
   ack: ((sender: Device, ack: BinaryNode, connection: Connection) => boolean)[];
-  /** True keeps stanzas in the queue of a device that is online. */
+  /** Returns true to keep stanzas queued although the device is online. */
   hold: ((device: Device) => boolean)[];
-  /** Another form in which a stanza is queued for a device. */
+  /** Returns a replacement for a stanza before it is queued; the replacement survives redelivery. */
   alter: ((device: Device, node: BinaryNode) => BinaryNode | undefined)[];
-  /** True keeps one stanza that was just queued back, until its `held` is taken away. */
+  /** Returns true to hold back a stanza that was just queued, until its `held` is cleared. */
   keep: ((device: Device, stanza: QueuedStanza) => boolean)[];
   /** Called when a queued stanza was sent. */
   transmitted: ((device: Device, node: BinaryNode) => void)[];
-  /** Another form in which a stanza goes over a WebSocket. */
+  /** Returns a replacement for a stanza as it goes over a WebSocket; the queue keeps the original. */
   outgoing: ((device: Device, node: BinaryNode) => BinaryNode | undefined)[];
-  /** What is wrong with the frame of a stanza; the answers of several are joined. */
+  /** Returns what is wrong with the frame of a stanza; several answers are merged. */
   frame: ((device: Device, node: BinaryNode) => FrameTrouble | undefined)[];
-  /** How often one more time a stanza is sent. */
+  /** Returns how many extra times a stanza is sent. */
   repeat: ((device: Device, node: BinaryNode) => number)[];
-  /** True withholds `<ib><offline>`. */
+  /** Returns true to withhold `<ib><offline>`. */
   withholdOffline: ((device: Device) => boolean)[];
-  /** An error refuses a question. */
+  /** Returns an error to refuse an IQ. */
   iq: ((device: Device, iq: BinaryNode) => IqError | undefined)[];
-  /** What is wrong with a request to the media host. */
+  /** Returns what is wrong with a request to the media host. */
   media: ((direction: "upload" | "download", type: string) => MediaTrouble | undefined)[];
 }
 
-/** Nothing is armed. */
+/** Hooks with nothing armed. */
 export function noHooks(): Hooks {
   return {
     upgrade: [],
@@ -78,7 +78,7 @@ export function firstAnswer<A extends unknown[], R>(
   return undefined;
 }
 
-/** Does any hook say true? Later hooks are not asked. */
+/** Whether any hook returns true; the ones after it are not called. */
 export function anyHook<A extends unknown[]>(
   hooks: readonly ((...args: A) => boolean)[],
   ...args: A

@@ -8,7 +8,7 @@ export class IqError extends Error {
   }
 }
 
-/** A request that no honest client sends; it is refused and recorded as a violation. */
+/** A request that no well-behaved client sends; it is refused and recorded as a violation. */
 export class MalformedIq extends IqError {
   readonly detail: string;
 

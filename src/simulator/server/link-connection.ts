@@ -56,7 +56,7 @@ class LinkConnection implements Connection {
     if (this.closed || !this.device) throw new Error("the link is closed");
     this.#needs.stanzas.record("in", this.device, node);
     queueMicrotask(() => {
-      // What was sent before the phone went to sleep has left it all the same.
+      // Whatever the phone sent before it went to sleep has left it all the same.
       if (!this.#asking.answer(node)) this.#needs.route(this, node);
     });
   }
@@ -82,7 +82,7 @@ class LinkConnection implements Connection {
   }
 }
 
-/** Connects one device of an account; a device that is not known yet is made. @throws for an unknown account */
+/** Connects one device of an account, creating the device if need be. @throws for an unknown account */
 export function attachLink(needs: Needs, address: DeviceAddress): Link {
   const account = needs.world.account(address.user);
   const device = account.devices.get(address.device) ?? new Device(account, address.device);

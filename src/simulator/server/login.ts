@@ -18,15 +18,15 @@ interface Needs extends Pick<Stamps, "now">, Movement, Backlog {
   pairing: Pick<Pairing, "register">;
 }
 
-/** The beginning of a connection, after the handshake. */
+/** What follows the handshake on a new connection. */
 export interface Login {
   /** Decides on a client that has finished the handshake: a known companion logs in, a new one registers. */
   admit(connection: Connection, payload: proto.ClientPayload, noiseKey: Buffer): void;
-  /** The client is ready for stanzas: offline ones first. The first login also learns that its groups are unknown. */
+  /** The client is ready for stanzas: the backlog comes first. On its first login it is also told that its groups are dirty. */
   activate(device: Device): void;
 }
 
-/** Lets in whoever has the Noise key that was linked. */
+/** Admits whoever holds the Noise key that was linked. */
 export function createLogin(needs: Needs): Login {
   return {
     activate: (device) => activate(needs, device),

@@ -9,7 +9,7 @@ interface Needs extends Pick<Stamps, "now">, Deliveries, Reports {
   world: World;
 }
 
-/** Files that the media host has no more, and that a phone stores again for its companion. */
+/** Files that the media host no longer has and a phone uploads again for its companion. */
 export interface MediaRetry {
   /** A companion asks (`receipt type=server-error`): its phone is told. */
   askPhone(companion: Device, receipt: BinaryNode): void;
@@ -17,7 +17,7 @@ export interface MediaRetry {
   answerCompanion(phone: Device, answer: BinaryNode): boolean;
 }
 
-/** Passes the questions of companions and the answers of phones on. */
+/** Relays companions' requests and phones' answers. */
 export function createMediaRetry(needs: Needs): MediaRetry {
   return {
     askPhone: (companion, receipt) => askPhone(needs, companion, receipt),

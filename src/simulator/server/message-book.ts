@@ -13,11 +13,11 @@ export interface BookedMessage {
 
 const REMEMBERED = 100_000;
 
-/** The messages that went through the server lately, by sender and id. */
+/** Messages that recently passed through the server, by sender and id. */
 export class MessageBook {
   readonly #messages = new Map<string, BookedMessage>();
 
-  /** @param t  the server's time now; of a message that comes again, the first one is kept */
+  /** @param t  the server's time now; when a message is sent again, its first time is kept */
   add(id: string, message: Omit<BookedMessage, "t">, t: string): void {
     const name = `${message.sender.account.number} ${id}`;
     this.#messages.set(name, { ...message, t: this.#messages.get(name)?.t ?? t });

@@ -25,7 +25,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   book: MessageBook;
   accepted: AcceptedMessages;
   reachout: Reachout;
-  /** Looks at what is readable in a message. */
+  /** Checks what can be read of a message without decrypting it. */
   inspect(sender: Device, message: BinaryNode): void;
   direct: DirectMessages;
   toGroup: Take;
@@ -33,7 +33,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   channels: Channels;
 }
 
-/** Takes messages from clients, passes each on to every device that it is for, and acknowledges it. */
+/** Handles `<message>` from a client: relays it to every device it is for, and acknowledges it. */
 export function createMessages(needs: Needs): StanzaHandler {
   return (connection, node) => handleMessage(needs, connection, node);
 }
@@ -66,7 +66,7 @@ function handleMessage(needs: Needs, connection: Connection, node: BinaryNode): 
   acknowledge(needs, connection, node, verdict);
 }
 
-/** A user has two addresses for one chat. */
+/** A direct chat can be named by number or by LID. */
 function sameChat(needs: Needs, one: string, other: string): boolean {
   return one === other || (!isGroupJid(one) && needs.world.find(one) === needs.world.find(other));
 }
@@ -79,7 +79,7 @@ function passOn(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome 
   const partner = needs.world.find(to);
   if (!partner) return { error: 404 };
   if (node.attrs.category === "peer") return needs.direct.sendToPeer(sender, node);
-  // A client may list the one device under participants as well; the ciphertext beside the list is what counts.
+  // A client may also list that one device under participants; the ciphertext beside the list is what counts.
   const isForOne = node.attrs.device_fanout === "false" || !child(node, "participants");
   const isResend = isForOne && children(node, "enc").length > 0;
   if (isResend) return needs.direct.sendToOne(sender, node);
@@ -100,7 +100,7 @@ function acknowledge(needs: Needs, connection: Connection, node: BinaryNode, ver
     error: verdict.error === undefined ? undefined : String(verdict.error),
   });
   const { device } = connection;
-  // A fault may take the ack over, to send it later or never.
+  // A fault may take over the ack and send it later, or never.
   if (device && anyHook(needs.hooks.ack, device, ack, connection)) return;
   connection.send(ack);
 }

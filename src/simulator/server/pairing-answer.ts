@@ -6,7 +6,7 @@ import type { BinaryNode } from "../wire/nodes.ts";
 /** Prefix of what the companion signs; the primary's own signature has 06 00. */
 const DEVICE_SIGNATURE = Buffer.from([6, 1]);
 
-/** A companion that both sides have signed. */
+/** A companion's identity, signed by phone and companion. */
 export interface SignedDevice {
   /** `ADVSignedDeviceIdentity` with all signatures. */
   identity: Buffer;

@@ -14,9 +14,9 @@ import type { Deliveries, Reports, Stamps } from "./ports.ts";
 import { Registrations, readRegistration } from "./registrations.ts";
 import type { Registration } from "./registrations.ts";
 
-/** A client counts its references itself; the server gives it this long to notice that they ran out. */
+/** A client keeps count of its references; the server gives it this long to notice that they have run out. */
 const LEAVE_WITHIN_MS = 10_000;
-/** A code can be entered for so long. */
+/** How long a pairing code can be entered. */
 const CODE_LIFE_MS = 180_000;
 /** The real service links four companions to a phone. */
 const MAX_COMPANIONS = 4;
@@ -43,18 +43,18 @@ export interface Pairing {
   ): void;
   /** A registering client asks for linking by code: the phone of that number is told. */
   companionHello(connection: Connection, request: BinaryNode): BinaryNode[];
-  /** The companion's second message goes to the phone as it is. */
+  /** Relays the companion's second message to the phone unchanged. */
   companionFinish(connection: Connection, request: BinaryNode): BinaryNode[];
-  /** The phone's answer to a hello goes to the companion. */
+  /** Relays the phone's answer to the companion. */
   primaryHello(request: BinaryNode): BinaryNode[];
   /** The phone has signed a companion: the companion answers with its own signature and is linked. */
   pairDevice(phone: Device, request: BinaryNode): Promise<BinaryNode[]>;
-  /** A connection has ended; what it was shown is worth nothing any more. */
+  /** Drops a client whose connection has ended, along with its references. */
   forget(connection: Connection): void;
   close(): void;
 }
 
-/** Nobody waits to be linked at first. */
+/** A pairing desk with nobody waiting. */
 export function createPairing(needs: Needs): Pairing {
   const registrations = new Registrations(needs.random, needs.time);
   const parts: Parts = { ...needs, registrations };

@@ -3,7 +3,7 @@ import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { Device } from "../world/accounts.ts";
 import { LID_SERVER, PN_SERVER } from "../world/jid.ts";
 
-/** Hashes a list of devices, however they are sorted, so that a client can compare it with the list that it has written to. */
+/** Hashes a device list, in any order, so that a client can compare it with the one it has written to. */
 export function participantHash(
   devices: Iterable<Device>,
   addressing: "pn" | "lid",

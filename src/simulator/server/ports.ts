@@ -1,8 +1,8 @@
-/** Small parts of the service that many handlers use. A handler names those it needs, and nothing more. */
+/** Small parts of the service that many handlers use. Each handler declares which of them it needs. */
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { Connection, Device } from "../world/accounts.ts";
 
-/** Time and id of the service's own stanzas. */
+/** Timestamps and ids for the service's own stanzas. */
 export interface Stamps {
   /** The service's time in whole seconds, as text, for the `t` attribute. */
   now(): string;
@@ -10,18 +10,18 @@ export interface Stamps {
   nextId(): string;
 }
 
-/** Gives stanzas to devices. */
+/** Hands stanzas over for delivery. */
 export interface Deliveries {
   /** Queues a stanza for a device and sends what can be sent. */
   deliver(device: Device, node: BinaryNode): void;
 }
 
-/** Takes down what the real service or a real phone would refuse. */
+/** Records what the real service or a real phone would refuse. */
 export interface Reports {
   readonly violations: { report(rule: string, who: string, detail: string): void };
 }
 
-/** Wakes those who wait for something to happen in the simulator. */
+/** Tells waiters that something has happened. */
 export interface Movement {
   /** Tells waiters that connections, queues or the transcript moved. */
   changed(): void;
@@ -35,5 +35,5 @@ export interface MessageOutcome {
   serverId?: number;
 }
 
-/** Takes one kind of stanza from a client. Before login the connection has no device. */
+/** Handles one kind of stanza from a client. Before login the connection has no device. */
 export type StanzaHandler = (connection: Connection, node: BinaryNode) => void;

@@ -5,7 +5,7 @@ import type { Account } from "../world/accounts.ts";
 import { SERVER_JID } from "../world/jid.ts";
 import type { Deliveries, Stamps } from "./ports.ts";
 
-/** The ack's error for somebody who may not write to strangers now. */
+/** Ack error for an account that may not start new chats at the moment. */
 export const REACHOUT_LOCKED = 463;
 
 interface Needs extends Stamps, Deliveries {
@@ -18,13 +18,13 @@ interface Lock {
   type: string;
 }
 
-/** Who may write to whom: accounts that are kept from beginning chats, and the chats that there are. */
+/** Who may write to whom: the accounts that are locked out of starting chats, and the chats that already exist. */
 export interface Reachout {
-  /** Notes that two accounts have a chat. */
+  /** Notes that two accounts have a chat with each other. */
   met(one: Account, other: Account): void;
-  /** May an account write to another one now? Chats that exist go on. */
+  /** May one account write to another now? Existing chats are unaffected by a lock. */
   allows(sender: Account, partner: Account): boolean;
-  /** Locks an account for some seconds, or lets it go with 0, and tells its companions (`notification type=mex`). */
+  /** Locks an account for so many seconds (0 unlocks it) and tells its companions (`notification type=mex`). */
   lock(account: Account, seconds: number, type?: string): void;
   /** What the account is told of its lock when it asks (`xwa2_fetch_account_reachout_timelock`). */
   state(account: Account): Record<string, unknown>;

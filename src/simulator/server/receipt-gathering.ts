@@ -3,26 +3,26 @@ import { element } from "../wire/nodes.ts";
 import type { Device } from "../world/accounts.ts";
 import type { Deliveries, Stamps } from "./ports.ts";
 
-/** Receipts of one message are gathered for so long (milliseconds). */
+/** How long receipts for one message are collected before they are sent, in milliseconds. */
 const GATHER_MS = 100;
 
 interface Needs extends Stamps, Deliveries {
   time: Time;
 }
 
-/** What one member's device says of one message of a group. */
+/** A receipt from one member's device for one group message. */
 export interface MemberReceipt {
   /** The device that wrote the message. */
   sender: Device;
   group: string;
   messageId: string;
-  /** Delivered when undefined. */
+  /** `read`, `played`; undefined means delivered. */
   type: string | undefined;
   /** Address of the member's device, as the group names it. */
   member: string;
 }
 
-/** Tells a sender what members say of a message, in one receipt with an id of its own. */
+/** Collects members' receipts and passes them to the sender as one receipt with its own id. */
 export function createReceiptGathering(needs: Needs): (receipt: MemberReceipt) => void {
   const gathering = new Map<string, { member: string; t: string }[]>();
   return ({ sender, group, messageId, type, member }) => {

@@ -14,14 +14,14 @@ import type { Deliveries, Reports, Stamps, StanzaHandler } from "./ports.ts";
 
 interface Needs extends Pick<Stamps, "now">, Deliveries, Reports, Pick<MediaRetry, "askPhone"> {
   behaviour: ServiceBehaviour;
-  /** Tells a sender of several members' receipts at once. */
+  /** Collects receipts of a group's members, to be sent together. */
   gather(receipt: MemberReceipt): void;
   world: World;
   book: MessageBook;
   transcript: Transcript;
 }
 
-/** A device has got, read, or could not decrypt messages: they are taken off its queue, and their senders are told. */
+/** Handles `<receipt>`: a device has received, read, or failed to decrypt messages. They come off its queue and their senders are told. */
 export function createReceipts(needs: Needs): StanzaHandler {
   return (connection, node) => handleReceipt(needs, connection, node);
 }
@@ -56,7 +56,7 @@ function handleReceipt(needs: Needs, connection: Connection, node: BinaryNode): 
   for (const { message, ids } of bySender.values()) tellSender(needs, device, message, ids, node);
 }
 
-/** Takes the stanza off the device's queue, when this kind of receipt does so. */
+/** Takes the stanza off the device's queue if this kind of receipt acknowledges it. */
 function takeOff(needs: Needs, device: Device, receipt: BinaryNode, id: string): BinaryNode | undefined {
   const { type, to, participant } = receipt.attrs;
   if (DOES_NOT_ACKNOWLEDGE.has(type ?? "")) {
@@ -119,7 +119,7 @@ function retryIsComplete(node: BinaryNode): boolean {
   );
 }
 
-/** A retry receipt can give away a one-time pre-key, past the server's store. */
+/** A retry receipt can hand out a one-time pre-key, bypassing the server's store. */
 function rememberGivenKey(device: Device, node: BinaryNode, to: string): void {
   const id = uint(child(child(child(node, "keys"), "key"), "id"));
   if (id !== undefined) device.spentPreKeys.set(id, { to });

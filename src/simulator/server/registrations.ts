@@ -56,7 +56,7 @@ export class Registrations {
     this.#time = time;
   }
 
-  /** Keeps a registering client for so many milliseconds; then its connection is closed. */
+  /** Adds a registering client, whose connection is closed after so many milliseconds. */
   add(registration: Registration, lifeMs: number): void {
     const { connection } = registration;
     const cancelEnd = this.#time.after(lifeMs, () => connection.close());
@@ -68,7 +68,7 @@ export class Registrations {
     return this.#open.get(connection)?.registration;
   }
 
-  /** A new reference to a client, good for so many milliseconds. */
+  /** Makes a new reference to a client, valid for so many milliseconds. */
   refer(registration: Registration, lifeMs: number): string {
     const secret = this.#random.fork(`ref:${++this.#lastReference}`).bytes(48);
     const name = `2@${secret.toString("base64")}`;
@@ -76,18 +76,18 @@ export class Registrations {
     return name;
   }
 
-  /** The client that a reference leads to; undefined when it is unknown, used up or too old. */
+  /** The client behind a reference; undefined when it is unknown, used or expired. */
   find(name: string | undefined): Registration | undefined {
     const reference = this.#references.get(name ?? "");
     return reference && reference.expiresAt > this.#time.now() ? reference.registration : undefined;
   }
 
-  /** A reference is good for one linking. */
+  /** Uses a reference up: it is good for one linking. */
   spend(name: string): void {
     this.#references.delete(name);
   }
 
-  /** A connection has ended; what it was shown is worth nothing any more. */
+  /** Drops a client whose connection has ended, along with its references. */
   forget(connection: Connection): void {
     const open = this.#open.get(connection);
     if (!open) return;

@@ -35,14 +35,14 @@ export function createRouter({ hooks, handlers, violations, changed }: Needs): S
   };
 }
 
-/** Whose connection it is, for violations. */
+/** Whose connection this is, as violations name it. */
 export const nameOf = ({ device }: Connection): string => device?.label ?? "unlinked";
 
-/** An error with the place that it comes from. */
+/** An error with its stack. */
 export const textOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? "") : String(error);
 
-/** Takes the push name that clients tell, and answers who wants to know of somebody: everybody is away, and hides since when. */
+/** Handles `<presence>`: takes over the client's push name, and answers subscriptions with "unavailable", last seen hidden. */
 export function createPresences({ world }: { world: World }): StanzaHandler {
   return (connection, { attrs: { type, name, to } }) => {
     if (connection.device && name && type !== "subscribe") connection.device.account.name = name;

@@ -42,7 +42,7 @@ import { StanzaLog } from "./stanza-log.ts";
 import { createStatuses } from "./status.ts";
 import { createStrictness } from "./strictness.ts";
 
-/** What a service is made of that others share with it. */
+/** The parts of a service that it shares with the people, the surface and the media host. */
 interface ServerParts {
   world: World;
   random: Random;
@@ -52,15 +52,15 @@ interface ServerParts {
   changes: Changes;
   media: MediaStore;
   behaviour: ServiceBehaviour;
-  /** Brings the phones of an account online, when they never were. */
+  /** Brings an account's phones online if they have never been. */
   wake: (account: Account) => Promise<void>;
   qr: { refs: number; firstMs: number; nextMs: number };
 }
 
-/** The simulated service, put together: what the surface, the faults and the simulator's own tests reach of it. */
+/** The assembled service, as the driver, the faults and the simulator's own tests use it. */
 export type SimulatorServer = ReturnType<typeof createServer>;
 
-/** Joins the parts of the service. Each names what it uses; nothing else is known to it. */
+/** Assembles the service. Every part declares what it needs and sees nothing else. */
 export function createServer(parts: ServerParts) {
   const core = createCore(parts);
   const services = createServices(core);
@@ -97,7 +97,7 @@ export function createServer(parts: ServerParts) {
   };
 }
 
-/** State, and the way of stanzas to devices. */
+/** The state, and delivery of stanzas to devices. */
 function createCore(parts: ServerParts) {
   const { world, random, time, transcript, changes, ...rest } = parts;
   const state = {
@@ -114,7 +114,7 @@ function createCore(parts: ServerParts) {
     book: new MessageBook(),
     accepted: new AcceptedMessages(),
     delivered: new DeliveredStanzas(),
-    /** Timestamps and names that a caller gave for single messages, by sender and id. */
+    /** Timestamps and push names that a caller chose for single messages, by sender and id. */
     overrides: new Map<string, { t?: string; notify?: string }>(),
   };
   const left = (device: Device, message: BinaryNode): void => {

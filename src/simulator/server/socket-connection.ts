@@ -90,7 +90,7 @@ export class SocketConnection implements Connection {
     this.#endedByServer = true;
     this.#release();
     this.#writer.discard();
-    // Of a half-open connection the client learns nothing, not even its end.
+    // The client of a half-open connection learns nothing, not even that it has ended.
     if (!this.#isFrozen) this.#socket.terminate();
   }
 
@@ -141,14 +141,14 @@ export class SocketConnection implements Connection {
   }
 
   #ended(code: number): void {
-    // What has not reached the client, it cannot have acknowledged.
+    // A client cannot have acknowledged what never reached it.
     const hasReached = !this.#wasFrozen && this.#writer.isIdle;
     if (!this.#endedByServer && code !== ABNORMAL_CLOSURE && hasReached) this.#checkAcks();
     this.#writer.discard();
     this.#release();
   }
 
-  /** Messages are redelivered, so a client may leave them open; notifications and receipts it must confirm. */
+  /** A client may leave messages unacknowledged, since they are redelivered, but must confirm notifications and receipts. */
   #checkAcks(): void {
     const now = this.#needs.time.now();
     for (const { node, sentOn, sentAt } of this.device?.queue.waiting() ?? []) {

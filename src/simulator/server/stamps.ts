@@ -1,7 +1,7 @@
 import type { Time } from "../time.ts";
 import type { Stamps } from "./ports.ts";
 
-/** Stamps of one service: ids count up from a million. */
+/** Timestamps and ids for one service; ids count up from a million. */
 export function createStamps(time: Time): Stamps {
   let lastId = 1_000_000;
   return {

@@ -8,7 +8,7 @@ const KEPT = 20_000;
 
 type Total = Omit<StanzaEntry, "seq" | "at" | "attrs"> & { type: string; xmlns: string; count: number };
 
-/** Every stanza that went over a connection: the newest in full, and counts of all. */
+/** Every stanza that crossed a connection: the newest in full, and counts of all of them. */
 export class StanzaLog {
   #seq = 0;
   #entries: StanzaEntry[] = [];
@@ -59,7 +59,7 @@ export class StanzaLog {
   }
 
   #count(total: Total): void {
-    // Groups repeat the same children hundreds of times; the kinds are enough to count by.
+    // A group's stanza repeats the same child hundreds of times; counting by distinct tags is enough.
     const kinds = { ...total, children: [...new Set(total.children)], enc: [...new Set(total.enc)] };
     const key = [total.direction, total.number, total.device, total.tag, total.type, total.xmlns]
       .concat(kinds.children.join(), kinds.enc.join())

@@ -10,7 +10,7 @@ interface Needs extends Reports {
   world: World;
 }
 
-/** Looks at what is readable in a message and reports what its receivers or the service would refuse. */
+/** Checks what can be read of a message without decrypting it, and reports what its receivers or the service would refuse. */
 export function createStrictness(needs: Needs): (sender: Device, message: BinaryNode) => void {
   return (sender, message) => {
     checkDeviceIdentity(needs, sender, message);
@@ -29,7 +29,7 @@ function checkDeviceIdentity(needs: Needs, sender: Device, node: BinaryNode): vo
     needs.violations.report("device_identity_missing", sender.label, `message ${node.attrs.id} has a pkmsg`);
     return;
   }
-  // A companion that has passed once sends the same bytes each time.
+  // Verified once, a companion sends the same bytes every time.
   if (sender.signedIdentity?.equals(identity)) return;
   if (!identityIsGenuine(sender, identity)) {
     needs.violations.report("device_identity_invalid", sender.label, `message ${node.attrs.id}`);
@@ -63,7 +63,7 @@ function containsFirstContact(node: BinaryNode): boolean {
   );
 }
 
-/** Looks at what is readable in every ciphertext: its shape, and which one-time pre-key it uses up. */
+/** Checks the shape of every ciphertext, and which one-time pre-key it uses up. */
 function checkCiphertexts(needs: Needs, sender: Device, node: BinaryNode): void {
   const direct = children(node, "enc").map((enc) => ({ enc, jid: node.attrs.participant ?? node.attrs.to }));
   const listed = children(child(node, "participants"), "to").flatMap((to) =>

@@ -1,7 +1,7 @@
 import { SignalError } from "./error.ts";
 import { derive, hmac } from "./kdf.ts";
 
-/** How far a message may run ahead of what was received, and how many skipped keys are kept per chain. */
+/** How far ahead of the last received message one may be, and how many skipped keys are kept per chain. */
 const MAX_SKIPPED = 2000;
 
 const MESSAGE_KEY_SEED = Uint8Array.of(1);

@@ -6,12 +6,12 @@ export interface KeyPair {
   private: Uint8Array;
 }
 
-/** The byte that stands before every public key on the wire: "Curve25519". */
+/** The type byte in front of every public key on the wire: Curve25519. */
 const KEY_TYPE = 5;
 
 const BASE_POINT = withKeyType(Uint8Array.of(9, ...new Uint8Array(31)));
 
-/** Puts the type byte before a 32-byte public key. */
+/** Prefixes a 32-byte public key with its type byte. */
 export function withKeyType(key: Uint8Array): Uint8Array {
   const typed = new Uint8Array(33);
   typed[0] = KEY_TYPE;
@@ -20,7 +20,7 @@ export function withKeyType(key: Uint8Array): Uint8Array {
 }
 
 /**
- * Takes the type byte off a public key that came over the wire.
+ * Removes the type byte from a public key that came over the wire.
  *
  * @throws {RangeError} when it is not 33 bytes of type 5
  */
@@ -50,7 +50,7 @@ export function sign(ours: KeyPair, message: Uint8Array): Uint8Array {
   return calculateSignature(ours.private, message);
 }
 
-/** Checks an XEdDSA signature; false also for keys and signatures of a wrong length. */
+/** Checks an XEdDSA signature; also false for keys and signatures of the wrong length. */
 export function verify(theirs: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (theirs.length !== 32 || signature.length !== 64) return false;
   try {

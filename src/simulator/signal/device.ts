@@ -122,7 +122,7 @@ export class SignalDevice {
     if (type === "msg") return this.#decryptWithKnown(peer, readWhisperMessage(ciphertext));
     const preKeyMessage = readPreKeyMessage(ciphertext);
     const message = readWhisperMessage(preKeyMessage.message);
-    // A pre-key header is repeated until we answer: its session may well exist, and its one-time key is then gone.
+    // A pre-key header is repeated until we answer, so its session may well exist and its one-time key be gone.
     const started = this.#sessions.get(peer)?.some((session) => isNamedBy(session, preKeyMessage));
     if (started) return this.#decryptWithKnown(peer, message);
     return this.#decryptWithNew(peer, preKeyMessage, message);

@@ -1,4 +1,4 @@
-/** Why a Signal operation failed; the transcript and the retry logic decide by it. */
+/** Why a Signal operation failed. */
 type SignalErrorReason =
   | "no_session"
   | "bad_mac"

@@ -2,10 +2,10 @@ import type { Random } from "../random.ts";
 import { type KeyPair, keyPairFrom } from "./curve.ts";
 import { SignalError } from "./error.ts";
 
-/** A device has one signed pre-key, and never another. */
+/** A device has one signed pre-key and never rotates it. */
 export const SIGNED_PRE_KEY_ID = 1;
 
-/** One device's pre-keys: made again from its stream whenever they are needed, so that only used numbers are kept. */
+/** One device's pre-keys. They are derived from its stream whenever they are needed, so only the used ids are stored. */
 export class PreKeys {
   readonly #random: Random;
   readonly #used = new Set<number>();

@@ -6,7 +6,7 @@ import { SignalError } from "./error.ts";
 import { decryptCbc, encryptCbc, equal } from "./kdf.ts";
 import { readDistribution, readSenderKeyMessage, writeDistribution, writeSenderKeyMessage } from "./wire.ts";
 
-/** Keys of one sender that are kept side by side: late messages may still come on an older one. */
+/** How many keys of one sender are kept: late messages may still use an older one. */
 const STATES_PER_SENDER = 5;
 
 interface OwnKey {
@@ -21,7 +21,7 @@ interface TheirKey {
   chain: Chain;
 }
 
-/** The sender keys that one device has made and been given. */
+/** The sender keys that one device has made or been given. */
 export class SenderKeys {
   readonly #random: Random;
   readonly #own = new Map<string, OwnKey>();
@@ -31,7 +31,7 @@ export class SenderKeys {
     this.#random = random;
   }
 
-  /** Our key for a group as a distribution message, from the next message on; made when there is none. */
+  /** Our key for a group as a distribution message, valid from the next message on. Creates one if there is none. */
   distribution(group: string): Uint8Array {
     const { keyId, signing, chain } = this.#ownKey(group);
     return writeDistribution({
@@ -52,7 +52,7 @@ export class SenderKeys {
     const { keyId, iteration, chainKey, signingKey } = readDistribution(distribution);
     const name = nameOf(group, sender);
     const known = this.#theirs.get(name) ?? [];
-    // Distributed again (to a new member, in a resend): ours is further back and still opens late messages.
+    // Distributed again (to a new member, in a resend): the copy we have starts further back and still opens late messages.
     if (known.some((key) => key.keyId === keyId && equal(key.signingKey, signingKey))) return;
     const others = known.filter((key) => key.keyId !== keyId);
     const key = { keyId, signingKey, chain: startChain(chainKey, iteration) };

@@ -1,6 +1,6 @@
 /**
  * One double-ratchet session as a value: encrypting and decrypting give a new session and leave the old one as it was,
- * so that a try which fails cannot leave a trace.
+ * so that a failed attempt leaves no trace.
  */
 import { type Chain, seedAt, sessionKeys, startChain, stepChain } from "./chain.ts";
 import { type KeyPair, agree } from "./curve.ts";
@@ -8,7 +8,7 @@ import { SignalError } from "./error.ts";
 import { decryptCbc, derive, encryptCbc, equal } from "./kdf.ts";
 import { type WhisperMessage, writeWhisperMessage } from "./wire.ts";
 
-/** Receiving chains kept per session; older ones can only hold messages that were lost long ago. */
+/** Receiving chains kept per session; messages on older ones were lost long ago. */
 const RECEIVING_CHAINS = 5;
 
 /** What goes into every message until the other side has answered on this session. */
@@ -26,7 +26,7 @@ export interface Session {
   readonly registrationId: number;
   readonly rootKey: Uint8Array;
   readonly ratchet: KeyPair;
-  /** None until the first message came in, on the side that did not start the session. */
+  /** Missing until the first message has arrived, on the side that did not start the session. */
   readonly sending?: Chain;
   readonly previousCounter: number;
   /** Newest last. */

@@ -1,4 +1,4 @@
-/** What people write, and do to what was written. */
+/** What people write, and what they do with messages. */
 import type { Address, PhoneNumber } from "./addresses.ts";
 import type { Content, SendOptions, Sent, StatusOptions, TypingState, VoteOptions } from "./content.ts";
 import type { LoadedMedia } from "./media.ts";

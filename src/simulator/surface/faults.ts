@@ -1,4 +1,4 @@
-/** What a test can let go wrong. */
+/** What a test can make go wrong. */
 import type { Address, PhoneNumber } from "./addresses.ts";
 
 /** Every code of a closed connection that a client can meet. */
@@ -26,7 +26,7 @@ export type ResendForm =
   /** Encrypted anew for the whole chat, with the same id: a phone that has missed the service's ack does so. */
   | "send";
 
-/** Stanzas whose `t` attribute is not a number of seconds. */
+/** Stanzas whose `t` attribute is not a time in seconds. */
 export interface BadTime {
   /** How many. */
   n: number;
@@ -34,7 +34,7 @@ export interface BadTime {
   t?: string | null;
 }
 
-/** Everything that can be let go wrong; over HTTP the same, as `faults.<name>`. */
+/** Everything that can be made to go wrong. Over HTTP the methods are called `faults.<name>`. */
 export interface SimulatorFaults {
   /** Cuts the connection instead of taking the `nth` (default 1) message receipt from now on: the stanza stays queued. */
   dropBeforeReceipt(target: FaultTarget & { nth?: number }): Promise<void>;

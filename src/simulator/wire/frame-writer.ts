@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import type { Cancel, Time } from "../time.ts";
 
-/** What is wrong with the way of a frame to the client. */
+/** What goes wrong with a frame on its way to the client. */
 export interface FrameTrouble {
   /** Bytes in one WebSocket message. Default: the whole frame. */
   pieceBytes?: number;
@@ -15,7 +15,7 @@ export interface FrameTrouble {
   corrupt?: boolean;
 }
 
-/** Bytes that are on their way, in pieces. */
+/** Bytes to be sent in pieces. */
 interface Parcel {
   bytes: Buffer;
   pieceBytes: number;
@@ -23,7 +23,7 @@ interface Parcel {
   last?: "close" | "cut";
 }
 
-/** Writes frames to a WebSocket in their order, whatever is wrong with the way of each. */
+/** Writes frames to a WebSocket in order, whatever goes wrong with each of them. */
 export class FrameWriter {
   readonly #socket: WebSocket;
   readonly #time: Time;
@@ -32,12 +32,12 @@ export class FrameWriter {
   #packed: Buffer[] = [];
   #stopPacking: Cancel | undefined;
   #stopWaiting: Cancel | undefined;
-  /** Milliseconds that pieces have taken and that were not waited for yet. */
+  /** Milliseconds that pieces should have taken and that have not been waited for yet. */
   #debtMs = 0;
   #paused = false;
   #finish: (() => void) | undefined;
 
-  /** @param end  ends the connection after a frame that was cut in its middle */
+  /** @param end  ends the connection after a truncated frame */
   constructor(socket: WebSocket, time: Time, end: (how: "close" | "cut") => void) {
     this.#socket = socket;
     this.#time = time;
@@ -59,12 +59,12 @@ export class FrameWriter {
     this.#queue({ bytes: sent, pieceBytes, msPerPiece, last: trouble.truncate });
   }
 
-  /** Nothing is on its way. */
+  /** True when nothing is left to write. */
   get isIdle(): boolean {
     return this.#parcels.length === 0 && this.#packed.length === 0;
   }
 
-  /** Writes nothing more for now; what comes is kept. */
+  /** Stops writing for now; whatever comes is kept. */
   pause(): void {
     this.#paused = true;
   }
@@ -75,14 +75,14 @@ export class FrameWriter {
     this.#pump();
   }
 
-  /** Calls back when all is written. */
+  /** Calls back when everything has been written. */
   finish(done: () => void): void {
     this.#finish = done;
     this.#unpack();
     this.#pump();
   }
 
-  /** Forgets what is not written. */
+  /** Discards what has not been written. */
   discard(): void {
     this.#stopPacking?.();
     this.#stopWaiting?.();
@@ -123,7 +123,7 @@ export class FrameWriter {
       this.#parcels.shift();
       if (last) return this.#end(last);
     }
-    // Timers count whole milliseconds: what is shorter is added up.
+    // Timers count whole milliseconds, so shorter waits are added up.
     this.#debtMs += msPerPiece;
     if (this.#debtMs < 1) return;
     this.#stopWaiting = this.#time.after(this.#debtMs, () => {

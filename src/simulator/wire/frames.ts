@@ -15,11 +15,11 @@ export function frame(data: Uint8Array): Buffer {
   return framed;
 }
 
-/** Cuts a client's byte stream into frames; the intro, with or without routing information, comes off first. */
+/** Splits a client's byte stream into frames, after the intro with or without routing information. */
 export class FrameReader {
   #pending: Buffer = Buffer.alloc(0);
   #introduced = false;
-  /** What the client sent as routing information, when it did. */
+  /** The client's routing information, if it sent any. */
   routingInfo: Buffer | undefined;
 
   /** The frames that are complete now. @throws FrameError when the intro is wrong */

@@ -11,12 +11,12 @@ interface WireListener {
 
 interface WireListenerOptions {
   port: number;
-  /** An HTTP status refuses this upgrade; undefined accepts it. */
+  /** Returns an HTTP status to refuse an upgrade, undefined to accept it. */
   refuse(): number | undefined;
   onSocket(socket: WebSocket): void;
 }
 
-/** Listens on loopback for WebSocket upgrades on `/ws/chat`, as the real service's path is called. */
+/** Listens on loopback for WebSocket upgrades. The URL ends in `/ws/chat`, like the real service's. */
 export async function listenForSockets(options: WireListenerOptions): Promise<WireListener> {
   const http = createServer((_request, response) => response.writeHead(426).end());
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });

@@ -19,7 +19,7 @@ export function encodeNode(node: BinaryNode): Buffer {
   return Buffer.concat([Buffer.from([COMPRESSED]), deflateSync(plain.subarray(1))]);
 }
 
-/** @throws when the bytes are no well-formed node */
+/** @throws when the bytes are not a well-formed node */
 export function decodeNode(data: Buffer): BinaryNode {
   const body = data[0]! & COMPRESSED ? inflateSync(data.subarray(1)) : data.subarray(1);
   return decodeDecompressedBinaryNode(body, constants);

@@ -57,12 +57,12 @@ export class HandshakeState {
     this.authenticate(HEADER);
   }
 
-  /** Takes up what both sides have seen. */
+  /** Mixes data that both sides have seen into the hash. */
   authenticate(data: Uint8Array): void {
     this.#hash = createHash("sha256").update(this.#hash).update(data).digest();
   }
 
-  /** Takes up a shared secret. */
+  /** Mixes in a shared secret. */
   mix(secret: Uint8Array): void {
     [this.#salt, this.#key] = this.#expand(secret);
     this.#counter = 0;

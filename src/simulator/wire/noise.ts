@@ -60,7 +60,7 @@ export class NoiseHandshake {
     this.#ephemeral = keyPairFrom(ephemeralSecret);
   }
 
-  /** Answers the first frame. @throws when it is no client hello */
+  /** Answers the first frame. @throws when it is not a client hello */
   hello(data: Uint8Array): Buffer {
     const clientEphemeral = proto.HandshakeMessage.decode(data).clientHello?.ephemeral;
     if (clientEphemeral?.length !== 32) throw new Error("client hello without an ephemeral key");

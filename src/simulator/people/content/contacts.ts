@@ -4,7 +4,7 @@ import { contextOf, readContext } from "./context.ts";
 import type { Desk, Extras } from "./context.ts";
 import type { ContentKind } from "./kind.ts";
 
-/** One contact has a message of its own; several come as a list. */
+/** A single contact has its own message type; several go as a list. */
 export function composeContacts(
   { contacts }: Extract<Content, { kind: "contacts" }>,
   _: Desk,

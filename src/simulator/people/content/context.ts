@@ -2,14 +2,14 @@ import type { proto } from "@whiskeysockets/baileys";
 import type { MessageBody } from "../../surface/content.ts";
 import type { Random } from "../../random.ts";
 
-/** What hangs on a message, whatever its kind. */
+/** What can be attached to a message of any kind. */
 export interface Extras {
-  /** Addresses of the mentioned, as the chat names its members. */
+  /** Who is mentioned, as the chat names its members. */
   mentions?: string[];
   quoted?: { id: string; participant: string; text: string };
 }
 
-/** What writing a message needs of the phone that writes it. */
+/** What writing a message needs from the phone that writes it. */
 export interface Desk {
   random: Random;
   /** Unix milliseconds. */

@@ -3,7 +3,7 @@ import type { ContentKind } from "./kind.ts";
 
 const { MESSAGE_EDIT, REVOKE } = proto.Message.ProtocolMessage.Type;
 
-/** The new text of an own message, in the wrapper that phones put around it. */
+/** The new text of one's own message, in the wrapper that phones put around it. */
 export function composeEdit(key: proto.IMessageKey, text: string, now: number): proto.IMessage {
   const protocolMessage = {
     key,
@@ -31,7 +31,7 @@ export const edit: ContentKind = {
   envelope: () => ({ attrs: { edit: "1" } }),
 };
 
-/** Deletes a message for everybody: an own one, or as an admin somebody's in a group. */
+/** Deletes a message for everyone: one's own, or in a group, as an admin, anyone's. */
 export function composeRevoke(key: proto.IMessageKey): proto.IMessage {
   return { protocolMessage: { key, type: REVOKE } };
 }

@@ -5,7 +5,7 @@ import type { BinaryNode } from "../../wire/nodes.ts";
 /** The `type` attribute of a message stanza. */
 export type StanzaType = "text" | "media" | "poll" | "reaction" | "event";
 
-/** What the stanza of a message says besides the ciphertext, as clients send it. */
+/** What a message stanza carries besides the ciphertext, as clients send it. */
 export interface Envelope {
   attrs?: Record<string, string>;
   nodes?: BinaryNode[];

@@ -58,7 +58,7 @@ export function fileOf(
   return undefined;
 }
 
-/** A file as a phone sends it: encrypted with a key of its own, stored, and described. In channels it is not encrypted. */
+/** A file as a phone sends it: encrypted with its own key, uploaded and described. In channels it is not encrypted. */
 export function composeFile(
   content: FileContent,
   desk: Desk,
@@ -90,7 +90,7 @@ export function composeFile(
   }
 }
 
-/** A document with words under it is wrapped once more. */
+/** A document with a caption gets another wrapper. */
 function composeDocument(
   { fileName, caption, pages: pageCount }: Extract<FileContent, { kind: "document" }>,
   base: proto.Message.IDocumentMessage,

@@ -7,17 +7,17 @@ import type { ContentKind } from "./kind.ts";
 const { MESSAGE_EDIT } = proto.Message.SecretEncryptedMessage.SecretEncType;
 const TAG_BYTES = 16;
 
-/** Whose edit of which message: all of it goes into the key. */
+/** Whose edit of which message. The key depends on all of it. */
 interface Sealing {
   /** The edited message's id and secret. */
   id: string;
   secret: Uint8Array;
-  /** Address of the one who wrote and edits it, without a device. */
+  /** Address of the author, who is also the editor, without a device. */
   author: string;
 }
 
 /**
- * An edit that only those can read who have the message that it is about.
+ * An edit that can be read only by those who have the message it is about.
  *
  * @param plain  the edit as `composeEdit` writes it, without wrapper
  * @see whatsmeow `msgsecret.go`: HKDF-SHA256 over id, author, editor and "Message Edit"; AES-256-GCM without associated data
@@ -37,7 +37,7 @@ export function sealEdit(
   };
 }
 
-/** The edit in a sealed one; undefined when it does not open. */
+/** Opens a sealed edit; undefined when that fails. */
 export function openEdit(
   { encPayload, encIv }: proto.Message.ISecretEncryptedMessage,
   sealing: Sealing,

@@ -1,6 +1,6 @@
 import type { ContentKind } from "./kind.ts";
 
-/** Nothing but the sender's key for a group. With a body beside it, the body names the kind. */
+/** Only the sender's key for a group. When there is a body as well, the body names the kind. */
 export const senderKey: ContentKind = {
   stanzaType: "text",
   read: (message) => (message.senderKeyDistributionMessage ? { kind: "sender_key" } : undefined),

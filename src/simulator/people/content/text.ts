@@ -3,7 +3,7 @@ import { contextOf, readContext } from "./context.ts";
 import type { Extras } from "./context.ts";
 import type { ContentKind } from "./kind.ts";
 
-/** A text message as a phone writes it: a bare conversation, or the long form when something hangs on it. */
+/** A text message as a phone writes it: a bare conversation, or the long form when something is attached. */
 export function composeText(text: string, extras: Extras = {}): proto.IMessage {
   const contextInfo = contextOf(extras);
   return contextInfo ? { extendedTextMessage: { text, contextInfo } } : { conversation: text };

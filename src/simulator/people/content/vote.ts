@@ -8,7 +8,7 @@ import { pollOf } from "./poll.ts";
 
 const TAG_BYTES = 16;
 
-/** Whose vote in which poll: all of it goes into the key. Addresses are those of people, without a device. */
+/** Whose vote in which poll. The key depends on all of it. Addresses are people's, without a device. */
 interface Ballot {
   pollId: string;
   secret: Uint8Array;
@@ -33,7 +33,7 @@ export function composeVote(
   return { pollUpdateMessage: { pollCreationMessageKey: key, vote, senderTimestampMs: now } };
 }
 
-/** The options that a vote chose in a poll, in the poll's order; undefined when it is no vote of this ballot. */
+/** The options that a vote chose, in the poll's order; undefined when the vote does not belong to this ballot. */
 export function openVote(
   vote: proto.Message.IPollEncValue,
   poll: proto.IMessage,

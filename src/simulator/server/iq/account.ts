@@ -23,7 +23,7 @@ export const accountHandlers: IqHandler[] = [
     answer({ body }) {
       const hash = "simulator-1";
       if (body.attrs.hash === hash) return [element("props", { hash, delta_update: "true" })];
-      // Privacy tokens on direct messages and profile pictures, issued to phone-number addresses.
+      // These props: privacy tokens on direct messages and profile pictures, issued to phone-number addresses.
       return [
         element("props", { hash }, [prop("10518", "true"), prop("9666", "true"), prop("14303", "false")]),
       ];

@@ -10,18 +10,18 @@ import type { World } from "../../world/world.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 import type { Account, Device, SignedPreKey } from "../../world/accounts.ts";
 
-/** Below so many one-time pre-keys the owner is asked for more. */
+/** With fewer one-time pre-keys than this left, the owner is asked for more. */
 const LOW_KEYS = 5;
 const KEY_TYPE = Buffer.from([5]);
 
 interface Needs extends Stamps, Deliveries, Reports {
   world: World;
   deviceLists: Pick<DeviceLists, "announce">;
-  /** Brings the phones of an account online that never were: before that they have no keys. */
+  /** Brings an account's phones online if they have never been: until then they have no keys. */
   wake(account: Account): Promise<void>;
 }
 
-/** The key store: bundles for those who start a session, and what devices upload. */
+/** The key store (`encrypt`): bundles for whoever starts a session, and what devices upload. */
 export const createEncryptHandlers = (needs: Needs): IqHandler[] => [
   {
     xmlns: "encrypt",
@@ -48,7 +48,7 @@ async function bundles(needs: Needs, { device, body }: IqRequest): Promise<Binar
   return [element("list", {}, answers)];
 }
 
-/** One device's bundle; a one-time pre-key is gone once it was given out. */
+/** One device's bundle. A one-time pre-key is handed out only once. */
 function bundle(needs: Needs, asker: Device, target: Device | undefined, jid: string): BinaryNode {
   if (!target?.identity || !target.signedPreKey) {
     return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
@@ -95,7 +95,7 @@ function upload(needs: Needs, { device, iq }: IqRequest): BinaryNode[] {
   device.lowKeysTold = false;
   if (!device.listed) {
     device.listed = true;
-    // The answer goes out first; then others learn that the device can be written to.
+    // The answer goes out first; only then do others learn that the device can be written to.
     queueMicrotask(() => needs.deviceLists.announce(device, "add"));
   }
   return [];
@@ -131,7 +131,7 @@ function rotate(needs: Needs, { device, body }: IqRequest): BinaryNode[] {
   return [];
 }
 
-/** What the server holds of a device, so that the device can compare. */
+/** What the server holds for a device, so that the device can compare it with its own keys. */
 function digest(device: Device): BinaryNode[] {
   if (!device.identity || !device.signedPreKey) return [];
   const ids = [...device.preKeys.keys()];

@@ -6,7 +6,7 @@ import { IqError, MalformedIq } from "../iq-error.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 import type { Group, World } from "../../world/world.ts";
 
-/** What a group setting's tag changes. */
+/** What each settings tag changes. */
 const settings: Record<string, (body: BinaryNode) => GroupChange> = {
   announcement: () => ({ announce: true }),
   not_announcement: () => ({ announce: false }),

@@ -31,7 +31,7 @@ type HandlerNeeds = Parameters<typeof createEncryptHandlers>[0] &
   Parameters<typeof createSessionHandlers>[0] &
   Parameters<typeof createUsyncHandlers>[0];
 
-/** Every question that is understood here. A new group of them is a file beside this one and a line here. */
+/** Every IQ this service understands. To add a group of them, add a file beside this one and a line here. */
 export const createIqHandlers = (needs: HandlerNeeds): IqHandler[] => [
   ...accountHandlers,
   ...createEncryptHandlers(needs),
@@ -51,7 +51,7 @@ interface Needs extends Reports {
   handlers: readonly IqHandler[];
 }
 
-/** Answers clients' IQs; one that no handler knows is refused with 501 and recorded. */
+/** Answers clients' IQs. One that no handler recognises is refused with 501 and recorded as a violation. */
 export function createIqs(needs: Needs): StanzaHandler {
   return (connection, iq) => answerIq(needs, connection, iq);
 }
@@ -92,7 +92,7 @@ async function respond(
     const refused = device && firstAnswer(needs.hooks.iq, device, iq);
     if (refused) throw refused;
     const given = handler.answer({ connection, device, iq, body });
-    // What can be answered at once is answered in the order of asking.
+    // Handlers that answer synchronously must be answered in the order of the questions.
     const content = given instanceof Promise ? await given : given;
     const attrs = { from: iq.attrs.to ?? SERVER_JID, type: "result", id: iq.attrs.id };
     connection.send(element("iq", attrs, content.length > 0 ? content : undefined));

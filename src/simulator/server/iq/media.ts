@@ -9,7 +9,7 @@ interface Needs extends Pick<MediaRetry, "answerCompanion"> {
   media: MediaStore;
 }
 
-/** Where files are uploaded to, and with which word (`w:m`). */
+/** Where to upload files, and with which token (`w:m`). */
 export const createMediaHandlers = ({ media, answerCompanion }: Needs): IqHandler[] => [
   {
     xmlns: "w:m",

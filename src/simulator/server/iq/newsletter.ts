@@ -6,7 +6,7 @@ import type { Stamps } from "../ports.ts";
 import { IqError } from "../iq-error.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 
-/** How long a client is told of changes in a channel that it looks at (seconds). */
+/** How long a client that is viewing a channel is kept up to date, in seconds. */
 const LIVE_S = "300";
 
 interface Needs extends Pick<Stamps, "now"> {

@@ -14,7 +14,7 @@ const SETTINGS = {
   messages: "all",
 };
 
-/** Who may see what, and the tokens by which a contact is trusted. */
+/** Who may see what, and tokens for trusted contacts (`privacy`). */
 export const createPrivacyHandlers = ({ world }: { world: World }): IqHandler[] => [
   {
     xmlns: "privacy",
@@ -33,7 +33,7 @@ export const createPrivacyHandlers = ({ world }: { world: World }): IqHandler[] 
     xmlns: "privacy",
     type: "set",
     child: "tokens",
-    /** The token goes to its contact, who may show it later; the asker gets no token back. */
+    /** Accepts tokens; the asker gets none back. */
     answer({ body }) {
       for (const token of children(body, "token")) {
         const { jid, t, type } = token.attrs;

@@ -2,7 +2,7 @@ import { IqError } from "../iq-error.ts";
 import { element } from "../../wire/nodes.ts";
 import type { IqHandler } from "./handler.ts";
 
-/** Nobody has a picture, a status text or a business profile here. */
+/** Profiles: nobody here has a picture, a status text or a business profile. */
 export const profileHandlers: IqHandler[] = [
   {
     xmlns: "w:profile:picture",

@@ -33,7 +33,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
       element("key-index-list", { ts: needs.now() }),
     ]);
   },
-  /** The other address of the user. Who asks by LID already has it, and learns no number. */
+  /** The user's other address. Someone who asks by LID already has it, and learns no number. */
   lid: ({ account, jid }) =>
     isLidJid(jid) || account.hidesNumber
       ? undefined
@@ -46,7 +46,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
   picture: () => undefined,
 };
 
-/** Who is a user, with which devices and which other address. */
+/** Who is a user, with which devices and which other address (`usync`). */
 export const createUsyncHandlers = (needs: Needs): IqHandler[] => [
   {
     xmlns: "usync",
@@ -83,7 +83,7 @@ function answerFor(needs: Needs, request: IqRequest, user: BinaryNode, asked: st
   const { world } = needs;
   const account = user.attrs.jid ? world.find(user.attrs.jid) : world.findByPhone(phone ?? "");
   if (!account) {
-    // A number that is nobody's is said so; for an address that is nobody's there is no answer.
+    // A number that nobody has is reported as such; an unknown address is left out of the answer.
     if (!phone) return [];
     const contact = element("contact", { type: "out" }, text(child(user, "contact")));
     return [element("user", { jid: jidOf(phone, PN_SERVER) }, [contact])];

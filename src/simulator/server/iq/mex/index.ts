@@ -45,7 +45,7 @@ function variablesOf(json: string | undefined): Record<string, unknown> {
     const { variables } = JSON.parse(json ?? "") as { variables?: Record<string, unknown> };
     if (variables && typeof variables === "object") return variables;
   } catch {
-    // Told below.
+    // Falls through to the error below.
   }
   throw new MalformedIq("a mex query without variables");
 }

@@ -1,6 +1,6 @@
 import type { Device } from "../../../world/accounts.ts";
 
-/** One query of the GraphQL service; a new group of them is a file with a table, by query id. */
+/** One query of the GraphQL service. A new group of them is a file with a table by query id. */
 export interface MexQuery {
   /** The field of `data` that holds the answer. */
   field: string;
@@ -8,7 +8,7 @@ export interface MexQuery {
   answer(question: { device: Device; variables: Record<string, unknown> }): unknown;
 }
 
-/** A refusal within the answer, as GraphQL has it. */
+/** A refusal inside the answer, GraphQL style. */
 export class MexError extends Error {
   readonly code: number;
 
