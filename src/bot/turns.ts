@@ -11,6 +11,7 @@ import { describeError, runHandler, type HandlerOutcome, type Limits, type Work 
 import type { RunningBots } from "./running.ts";
 import { scopeOf } from "./scope.ts";
 import type { BotState, StoredDialogue, StoredSession } from "./state.ts";
+import { openSteps, type Steps } from "./steps.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Bot, Message, OnError, ReceivedFile } from "./types.ts";
 
@@ -114,10 +115,11 @@ export function createTurns(deps: TurnsDeps): Turns {
       let outcome: HandlerOutcome;
       let steps: Steps | null = null;
       let found: Before | null = null;
+      let storageFailure: StorageUnavailable | null = null;
       try {
         const { value, ...rest } = await before(active, stored, dialogue);
         found = rest;
-        steps = openSteps(deps, bot, stored);
+        steps = openSteps(state, bot.id, stored);
         const input = {
           bot,
           stored,
@@ -128,9 +130,11 @@ export function createTurns(deps: TurnsDeps): Turns {
           view,
           now: time.now,
           log: botLog,
-          services: servicesFor(deps, bot, stored, steps),
+          services: servicesFor(deps, bot, stored, steps, (error) => (storageFailure = error)),
         };
         outcome = await watched(bot, botLog, () => runHandler(work, bot.middleware, input, limits));
+        // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
+        if (storageFailure !== null) throw storageFailure;
         if (outcome.kind === "answered") {
           const { replies, statements, chat } = await toRows(deps, bot, stored, found, outcome);
           statements.push(...steps.forget());
@@ -180,50 +184,27 @@ function sessionFor(options: NonNullable<Bot["session"]>, stored: StoredSession 
   return options.migrate ? options.migrate(stored.value, stored.version) : initial();
 }
 
-/** Results of `ctx.step` of one message and bot, read when the first is asked for. */
-interface Steps {
-  /** For the message's commit: whoever answers it, nobody asks for them again. */
-  forget(): Statement[];
-  run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
-}
-
-function openSteps({ state }: TurnsDeps, bot: Bot, { inboxId, deviceId }: StoredMessage): Steps {
-  let known: Promise<Map<string, unknown>> | null = null;
-  const inFlight = new Map<string, Promise<unknown>>();
-
-  async function make(key: string, work: (signal: AbortSignal) => unknown, signal: AbortSignal) {
-    const made = await (known ??= state.steps(inboxId, bot.id));
-    if (made.has(key)) return made.get(key);
-    const value = await work(signal);
-    // As it will be read after a crash: what JSON does not keep must not differ then.
-    const kept = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
-    await state.keepStep({ inboxId, deviceId, botId: bot.id, key, value: kept });
-    made.set(key, kept);
-    return kept;
-  }
-
-  return {
-    forget: () => (known === null ? [] : [state.forgetSteps(inboxId)]),
-    run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal) {
-      // Two at the same time under one key are one.
-      const running = inFlight.get(key) ?? make(key, work, signal).finally(() => inFlight.delete(key));
-      inFlight.set(key, running);
-      return running as Promise<T>;
-    },
-  };
-}
-
+/** What a handler reaches outside of itself; `lost` is told when it was the database that failed, whatever becomes of that. */
 function servicesFor(
   { files, locales, hmac }: TurnsDeps,
   bot: Bot,
   stored: StoredMessage,
   steps: Steps,
+  lost: (error: StorageUnavailable) => void,
 ): ContextServices {
   const { deviceId, inboxId } = stored;
+  async function telling<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof StorageUnavailable) lost(error);
+      throw error;
+    }
+  }
   return {
-    step: steps.run,
+    step: (key, work, signal) => telling(steps.run(key, work, signal)),
     idempotencyKey: (key) => hmac(`${deviceId}:${inboxId}:${bot.id}:${key}`),
-    file: (signal) => files.read({ deviceId, inboxId }, signal),
+    file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
     translate: (languages, key, values) => translate(locales(), languages, key, values),
   };
 }

@@ -13,6 +13,7 @@ import { timeWithClock } from "../../../src/model/time.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import type { DecisionRow } from "../../../src/pipeline/handle.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 import { DEVICE, manualClock, OWN_NUMBER, scriptedLine, until, type Line } from "../outbox/harness.ts";
 import { crash, startPipeline, text, typed, type Decision, type PipelineRun } from "../pipeline/harness.ts";
@@ -29,6 +30,8 @@ export interface HarnessOptions extends Partial<Pick<BotAnswerersDeps, "media" |
   botTimeoutMs?: number;
   /** Asked last. */
   webhook?: Answerer;
+  /** Stands between everything and the store. */
+  wrap?: (store: Store) => Store;
   onDecided?: (message: Incoming, row: DecisionRow) => void;
 }
 
@@ -93,7 +96,8 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
       ...(options.onDecided && {
         pipelineDeps: { onDecided: ({ message }, row) => options.onDecided!(message, row) },
       }),
-      wrap(store) {
+      wrap(opened) {
+        const store = options.wrap?.(opened) ?? opened;
         alarm = createAlarm(clock.time);
         state = createBotState(store, alarm.expect);
         const made = createBotAnswerers({
