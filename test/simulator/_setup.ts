@@ -163,7 +163,7 @@ export class Client {
       const take = (node: BinaryNode): void => {
         if (node.attrs.id === id) finish(node);
       };
-      const timer = setTimeout(finish, 10_000);
+      const timer = setTimeout(finish, 30_000);
       ws.on("CB:ack,class:message", take);
     });
   }

@@ -56,7 +56,7 @@ it("leaves a connection open on which nothing goes either way, and lets it all a
 
 it("is noticed by the client alone, which then gets everything on a new connection", async () => {
   const sim = await simulate();
-  const { contact, client } = await linked(sim, { keepAliveIntervalMs: 200 });
+  const { contact, client } = await linked(sim, { keepAliveIntervalMs: 2000 });
   await sim.faults.halfOpen(TARGET);
   await contact.sendText(NUMBER, "unseen");
   const socket = rawSocket(client);
