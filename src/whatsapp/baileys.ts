@@ -1,4 +1,4 @@
-import { patchLibsignal } from "./signal/libsignal.ts";
+import { loadLibsignal, patchLibsignal } from "./signal/libsignal.ts";
 import { reviveSkippedSenderKeys } from "./signal/skipped-sender-keys.ts";
 
 await patchLibsignal();
@@ -11,6 +11,9 @@ export const baileys = await import("@whiskeysockets/baileys");
 
 const { SenderKeyState } = await import("@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js");
 reviveSkippedSenderKeys(SenderKeyState);
+
+/** libsignal itself, the one that Baileys uses. */
+export const libsignal = loadLibsignal();
 
 /** What the package does not export by name: rules for privacy tokens, and the token that lets a message be reported. */
 export const tokenRules = await import("@whiskeysockets/baileys/lib/Utils/tc-token-utils.js");

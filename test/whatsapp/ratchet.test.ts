@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { Target } from "../../src/whatsapp/connection/recipients.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } from "./_setup.ts";
 
 const forced = vi.hoisted(() => ({ replacing: false, cold: false }));
@@ -16,13 +17,19 @@ vi.mock("../../src/whatsapp/connection/sessions.ts", async (original) => {
   const module = await original<typeof import("../../src/whatsapp/connection/sessions.ts")>();
   return {
     ...module,
-    async openSessions(...[socket, targets]: Parameters<typeof module.openSessions>) {
-      if (forced.replacing)
-        await socket.assertSessions(
+    createSessions(...[socket, time]: Parameters<typeof module.createSessions>) {
+      const sessions = module.createSessions(socket, time);
+      const replace = (targets: Target[]): Promise<unknown> =>
+        socket.assertSessions(
           targets.map(({ session }) => session),
           true,
         );
-      return module.openSessions(socket, targets);
+      return {
+        async open(targets: Target[]) {
+          if (forced.replacing) await replace(targets);
+          return sessions.open(targets);
+        },
+      };
     },
   };
 });

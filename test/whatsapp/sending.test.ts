@@ -7,12 +7,12 @@ const OTHER = "31600000101";
 const STRANGER = "31600000009";
 const ID = "3EB0AAAAAAAAAAAAAAAAAA";
 const OTHER_ID = "3EB0BBBBBBBBBBBBBBBBBB";
-/** Ten seconds of a time limit pass in one. */
+/** The time limits of a send pass ten times as fast; those of a connection do not. */
 const HURRY = 10;
 
 const hurried = createTime({
   ...systemTime,
-  after: (ms, run) => systemTime.after(ms >= 5_000 ? ms / HURRY : ms, run),
+  after: (ms, run) => systemTime.after(ms >= 8_000 && ms <= 15_000 ? ms / HURRY : ms, run),
 });
 
 async function setup() {
@@ -24,7 +24,7 @@ async function setup() {
   const gateway = await whatsappOn(simulator, store);
   const number = gateway.number(1);
   await link(simulator, number);
-  return { simulator, guest, other, number };
+  return { simulator, guest, other, number, store };
 }
 
 describe("a question of a send that WhatsApp leaves unanswered", () => {
@@ -78,6 +78,35 @@ it("devices are asked for once, and keys once, for all messages to a contact", a
 
   const after = [await asked({ xmlns: "usync" }), await asked({ xmlns: "encrypt", child: "key" })];
   expect(after.map((count, i) => count - before[i]!)).toEqual([1, 1]);
+});
+
+it("sends to several chats wait for no other's commit, and none leaves before its own", async () => {
+  const { simulator, guest, other, number, store } = await setup();
+  for (const [n, person] of [guest, other].entries()) {
+    await person.sendText(OWN, "hello");
+    await until("the text", () => number.received.length === n + 1);
+    expect(await number.send(person.number, "hi", `${ID.slice(0, -1)}${n}`)).toEqual({ kind: "sent" });
+  }
+  const { commit } = store.writer;
+  const held: (() => void)[] = [];
+  let ofSessions = 0;
+  store.writer.commit = (statements) => {
+    if (statements.some(({ args }) => (args as unknown[]).includes("session"))) ofSessions++;
+    return new Promise((resolve, reject) => held.push(() => void commit(statements).then(resolve, reject)));
+  };
+
+  const ids = ["3EB0DDDDDDDDDDDDDDDDD0", "3EB0DDDDDDDDDDDDDDDDD1"] as const;
+  const sends = [number.send(GUEST, "one", ids[0]), number.send(OTHER, "two", ids[1])];
+  // The ratchet of the owner's phone, which gets a copy of both, is in each of them.
+  await until("both commits", () => ofSessions === 2);
+
+  const written = { number: OWN, direction: "in", tag: "message" } as const;
+  for (const id of ids) expect(await simulator.countStanzas({ ...written, id })).toBe(0);
+  store.writer.commit = commit;
+  for (const release of held) release();
+  expect(await Promise.all(sends)).toEqual([{ kind: "sent" }, { kind: "sent" }]);
+  await guest.waitForMessage({ text: "one" });
+  await other.waitForMessage({ text: "two" });
 });
 
 it("whoever knows the id of a message does not get it by asking for it", async () => {

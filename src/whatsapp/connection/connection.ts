@@ -16,21 +16,22 @@ import type { DeviceMemory } from "./device-memory.ts";
 import { emitWhatIsListenedFor } from "./frame-events.ts";
 import { writeTogether } from "./frame-writes.ts";
 import { identityOf, ownIdsOf } from "../identity.ts";
-import { createComposer, type Composer } from "../content/compose.ts";
+import { createComposer } from "../content/compose.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
 import { isPn } from "../jids.ts";
 import { createReceiving } from "./receiving.ts";
 import { takeTurnsByChat, type ChatTurns } from "./chat-turns.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import type { Closed, SentMessage, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
-import { createPrivacyTokens, type PrivacyTokens } from "./privacy-tokens.ts";
+import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
 import { startRecovery, type Recovery } from "./recovery.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
-import { formThatCounts } from "./recipients.ts";
+import { createDirectory } from "./recipients.ts";
+import { createSessions } from "./sessions.ts";
 import { createResends, rememberNothingSent } from "./resend.ts";
-import { sendMessage } from "./send.ts";
+import { sendMessage, type SendDeps } from "./send.ts";
 import { createRetryRequests } from "../signal/session-keeping.ts";
 import { closedBy, closeQuickly, watchConnecting } from "./socket-end.ts";
 import { createGroups } from "./socket-groups.ts";
@@ -116,6 +117,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     return { pn: pn.split("@")[0] ?? "", lid: lid?.split("@")[0] ?? null };
   };
   const groups = createGroups(() => socket!);
+  const directory = createDirectory(() => socket!, time, deps.memory);
   const hosts = createMediaHosts(() => socket!, time);
   const { files, uploads } = deps;
   const composer = createComposer({ files, uploads, hosts, groups, box: deps.store.box });
@@ -145,7 +147,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
       sentMessage: (waId) => deps.sentMessage(deviceId, waId),
       own,
       numbersOfLids,
-      formThatCounts: (jid) => formThatCounts({ socket: socket!, memory: deps.memory }, jid),
+      formThatCounts: directory.formThatCounts,
     }),
   });
   const turns = takeTurnsByChat(socket, {
@@ -191,16 +193,20 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     acks.fail();
     stopWatching();
   });
-  return surface(deps, socket, {
-    caughtUp,
+  const sending: SendDeps = {
+    socket,
+    encryption: auth,
+    time,
     acks,
-    groups,
-    channels: createChannels(socket),
     composer,
-    hosts,
-    life,
+    memory: deps.memory,
+    directory,
+    sessions: createSessions(socket, time),
+    groups,
     tokens: createPrivacyTokens(socket, time),
-  });
+    lockedUntil: life.lockedUntil,
+  };
+  return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life });
 }
 
 interface Life {
@@ -289,24 +295,17 @@ function live(context: Context, onClosed: () => void): Life {
 }
 
 function surface(
-  deps: ConnectionDeps,
-  socket: WASocket,
+  sending: SendDeps,
   parts: {
     caughtUp: CaughtUp;
-    acks: ReturnType<typeof createAcks>;
     groups: ReturnType<typeof createGroups>;
     channels: Channels;
-    composer: Composer;
     hosts: MediaHostsSource;
     life: Life;
-    tokens: PrivacyTokens;
   },
 ): WhatsAppConnection {
   const { groups, channels, hosts, life } = parts;
-  const { acks, composer, tokens } = parts;
-  const { memory, store } = deps;
-  const { lockedUntil } = life;
-  const sending = { socket, time: store.time, acks, composer, memory, groups, tokens, lockedUntil };
+  const { socket, time } = sending;
   return {
     async send(message) {
       if (!life.isOpen()) return { kind: "unknown", reason: "The number is not connected." };
@@ -322,7 +321,7 @@ function surface(
       socket.readMessages([{ remoteJid: chat, id, participant: participant ?? undefined, fromMe: false }]),
     typing: (chat, on) => socket.sendPresenceUpdate(on ? "composing" : "paused", chat),
     mediaHosts: async () => (await hosts.get()).hosts,
-    reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs, store.time),
+    reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs, time),
     async logout() {
       await socket.logout();
       await life.close();

@@ -6,6 +6,7 @@ import type { Composed } from "../content/compose.ts";
 import { deviceSent } from "../content/device-sent.ts";
 import { pad } from "../content/padding.ts";
 import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
+import { encryptTogether, type Encrypted, type EncryptionDeps, type Plaintext } from "../signal/encrypt.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
 import type { PrivacyToken } from "./privacy-tokens.ts";
 import type { Recipients, Target } from "./recipients.ts";
@@ -18,6 +19,11 @@ export class NothingEncrypted extends Error {
   }
 }
 
+export interface DirectMessageDeps {
+  socket: WASocket;
+  encryption: EncryptionDeps;
+}
+
 /**
  * Encrypts a message to one person for all devices and makes its stanza. Every session is committed when this resolves:
  * what is written afterwards cannot use a position of the ratchet that a restart would use again.
@@ -25,7 +31,7 @@ export class NothingEncrypted extends Error {
  * @throws {NothingEncrypted}
  */
 export async function directMessage(
-  socket: WASocket,
+  { socket, encryption }: DirectMessageDeps,
   { jid, theirs, own }: Recipients,
   message: { waId: string; draft: Draft; composed: Composed; token: PrivacyToken },
 ): Promise<BinaryNode> {
@@ -34,10 +40,17 @@ export async function directMessage(
   const attrs = encryptionAttributes(draft);
   const forOwn = own.length > 0 ? deviceSent(jid, encoded, composed.message) : null;
   failpoint("before-encrypt");
-  const nodes = await Promise.all([
-    ...own.map((target) => encryptFor(socket, target, forOwn!, attrs)),
-    ...theirs.map((target) => encryptFor(socket, target, encoded, attrs)),
+  const plaintextFor =
+    (bytes: Uint8Array) =>
+    ({ session }: Target): Plaintext => ({
+      address: socket.signalRepository.jidToSignalProtocolAddress(session),
+      content: pad(bytes),
+    });
+  const encrypted = await encryptTogether(encryption, [
+    ...own.map(plaintextFor(forOwn ?? encoded)),
+    ...theirs.map(plaintextFor(encoded)),
   ]);
+  const nodes = [...own, ...theirs].map((target, index) => nodeFor(target, encrypted[index] ?? null, attrs));
   const needed = theirs.length > 0 ? nodes.slice(own.length) : nodes;
   if (needed.every((node) => node === null)) throw new NothingEncrypted();
   const participants = nodes.filter((node) => node !== null);
@@ -50,20 +63,16 @@ export async function directMessage(
   return { tag: "message", attrs: { id: waId, to: jid, type: stanzaTypeOf(draft) }, content };
 }
 
-/** Null when it fails: the others get the message, and this device asks for it once it hears of it. */
-async function encryptFor(
-  { signalRepository }: WASocket,
-  { jid, session }: Target,
-  content: Uint8Array,
+/** Null when it failed: the others get the message, and this device asks for it once it hears of it. */
+function nodeFor(
+  { jid }: Target,
+  encrypted: Encrypted | null,
   attrs: Record<string, string>,
-): Promise<BinaryNode | null> {
-  try {
-    const { type, ciphertext } = await signalRepository.encryptMessage({ jid: session, data: pad(content) });
-    const enc = { tag: "enc", attrs: { v: "2", type, ...attrs }, content: ciphertext };
-    return { tag: "to", attrs: { jid }, content: [enc] };
-  } catch {
-    return null;
-  }
+): BinaryNode | null {
+  if (encrypted === null) return null;
+  const { type, ciphertext } = encrypted;
+  const enc = { tag: "enc", attrs: { v: "2", type, ...attrs }, content: ciphertext };
+  return { tag: "to", attrs: { jid }, content: [enc] };
 }
 
 const opensSession = ({ content }: BinaryNode): boolean =>

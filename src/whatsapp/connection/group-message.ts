@@ -2,14 +2,17 @@ import type { WASocket } from "@whiskeysockets/baileys";
 import type { Draft } from "../../model/messages.ts";
 import type { Composed } from "../content/compose.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
-import { userOf, withoutDevice } from "../jids.ts";
+import { withoutDevice } from "../jids.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
-import { devicesOf, lidOf, targetsOf, type RecipientsDeps } from "./recipients.ts";
-import { openSessions } from "./sessions.ts";
+import type { Directory } from "./recipients.ts";
+import type { Sessions } from "./sessions.ts";
 import type { Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
 
-export interface GroupMessageDeps extends RecipientsDeps {
+export interface GroupMessageDeps {
+  socket: WASocket;
+  directory: Directory;
+  sessions: Sessions;
   groups: Pick<Groups, "cached">;
 }
 
@@ -21,20 +24,13 @@ export interface GroupMessageDeps extends RecipientsDeps {
  * @throws {Unanswered}
  */
 export async function prepareGroup(deps: GroupMessageDeps, group: string): Promise<void> {
-  const { socket, groups } = deps;
+  const { socket, directory, sessions, groups } = deps;
   const metadata = await groups.cached(group);
   const members = [...new Set(metadata.participants.map(({ id }) => withoutDevice(id)))];
-  const lists = await devicesOf(deps, members);
-  const ofMembers = members.map(async (member) =>
-    targetsOf(lists.get(userOf(member)) ?? [], await lidOf(socket, member)),
-  );
-  const targets = (await Promise.all(ofMembers)).flat();
+  const targets = await directory.devicesOf(members);
   const { keys } = socket.authState;
   const { [group]: haveKey = {} } = await keys.get("sender-key-memory", [group]);
-  const notOpened = await openSessions(
-    socket,
-    targets.filter(({ jid }) => !haveKey[jid]),
-  );
+  const notOpened = await sessions.open(targets.filter(({ jid }) => !haveKey[jid]));
   if (notOpened.size === 0) return;
   if ([...notOpened.values()].includes("failed")) throw new Unanswered("for the keys of some members");
   const without = Object.fromEntries([...notOpened.keys()].map((device) => [device, true]));

@@ -1,14 +1,11 @@
 import type { FullJid, WASocket } from "@whiskeysockets/baileys";
+import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
+import { askOnce } from "./ask-once.ts";
 import type { Device } from "./device-lists.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { Unanswered } from "./unanswered.ts";
-
-export interface RecipientsDeps {
-  socket: WASocket;
-  memory: Pick<DeviceMemory, "userDevices" | "otherForms">;
-}
 
 /** One device that a message is encrypted for. */
 export interface Target {
@@ -31,36 +28,90 @@ export interface Recipients {
 /** Nobody has this number. */
 export const NOT_ON_WHATSAPP = "not_on_whatsapp";
 
-/**
- * Finds the devices that a message to a person is encrypted for. A number may be known under another form of it (Brazilian
- * ones with or without their ninth digit): WhatsApp then names the form that counts.
- *
- * @returns `NOT_ON_WHATSAPP` only when WhatsApp says so
- * @throws {Unanswered} when it does not say
- */
-export async function recipientsOf(
-  deps: RecipientsDeps,
-  wanted: string,
-): Promise<Recipients | typeof NOT_ON_WHATSAPP> {
-  const { socket, memory } = deps;
-  const jid = memory.otherForms.get(wanted) ?? wanted;
-  const found = await withOwn(deps, jid);
-  if (found !== null) return found;
-  if (isLid(jid)) throw new Unanswered("what devices this contact has");
-  const form = await askForForm(socket, wanted);
-  if (form === null) return NOT_ON_WHATSAPP;
-  const other = form === jid ? null : await withOwn(deps, form);
-  if (other === null) throw new Unanswered("what devices this number has");
-  memory.otherForms.set(wanted, form);
-  return other;
+/** Finds the devices that messages are encrypted for. */
+export interface Directory {
+  /**
+   * Who gets a message to a person. A number may be known under another form of it (Brazilian ones with or without their
+   * ninth digit): WhatsApp then names the form that counts.
+   *
+   * @returns `NOT_ON_WHATSAPP` only when WhatsApp says so
+   * @throws {Unanswered} when it does not say
+   */
+  recipientsOf(jid: string): Promise<Recipients | typeof NOT_ON_WHATSAPP>;
+  /**
+   * All devices of these persons. They are asked for at once, and only those that are not known.
+   *
+   * @throws {Unanswered}
+   */
+  devicesOf(jids: string[]): Promise<Target[]>;
+  /** The address under which WhatsApp knows a number; null when nobody has it, or WhatsApp does not say. */
+  formThatCounts(jid: string): Promise<string | null>;
 }
 
-/** The address under which WhatsApp knows a number; null when nobody has it, or WhatsApp does not say. */
-export async function formThatCounts(
-  { socket, memory }: RecipientsDeps,
-  jid: string,
-): Promise<string | null> {
-  return memory.otherForms.get(jid) ?? askForForm(socket, jid).catch(() => null);
+/** @param socket the connection to ask on */
+export function createDirectory(
+  socket: () => WASocket,
+  time: Pick<Time, "deadline">,
+  { userDevices, otherForms }: Pick<DeviceMemory, "userDevices" | "otherForms">,
+): Directory {
+  const ask = askOnce(time, "what devices somebody has", (jids) => askForDevices(socket(), jids));
+
+  async function listsOf(jids: string[]): Promise<Map<string, Device[]>> {
+    const lists = new Map<string, Device[]>();
+    const unknown: string[] = [];
+    for (const jid of jids) {
+      const known = await userDevices.get<Device[]>(userOf(jid));
+      if (known === undefined) unknown.push(jid);
+      else lists.set(jid, known);
+    }
+    if (unknown.length === 0) return lists;
+    for (const [jid, devices] of await ask(unknown)) {
+      lists.set(jid, devices);
+      await userDevices.set(userOf(jid), devices);
+    }
+    return lists;
+  }
+
+  /** Null when the person has no devices, as far as WhatsApp tells. */
+  async function withOwn(jid: string): Promise<Recipients | null> {
+    const { me } = socket().authState.creds;
+    const ownJid = withoutDevice(isLid(jid) && me?.lid ? me.lid : me?.id);
+    const lists = await listsOf([...new Set([ownJid, jid])]);
+    const theirs = lists.get(jid) ?? [];
+    if (theirs.length === 0) {
+      // Whoever has none today may have some when the next message is sent.
+      void userDevices.del(userOf(jid));
+      return null;
+    }
+    const others = (targets: Target[]): Target[] =>
+      targets.filter((target) => target.jid !== me?.id && target.jid !== me?.lid);
+    const lid = await lidOf(socket(), jid);
+    // In the chat with oneself all devices are own ones.
+    if (jid === ownJid) return { jid, lid, theirs: [], own: others(targetsOf(theirs, lid)) };
+    const own = targetsOf(lists.get(ownJid) ?? [], await lidOf(socket(), ownJid));
+    return { jid, lid, theirs: targetsOf(theirs, lid), own: others(own) };
+  }
+
+  return {
+    async recipientsOf(wanted) {
+      const jid = otherForms.get(wanted) ?? wanted;
+      const found = await withOwn(jid);
+      if (found !== null) return found;
+      if (isLid(jid)) throw new Unanswered("what devices this contact has");
+      const form = await askForForm(socket(), wanted);
+      if (form === null) return NOT_ON_WHATSAPP;
+      const other = form === jid ? null : await withOwn(form);
+      if (other === null) throw new Unanswered("what devices this number has");
+      otherForms.set(wanted, form);
+      return other;
+    },
+    async devicesOf(jids) {
+      const lists = await listsOf(jids);
+      const targets = jids.map(async (jid) => targetsOf(lists.get(jid) ?? [], await lidOf(socket(), jid)));
+      return (await Promise.all(targets)).flat();
+    },
+    formThatCounts: async (jid) => otherForms.get(jid) ?? askForForm(socket(), jid).catch(() => null),
+  };
 }
 
 /**
@@ -79,81 +130,31 @@ async function askForForm(socket: WASocket, jid: string): Promise<string | null>
   throw new Unanswered("whether the number is on WhatsApp");
 }
 
-/** Null when the person has no devices, as far as WhatsApp tells. */
-async function withOwn(deps: RecipientsDeps, jid: string): Promise<Recipients | null> {
-  const { me } = deps.socket.authState.creds;
-  const ownJid = withoutDevice(isLid(jid) && me?.lid ? me.lid : me?.id);
-  const lists = await devicesOf(deps, [...new Set([ownJid, jid])]);
-  const theirs = lists.get(userOf(jid)) ?? [];
-  if (theirs.length === 0) {
-    // Whoever has none today may have some when the next message is sent.
-    void deps.memory.userDevices.del(userOf(jid));
-    return null;
-  }
-  const others = (targets: Target[]): Target[] =>
-    targets.filter((target) => target.jid !== me?.id && target.jid !== me?.lid);
-  const lid = await lidOf(deps.socket, jid);
-  // In the chat with oneself all devices are own ones.
-  if (jid === ownJid) return { jid, lid, theirs: [], own: others(targetsOf(theirs, lid)) };
-  const own = targetsOf(lists.get(userOf(ownJid)) ?? [], await lidOf(deps.socket, ownJid));
-  return { jid, lid, theirs: targetsOf(theirs, lid), own: others(own) };
-}
-
-/** The LID of a person; null when it is not known. */
-export async function lidOf({ signalRepository }: WASocket, jid: string): Promise<string | null> {
-  if (isLid(jid)) return jid;
-  const lid = await signalRepository.lidMapping.getLIDForPN(jid);
-  return lid === null ? null : withoutDevice(lid);
-}
-
-/** @param lid of the user whose devices they are */
-export function targetsOf(devices: Device[], lid: string | null): Target[] {
-  return devices.map(({ user, server, device }) => {
-    const jid = baileys.jidEncode(user, server, device);
-    if (lid === null) return { jid, session: jid };
-    const hosted = server === "hosted" || server === "hosted.lid";
-    return { jid, session: baileys.jidEncode(userOf(lid), hosted ? "hosted.lid" : "lid", device) };
-  });
-}
-
 /**
- * The devices of users, by user. They are asked for at once, and only those that are not known.
+ * What Baileys' `getUSyncDevices` asks, but a question without an answer is told from one about nobody.
  *
- * @param jids addresses of persons, without device
- * @throws {Unanswered}
+ * @returns devices by the address that was asked about
  */
-export async function devicesOf(deps: RecipientsDeps, jids: string[]): Promise<Map<string, Device[]>> {
-  const { userDevices } = deps.memory;
-  const lists = new Map<string, Device[]>();
-  const unknown: string[] = [];
-  for (const jid of jids) {
-    const known = await userDevices.get<Device[]>(userOf(jid));
-    if (known === undefined) unknown.push(jid);
-    else lists.set(userOf(jid), known);
-  }
-  if (unknown.length === 0) return lists;
-  for (const [user, devices] of await askForDevices(deps.socket, unknown)) {
-    lists.set(user, devices);
-    await userDevices.set(user, devices);
-  }
-  return lists;
-}
-
-/** What Baileys' `getUSyncDevices` asks, but a question without an answer is told from one about nobody. */
 async function askForDevices(socket: WASocket, jids: string[]): Promise<Map<string, Device[]>> {
   const query = new baileys.USyncQuery().withContext("message").withDeviceProtocol().withLIDProtocol();
   for (const jid of jids) query.withUser(new baileys.USyncUser().withId(jid));
   const answer = await socket.executeUSyncQuery(query);
   if (answer === undefined) throw new Unanswered("what devices somebody has");
-  const lists = new Map<string, Device[]>(jids.map((jid) => [userOf(jid), []]));
   const { me } = socket.authState.creds;
-  for (const { user, server, device } of baileys.extractDeviceJids(
+  const found = baileys.extractDeviceJids(
     answer.list as never,
     me!.id,
     userOf(me!.lid),
     false,
-  ) as (FullJid & { device: number })[])
-    lists.set(user, [...(lists.get(user) ?? []), { user, server, device }]);
+  ) as (FullJid & { device: number })[];
+  const lists = new Map<string, Device[]>();
+  const byUser = new Map<string, Device[]>();
+  for (const jid of jids) {
+    const devices: Device[] = [];
+    lists.set(jid, devices);
+    byUser.set(userOf(jid), devices);
+  }
+  for (const { user, server, device } of found) byUser.get(user)?.push({ user, server, device });
   await remember(socket, answer.list as { id: string; lid?: string }[], lists);
   return lists;
 }
@@ -166,9 +167,26 @@ async function remember(
   const pairs = answers.flatMap(({ id, lid }) => (lid && isPn(id) ? [{ pn: id, lid }] : []));
   // With these Baileys moves the sessions of a number to its LID.
   const stored = [...lists].filter(([, devices]) => devices.length > 0);
-  const deviceLists = stored.map(([user, devices]) => [user, devices.map(({ device }) => String(device))]);
+  const ids = stored.map(([jid, devices]) => [userOf(jid), devices.map(({ device }) => String(device))]);
   await Promise.all([
     pairs.length > 0 && signalRepository.lidMapping.storeLIDPNMappings(pairs),
-    stored.length > 0 && authState.keys.set({ "device-list": Object.fromEntries(deviceLists) }),
+    stored.length > 0 && authState.keys.set({ "device-list": Object.fromEntries(ids) }),
   ]);
+}
+
+/** The LID of a person; null when it is not known. */
+async function lidOf({ signalRepository }: WASocket, jid: string): Promise<string | null> {
+  if (isLid(jid)) return jid;
+  const lid = await signalRepository.lidMapping.getLIDForPN(jid);
+  return lid === null ? null : withoutDevice(lid);
+}
+
+/** @param lid of the user whose devices they are */
+function targetsOf(devices: Device[], lid: string | null): Target[] {
+  return devices.map(({ user, server, device }) => {
+    const jid = baileys.jidEncode(user, server, device);
+    if (lid === null) return { jid, session: jid };
+    const hosted = server === "hosted" || server === "hosted.lid";
+    return { jid, session: baileys.jidEncode(userOf(lid), hosted ? "hosted.lid" : "lid", device) };
+  });
 }

@@ -4,6 +4,7 @@ import { SECOND_MS, type Time } from "../../model/time.ts";
 import type { Composed, Composer } from "../content/compose.ts";
 import { isChannel, isGroup, isLid, isPn, userOf } from "../jids.ts";
 import type { OutgoingMessage, SendOutcome } from "../port.ts";
+import type { EncryptionDeps } from "../signal/encrypt.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
 import type { Ack, Acks } from "./acks.ts";
 import { channelPost } from "./channel-post.ts";
@@ -12,8 +13,8 @@ import { directMessage } from "./direct-message.ts";
 import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
-import { NOT_ON_WHATSAPP, recipientsOf, type Recipients, type Target } from "./recipients.ts";
-import { openSessions, type NotOpened } from "./sessions.ts";
+import { NOT_ON_WHATSAPP, type Directory, type Recipients, type Target } from "./recipients.ts";
+import type { NotOpened, Sessions } from "./sessions.ts";
 import type { Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
 
@@ -26,10 +27,13 @@ const RATE_OVERLIMIT = 429;
 
 export interface SendDeps {
   socket: WASocket;
+  encryption: EncryptionDeps;
   time: Time;
   acks: Acks;
   composer: Pick<Composer, "compose">;
   memory: DeviceMemory;
+  directory: Directory;
+  sessions: Sessions;
   groups: Pick<Groups, "cached">;
   tokens: PrivacyTokens;
   /** When WhatsApp's reach-out lock ends, milliseconds; null when it has not said. */
@@ -98,9 +102,9 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
 
 async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendOutcome> {
   const { socket, tokens } = deps;
-  const recipients = await recipientsOf(deps, jid);
+  const recipients = await deps.directory.recipientsOf(jid);
   if (recipients === NOT_ON_WHATSAPP) return { kind: "refused", code: 404, reason: NOT_ON_WHATSAPP };
-  const notOpened = await openSessions(socket, [...recipients.theirs, ...recipients.own]);
+  const notOpened = await deps.sessions.open([...recipients.theirs, ...recipients.own]);
   const reachable = without(recipients, notOpened);
   if (reachable.theirs.length === 0 && recipients.theirs.length > 0) {
     if (recipients.theirs.some(({ jid }) => notOpened.get(jid) === "failed"))
@@ -112,7 +116,7 @@ async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendO
     jid: recipients.jid,
     async write({ waId, draft }, composed) {
       const token = await tokens.of(recipients.jid, recipients.lid);
-      await socket.sendNode(await directMessage(socket, reachable, { waId, draft, composed, token }));
+      await socket.sendNode(await directMessage(deps, reachable, { waId, draft, composed, token }));
       token.giveOurs();
     },
   };

@@ -1,7 +1,9 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { childOf, childrenOf } from "../nodes.ts";
+import { askOnce } from "./ask-once.ts";
 import type { Target } from "./recipients.ts";
 import { Unanswered } from "./unanswered.ts";
 
@@ -17,28 +19,51 @@ interface StoredSession {
   _sessions?: Record<string, { indexInfo: { closed: number } }>;
 }
 
-/**
- * Opens sessions with devices that there is none with. Baileys does so while it sends, inside the transaction that all
- * sends of the number share: one contact whose keys do not come would hold up everybody else's messages.
- *
- * @throws {Unanswered} when WhatsApp does not answer the question for keys
- */
-export async function openSessions(socket: WASocket, targets: Target[]): Promise<NotOpened> {
-  const wanted = await withoutSession(socket, targets);
-  if (wanted.length === 0) return NONE;
-  const notOpened = new Map<string, "no_keys" | "failed">();
-  const answer = (await socket.query(keysOf(wanted))) as BinaryNode | undefined;
+/** Opens sessions on one connection. */
+export interface Sessions {
+  /**
+   * Opens sessions with devices that there is none with. Baileys does so while it sends, inside the transaction that all
+   * sends of the number share: one contact whose keys do not come would hold up everybody else's messages.
+   *
+   * @throws {Unanswered} when WhatsApp does not answer the question for keys
+   */
+  open(targets: Target[]): Promise<NotOpened>;
+}
+
+export function createSessions(socket: WASocket, time: Pick<Time, "deadline">): Sessions {
+  const ask = askOnce(time, "the question for keys", (addresses) => askForKeys(socket, addresses));
+  return {
+    async open(targets) {
+      const wanted = await withoutSession(socket, targets);
+      if (wanted.length === 0) return NONE;
+      const answers = await ask(wanted.map(({ session }) => session));
+      const notOpened = new Map<string, "no_keys" | "failed">();
+      for (const { jid, session } of wanted) {
+        const outcome = answers.get(session) ?? "failed";
+        if (outcome !== "open") notOpened.set(jid, outcome);
+      }
+      return notOpened;
+    },
+  };
+}
+
+/** @returns what came of it, by the address that was asked for */
+async function askForKeys(
+  socket: WASocket,
+  addresses: string[],
+): Promise<Map<string, "open" | "no_keys" | "failed">> {
+  const answer = (await socket.query(keysOf(addresses))) as BinaryNode | undefined;
   if (answer === undefined) throw new Unanswered("the question for keys");
-  const asked = new Map(wanted.map(({ session, jid }) => [session, jid]));
-  for (const { jid } of wanted) notOpened.set(jid, "failed");
+  const asked = new Set(addresses);
+  const outcomes = new Map<string, "open" | "no_keys" | "failed">();
   for (const user of childrenOf(childOf(answer, "list"))) {
-    const jid = asked.get(user.attrs.jid ?? "");
-    if (jid === undefined) continue;
+    const address = user.attrs.jid ?? "";
+    if (!asked.has(address)) continue;
     const error = childOf(user, "error");
-    if (error === undefined && (await inject(socket, user))) notOpened.delete(jid);
-    if (error !== undefined && saysNo(Number(error.attrs.code))) notOpened.set(jid, "no_keys");
+    if (error === undefined) outcomes.set(address, (await inject(socket, user)) ? "open" : "failed");
+    else if (saysNo(Number(error.attrs.code))) outcomes.set(address, "no_keys");
   }
-  return notOpened;
+  return outcomes;
 }
 
 async function withoutSession(
@@ -58,8 +83,8 @@ function isOpen(record: StoredSession | undefined): boolean {
   return false;
 }
 
-function keysOf(targets: Target[]): BinaryNode {
-  const users = targets.map(({ session }) => ({ tag: "user", attrs: { jid: session } }));
+function keysOf(addresses: string[]): BinaryNode {
+  const users = addresses.map((jid) => ({ tag: "user", attrs: { jid } }));
   return {
     tag: "iq",
     attrs: { xmlns: "encrypt", type: "get", to: "@s.whatsapp.net" },

@@ -27,6 +27,35 @@ interface Curve25519 {
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }
 
+/** A session record as it is stored. */
+export type StoredRecord = Record<string, unknown>;
+
+/** What a `SessionCipher` asks for to encrypt. */
+export interface LibsignalStorage {
+  loadSession(address: string): Promise<LibsignalRecord | null>;
+  storeSession(address: string, record: LibsignalRecord): Promise<void>;
+  isTrustedIdentity(): boolean;
+  getOurRegistrationId(): number;
+  getOurIdentity(): { privKey: Buffer; pubKey: Buffer };
+}
+
+interface LibsignalRecord {
+  serialize(): StoredRecord;
+}
+
+/** The parts of libsignal that encrypt. */
+interface LibsignalClasses {
+  SessionCipher: new (
+    storage: LibsignalStorage,
+    address: object,
+  ) => { encrypt(content: Buffer): Promise<{ type: number; body: Uint8Array }> };
+  SessionRecord: { deserialize(record: StoredRecord): LibsignalRecord };
+  ProtocolAddress: { from(address: string): object };
+}
+
+/** The libsignal that Baileys uses; it is patched in place. */
+export const loadLibsignal = (): LibsignalClasses => fromBaileys("libsignal") as LibsignalClasses;
+
 const KEY_TYPE = 5;
 
 // Found from where Baileys stands, so that its own copy is the one that is patched, in a build as well.
