@@ -23,15 +23,19 @@ const on = (name: string): string => `process.env["MUTANT"] === "${name}"`;
 /** Every edit asks for the mutation's name when it runs, so that one build holds them all, and the gateway as it is. */
 export const MUTATIONS: Mutation[] = [
   {
-    name: "no-inbox-row",
-    what: "the message is not stored with the ratchet",
+    name: "late-inbox-row",
+    what: "the message is not stored with the ratchet, but after it",
     file: "src/whatsapp/signal/auth-state.ts",
     edits: [
       [
-        "const intake = joinIntakes(...received.map((entry) => entry.intake));",
-        `const intake = ${on("no-inbox-row")} ? NO_INTAKE : joinIntakes(...received.map((entry) => entry.intake));`,
+        "if (intake.statements.length === 0) return commit(rest);",
+        `if (intake.statements.length === 0) return commit(rest);
+    if (${on("late-inbox-row")}) {
+      await commit(rest);
+      setTimeout(() => void attempt(intake.statements).then(intake.committed), 500);
+      return;
+    }`,
       ],
-      ["import { joinIntakes }", "import { joinIntakes, NO_INTAKE }"],
     ],
     killedAt: "after-receive-commit",
     found: "lost",
