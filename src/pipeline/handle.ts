@@ -169,8 +169,11 @@ class NumberClosed extends Error {
 }
 
 /** The LID under which the chat was known before its number was. */
-export function aliasOf({ chatKind, chatKey, lid }: Incoming): string | null {
-  return chatKind === "dm" && lid !== chatKey ? lid : null;
+export function aliasOf({ chatKind, chat, chatKey, fromMe, lid }: Incoming): string | null {
+  if (chatKind !== "dm") return null;
+  // Of what the owner writes, the writer's LID is the owner's own: that of the chat stands where it was written to.
+  const hidden = fromMe ? (chat.endsWith("@lid") ? chat : null) : lid;
+  return hidden === chatKey ? null : hidden;
 }
 
 /** A reply goes into the message's chat, or to its writer alone. */

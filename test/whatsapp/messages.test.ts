@@ -36,6 +36,8 @@ const journalRows = (store: Store) =>
 const unspent = (store: Store) =>
   store.rows("select stanza_id from journal where stanza_id != '' and content is not null", []);
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 const missing = (store: Store) => store.rows("select wa_id, reason from missing_messages", []);
 
 describe("direct messages", () => {
@@ -303,6 +305,29 @@ describe("what was received", () => {
     expect(number.received.map(({ text }) => text)).toEqual(["model", "one", "two"]);
     expect(await unspent(store)).toEqual([]);
     expect(await missing(store)).toEqual([{ wa_id: "BROKEN", reason: "undecryptable" }]);
+  });
+
+  it("of many chats waits for no commit of another chat, nor does a contact's first message", async () => {
+    const { simulator, number, store } = await setup();
+    const contacts = await simulator.addContacts(20, { prefix: "3165" });
+    await number.close();
+    for (const contact of contacts) await simulator.sendText(contact, OWN, `first of ${contact}`);
+    const { commit } = store.writer;
+    let open = 0;
+    let most = 0;
+    const waiting: (() => void)[] = [];
+    // Nothing is committed before ten commits are asked for at once, or nothing more comes.
+    store.writer.commit = async (statements) => {
+      most = Math.max(most, ++open);
+      if (open >= 10) for (const go of waiting.splice(0)) go();
+      else await Promise.race([new Promise<void>((go) => waiting.push(go)), pause(200)]);
+      return commit(statements).finally(() => open--);
+    };
+
+    await number.connect();
+    await until("all of them", () => number.received.length === contacts.length, 60_000);
+
+    expect(most).toBeGreaterThanOrEqual(10);
   });
 
   it("all of 50 texts that waited come in order", async () => {

@@ -107,7 +107,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   });
   await journal.replay();
 
-  const stanzas = createStanzas();
+  const stanzas = createStanzas(time);
   const acks = createAcks(time);
   const retries = createRetryRequests(async (jid) =>
     isPn(jid) ? socket!.signalRepository.lidMapping.getLIDForPN(jid) : null,
@@ -126,6 +126,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     logger: quietLogger(deps.log),
     auth: { creds: auth.creds, keys: auth.keys },
     makeSignalRepository: makeSafeRepository({
+      keys: auth.keys,
       journal,
       stanzas,
       retries,

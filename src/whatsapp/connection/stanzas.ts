@@ -1,5 +1,6 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
+import type { Time } from "../../model/time.ts";
 import type { StanzaAttributes } from "../addresses.ts";
 
 /** What a ciphertext belongs to. */
@@ -18,7 +19,7 @@ export interface Stanzas {
   originOf(ciphertext: Uint8Array): Origin | undefined;
   /** Whether the content of a message that came has never been asked for. */
   isUnread(attributes: StanzaAttributes): boolean;
-  /** Messages whose content nobody has asked for yet, and when one last was (or came first), by `performance.now`. */
+  /** Messages whose content nobody has asked for yet, and when one last was (or came first), in monotonic milliseconds. */
   waiting(): { messages: number; lastLookedAt: number };
 }
 
@@ -29,7 +30,7 @@ export interface Stanzas {
  * neither would Baileys ask the repository. They are given an `<enc>`, so that everything passes the repository, and with
  * it the database, before it is acknowledged.
  */
-export function createStanzas(): Stanzas {
+export function createStanzas({ monotonic }: Pick<Time, "monotonic">): Stanzas {
   const origins = new WeakMap<Uint8Array, Origin>();
   // By name, because a stanza has several ciphertexts, and because of one that is refused before its content is looked at.
   const waiting = new LRUCache<string, true>({ max: 10_000 });
@@ -50,7 +51,7 @@ export function createStanzas(): Stanzas {
 
   return {
     note(node) {
-      if (waiting.size === 0) lastLookedAt = performance.now();
+      if (waiting.size === 0) lastLookedAt = monotonic();
       if (isHandled(node)) waiting.set(nameOf(node.attrs), true);
       const children = Array.isArray(node.content) ? node.content : [];
       if (noteContent(node, children)) return;
@@ -63,7 +64,7 @@ export function createStanzas(): Stanzas {
       const origin = origins.get(ciphertext);
       if (origin === undefined) return undefined;
       waiting.delete(nameOf(origin.attributes));
-      lastLookedAt = performance.now();
+      lastLookedAt = monotonic();
       return origin;
     },
     isUnread: (attributes) => waiting.has(nameOf(attributes)),

@@ -1,10 +1,10 @@
 import { journal } from "../../../drizzle/schema.ts";
 import type { Incoming } from "../../model/messages.ts";
+import { DAY_MS } from "../../model/time.ts";
 import type { Intake } from "../../store/intake.ts";
 import { defineQuery, integer } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const SWEPT_AT_ONCE = 1_000;
 const READ_AT_ONCE = 100;
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type {
   LIDMapping,
   SignalDataSet,
+  SignalKeyStore,
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
   SocketConfig,
@@ -28,6 +29,8 @@ const ABSENT = "Message absent from node";
 const NOTHING = Uint8Array.of(1);
 
 export interface RepositoryDeps {
+  /** The keys as they are stored, without the transactions that Baileys lays over them. */
+  keys: SignalKeyStore;
   journal: Journal;
   stanzas: Stanzas;
   retries: RetryRequests;
@@ -62,6 +65,9 @@ export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
       rememberMisses(pnToLid),
     );
     const { lidMapping } = inner;
+    // Its own lock would let the first messages of new contacts wait for one another's commits.
+    const { get, set } = deps.keys;
+    Object.assign(lidMapping, { keys: { get, set, transaction: (work: () => Promise<void>) => work() } });
     const storePairs = lidMapping.storeLIDPNMappings.bind(lidMapping);
     lidMapping.storeLIDPNMappings = (pairs) =>
       outsideTransactions(() => storePairs(ownPairsOnly(pairs, deps.ownUsers())));

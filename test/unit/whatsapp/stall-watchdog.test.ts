@@ -14,7 +14,7 @@ afterEach(() => void vi.useRealTimers());
 function start() {
   const ws = new EventEmitter();
   const ended: string[] = [];
-  const stanzas = createStanzas();
+  const stanzas = createStanzas(systemTime);
   const stop = watchForStalls({ ws } as unknown as Pick<WASocket, "ws">, {
     time: systemTime,
     waiting: stanzas.waiting,

@@ -1,9 +1,9 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
-import { systemTime } from "../../../src/model/time.ts";
 import { createAcks } from "../../../src/whatsapp/connection/acks.ts";
 import { readGroups, tellsOwnLeaving } from "../../../src/whatsapp/connection/group-nodes.ts";
 import { readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
+import { systemTime } from "../../../src/model/time.ts";
 import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
 
 const NOW = 1_800_000_000_000;
@@ -165,7 +165,7 @@ describe("groups", () => {
 
 describe("stanzas", () => {
   it("a ciphertext is known by itself; a channel's plain post passes the journal as well", () => {
-    const stanzas = createStanzas();
+    const stanzas = createStanzas(systemTime);
     const [cipher, plain] = [Buffer.from("c"), Buffer.from("p")];
     const node: BinaryNode = {
       tag: "message",
