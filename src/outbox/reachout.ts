@@ -1,4 +1,5 @@
 import { HOUR_MS } from "../model/time.ts";
+import { boolean, defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { QueuedRow, SendError } from "./rows.ts";
 
@@ -24,10 +25,17 @@ const DEFAULT_LOCK_MS = HOUR_MS;
 
 const LOCK = `INSERT INTO reachout_locks (device_id, until) VALUES (?, ?)
 ON CONFLICT (device_id) DO UPDATE SET until = excluded.until`;
-// A chat has a state as soon as the other side, or the owner by hand, wrote in it.
-const KNOWN = `SELECT 1 FROM chat_state WHERE device_id = ? AND chat = ? UNION ALL
-SELECT 1 FROM outbox WHERE device_id = ? AND chat = ? AND is_reply = 0
-AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`;
+// A chat has a state as soon as the other side, or the owner by hand, wrote in it. Somebody who wrote under a LID is no
+// stranger under the number that was learnt of later.
+const KNOWN = defineQuery(
+  `WITH names(chat) AS (SELECT ?2
+UNION ALL SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ?3
+UNION ALL SELECT pn_user || '@s.whatsapp.net' FROM lid_map WHERE device_id = ?1 AND lid_user = ?3)
+SELECT 1 AS known FROM chat_state WHERE device_id = ?1 AND chat IN (SELECT chat FROM names)
+UNION ALL SELECT 1 FROM outbox WHERE device_id = ?1 AND chat IN (SELECT chat FROM names) AND is_reply = 0
+AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
+  { known: boolean() },
+);
 
 export function createReachout(store: Store): Reachout {
   const locks = new Map<number, number>();
@@ -39,7 +47,7 @@ export function createReachout(store: Store): Reachout {
   /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
   async function isFirstContact(deviceId: number, chat: string): Promise<boolean> {
     if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
-    return (await store.rows(KNOWN, [deviceId, chat, deviceId, chat])).length === 0;
+    return (await store.readOne(KNOWN, [deviceId, chat, chat.replace(/@.*$/, "")])) === null;
   }
 
   return {

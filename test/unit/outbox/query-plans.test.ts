@@ -26,6 +26,8 @@ const MAY_SCAN = [
   "d",
   // The first 500 rows of a queue.
   "(subquery-1)",
+  // What one person is called, at most three names.
+  "names",
 ];
 
 it("no statement of the outbox reads a table from end to end", async () => {

@@ -68,6 +68,23 @@ describe("error 463", () => {
     expect(line.texts(jid(4915005))).toEqual(["reply"]);
   });
 
+  it("leaves somebody alone who wrote under a LID before the number was known", async () => {
+    const clock = manualClock();
+    const run = await startRun({ clock });
+    const line = scriptedLine(locked());
+    await run.connect(line);
+    await wroteAt(run.store, "77001@lid", clock.now() - 30 * 24 * 60 * MINUTE);
+    await run.store.writer.commit([
+      { sql: "INSERT INTO lid_map VALUES (?, '77001', '4915002', 0)", args: [DEVICE] },
+    ]);
+    await submitTo(run.outbox, [4915003], "first contact");
+    line.answer(() => ({ kind: "sent" }));
+
+    const results = await submitTo(run.outbox, [4915002, 4915004], "hello");
+
+    expect(results.map(({ state }) => state)).toEqual(["sent", "failed"]);
+  });
+
   it("fails first contacts that are waiting already, also while the number is offline", async () => {
     const clock = manualClock();
     const run = await startRun({ clock, env: { PACE_PER_MINUTE: "1" } });
