@@ -50,6 +50,7 @@ export async function send(
       draft,
       quoteId: input.msgid,
       beside: claim?.statements,
+      undo: claim?.undo,
     });
     stored = results.filter(({ id }) => id !== null).length;
     return outcomesResult(results, quotaHeaders(share, input.number.length - stored));

@@ -31,7 +31,12 @@ export interface Claim {
    * @param planned one entry per destination, in their order
    */
   statements(planned: PlannedSend[]): Statement[];
-  /** Remembers the answer when messages were stored, and lets the next request with this key in. Never rejects. */
+  /** Takes back what `statements` has stored, when the messages have to be taken back. */
+  undo(): Statement[];
+  /**
+   * Remembers the answer when messages were stored, and lets the next request with this key in. A fault of the gateway's own
+   * (5xx) is no answer that a retry should get. Never rejects.
+   */
   end(answer: FirstAnswer | null): Promise<void>;
 }
 
@@ -56,6 +61,7 @@ const INSERT = `INSERT INTO idempotency (key_id, route, idem_key, fingerprint, w
 VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const ANSWERED =
   "UPDATE idempotency SET status = ?, answer = ? WHERE key_id = ? AND route = ? AND idem_key = ?";
+const UNDO = "DELETE FROM idempotency WHERE key_id = ? AND route = ? AND idem_key = ? AND status IS NULL";
 const OUTCOMES = `SELECT o.wa_id, o.state, o.error FROM outbox o JOIN devices d ON d.id = o.device_id
 JOIN api_keys k ON k.account_id = d.account_id
 WHERE k.id = ? AND o.wa_id IN (SELECT value FROM json_each(?))`;
@@ -79,8 +85,9 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
           { sql: INSERT, args: [...place, fingerprint, ids, skeleton, now()] },
         ];
       },
+      undo: () => [{ sql: UNDO, args: place }],
       async end(answer) {
-        if (stored && answer !== null) {
+        if (stored && answer !== null && answer.httpStatus < 500) {
           const { httpStatus } = answer;
           await writer
             .commit([{ sql: ANSWERED, args: [httpStatus, box.sealJson(answer, context), ...place] }])

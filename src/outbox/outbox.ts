@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
+import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
@@ -10,6 +11,7 @@ import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError
 import { createSenders } from "./senders.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { createStateCollector } from "./states.ts";
+import { createUncertainSends } from "./uncertain.ts";
 import { createSubmissions, type PlannedSend, type SendRequest, type SendResult } from "./submit.ts";
 
 /** What the outbox must know of numbers. */
@@ -101,6 +103,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const submissions = createSubmissions(config.sendWaitMs, store.time);
   const { connection } = connections;
   const changed = (deviceId: number, waId: string): void => deps.onChange?.(deviceId, waId);
+  const uncertain = createUncertainSends(store, log);
   const states = createStateCollector(store, rows, changed, log, deps.collectMs);
   const senders = createSenders({
     store,
@@ -113,6 +116,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onOutcome: deps.onOutcome,
     refusal: deps.refusal,
     states,
+    isTakenBack: uncertain.isTakenBack,
     isAwaited: submissions.awaits,
   });
 
@@ -136,6 +140,23 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return { number, refused: null, row };
   }
 
+  /** @returns results of the inserts; none when only looking has shown that the messages are stored */
+  async function storeSend(
+    { deviceId, undo }: SendRequest,
+    stored: NewRow[],
+    beside: Statement[],
+  ): Promise<ResultSet[]> {
+    try {
+      const results = await store.writer.commit([...stored.map(rows.insert), ...beside]);
+      return results.slice(0, stored.length);
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || stored.length === 0) throw error;
+      const waIds = stored.map(({ waId }) => waId);
+      if (await uncertain.areStored(deviceId, waIds, undo?.() ?? [])) return [];
+      throw error;
+    }
+  }
+
   function release(deviceId: number, stored: NewRow[], results: ResultSet[]): void {
     for (const { waId } of stored) changed(deviceId, waId);
     senders.release(deviceId, stored, results);
@@ -157,15 +178,15 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
 
     async submit(request) {
-      const { deviceId, destinations, beside } = request;
+      const { deviceId, destinations } = request;
       if (!connections.isLinked(deviceId)) throw new GatewayError("SENDER_NOT_CONNECTED", "Invalid data!");
       const planned = await Promise.all(destinations.map((destination) => plan(request, destination)));
       const stored = planned.flatMap(({ row }) => (row === null ? [] : [row]));
-      const extra = stored.length === 0 ? [] : (beside?.(planned.map(plannedSend)) ?? []);
-      const results = await store.writer.commit([...stored.map(rows.insert), ...extra]);
+      const beside = stored.length === 0 ? [] : (request.beside?.(planned.map(plannedSend)) ?? []);
+      const results = await storeSend(request, stored, beside);
       failpoint("after-accept");
       const outcomes = submissions.expect(stored);
-      release(deviceId, stored, results.slice(0, stored.length));
+      release(deviceId, stored, results);
       await outcomes.wait();
       return planned.map(({ number, refused, row }) =>
         row === null ? { number, state: "failed", id: null, error: refused } : outcomes.result(row),

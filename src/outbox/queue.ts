@@ -28,6 +28,8 @@ export interface QueueLoader {
 export interface QueueLoaderDeps {
   store: Pick<Store, "pages" | "read" | "time">;
   states: Pick<StateCollector, "flush" | "hasLeft">;
+  /** Its caller was told that it is not stored. */
+  isTakenBack: (waId: string) => boolean;
   log: Logger;
 }
 
@@ -59,7 +61,7 @@ WHERE id IN (SELECT value FROM json_each(?)) AND state = 'queued' ORDER BY id`,
 export function createQueueLoader(
   deviceId: number,
   holder: QueueHolder,
-  { store, states, log }: QueueLoaderDeps,
+  { store, states, isTakenBack, log }: QueueLoaderDeps,
 ): QueueLoader {
   /** Until the table was read once, what is stored now must not overtake what was stored before. */
   let isComplete = false;
@@ -71,6 +73,9 @@ export function createQueueLoader(
   let stopped = false;
 
   const after = (last: { id: number } | null) => [deviceId, last?.id ?? 0];
+
+  const isGone = (waId: string): boolean =>
+    endedMeanwhile.has(waId) || states.hasLeft(deviceId, waId) || isTakenBack(waId);
 
   async function readAll(): Promise<void> {
     // What is not stored yet would make a message look as if it still had to be sent.
@@ -91,7 +96,7 @@ export function createQueueLoader(
 
   async function readRows(ids: number[]): Promise<void> {
     const rows = await store.read(QUEUED_ROWS, [JSON.stringify(ids)]);
-    const waiting = rows.filter(({ waId }) => !endedMeanwhile.has(waId) && !states.hasLeft(deviceId, waId));
+    const waiting = rows.filter(({ waId }) => !isGone(waId));
     holder.add(waiting.map((row) => ({ ...row, ...FOUND })));
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { devices, outbox } from "../../drizzle/schema.ts";
-import type { ResultSet } from "@libsql/client";
+import type { ResultSet, Row } from "@libsql/client";
 import type { Logger } from "pino";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
@@ -33,6 +33,8 @@ export interface SendersDeps {
   /** Why nothing may be sent to this address, or null. */
   refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
   states: StateCollector;
+  /** Its caller was told that it is not stored. */
+  isTakenBack: (waId: string) => boolean;
   /** A request waits for the outcome of this message. */
   isAwaited: (message: QueuedMessage) => boolean;
 }
@@ -265,8 +267,8 @@ function toQueued(
   held: boolean,
   createdAt: number,
 ): QueuedMessage | null {
-  const inserted = result?.rows[0];
-  if (inserted === undefined) return null;
+  const inserted = rowOf(result);
+  if (inserted === null) return null;
   const { deviceId, waId, chat, jid } = row;
   return {
     id: Number(inserted.id),
@@ -284,4 +286,13 @@ function toQueued(
     // Sends by REST were asked about before they were stored.
     allowed: row.origin === "api",
   };
+}
+
+/** Null also when the row was stored and the answer that named it was lost. */
+function rowOf(result: ResultSet | undefined): Row | null {
+  try {
+    return result?.rows[0] ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -13,6 +13,8 @@ export interface SendRequest {
   quoteId?: string;
   /** Statements for the commit that stores the messages; not asked when nothing is stored. */
   beside?: (planned: PlannedSend[]) => Statement[];
+  /** Takes back what `beside` has stored, when the messages have to be taken back. */
+  undo?: () => Statement[];
 }
 
 /** One destination of a request at the moment at which its message is stored. */

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../store/temporary.ts";
+import { loadConfig } from "../../../src/config.ts";
+import { createIdempotency } from "../../../src/outbox/idempotency.ts";
+import { StorageUnavailable } from "../../../src/store/errors.ts";
+import { silentLog, temporaryFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -130,6 +133,87 @@ describe("a send by REST", () => {
     await run.outbox.drain();
 
     expect(await results).toMatchObject([{ state: "queued" }]);
+  });
+});
+
+describe("a send whose commit is reported as failed though it was made", () => {
+  /** A database server whose answers can be lost, and that can go away. */
+  async function startOnServer() {
+    const server = { losesAnswer: false, isAway: false };
+    const away = () => Promise.reject(new StorageUnavailable("away"));
+    const clock = manualClock();
+    const run = await startRun({
+      clock,
+      wrap: (store) => ({
+        ...store,
+        read: (...question) => (server.isAway ? away() : store.read(...question)),
+        rows: (...question) => (server.isAway ? away() : store.rows(...question)),
+        writer: {
+          ...store.writer,
+          async commit(statements) {
+            if (server.isAway && !server.losesAnswer) return away();
+            const results = await store.writer.commit(statements);
+            if (!server.losesAnswer) return results;
+            server.losesAnswer = false;
+            return away();
+          },
+        },
+      }),
+    });
+    const line = scriptedLine();
+    await run.connect(line);
+    const log = silentLog(loadConfig({ DATA_DIR: "/nowhere", LOG_LEVEL: "silent" }));
+    return { run, line, server, clock, idempotency: createIdempotency({ store: run.store, log }) };
+  }
+  const request = { keyId: "key", route: "/send-message", key: "mine", body: {} };
+
+  it("leaves once, and its caller is told so", async () => {
+    const { run, line, server } = await startOnServer();
+    server.losesAnswer = true;
+
+    const results = await submitTo(run.outbox, [4915001], "hello");
+
+    expect(results).toMatchObject([{ state: "sent", id: line.sent[0]?.waId }]);
+    expect(line.texts()).toEqual(["hello"]);
+  });
+
+  it("never leaves when its caller was told that it is not stored, and its key can be used again", async () => {
+    const { run, line, server, clock, idempotency } = await startOnServer();
+    const begun = await idempotency.begin(request);
+    if (begun.kind !== "new") throw new Error("The key was used before.");
+    const { claim } = begun;
+    server.losesAnswer = true;
+    server.isAway = true;
+
+    const send = run.outbox.submit({
+      deviceId: DEVICE,
+      destinations: [{ number: "4915001", jid: jid(4915001) }],
+      draft: { kind: "text", text: "hello" },
+      beside: claim.statements,
+      undo: claim.undo,
+    });
+    await expect(send).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await claim.end({ httpStatus: 503, body: {}, headers: {} });
+    server.isAway = false;
+    await run.connect(line);
+    await clock.advance(5_000);
+    await run.connect(line);
+    await clock.advance(5_000);
+
+    expect(line.sent).toEqual([]);
+    expect(await run.store.rows("SELECT id FROM outbox", [])).toEqual([]);
+    expect(await idempotency.begin(request)).toMatchObject({ kind: "new" });
+  });
+
+  it("is not answered by its key with a fault that was told before", async () => {
+    const { run, idempotency } = await startOnServer();
+    const begun = await idempotency.begin(request);
+    if (begun.kind !== "new") throw new Error("The key was used before.");
+    await run.store.writer.commit(begun.claim.statements([{ number: "1", id: null }]));
+
+    await begun.claim.end({ httpStatus: 503, body: {}, headers: {} });
+
+    expect(await idempotency.begin(request)).toMatchObject({ kind: "stored" });
   });
 });
 
