@@ -1,3 +1,5 @@
+import type { Time } from "../model/time.ts";
+
 /** Lets several wait for the next change of something. */
 export interface Changes {
   /** Wakes everybody who waits. */
@@ -6,7 +8,8 @@ export interface Changes {
   next(ms: number): Promise<void>;
 }
 
-export function createChanges(): Changes {
+/** @param time its timers limit the waiting */
+export function createChanges(time: Pick<Time, "after">): Changes {
   let waiting: (() => void)[] = [];
   return {
     tell() {
@@ -16,9 +19,9 @@ export function createChanges(): Changes {
     },
     next: (ms) =>
       new Promise((resolve) => {
-        const timer = setTimeout(resolve, ms);
+        const cancel = time.after(ms, resolve);
         waiting.push(() => {
-          clearTimeout(timer);
+          cancel();
           resolve();
         });
       }),

@@ -14,11 +14,12 @@ export type LinkAnswer =
   | { state: "connected" }
   | { state: "connecting" };
 
+/** What the life of one number takes. */
 export interface NumberDeps {
   device: DeviceRecord;
   linked: boolean;
   whatsapp: WhatsApp;
-  store: Pick<Store, "now">;
+  store: Pick<Store, "time">;
   log: Logger;
   /** Between 0 and 1; for the jitter. */
   random(): number;
@@ -43,6 +44,8 @@ export interface NumberLife {
   /** What is shown for linking; null when nothing is. */
   shown(): LinkShown;
   isLinked(): boolean;
+  /** Whether it connects by itself: linked, and neither blocked nor replaced. */
+  comesBack(): boolean;
   identity(): LinkedIdentity | null;
   /** Null unless it is open. */
   connection(): WhatsAppConnection | null;

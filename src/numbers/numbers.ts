@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
+import type { Cancel } from "../model/time.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -10,7 +11,6 @@ import { adviceFor, type LinkState } from "./link.ts";
 import { createNumber } from "./number.ts";
 import type { LinkAnswer, NumberLife } from "./number-life.ts";
 import { createQrImages } from "./qr.ts";
-import { publishSession } from "./session-state.ts";
 
 export type { DeviceRecord } from "./device-record.ts";
 export type { LinkState } from "./link.ts";
@@ -18,8 +18,6 @@ export type { LinkState } from "./link.ts";
 /** One after another: a handshake takes 25 ms of CPU, and hundreds at once would keep everything else waiting. */
 const BOOT_STAGGER_MS = 50;
 const ACTIVITY_FLUSH_MS = 10_000;
-/** Linked numbers in these states are not connected by themselves, also not after a restart. */
-const RESTS_IN = new Set<LinkState>(["blocked", "replaced", "logged_out"]);
 
 export interface NumbersDeps {
   store: Store;
@@ -98,7 +96,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
   const { store, log, whatsapp } = deps;
   const lives = new Map<number, NumberLife>();
   const drawQr = new Map<number, (text: string) => Promise<string>>();
-  const boots = new Set<NodeJS.Timeout>();
+  const boots: Cancel[] = [];
   const active = new Set<number>();
   // One after the other: between counting and inserting nobody else may find the same room in the plan.
   const registering = new Mutex();
@@ -121,7 +119,6 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       random: deps.random ?? Math.random,
       save: (change) => save(updateStatement(id, change)),
       changed() {
-        publishSession(store, life);
         deps.onState?.(device);
       },
       onMessages(messages) {
@@ -145,8 +142,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
     }
     active.clear();
   }
-  const activity = setInterval(flushActivity, ACTIVITY_FLUSH_MS);
-  activity.unref();
+  const activity = store.time.every(ACTIVITY_FLUSH_MS, flushActivity);
 
   function lifeOf(deviceId: number): NumberLife {
     const life = lives.get(deviceId);
@@ -169,19 +165,12 @@ export function createNumbers(deps: NumbersDeps): Numbers {
     async start() {
       let position = 0;
       for (const life of lives.values()) {
-        if (!life.isLinked()) life.rest();
-        else if (!RESTS_IN.has(life.device.state)) {
-          const timer = setTimeout(() => {
-            boots.delete(timer);
-            life.connect();
-          }, BOOT_STAGGER_MS * position++);
-          boots.add(timer);
-        }
+        if (!life.comesBack()) life.rest();
+        else boots.push(store.time.after(BOOT_STAGGER_MS * position++, life.connect));
       }
     },
     async stop() {
-      for (const timer of boots) clearTimeout(timer);
-      clearInterval(activity);
+      for (const cancel of [...boots, activity]) cancel();
       await Promise.all(Array.from(lives.values(), (life) => life.stop()));
       flushActivity();
       await store.writer.drain();
@@ -230,7 +219,6 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       } finally {
         leaving.delete(place);
       }
-      await store.cache.removeItem(`numbers:${deviceId}`);
     },
     logout: (deviceId) => lifeOf(deviceId).logout(),
     async link(deviceId, options) {
@@ -249,9 +237,6 @@ export function createNumbers(deps: NumbersDeps): Numbers {
     state: (deviceId) => lives.get(deviceId)?.device.state ?? null,
     connection: (deviceId) => lives.get(deviceId)?.connection() ?? null,
     identity: (deviceId) => lives.get(deviceId)?.identity() ?? null,
-    isLinked(deviceId) {
-      const life = lives.get(deviceId);
-      return life !== undefined && life.isLinked() && !RESTS_IN.has(life.device.state);
-    },
+    isLinked: (deviceId) => lives.get(deviceId)?.comesBack() ?? false,
   };
 }

@@ -1,0 +1,72 @@
+import { joinIntakes, NO_INTAKE } from "../store/intake.ts";
+import type { Closed, LinkedIdentity, WhatsAppConnection, WhatsAppEvents } from "../whatsapp/port.ts";
+import type { Life, LifeEvent } from "./life.ts";
+import type { LinkSession } from "./link-session.ts";
+import type { NumberDeps } from "./number-life.ts";
+import { isSameNumber } from "./same-number.ts";
+
+/** What a connection tells, and whom. */
+export interface EventsDeps {
+  deps: NumberDeps;
+  session: LinkSession;
+  life(): Life;
+  send(event: LifeEvent): void;
+  changed(): void;
+  /** The number itself is online. */
+  online(who: LinkedIdentity): void;
+  closed(how: Closed): void;
+}
+
+/** Turns what a connection tells into events of the number's life. @param isStale true once it is not the newest any more */
+export function connectionEvents(isStale: () => boolean, parts: EventsDeps): WhatsAppEvents {
+  const { deps, session, life, send } = parts;
+  const { device, log } = deps;
+  const { time } = deps.store;
+  const unlessStale =
+    <A extends unknown[]>(handle: (...args: A) => void) =>
+    (...args: A): void => {
+      if (!isStale()) handle(...args);
+    };
+  return {
+    qr: unlessStale((text, expiresInMs) => {
+      session.showQr(text, expiresInMs, time.now());
+      parts.changed();
+    }),
+    linked: unlessStale((who) => {
+      if (isSameNumber(who.number, device.number)) log.info({ number: device.number }, "number linked");
+      else log.warn({ number: device.number, scanned: who.number }, "another number scanned; logging it out");
+      send({ type: "accepted", own: device.number, who });
+    }),
+    open: unlessStale((who) => {
+      if (life().phase === "connecting" && isSameNumber(who.number, device.number)) parts.online(who);
+      send({ type: "opened", own: device.number, who });
+    }),
+    closed: unlessStale(parts.closed),
+    // Never stale: what was decrypted must be stored, whichever connection brought it.
+    messages(messages) {
+      if (life().phase === "refusing") return NO_INTAKE;
+      const seen = { ...NO_INTAKE, committed: () => void (device.lastIn = time.now()) };
+      return joinIntakes(deps.onMessages(messages), seen);
+    },
+    receipts: deps.onReceipts,
+    groupsChanged: (ids, left = []) => deps.onGroupsChanged(ids, left),
+  };
+}
+
+/** A connection as others may use it: what it sends is seen here. */
+export function usableConnection(
+  opened: WhatsAppConnection,
+  { device, store, onSent }: Pick<NumberDeps, "device" | "store" | "onSent">,
+): WhatsAppConnection {
+  return {
+    ...opened,
+    async send(message) {
+      const outcome = await opened.send(message);
+      if (outcome.kind === "sent") {
+        device.lastOut = store.time.now();
+        onSent();
+      }
+      return outcome;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Logger } from "../log.ts";
+import type { Time } from "../model/time.ts";
+import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import type { Changes } from "./changes.ts";
+import type { LinkSession } from "./link-session.ts";
+import type { LinkAnswer } from "./number-life.ts";
+
+/** A caller is answered within two seconds, with what there is by then. */
+const SHOW_WITHIN_MS = 1_800;
+
+/** What showing a QR or a code takes. */
+export interface ShowDeps {
+  session: LinkSession;
+  changes: Changes;
+  time: Time;
+  log: Logger;
+  /** Digits. */
+  number: string;
+  /** The answer when a phone has it linked by now; null while none has. */
+  linkedAnswer(): LinkAnswer | null;
+  current(): WhatsAppConnection | null;
+  /** A foreign number has scanned: there is nothing more to wait for. */
+  isRefused(): boolean;
+  changed(): void;
+}
+
+/** What there is to show now. */
+export function linkAnswer(deps: ShowDeps, method: "qr" | "code"): LinkAnswer {
+  const linked = deps.linkedAnswer();
+  if (linked !== null) return linked;
+  const shown = method === "code" ? deps.session.code : deps.session.qr;
+  const expiresInMs = (shown?.expiresAt ?? 0) - deps.time.now();
+  if (shown === null || expiresInMs <= 0) return { state: "processing" };
+  return method === "code"
+    ? { state: "code", code: shown.text, expiresInMs }
+    : { state: "qr", qr: shown.text, expiresInMs };
+}
+
+/** Waits for something to show, less than two seconds. */
+export async function showSoon(deps: ShowDeps, method: "qr" | "code"): Promise<LinkAnswer> {
+  const { session, changes, time } = deps;
+  const deadline = time.monotonic() + SHOW_WITHIN_MS;
+  for (;;) {
+    const shown = linkAnswer(deps, method);
+    const left = deadline - time.monotonic();
+    if (shown.state !== "processing" || left <= 0 || deps.isRefused()) return shown;
+    const connection = deps.current();
+    if (method === "code" && session.qr !== null && connection !== null) requestCode(deps, connection);
+    await changes.next(left);
+  }
+}
+
+/** A failure closes the connection or leaves the code to the next call. */
+function requestCode(
+  { session, number, time, log, changed }: ShowDeps,
+  connection: WhatsAppConnection,
+): void {
+  void session
+    .requestCode(() => connection.requestPairingCode(number), time.now)
+    .then(changed)
+    .catch((error: unknown) => log.warn({ err: error, number }, "no pairing code"));
+}
