@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, watch } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { createJiti } from "jiti";
+import { systemTime, type Cancel } from "../model/time.ts";
 import * as parley from "./index.ts";
 
 /** Bots of a folder of sources, as the build lists them. */
@@ -41,19 +42,19 @@ export function liveBots(folder: string): LiveBots {
  */
 export function watchBots(folder: string, changed: (files: string[]) => void): () => void {
   const touched = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: Cancel | null = null;
   const watcher = watch(folder, { recursive: true }, (_event, name) => {
     if (name === null || /(^|\/)\.|~$|\.test\.\w+$/.test(name)) return;
     touched.add(name.replaceAll("\\", "/"));
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    cancel?.();
+    cancel = systemTime.after(SETTLED_MS, () => {
       const files = [...touched].toSorted();
       touched.clear();
       changed(files);
-    }, SETTLED_MS);
+    });
   });
   return () => {
-    clearTimeout(timer);
+    cancel?.();
     watcher.close();
   };
 }

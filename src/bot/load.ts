@@ -2,6 +2,7 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Logger } from "pino";
+import { keepAlive, SECOND_MS, systemTime } from "../model/time.ts";
 import { StartError } from "../model/errors.ts";
 import { forgetModules, READING } from "./fresh-modules.ts";
 import { readLocales, type LocaleFiles, type Locales } from "./locales.ts";
@@ -103,18 +104,15 @@ function openModule(entry: unknown): unknown {
   return typeof entry === "function" ? (entry as () => unknown)() : entry;
 }
 
+const late = (): Error =>
+  new Error(`importing the file took longer than ${IMPORT_TIMEOUT_MS / SECOND_MS} s.`);
+
 async function readModule(id: string, file: string, open: () => Promise<unknown>): Promise<BotSource> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    const late = new Error(`importing the file took longer than ${IMPORT_TIMEOUT_MS / 1000} s.`);
-    timer = setTimeout(() => reject(late), IMPORT_TIMEOUT_MS);
-  });
   try {
-    return { id, file, exported: defaultExport(await Promise.race([open(), tooLong])) };
+    const module = await keepAlive(systemTime.deadline(IMPORT_TIMEOUT_MS, open(), late));
+    return { id, file, exported: defaultExport(module) };
   } catch (error) {
     return { id, file, failure: failureOf(error, file) };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

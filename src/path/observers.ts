@@ -1,7 +1,7 @@
 import type { RecordedMessage } from "../inbox/inbox.ts";
 import type { DeviceRecord } from "../numbers/device-record.ts";
 import type { StoredMessage } from "../model/answerer.ts";
-import type { DecisionRow } from "../pipeline/handle.ts";
+import type { DecisionRow } from "../pipeline/deps.ts";
 
 /** An attempt to deliver to a webhook that has ended, as far as it is counted. */
 export interface ObservedAttempt {

@@ -1,16 +1,15 @@
 import type { ResultSet } from "@libsql/client";
 import { failpoint } from "../model/failpoint.ts";
 import { ConstraintViolation, StorageUnavailable } from "../store/errors.ts";
-import type { AddressedDraft, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
+import type { AddressedDraft, Asked, StoredMessage } from "../model/answerer.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { OutgoingReply, ReplyRows } from "../outbox/outbox.ts";
 
 import type { ChatFacts } from "./chats.ts";
 import { decide, type Decision } from "./decide.ts";
-import { countReplies, isTooOld, judgeMessage, type Guard, type Ruling } from "./guards.ts";
-import type { OpenNumber } from "./lane-worker.ts";
-import type { PipelineDeps } from "./pipeline.ts";
+import { countReplies, isTooOld, judgeMessage, type Ruling } from "./guards.ts";
+import type { DecisionRow, OpenNumber, PipelineDeps } from "./deps.ts";
 
 // The guard of the whole commit: a message that has its decision, or whose row is gone, breaks a rule of the table here,
 // and then nothing of the commit takes effect. An answer that was lost on its way back must not be committed twice.
@@ -23,14 +22,6 @@ export interface LaneView {
   following: Asked["following"];
   /** These are decided as well. */
   took(messages: StoredMessage[]): void;
-}
-
-/** What stands in the table `decisions` about one message. */
-export interface DecisionRow {
-  by: string | null;
-  route: string | null;
-  guard: Guard | null;
-  trail: TrailEntry[];
 }
 
 /**

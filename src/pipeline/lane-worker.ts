@@ -2,17 +2,9 @@ import type { StoredMessage } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
 import { backoffMs } from "../model/time.ts";
 import { StorageUnavailable } from "../store/errors.ts";
+import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { createHandler, type LaneView } from "./handle.ts";
-import type { PipelineDeps } from "./pipeline.ts";
 import { createSettled } from "./settled.ts";
-
-/** A number whose messages this process handles. */
-export interface OpenNumber {
-  /** Aborts when nothing is to be begun any more: pauses end. */
-  ending: AbortController;
-  /** Somebody else may handle its messages by now: nothing is committed any more. */
-  closed: boolean;
-}
 
 /** A message in a lane; without content when it is cheaper to read it when its turn comes. */
 export interface PendingMessage {

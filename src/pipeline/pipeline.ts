@@ -1,37 +1,14 @@
-import type { Logger } from "pino";
-import type { Inbox, RecordedMessage } from "../inbox/inbox.ts";
-import type { Polls } from "../inbox/polls.ts";
-import type { Answerer, StoredMessage } from "../model/answerer.ts";
+import type { RecordedMessage } from "../inbox/inbox.ts";
+import type { StoredMessage } from "../model/answerer.ts";
 import { hasFailpoints, isArmed } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
-import type { Statement } from "../model/statement.ts";
-import type { Outbox } from "../outbox/outbox.ts";
 import { joinIntakes, NO_INTAKE, type Intake } from "../store/intake.ts";
-import type { Store } from "../store/store.ts";
-import type { Chats } from "./chats.ts";
-import { aliasOf, type DecisionRow } from "./handle.ts";
+import type { OpenNumber, PipelineDeps } from "./deps.ts";
+import { aliasOf } from "./handle.ts";
 import { mayHold } from "./held.ts";
-import { createLaneWorker, type OpenNumber, type PendingMessage } from "./lane-worker.ts";
+import { createLaneWorker, type PendingMessage } from "./lane-worker.ts";
 import { createLanes } from "./lanes.ts";
-
-export interface PipelineDeps {
-  store: Store;
-  config: { takeoverMinutes: number; loopGuardPerMinute: number };
-  log: Logger;
-  inbox: Pick<Inbox, "intake" | "pending" | "load" | "done">;
-  outbox: Pick<Outbox, "rows" | "has" | "wake">;
-  polls: Pick<Polls, "keepVotes" | "withTally">;
-  chats: Chats;
-  /** In the order in which they are asked: bots, then the webhook. */
-  answerers: Answerer[];
-  /** Seconds that an automatic answer of this number may be late. */
-  replyMaxAge: (deviceId: number) => number;
-  /** What is stored about a message beside its row, when it will never be decided. */
-  leftovers: (inboxId: number) => Statement[];
-  /** Called after the commit of a decision (T2). */
-  onDecided?: (stored: StoredMessage, row: DecisionRow) => void;
-}
 
 export interface Pipeline {
   /**

@@ -12,7 +12,7 @@ import { createLids } from "../../../src/directory/lids.ts";
 import { timeWithClock } from "../../../src/model/time.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
-import type { DecisionRow } from "../../../src/pipeline/handle.ts";
+import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 import { DEVICE, manualClock, OWN_NUMBER, scriptedLine, until, type Line } from "../outbox/harness.ts";

@@ -1,7 +1,8 @@
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
-import { createPipeline, type Pipeline, type PipelineDeps } from "../../../src/pipeline/pipeline.ts";
+import type { PipelineDeps } from "../../../src/pipeline/deps.ts";
+import { createPipeline, type Pipeline } from "../../../src/pipeline/pipeline.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import { loadConfig } from "../../../src/config.ts";

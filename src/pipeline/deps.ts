@@ -1,0 +1,44 @@
+import type { Logger } from "pino";
+import type { Inbox } from "../inbox/inbox.ts";
+import type { Polls } from "../inbox/polls.ts";
+import type { Answerer, StoredMessage, TrailEntry } from "../model/answerer.ts";
+import type { Statement } from "../model/statement.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import type { Store } from "../store/store.ts";
+import type { Chats } from "./chats.ts";
+import type { Guard } from "./guards.ts";
+
+/** What stands in the table `decisions` about one message. */
+export interface DecisionRow {
+  by: string | null;
+  route: string | null;
+  guard: Guard | null;
+  trail: TrailEntry[];
+}
+
+/** A number whose messages this process handles. */
+export interface OpenNumber {
+  /** Aborts when nothing is to be begun any more: pauses end. */
+  ending: AbortController;
+  /** Somebody else may handle its messages by now: nothing is committed any more. */
+  closed: boolean;
+}
+
+/** What the pipeline stands on. */
+export interface PipelineDeps {
+  store: Store;
+  config: { takeoverMinutes: number; loopGuardPerMinute: number };
+  log: Logger;
+  inbox: Pick<Inbox, "intake" | "pending" | "load" | "done">;
+  outbox: Pick<Outbox, "rows" | "has" | "wake">;
+  polls: Pick<Polls, "keepVotes" | "withTally">;
+  chats: Chats;
+  /** In the order in which they are asked: bots, then the webhook. */
+  answerers: Answerer[];
+  /** Seconds that an automatic answer of this number may be late. */
+  replyMaxAge: (deviceId: number) => number;
+  /** What is stored about a message beside its row, when it will never be decided. */
+  leftovers: (inboxId: number) => Statement[];
+  /** Called after the commit of a decision (T2). */
+  onDecided?: (stored: StoredMessage, row: DecisionRow) => void;
+}
