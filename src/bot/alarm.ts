@@ -1,4 +1,4 @@
-import type { Cancel, Time } from "../model/time.ts";
+import { DAY_MS, type Cancel, type Time } from "../model/time.ts";
 
 /** Wakes whoever runs the timers of bots. It stands between those who set timers and the one who runs them. */
 export interface Alarm {
@@ -15,6 +15,8 @@ export interface Alarm {
 
 /** The commit that stores a timer comes after its announcement. */
 const SOONEST_MS = 20;
+/** Longer waits are made of several: a timer of Node takes at most 24 days, and one that is longer ends at once. */
+const LATEST_MS = DAY_MS;
 
 export function createAlarm(time: Pick<Time, "now" | "after">): Alarm {
   const dueAt = new Map<number, number>();
@@ -26,7 +28,8 @@ export function createAlarm(time: Pick<Time, "now" | "after">): Alarm {
     if (run === null || at >= ringsAt) return;
     cancel?.();
     ringsAt = at;
-    cancel = time.after(Math.max(SOONEST_MS, at - time.now()), () => {
+    const ms = Math.min(LATEST_MS, Math.max(SOONEST_MS, at - time.now()));
+    cancel = time.after(ms, () => {
       ringsAt = Infinity;
       cancel = null;
       run?.();
