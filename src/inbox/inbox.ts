@@ -21,6 +21,7 @@ export interface PendingMessage {
   chatKey: string;
 }
 
+/** What has arrived, until retention removes it. */
 export interface Inbox extends InboxReader {
   /**
    * What storing messages takes (T1). What the inbox has already is left out.

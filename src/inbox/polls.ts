@@ -2,6 +2,7 @@ import type { Incoming, IncomingPoll, PollDraft, PollTally } from "../model/mess
 import { countVotes } from "../model/polls.ts";
 import type { Statement, Store } from "../store/store.ts";
 
+/** Votes, kept as they arrive and counted when somebody asks. */
 export interface Polls {
   /** Statements that keep the votes among these messages; they belong into the commit that stores the messages. */
   keepVotes(deviceId: number, messages: Incoming[]): Statement[];

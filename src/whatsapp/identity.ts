@@ -17,6 +17,7 @@ export function identityOf({ account, me, platform }: AuthenticationCreds): Link
   };
 }
 
+/** The ids that the number itself goes by. */
 export function ownIdsOf({ me }: AuthenticationCreds): OwnIds {
   return { pn: toPn(userOf(me?.id)), lid: withoutDevice(me?.lid) || null };
 }

@@ -16,8 +16,13 @@ const ORDINARY_SERVERS: Record<string, string> = {
   "hosted.lid": "lid",
 };
 
+/** Whether an id is that of a phone number: `<digits>@s.whatsapp.net`. */
 export const isPn = (jid: string): boolean => jid.endsWith("@s.whatsapp.net");
+/** Whether it is a LID, which hides the number. */
 export const isLid = (jid: string): boolean => jid.endsWith("@lid");
+/** Whether it is a group. */
 export const isGroup = (jid: string): boolean => jid.endsWith("@g.us");
+/** Whether it is a channel. */
 export const isChannel = (jid: string): boolean => jid.endsWith("@newsletter");
+/** The id of a phone number. @param digits without `+` */
 export const toPn = (digits: string): string => `${digits}@s.whatsapp.net`;

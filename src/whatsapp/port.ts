@@ -45,6 +45,7 @@ export interface MediaSource {
   sha256: Uint8Array | null;
 }
 
+/** What is loaded from WhatsApp's hosts, and how. */
 export interface MediaRequest {
   directPath: string;
   /** As `WhatsAppConnection.mediaHosts` gave them; empty: WhatsApp's usual one. */
@@ -81,6 +82,7 @@ export interface SentMessage {
   jid: string;
 }
 
+/** What became of one attempt at a message. */
 export type SendOutcome =
   /** The server's ack arrived. */
   | { kind: "sent" }
@@ -97,6 +99,7 @@ export type SendOutcome =
    */
   | { kind: "refused"; code: number; reason: string; until?: number };
 
+/** A group as WhatsApp tells of it. */
 export interface GroupInfo {
   /** `…@g.us` */
   id: string;
@@ -125,6 +128,7 @@ export interface ChannelInfo {
   role: "owner" | "admin" | "subscriber" | "guest";
 }
 
+/** What a phone says of a message that this number sent. */
 export interface MessageReceipt {
   waId: string;
   /** Chat as the receipt named it. */
@@ -179,6 +183,7 @@ export interface MissingMessage {
   reason: MissingReason;
 }
 
+/** Why a message is not here. */
 export type MissingReason =
   /** It came, and could not be decrypted. Its sender is asked to send it again, and the owner's phone. */
   | "undecryptable"

@@ -1,12 +1,11 @@
-import type { ConnectionState, UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
+import type { UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import { failpoint } from "../../model/failpoint.ts";
 import { commitIntake } from "../../store/intake.ts";
 import type { OutgoingFiles } from "../../model/media.ts";
 import type { Incoming } from "../../model/messages.ts";
-import { MINUTE_MS, SECOND_MS } from "../../model/time.ts";
 import type { Store } from "../../store/store.ts";
-import { createAcks } from "./acks.ts";
+import { createAcks, type Acks } from "./acks.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
@@ -15,35 +14,32 @@ import { watchForStalls } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { emitWhatIsListenedFor } from "./frame-events.ts";
 import { writeTogether } from "./frame-writes.ts";
-import { identityOf, ownIdsOf } from "../identity.ts";
-import { createComposer } from "../content/compose.ts";
+import { createComposer, type Composer } from "../content/compose.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
-import { isPn } from "../jids.ts";
-import { createReceiving } from "./receiving.ts";
+import { isPn, userOf } from "../jids.ts";
+import { live, type Life } from "./life.ts";
+import { createReceiving, type Receiving } from "./receiving.ts";
 import { takeTurnsByChat, type ChatTurns } from "./chat-turns.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import type { Closed, SentMessage, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
-import { startRecovery, type Recovery } from "./recovery.ts";
+import { startRecovery } from "./recovery.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
-import { createDirectory } from "./recipients.ts";
+import { createDirectory, type Directory } from "./recipients.ts";
 import { createSessions } from "./sessions.ts";
 import { createResends, rememberNothingSent } from "./resend.ts";
 import { sendMessage, type SendDeps } from "./send.ts";
-import { createRetryRequests } from "../signal/session-keeping.ts";
-import { closedBy, closeQuickly, watchConnecting } from "./socket-end.ts";
-import { createGroups } from "./socket-groups.ts";
-import { createStanzas } from "./stanzas.ts";
-import { watchTally, type Tally } from "./tally.ts";
+import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
+import { closeQuickly } from "./socket-end.ts";
+import { createGroups, type Groups } from "./socket-groups.ts";
+import { createStanzas, type Stanzas } from "./stanzas.ts";
+import { watchTally } from "./tally.ts";
 import type { Uploads } from "../media/upload.ts";
 import { listenToStanzas } from "./wire.ts";
 
-const FIRST_QR_MS = MINUTE_MS;
-const NEXT_QR_MS = 20 * SECOND_MS;
 const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
-const SETTLE_MS = 5 * SECOND_MS;
 
 export interface ConnectionDeps {
   store: Store;
@@ -65,102 +61,144 @@ export interface ConnectionDeps {
   onUndecryptable?(reason: string): void;
 }
 
-/** What the parts of one connection share. */
-interface Context extends ConnectionDeps {
-  socket: WASocket;
-  auth: AuthState;
-  turns: ChatTurns;
-  /** Ends the connection for a reason of our own. */
+/** What a connection consists of beside its socket, which most of it looks up here: it is made last. */
+interface Parts {
+  /** The socket, and why it is being ended; null until there is one. */
+  late: { socket: WASocket | null; clock: WhatsAppClock | null; closed: Closed | null };
   end(closed: Closed): void;
-  /** The reason given to `end`. */
-  endedBy(): Closed | null;
-  caughtUp: CaughtUp;
-  recovery: Recovery;
-  tally: Tally;
+  auth: AuthState;
+  receiving: Receiving;
+  stanzas: Stanzas;
+  acks: Acks;
+  retries: RetryRequests;
+  groups: Groups;
+  directory: Directory;
+  hosts: MediaHostsSource;
+  composer: Composer;
 }
 
 /** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
 export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConnection> {
-  let socket: WASocket | undefined;
-  let clock: WhatsAppClock | undefined;
-  let reason: Closed | null = null;
-  const end = (closed: Closed): void => {
-    reason ??= closed;
-    void socket?.end(new Error(closed.reason));
+  const parts = await prepare(deps);
+  await parts.receiving.journal.replay();
+  const socket = makeSocket(deps, parts);
+  parts.late.socket = socket;
+  const turns = takeTurns(socket, parts);
+  attach(socket, deps, parts);
+  const { time } = deps.store;
+  const caughtUp = watchCaughtUp(socket, time);
+  const life = follow(socket, deps, parts, { turns, caughtUp });
+  const sending: SendDeps = {
+    socket,
+    encryption: parts.auth,
+    time,
+    acks: parts.acks,
+    composer: parts.composer,
+    memory: deps.memory,
+    directory: parts.directory,
+    sessions: createSessions(socket, time),
+    groups: parts.groups,
+    tokens: createPrivacyTokens(socket, time),
+    lockedUntil: life.lockedUntil,
   };
-  const storageFailed = (error: unknown): void => {
-    deps.log.error({ err: error, deviceId: deps.deviceId }, "closing the connection: storing failed");
+  const { groups, hosts } = parts;
+  return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life });
+}
+
+async function prepare(deps: ConnectionDeps): Promise<Parts> {
+  const { deviceId, store, memory, files, uploads } = deps;
+  const { time } = store;
+  const late: Parts["late"] = { socket: null, clock: null, closed: null };
+  const socket = (): WASocket => late.socket!;
+  const end = (closed: Closed): void => {
+    late.closed ??= closed;
+    void late.socket?.end(new Error(closed.reason));
+  };
+  const onFailed = (error: unknown): void => {
+    deps.log.error({ err: error, deviceId }, "closing the connection: storing failed");
     end(STORAGE_FAILED);
   };
-  const auth = await deps.openAuth(storageFailed);
-  const { deviceId, witness } = deps;
-  const { time } = deps.store;
-  const { journal, missing, own, numbersOfLids, read } = createReceiving({
+  const auth = await deps.openAuth(onFailed);
+  const receiving = createReceiving({
     ...deps,
     auth,
     polls: {
       sent: async (waId) => (await deps.sentMessage(deviceId, waId))?.draft ?? null,
       received: (chatKey, waId) => deps.receivedContent(deviceId, chatKey, waId),
     },
-    clockAhead: () => clock?.ahead() ?? 0,
-    onFailed: storageFailed,
+    clockAhead: () => late.clock?.ahead() ?? 0,
+    onFailed,
   });
-  await journal.replay();
-
-  const stanzas = createStanzas(time);
-  const acks = createAcks(time);
-  const retries = createRetryRequests(async (jid) =>
-    isPn(jid) ? socket!.signalRepository.lidMapping.getLIDForPN(jid) : null,
-  );
-  const ownUsers = (): { pn: string; lid: string | null } => {
-    const { pn, lid } = ownIdsOf(auth.creds);
-    return { pn: pn.split("@")[0] ?? "", lid: lid?.split("@")[0] ?? null };
+  const groups = createGroups(socket);
+  const hosts = createMediaHosts(socket, time);
+  return {
+    late,
+    end,
+    auth,
+    receiving,
+    stanzas: createStanzas(time),
+    acks: createAcks(time),
+    retries: createRetryRequests(async (jid) =>
+      isPn(jid) ? socket().signalRepository.lidMapping.getLIDForPN(jid) : null,
+    ),
+    groups,
+    directory: createDirectory(socket, time, memory),
+    hosts,
+    composer: createComposer({ files, uploads, hosts, groups, box: store.box }),
   };
-  const groups = createGroups(() => socket!);
-  const directory = createDirectory(() => socket!, time, deps.memory);
-  const hosts = createMediaHosts(() => socket!, time);
-  const { files, uploads } = deps;
-  const composer = createComposer({ files, uploads, hosts, groups, box: deps.store.box });
-  socket = baileys.makeWASocket({
+}
+
+function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
+  const { auth, receiving, stanzas, retries, late } = parts;
+  const { missing, own, numbersOfLids } = receiving;
+  return baileys.makeWASocket({
     ...deps.options,
     logger: quietLogger(deps.log),
     auth: { creds: auth.creds, keys: auth.keys },
     makeSignalRepository: makeSafeRepository({
       keys: auth.keys,
-      journal,
+      journal: receiving.journal,
       stanzas,
       retries,
-      ownUsers,
+      ownUsers: () => ({ pn: userOf(own().pn), lid: own().lid === null ? null : userOf(own().lid) }),
       onUndecryptable: async (attributes, kind) => {
         await missing.undecryptable(attributes);
         deps.onUndecryptable?.(kind);
       },
       onUnavailable: missing.unavailable,
-      isClosing: () => reason !== null,
+      isClosing: () => late.closed !== null,
     }),
     userDevicesCache: deps.memory.userDevices,
     msgRetryCounterCache: deps.memory.retryCounters,
     callOfferCache: deps.memory.callOffers,
     placeholderResendCache: deps.memory.placeholders,
-    cachedGroupMetadata: groups.cached,
+    cachedGroupMetadata: parts.groups.cached,
     getMessage: createResends({
-      composer,
-      sentMessage: (waId) => deps.sentMessage(deviceId, waId),
+      composer: parts.composer,
+      sentMessage: (waId) => deps.sentMessage(deps.deviceId, waId),
       own,
       numbersOfLids,
-      formThatCounts: directory.formThatCounts,
+      formThatCounts: parts.directory.formThatCounts,
     }),
   });
-  const turns = takeTurnsByChat(socket, {
-    own,
+}
+
+function takeTurns(socket: WASocket, { receiving, stanzas, late }: Parts): ChatTurns {
+  return takeTurnsByChat(socket, {
+    own: receiving.own,
     async onHandled({ attrs }) {
-      if (reason !== null || !stanzas.isUnread(attrs)) return;
+      if (late.closed !== null || !stanzas.isUnread(attrs)) return;
       // A failure has closed the connection.
-      await missing.refused(attrs).catch(() => undefined);
+      await receiving.missing.refused(attrs).catch(() => undefined);
     },
   });
-  clock = watchClock(socket, deps.store);
-  closeQuickly(socket, time);
+}
+
+/** Everything that listens to the socket from its first byte on, and what Baileys would do otherwise. */
+function attach(socket: WASocket, { store, events, deviceId, witness }: ConnectionDeps, parts: Parts): void {
+  const { auth, receiving, stanzas, acks, retries, groups, late } = parts;
+  late.clock = watchClock(socket, store);
+  closeQuickly(socket, store.time);
   rememberNothingSent(socket);
   emitWhatIsListenedFor(socket);
   writeTogether(socket);
@@ -169,137 +207,57 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     acks,
     retries,
     groups,
-    events: deps.events,
-    own,
-    now: deps.store.now,
+    events,
+    own: receiving.own,
+    now: store.now,
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   socket.ev.on("creds.update", () => auth.saveCreds());
   socket.ev.on("messages.upsert", () => failpoint("after-receipt"));
-  const caughtUp = watchCaughtUp(socket, time);
+}
+
+function follow(
+  socket: WASocket,
+  deps: ConnectionDeps,
+  { auth, receiving, stanzas, acks, end, late }: Parts,
+  { turns, caughtUp }: { turns: ChatTurns; caughtUp: CaughtUp },
+): Life {
+  const { deviceId, witness, store, events, log, memory } = deps;
   const recovery = startRecovery(socket, {
     deviceId,
-    log: deps.log,
-    now: deps.store.now,
+    log,
+    now: store.now,
     witness,
-    memory: deps.memory,
+    memory,
     settled: turns.idle,
-    read,
-    store: (messages) => commitIntake(deps.store.writer, deps.events.messages(messages)),
+    read: receiving.read,
+    store: (messages) => commitIntake(store.writer, events.messages(messages)),
   });
-  const stopWatching = watchForStalls(socket, { time, waiting: stanzas.waiting, end });
-  const tally = watchTally(socket, deps.store.now, (facts) => witness.connection(deviceId, facts));
-  const context = { ...deps, socket, auth, turns, end, endedBy: () => reason, caughtUp, recovery, tally };
-  const life = live(context, () => {
-    acks.fail();
-    stopWatching();
-  });
-  const sending: SendDeps = {
+  const stopWatching = watchForStalls(socket, { time: store.time, waiting: stanzas.waiting, end });
+  return live({
     socket,
-    encryption: auth,
-    time,
-    acks,
-    composer,
-    memory: deps.memory,
-    directory,
-    sessions: createSessions(socket, time),
-    groups,
-    tokens: createPrivacyTokens(socket, time),
-    lockedUntil: life.lockedUntil,
-  };
-  return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life });
-}
-
-interface Life {
-  isOpen(): boolean;
-  lockedUntil(): number | null;
-  close(): Promise<void>;
-}
-
-/** Follows the connection from its first byte to its end and tells the owner. */
-function live(context: Context, onClosed: () => void): Life {
-  const { socket, auth, turns, events } = context;
-  let qrs = 0;
-  let open = false;
-  let closing = false;
-  let lockedUntil: number | null = null;
-  // One after another, so that "linked" is told before the restart that follows it.
-  let told: Promise<void> = Promise.resolve();
-  const tell = (step: () => Promise<void> | void): void => {
-    told = told
-      .then(step)
-      .catch((error: unknown) => context.log.error({ err: error }, "an event handler failed"));
-  };
-  const stopWatching = watchConnecting(socket, context.store.time, context.end);
-
-  async function settled(): Promise<void> {
-    await context.store.time.within(
-      SETTLE_MS,
-      Promise.all([turns.idle(), auth.flushed().catch(() => undefined)]),
-    );
-  }
-
-  function ended(error: unknown): void {
-    // Baileys throws away what it still buffers once this handler returns.
-    socket.ev.flush();
-    stopWatching();
-    open = false;
-    context.caughtUp.end();
-    onClosed();
-    const closed = context.endedBy() ?? closedBy(error);
-    context.tally.closed(closed.code);
-    tell(async () => {
-      await settled();
-      if (!closing) events.closed(closed);
-    });
-  }
-
-  socket.ev.on("connection.update", (update: Partial<ConnectionState>) => {
-    if (update.qr) {
+    auth,
+    turns,
+    events,
+    log,
+    time: store.time,
+    end,
+    endedBy: () => late.closed,
+    caughtUp,
+    recovery,
+    tally: watchTally(socket, store.now, (facts) => witness.connection(deviceId, facts)),
+    onClosed() {
+      acks.fail();
       stopWatching();
-      events.qr(update.qr, qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS);
-    }
-    if (update.reachoutTimeLock) {
-      const { isActive, timeEnforcementEnds } = update.reachoutTimeLock;
-      lockedUntil = isActive ? (timeEnforcementEnds?.getTime() ?? null) : null;
-    }
-    if (update.isNewLogin)
-      tell(async () => {
-        auth.saveCreds();
-        await auth.flushed();
-        const identity = identityOf(auth.creds);
-        if (identity) events.linked(identity);
-      });
-    if (update.connection === "open") {
-      stopWatching();
-      open = true;
-      context.caughtUp.opened();
-      context.tally.opened();
-      void context.caughtUp.done.then(() => (open ? context.recovery.caughtUp() : undefined));
-      const identity = identityOf(auth.creds);
-      if (identity) tell(() => events.open(identity));
-    }
-    if (update.connection === "close") ended(update.lastDisconnect?.error);
-  });
-
-  return {
-    isOpen: () => open,
-    lockedUntil: () => lockedUntil,
-    async close() {
-      closing = true;
-      socket.ev.flush();
-      await socket.end(undefined);
-      await told;
-      await settled();
     },
-  };
+  });
 }
 
 function surface(
   sending: SendDeps,
   parts: {
     caughtUp: CaughtUp;
-    groups: ReturnType<typeof createGroups>;
+    groups: Groups;
     channels: Channels;
     hosts: MediaHostsSource;
     life: Life;
