@@ -18,6 +18,7 @@ import type { SentMessage, WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
 
+/** What WhatsApp needs of the gateway. */
 export interface WhatsAppDeps {
   store: Store;
   config: WhatsAppSettings & Pick<Config, "logLevel">;

@@ -13,12 +13,14 @@ type Socket = Pick<WASocket, "ws" | "messageMutex">;
 /** Baileys' own handler of message stanzas; resolves when it is done with the stanza. */
 type Handle = (node: BinaryNode) => Promise<void>;
 
+/** What is told of handled messages, and whose they are. */
 export interface ChatTurnsDeps {
   own(): OwnIds;
   /** Called when Baileys is done with a stanza, while the connection is open. Never throws. */
   onHandled(node: BinaryNode): Promise<void>;
 }
 
+/** Messages of one connection that wait or are handled. */
 export interface ChatTurns {
   /** Resolves when everything that has come so far is stored, or dropped because the connection is gone. */
   idle(): Promise<void>;

@@ -41,6 +41,7 @@ import { listenToStanzas } from "./wire.ts";
 
 const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
 
+/** What a connection needs of the gateway. */
 export interface ConnectionDeps {
   store: Store;
   deviceId: number;

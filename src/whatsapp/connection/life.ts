@@ -21,6 +21,7 @@ export interface Life {
   close(): Promise<void>;
 }
 
+/** What following a connection needs of its parts. */
 export interface LifeDeps {
   socket: WASocket;
   auth: Pick<AuthState, "creds" | "saveCreds" | "flushed">;

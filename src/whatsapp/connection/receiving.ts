@@ -14,6 +14,7 @@ import { createMissing, type Missing } from "../signal/missing.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
 
+/** What receiving needs of its connection. */
 export interface ReceivingDeps {
   store: Store;
   deviceId: number;
@@ -39,6 +40,7 @@ export interface Receiving {
   read(messages: WAMessage[]): Promise<Incoming[]>;
 }
 
+/** Joins what turns stanzas into stored messages. */
 export function createReceiving(deps: ReceivingDeps): Receiving {
   const { store, deviceId, log, auth, memory, witness, onFailed } = deps;
   const own = (): OwnIds => ownIdsOf(auth.creds);

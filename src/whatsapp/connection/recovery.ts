@@ -10,6 +10,7 @@ const ASKED_AT_ONCE = 50;
 
 const { PLACEHOLDER_MESSAGE_RESEND } = baileys.proto.Message.PeerDataOperationRequestType;
 
+/** What getting missing messages from the phone needs. */
 export interface RecoveryDeps {
   deviceId: number;
   log: Logger;
@@ -32,6 +33,7 @@ export interface Recovery {
   caughtUp(): Promise<void>;
 }
 
+/** Listens from now on; see `Recovery`. */
 export function startRecovery(
   socket: Pick<WASocket, "ev" | "sendPeerDataOperationMessage" | "authState">,
   deps: RecoveryDeps,

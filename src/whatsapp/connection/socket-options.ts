@@ -6,6 +6,7 @@ import { Agent as FetchAgent } from "undici";
 import type { Config } from "../../config.ts";
 import { baileys } from "../baileys.ts";
 
+/** The settings that say where WhatsApp is. */
 export type WhatsAppSettings = Pick<
   Config,
   "whatsappVersion" | "whatsappWsUrl" | "whatsappNoiseRoot" | "whatsappCaFile"

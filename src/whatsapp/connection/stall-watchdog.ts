@@ -12,6 +12,7 @@ const STUCK_MS = 2 * MINUTE_MS;
 /** What the service pushes by itself, unlike its answers. */
 const PUSHED = ["message", "receipt", "notification", "call"];
 
+/** What the stall watchdog looks at. */
 export interface StallWatchdogDeps {
   time: Pick<Time, "monotonic" | "every">;
   /** Messages that came and wait to be looked at, and when the last one was, in monotonic milliseconds. */

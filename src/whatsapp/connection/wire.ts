@@ -12,6 +12,7 @@ import type { Stanzas } from "./stanzas.ts";
 /** Baileys uploads five when they run low; a busy number would be asked for more again at once. */
 const PRE_KEYS_AT_A_TIME = 200;
 
+/** Who is told of stanzas. */
 export interface WireDeps {
   stanzas: Stanzas;
   acks: Acks;

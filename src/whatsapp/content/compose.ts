@@ -25,6 +25,7 @@ export interface Composer {
   again(message: OutgoingMessage): Promise<proto.IMessage | undefined>;
 }
 
+/** What composing needs of its connection. */
 export interface ComposerDeps {
   files: OutgoingFiles;
   uploads: Uploads;
@@ -35,6 +36,7 @@ export interface ComposerDeps {
 
 const FILE_GONE: SendOutcome = { kind: "refused", code: 0, reason: "file_gone" };
 
+/** Composes the messages of one connection; see `Composer`. */
 export function createComposer({ files, uploads, hosts, groups, box }: ComposerDeps): Composer {
   async function plain(draft: Draft, { waId, jid }: OutgoingMessage): Promise<proto.IMessage> {
     const inAnnouncements = draft.kind === "poll" && (await groups.isAnnouncements(jid));

@@ -55,6 +55,7 @@ export function readPlaintext(padded: Uint8Array): Plaintext {
   return { bytes, message: inner ?? outer, wasWrapped: Boolean(inner) };
 }
 
+/** Makes a conversion of one connection; see `Convert`. */
 export function createConversion(deps: ConversionDeps): Convert {
   function stamped(message: Incoming): Incoming {
     const clockAhead = deps.clockAhead();

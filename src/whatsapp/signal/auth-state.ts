@@ -31,6 +31,7 @@ export interface AuthState extends AuthenticationState {
 /** A set of changes as Baileys gives it, and the journal entries by hash that the repository adds to a transaction. */
 type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalEntry> };
 
+/** What the credentials and keys of one number need. */
 export interface AuthStateOptions {
   store: Store;
   deviceId: number;

@@ -20,6 +20,7 @@ const PADDING = Uint8Array.of(1);
 /** An empty message with its padding: what a redelivery of something long done with decrypts to. */
 const NOTHING = PADDING;
 
+/** What a journal needs of its connection. */
 export interface JournalDeps {
   store: Store;
   deviceId: number;
@@ -63,6 +64,7 @@ export interface Journal {
   replay(): Promise<void>;
 }
 
+/** The journal of one connection; see `Journal`. */
 export function createJournal(deps: JournalDeps): Journal {
   const { store, deviceId } = deps;
 

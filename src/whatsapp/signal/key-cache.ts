@@ -22,6 +22,7 @@ export type KeyChanges = Partial<Record<string, Record<string, unknown>>>;
 /** Encoded values by type and id; null deletes. */
 export type EncodedChanges = Record<string, Record<string, Stored | null>>;
 
+/** Signal keys in memory; see `createKeyCache`. */
 export interface KeyCache {
   /** What is known without the database. Absent keys are neither in `found` nor in `missing`. */
   read(deviceId: number, type: string, ids: string[]): { found: Record<string, unknown>; missing: string[] };

@@ -13,6 +13,7 @@ interface SessionEntry {
   indexInfo: { used: number };
 }
 
+/** The parts of libsignal's class that are replaced or called. */
 export interface SessionCipherClass {
   prototype: {
     decryptWithSessions(
@@ -23,6 +24,7 @@ export interface SessionCipherClass {
   };
 }
 
+/** libsignal's protobuf of an encrypted message. */
 export interface WhisperMessageType {
   decode(data: Uint8Array): { ephemeralKey: Uint8Array };
 }

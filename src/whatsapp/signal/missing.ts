@@ -28,6 +28,7 @@ const NOBODYS: MissingMessage = {
   reason: "undecryptable",
 };
 
+/** What noting missing messages needs of a connection. */
 export interface MissingDeps {
   deviceId: number;
   witness: Pick<Witness, "missing">;
@@ -48,6 +49,7 @@ export interface Missing {
   unavailable(attributes: StanzaAttributes, type: string): Promise<boolean>;
 }
 
+/** Notes what one connection could not read; see `Missing`. */
 export function createMissing(deps: MissingDeps): Missing {
   let refusals = 0;
 

@@ -28,6 +28,7 @@ const ABSENT = "Message absent from node";
 /** An empty message with its padding. */
 const NOTHING = Uint8Array.of(1);
 
+/** What the repository needs of its connection. */
 export interface RepositoryDeps {
   /** The keys as they are stored, without the transactions that Baileys lays over them. */
   keys: SignalKeyStore;

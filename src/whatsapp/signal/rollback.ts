@@ -11,6 +11,7 @@ interface StoredCreds {
   firstUnuploadedPreKeyId: number;
 }
 
+/** What `forgetRatchets` wants written. */
 export interface ForgottenRatchets {
   statements: Statement[];
   /** Numbers that have credentials. */
