@@ -164,7 +164,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
 
   // Who is told of what happens.
   const metrics = createMetrics({ store, sessions: numbers.states });
-  const events = createEvents(store.now);
+  const events = createEvents(store.time);
   const publisher = createPublisher({
     events,
     now: store.now,

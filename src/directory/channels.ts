@@ -1,4 +1,6 @@
+import { channels } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
+import { defineQuery, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
 
@@ -14,7 +16,7 @@ export interface ChannelRecord {
 }
 
 export interface ChannelsDeps {
-  store: Pick<Store, "rows" | "writer" | "now">;
+  store: Pick<Store, "read" | "readOne" | "writer" | "now">;
   /** Null unless the number is open. */
   connection: (deviceId: number) => Line | null;
 }
@@ -47,8 +49,21 @@ export interface Channels {
 /** A number that is refused asks again and again, and a role seldom changes. */
 const ASK_AGAIN_MS = 10_000;
 
-const FIND = "SELECT id, name, role, can_send FROM channels WHERE device_id = ? AND id = ?";
-const LIST = "SELECT id, name, role, can_send FROM channels WHERE device_id = ? ORDER BY name, id";
+const SHAPE = {
+  id: channels.id,
+  name: channels.name,
+  role: text<ChannelInfo["role"]>(),
+  canSend: channels.canSend,
+};
+const FIND = defineQuery(
+  "SELECT id, name, role, can_send FROM channels WHERE device_id = ? AND id = ?",
+  SHAPE,
+);
+/** All of a number: each was registered by hand. */
+const LIST = defineQuery(
+  "SELECT id, name, role, can_send FROM channels WHERE device_id = ? ORDER BY name, id",
+  SHAPE,
+);
 const KEEP = `INSERT INTO channels (device_id, id, name, role, can_send, created_at) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (device_id, id) DO UPDATE SET name = excluded.name, role = excluded.role, can_send = excluded.can_send`;
 // A channel that was removed while WhatsApp was asked stays removed.
@@ -58,10 +73,8 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
   /** Per number, when WhatsApp was last asked about a channel. */
   const askedAt = new Map<number, Map<string, number>>();
 
-  async function find(deviceId: number, id: string): Promise<ChannelRecord | null> {
-    const [row] = await store.rows(FIND, [deviceId, id]);
-    return row === undefined ? null : recordOf(row);
-  }
+  const find = (deviceId: number, id: string): Promise<ChannelRecord | null> =>
+    store.readOne(FIND, [deviceId, id]);
 
   async function mayPostNow(deviceId: number, id: string): Promise<boolean> {
     const asked = askedAt.get(deviceId) ?? new Map<string, number>();
@@ -76,9 +89,7 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
   }
 
   return {
-    async list(deviceId) {
-      return (await store.rows(LIST, [deviceId])).map(recordOf);
-    },
+    list: (deviceId) => store.read(LIST, [deviceId]),
 
     async add(deviceId, channel) {
       const line = open(connection(deviceId));
@@ -114,15 +125,6 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
 }
 
 const canSendAs = (role: ChannelInfo["role"]): boolean => role === "owner" || role === "admin";
-
-function recordOf(row: Record<string, unknown>): ChannelRecord {
-  return {
-    id: String(row.id),
-    name: String(row.name),
-    role: row.role as ChannelRecord["role"],
-    canSend: Boolean(row.can_send),
-  };
-}
 
 function open(line: Line | null): Line {
   if (line !== null) return line;

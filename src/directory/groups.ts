@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
+import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import { RateOverlimit, type WhatsAppConnection } from "../whatsapp/port.ts";
 import { inOrder, left, toRecord, whyNot, type GroupRecord, type Own } from "./group-record.ts";
@@ -56,10 +57,10 @@ interface State {
   writing: Promise<void>;
 }
 
-const FRESH_MS = 60_000;
-const FLOOR_MS = 10_000;
+const FRESH_MS = MINUTE_MS;
+const FLOOR_MS = 10 * SECOND_MS;
 /** A list may be megabytes on a slow line; after this a caller gets what is in store, and the list comes late. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 15 * SECOND_MS;
 
 export function createGroups({ store, log, connection, identity }: GroupsDeps): Groups {
   const lists = createStoredLists(store, FRESH_MS / 1000);
@@ -90,7 +91,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       if (line === null || Math.abs(store.now() - state.requestedAt) < FLOOR_MS) return null;
       state.asking = request(deviceId, state, line, marked).finally(() => (state.asking = null));
     }
-    return patiently(state.asking);
+    return store.time.deadline(PATIENCE_MS, state.asking, () => new Error("late")).catch(() => null);
   }
 
   async function request(
@@ -187,13 +188,4 @@ function inTurn(state: State, change: () => Promise<void>): Promise<void> {
 
 function answer({ groups, fetchedAt }: StoredList, now: number): GroupList {
   return { groups, cachedAt: fetchedAt, stale: now - fetchedAt > FRESH_MS };
-}
-
-async function patiently<T>(work: Promise<T | null>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const enough = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), PATIENCE_MS);
-    timer.unref();
-  });
-  return Promise.race([work, enough]).finally(() => clearTimeout(timer));
 }

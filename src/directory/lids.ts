@@ -1,7 +1,9 @@
+import { lidMap } from "../../drizzle/schema.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 export interface LidsOptions {
-  store: Pick<Store, "rows">;
+  store: Pick<Store, "readOne">;
   /** The linked number's own pair. */
   identity: (deviceId: number) => { number: string; lid: string | null } | null;
   /** Asks WhatsApp for what may hold unknown pairs (the groups' members), when that is possible now. */
@@ -25,12 +27,14 @@ export interface Lids {
   canonicalChat(deviceId: number, jid: string): Promise<string>;
 }
 
-const FIND = "SELECT pn_user FROM lid_map WHERE device_id = ? AND lid_user = ?";
+const FIND = defineQuery("SELECT pn_user FROM lid_map WHERE device_id = ? AND lid_user = ?", {
+  pnUser: lidMap.pnUser,
+});
 
 export function createLids({ store, identity, learn }: LidsOptions): Lids {
   async function known(deviceId: number, lidUser: string): Promise<string | null> {
-    const [row] = await store.rows(FIND, [deviceId, lidUser]);
-    if (row !== undefined) return String(row.pn_user);
+    const pair = await store.readOne(FIND, [deviceId, lidUser]);
+    if (pair !== null) return pair.pnUser;
     const own = identity(deviceId);
     return own?.lid && userOf(own.lid) === lidUser ? own.number : null;
   }

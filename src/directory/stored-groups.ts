@@ -1,3 +1,5 @@
+import { groupLists } from "../../drizzle/schema.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { GroupRecord } from "./group-record.ts";
 
@@ -14,6 +16,7 @@ export interface StoredLists {
   write(deviceId: number, list: StoredList): Promise<void>;
 }
 
+const LIST = defineQuery("SELECT value FROM group_lists WHERE device_id = ?", { value: groupLists.value });
 const SAVE = `INSERT INTO group_lists (device_id, value, fetched_at) VALUES (?, ?, ?)
 ON CONFLICT (device_id) DO UPDATE SET value = excluded.value, fetched_at = excluded.fetched_at`;
 
@@ -37,8 +40,8 @@ export function createStoredLists(store: Store, cacheSeconds: number): StoredLis
     async read(deviceId) {
       const cached = await readCache(deviceId);
       if (cached !== null) return cached;
-      const [row] = await store.rows("SELECT value FROM group_lists WHERE device_id = ?", [deviceId]);
-      return row === undefined ? null : open(deviceId, new Uint8Array(row.value as ArrayBuffer));
+      const row = await store.readOne(LIST, [deviceId]);
+      return row && open(deviceId, row.value);
     },
 
     async write(deviceId, list) {

@@ -1,3 +1,5 @@
+import { HOUR_MS, type Time } from "../model/time.ts";
+
 /** What `GET /events` may tell of, in the words of its `event:` lines. */
 export const EVENT_NAMES = [
   "device",
@@ -60,7 +62,7 @@ export interface Events {
 export const KEPT_EVENTS = 1_000;
 export const MOST_READERS = 50;
 /** How long events are kept for an account whose last listener has left. */
-const KEPT_FOR_MS = 3_600_000;
+const KEPT_FOR_MS = HOUR_MS;
 /** Records that wait to be read; beyond that events are left out, which their ids show. */
 const MOST_WAITING = 1_000;
 
@@ -81,9 +83,10 @@ interface Feed {
  * What happens in this process, for whoever listens over HTTP. An account that nobody listens to costs one look into a
  * map; from its first listener on, its last events are kept in memory.
  *
- * @param now milliseconds; the first id of an account is made of it, so that ids rise over restarts
+ * @param time the first id of an account is made of its clock, so that ids rise over restarts
  */
-export function createEvents(now: () => number): Events {
+export function createEvents(time: Pick<Time, "now" | "after">): Events {
+  const { now } = time;
   const feeds = new Map<string, Feed>();
 
   function feedOf(accountId: string): Feed | null {
@@ -142,9 +145,9 @@ export function createEvents(now: () => number): Events {
       wait(ms) {
         if (closed || last < feed.lastId) return Promise.resolve();
         return new Promise((resolve) => {
-          const timer = setTimeout(wake, ms);
+          const cancel = time.after(ms, wake);
           endWait = () => {
-            clearTimeout(timer);
+            cancel();
             endWait = null;
             resolve();
           };

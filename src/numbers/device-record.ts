@@ -1,4 +1,5 @@
-import type { Row } from "@libsql/client";
+import { devices } from "../../drizzle/schema.ts";
+import { defineQuery, text } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkState } from "./link.ts";
 
@@ -33,16 +34,35 @@ const COLUMNS = {
   wrongNumber: "wrong_number",
 } as const;
 
+/** Fields of a record that change. */
 export type DeviceChange = Partial<Pick<DeviceRecord, keyof typeof COLUMNS>>;
 
-export async function readDevices(store: Store): Promise<DeviceRecord[]> {
-  const rows = await store.rows("select * from devices order by id", []);
-  return rows.map(toDevice);
-}
+const SHAPE = {
+  id: devices.id,
+  accountId: devices.accountId,
+  number: devices.number,
+  state: text<LinkState>(),
+  since: devices.since,
+  lid: devices.lid,
+  name: devices.name,
+  platform: devices.platform,
+  lastIn: devices.lastIn,
+  lastOut: devices.lastOut,
+  lastClose: devices.lastClose,
+  wrongNumber: devices.wrongNumber,
+};
+const FIELDS =
+  "id, account_id, number, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number";
+/** All of them: each is held in memory. */
+const ALL = defineQuery(`select ${FIELDS} from devices order by id`, SHAPE);
+const ONE = defineQuery(`select ${FIELDS} from devices where id = ?`, SHAPE);
+
+/** Every number of every account, oldest first. */
+export const readDevices = (store: Pick<Store, "read">): Promise<DeviceRecord[]> => store.read(ALL);
 
 /** @returns null when the account has this number already */
 export async function insertDevice(
-  store: Store,
+  store: Pick<Store, "readOne" | "writer" | "now">,
   accountId: string,
   number: string,
 ): Promise<DeviceRecord | null> {
@@ -50,18 +70,15 @@ export async function insertDevice(
   const [result] = await store.writer.commit([
     {
       sql: `insert into devices (account_id, number, state, since, created_at) values (?, ?, 'unlinked', ?, ?)
-        on conflict (account_id, number) do nothing returning *`,
+        on conflict (account_id, number) do nothing returning id`,
       args: [accountId, number, now, now],
-      recover: {
-        sql: "select * from devices where account_id = ? and number = ? and created_at = ?",
-        args: [accountId, number, now],
-      },
     },
   ]);
   const row = result?.rows[0];
-  return row === undefined ? null : toDevice(row);
+  return row === undefined ? null : store.readOne(ONE, [Number(row.id)]);
 }
 
+/** Stores some fields of a record. */
 export function updateStatement(deviceId: number, change: DeviceChange): Statement {
   const fields = Object.keys(change) as (keyof typeof COLUMNS)[];
   const value = (field: keyof typeof COLUMNS): string | number | null =>
@@ -72,23 +89,4 @@ export function updateStatement(deviceId: number, change: DeviceChange): Stateme
   };
 }
 
-function toDevice(row: Row): DeviceRecord {
-  return {
-    id: Number(row.id),
-    accountId: String(row.account_id),
-    number: String(row.number),
-    state: String(row.state) as LinkState,
-    since: Number(row.since),
-    lid: textOf(row.lid),
-    name: textOf(row.name),
-    platform: textOf(row.platform),
-    lastIn: numberOf(row.last_in),
-    lastOut: numberOf(row.last_out),
-    lastClose: typeof row.last_close === "string" ? JSON.parse(row.last_close) : null,
-    wrongNumber: textOf(row.wrong_number),
-  };
-}
-
 const toJson = (value: object | null | undefined): string | null => (value ? JSON.stringify(value) : null);
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const numberOf = (value: unknown): number | null => (value === null ? null : Number(value));

@@ -1,15 +1,25 @@
 import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { erasedDevices, mediaFiles } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
 import { giveWay } from "../model/give-way.ts";
 import { HOUR_MS, MINUTE_MS, type Cancel } from "../model/time.ts";
 import { ERASED_AT_ONCE, eraseRecord, eraseStep, tablesOfNumbers } from "../store/erase.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** What was on its way when a number was erased has been stored by then, and is deleted too. */
 const LATE_MS = HOUR_MS;
 /** At most every second moment is spent on it, however slow the disk is. */
 const LONGEST_PAUSE_MS = 100;
+
+const ERASED = defineQuery("SELECT id, erased_at FROM erased_devices ORDER BY id LIMIT 1000", {
+  id: erasedDevices.id,
+  erasedAt: erasedDevices.erasedAt,
+});
+const PATHS = defineQuery(`SELECT path FROM media_files WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`, {
+  path: mediaFiles.path,
+});
 
 /** Erases numbers: at once for everybody who looks, and from the disk in small steps that others hardly notice. */
 export interface Erasure {
@@ -28,7 +38,7 @@ export interface Erasure {
 }
 
 export interface ErasureDeps {
-  store: Pick<Store, "rows" | "writer" | "time">;
+  store: Pick<Store, "read" | "writer" | "time">;
   config: { dataDir: string };
   log: Logger;
 }
@@ -58,8 +68,7 @@ export function createErasure({ store, config, log }: ErasureDeps): Erasure {
 
   /** Of the rows that the next step deletes. */
   async function pathsOf(deviceId: number): Promise<string[]> {
-    const sql = `SELECT path FROM media_files WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`;
-    return (await store.rows(sql, [deviceId])).map((row) => String(row.path));
+    return (await store.read(PATHS, [deviceId])).map(({ path }) => path);
   }
 
   /** Files that came in are called `<device>-<inbox id>`. */
@@ -89,9 +98,8 @@ export function createErasure({ store, config, log }: ErasureDeps): Erasure {
   async function sweep(): Promise<void> {
     do {
       asked = false;
-      const erased = await store.rows("SELECT id, erased_at FROM erased_devices ORDER BY id LIMIT 1000", []);
-      for (const { id, erased_at: erasedAt } of erased)
-        if (!signal.aborted) await eraseRest(Number(id), Number(erasedAt));
+      for (const { id, erasedAt } of await store.read(ERASED))
+        if (!signal.aborted) await eraseRest(id, erasedAt);
     } while (asked && !signal.aborted);
   }
 

@@ -1,6 +1,7 @@
 import { is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import * as schema from "../../drizzle/schema.ts";
+import { defineQuery, integer } from "./query.ts";
 import type { Statement, Store } from "./store.ts";
 
 /** Rows that one step deletes: few enough for everybody else's commits to go on beside it. */
@@ -16,6 +17,17 @@ const CHILDREN: Child[] = [
   { table: "outbox_history", column: "outbox_id", parent: "outbox" },
   { table: "delivery_attempts", column: "delivery_id", parent: "deliveries" },
 ];
+
+const PARENTS = new Map(
+  CHILDREN.map(({ parent }) => [
+    parent,
+    defineQuery(`SELECT rowid AS place, id FROM ${parent} WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`, {
+      place: integer(),
+      // A number or a text, and compared as it is.
+      id: { decode: (value) => value },
+    }),
+  ]),
+);
 
 /** A row or a handful of them for each number; what makes it work is among them, so that it ends with the number. */
 const SMALL = ["wa_creds", "webhooks", "reachout_locks", "send_brakes", "group_lists", "bot_bindings"];
@@ -47,7 +59,7 @@ export function eraseRecord(deviceId: number, now: number): Statement[] {
  * @returns how many of its rows are gone; 0 when it has none
  */
 export async function eraseStep(
-  { rows, writer }: Pick<Store, "rows" | "writer">,
+  { read, writer }: Pick<Store, "read" | "writer">,
   table: string,
   deviceId: number,
 ): Promise<number> {
@@ -58,10 +70,7 @@ export async function eraseStep(
     const [result] = await writer.commit([{ sql, args: [deviceId] }]);
     return result!.rowsAffected;
   }
-  const found = await rows(
-    `SELECT rowid AS place, id FROM ${table} WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`,
-    [deviceId],
-  );
+  const found = await read(PARENTS.get(table)!, [deviceId]);
   if (found.length === 0) return 0;
   const ids = JSON.stringify(found.map(({ id }) => id));
   const places = JSON.stringify(found.map(({ place }) => place));

@@ -1,3 +1,4 @@
+import { timeWithClock } from "../../../src/model/time.ts";
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { eventStream } from "../../../src/api/event-stream.ts";
@@ -7,7 +8,7 @@ import { caller, device } from "../../_setup/routes-app.ts";
 const START = Date.UTC(2026, 10, 21);
 const set = (): { events: Events; clock: { now: number } } => {
   const clock = { now: START };
-  return { events: createEvents(() => clock.now), clock };
+  return { events: createEvents(timeWithClock(() => clock.now)), clock };
 };
 const happen = (events: Events, count: number, account = "a1"): void => {
   for (let n = 0; n < count; n++)
