@@ -4,16 +4,19 @@
  * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --chats 100 --numbers 50`.
  *
  * `--echo`: only text → bot reply, in one chat and in many. `--profile DIR`: the same, with a CPU profile of the gateway.
- * `--bots`: only what bots cost (`bots.ts`). `--year [--messages 1000000]`: what a year of data costs (`year/main.ts`).
+ * `--year [--messages 1000000]`: what a year of data costs (`year/main.ts`).
+ * `--bots`: only what bots cost (`bots.ts`). `--slow-disk 5`: what 5 ms more per flush of the disk cost, see
+ * `slow-disk-rounds.ts`.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Simulator } from "../../src/simulator/types.ts";
 import { benchBots } from "./bots.ts";
 import { call, createAccount, link } from "./gateway-client.ts";
 import { benchMedia } from "./media.ts";
+import { roundTrips } from "./round-trips.ts";
+import { benchSlowDisk } from "./slow-disk-rounds.ts";
 import {
   type BenchGateway,
   cpuMs,
@@ -36,6 +39,7 @@ const { values } = parseArgs({
     profile: { type: "string" },
     bots: { type: "boolean", default: false },
     year: { type: "boolean", default: false },
+    "slow-disk": { type: "string" },
   },
 });
 if (values.bots) {
@@ -57,38 +61,15 @@ const rounds = Number(values.rounds);
 const messages = Number(values.messages ?? 300);
 const chats = Number(values.chats);
 const numbers = Number(values.numbers);
+if (values["slow-disk"] !== undefined) {
+  await benchSlowDisk({ ms: Number(values["slow-disk"]), rounds, messages, chats });
+  endAll();
+  process.exit(0);
+}
 const onlyEcho = values.echo || values.profile !== undefined;
 
 const median = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
 const range = (list: number[]): string => `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`;
-
-/**
- * Contacts write in parallel, each waits for its reply before it writes again.
- *
- * @returns when all were answered: how long each answer took, milliseconds
- */
-async function roundTrips(
-  sim: Simulator,
-  people: string[],
-  to: string,
-  text: string,
-  count: number,
-): Promise<number[]> {
-  const each = Math.ceil(count / people.length);
-  const took: number[] = [];
-  await Promise.all(
-    people.map(async (person) => {
-      let since = (await sim.messages(person, { from: to })).at(-1)?.seq ?? 0;
-      for (let i = 0; i < each; i++) {
-        const started = performance.now();
-        await sim.sendText(person, to, text);
-        since = (await sim.waitForMessage(person, { from: to, since }, 30_000)).seq;
-        took.push(performance.now() - started);
-      }
-    }),
-  );
-  return took;
-}
 
 /** One round of some work: CPU milliseconds per message, and the median of how long one took where the work tells. */
 interface Round {
