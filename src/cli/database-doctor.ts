@@ -41,7 +41,7 @@ export async function examineDatabase(
 
 async function examineFile(config: Config, file: string, repair: boolean, now: number): Promise<Finding[]> {
   // Opening such a file would make SQLite throw the rest of its log away.
-  if (isWalDamaged(`${file}-wal`))
+  if (await isWalDamaged(`${file}-wal`))
     return [bad("contents", `the log ${file}-wal was changed after it was written; ${NOT_SAVED}`)];
   const client = createClient({ url: `file:${file}`, concurrency: 1 });
   const findings: Finding[] = [];

@@ -20,8 +20,8 @@ export async function refuseDamage(client: Client, file: string, name: string): 
  *
  * @throws {StartError} before anything has opened the database; nothing is changed
  */
-export function refuseDamagedWal(file: string, name: string): void {
-  if (isWalDamaged(`${file}-wal`)) throw damaged(name);
+export async function refuseDamagedWal(file: string, name: string): Promise<void> {
+  if (await isWalDamaged(`${file}-wal`)) throw damaged(name);
 }
 
 /** Turns what the database says into the one line that a start ends with. */

@@ -63,7 +63,7 @@ async function openLocked(
   const name = file === null ? "The database of DATABASE_URL" : `The database ${file}`;
   if (file !== null) {
     createPrivately(file);
-    refuseDamagedWal(file, name);
+    await refuseDamagedWal(file, name);
   }
   const client = createClient({
     url: config.databaseUrl,

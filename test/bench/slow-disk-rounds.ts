@@ -75,9 +75,9 @@ export async function benchSlowDisk({ ms, rounds, messages, chats }: SlowDiskOpt
 
 /** @returns stops asking */
 function askWhetherAlive({ gateway, answers }: Side): () => Promise<void> {
-  let going = true;
+  const asking = { going: true };
   const asked = (async () => {
-    while (going) {
+    while (asking.going) {
       const started = performance.now();
       await fetch(`${gateway.url}/health/live`).then((response) => response.arrayBuffer());
       answers.push(performance.now() - started);
@@ -85,7 +85,7 @@ function askWhetherAlive({ gateway, answers }: Side): () => Promise<void> {
     }
   })();
   return () => {
-    going = false;
+    asking.going = false;
     return asked;
   };
 }
