@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "pino";
 import { backoffMs, type Cancel, type Time } from "../model/time.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../whatsapp/port.ts";
@@ -39,6 +40,9 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
+/** Chats that are looked at in one turn of the event loop. */
+const CHATS_AT_ONCE = 500;
+
 /**
  * In one chat the next message leaves when the outcome of the one before is known; chats do not wait for each other;
  * chats with replies come before the others, and only the others are paced.
@@ -63,11 +67,27 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   function firstTriable(ready: ReadonlySet<Chat>): Chat | null {
+    let passed = 0;
     for (const chat of ready) {
       if (listened?.heard || !chat.messages[0]!.uncertain) return chat;
       chats.leave(chat, "idle");
+      if (++passed < CHATS_AT_ONCE) continue;
+      pumpSoon();
+      return null;
     }
     return null;
+  }
+
+  /** A number may have a message for each of thousands of chats: everybody else goes on in between. */
+  async function eachChat(work: (chat: Chat) => void): Promise<void> {
+    let done = 0;
+    for (const chat of chats.all()) {
+      work(chat);
+      if (++done % CHATS_AT_ONCE > 0) continue;
+      pump();
+      await turn();
+    }
+    pump();
   }
 
   function hasToken(): boolean {
@@ -92,9 +112,9 @@ export function createSender(deps: SenderDeps): Sender {
     void connection.caughtUp().then(() => {
       current.heard = true;
       if (listened !== current) return;
-      for (const chat of chats.all())
+      void eachChat((chat) => {
         if (chat.state === "idle" && chat.cancelPause === null) chats.makeReady(chat);
-      pump();
+      });
     });
   }
 
@@ -197,11 +217,10 @@ export function createSender(deps: SenderDeps): Sender {
     has: chats.has,
     messages: chats.messages,
     wake() {
-      for (const chat of chats.all()) {
+      void eachChat((chat) => {
         chat.failures = 0;
         if (chat.state !== "sending") chats.makeReady(chat);
-      }
-      pump();
+      });
     },
     get size() {
       return chats.size;

@@ -248,7 +248,9 @@ export function createSenders(deps: SendersDeps): Senders {
     async open(deviceId) {
       const device = await store.readOne(STATE_WITH_QUEUE, [deviceId]);
       if (device === null) return;
-      await (NOT_LINKED_STATES.has(device.state) ? abandon(deviceId) : wake(deviceId));
+      if (NOT_LINKED_STATES.has(device.state)) return abandon(deviceId);
+      // It is read while the gateway starts to work: what is stored meanwhile waits behind it.
+      void wake(deviceId);
     },
 
     async drain() {
