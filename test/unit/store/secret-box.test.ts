@@ -17,6 +17,11 @@ describe("the secret box", () => {
     );
   });
 
+  it("never uses a nonce twice", () => {
+    const nonces = Array.from({ length: 2_000 }, () => box.seal("same", "c").subarray(1, 13).toString("hex"));
+    expect(new Set(nonces).size).toBe(nonces.length);
+  });
+
   it("does not open a value in another row, with another master key, or with any byte changed", () => {
     const sealed = box.seal("private", "wa_keys:1:session:4915");
 
