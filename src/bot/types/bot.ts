@@ -13,7 +13,7 @@ export interface SessionOptions<Session> {
   /** Any Standard Schema (zod, valibot, arktype, …). What it refuses is not stored, and the handler has failed. */
   schema?: StandardSchema<unknown, Session>;
   initial(): Session;
-  /** Forgotten after this time without a change. Default: never. */
+  /** Forgotten after this time without a change. Default: with the chat, when nobody has written in it for a year. */
   ttl?: Duration;
   /** Makes today's shape of what an older version wrote. Default: it begins anew. */
   migrate?(old: unknown, version: number): Session;
