@@ -416,6 +416,7 @@ export const deliveries = sqliteTable(
     url: text().notNull(),
     state: text().$type<"pending" | "delivered" | "retrying" | "dead" | "disabled">().notNull(),
     attempts: integer().notNull().default(0),
+    /** When it may go; null when it does not wait, and while it is held behind an older one of its chat. */
     nextAt: integer("next_at"),
     /** Sealed JSON body, posted byte for byte the same on every attempt. */
     body: blob({ mode: "buffer" }).notNull(),
@@ -426,9 +427,13 @@ export const deliveries = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (t) => [
-    /** Holds all that is looked at while thousands wait. */
-    index("deliveries_due")
-      .on(t.nextAt, t.deviceId, t.chat)
+    /** What a number has waiting, by the time at which it may go. */
+    index("deliveries_waiting")
+      .on(t.deviceId, t.nextAt, t.chat, t.attempts)
+      .where(sql`state in ('pending','retrying')`),
+    /** What a chat has waiting, the oldest first. */
+    index("deliveries_waiting_chat")
+      .on(t.deviceId, t.chat, t.createdAt)
       .where(sql`state in ('pending','retrying')`),
     index("deliveries_state").on(t.deviceId, t.state, t.createdAt),
     index("deliveries_device").on(t.deviceId, t.createdAt),

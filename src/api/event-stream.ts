@@ -3,6 +3,7 @@ import type { Caller, Permission } from "../accounts/caller.ts";
 import type { AccountEvent, EventName, EventReader } from "../events/events.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
+import { systemTime } from "../model/time.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
 import { toEvent } from "../webhooks/payload.ts";
@@ -64,9 +65,9 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
         .join("");
       if (text !== "") return text;
       if (events.length > 0) continue;
-      const since = performance.now();
+      const since = systemTime.monotonic();
       await reader.wait(heartbeatMs);
-      if (!closed.signal.aborted && performance.now() - since >= heartbeatMs - 1) return ":\n\n";
+      if (!closed.signal.aborted && systemTime.monotonic() - since >= heartbeatMs - 1) return ":\n\n";
     }
     return null;
   }
@@ -76,14 +77,13 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
       start(controller) {
         controller.enqueue(encode(": connected\n\n"));
         // A socket that takes nothing asks for nothing, and would be held for ever.
-        const watch = setInterval(() => {
-          if (closed.signal.aborted) clearInterval(watch);
+        const endWatch = systemTime.every(heartbeatMs, () => {
+          if (closed.signal.aborted) endWatch();
           else if (!reading && reader.isBehind()) {
             end();
             controller.error(new Error("The listener is too slow."));
           }
-        }, heartbeatMs);
-        watch.unref();
+        });
       },
       async pull(controller) {
         reading = true;

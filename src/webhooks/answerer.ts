@@ -98,6 +98,9 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     }
   }
 
+  const isAway = ({ deviceId }: StoredMessage): boolean =>
+    breakers.isOpen(deviceId) || breakers.isCatchingUp(deviceId);
+
   /** True also while older messages of the chat are still on their way to a webhook that was away. */
   async function mustWait(delivery: Delivery): Promise<boolean> {
     if (breakers.isOpen(delivery.deviceId)) return true;
@@ -107,9 +110,10 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   /** Nothing is posted now: the chat goes on, and the worker posts it when the webhook is back. */
   function wait(delivery: Delivery, webhook: Webhook): Answer {
     const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
-    worker.expect(store.now() + COMMIT_TAKES_MS);
+    worker.expect(delivery.deviceId, store.now() + COMMIT_TAKES_MS);
     const trail = [{ by: "webhook", outcome: "not_asked", detail: "it keeps failing; the message waits" }];
-    return { kind: "pass", trail, statements: [insertDelivery(store.box, delivery, webhook.url, progress)] };
+    const row = insertDelivery(store.box, delivery, webhook.url, progress, "behind");
+    return { kind: "pass", trail, statements: [row] };
   }
 
   function conclude(
@@ -126,7 +130,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     const progress = progressAfter(attempt, 1, now(), random);
     if (progress.state === "dead") deps.onDead?.();
     const statements = [insertAttempt(box, delivery.id, 1, attempt)];
-    if (progress.nextAt !== null) worker.expect(progress.nextAt);
+    if (progress.nextAt !== null) worker.expect(made.deviceId, progress.nextAt);
     if (switchedOff) statements.push(...switchedOff.statements);
     const trail = [trailOf(attempt, outcome)];
     if (outcome === null) {
@@ -156,9 +160,11 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
     const progress = { state: "pending", nextAt: delivery.createdAt } as const;
     return {
-      statements: [insertDelivery(store.box, delivery, webhook.url, progress)],
+      statements: [
+        insertDelivery(store.box, delivery, webhook.url, progress, isAway(stored) ? "behind" : "any"),
+      ],
       async afterCommit() {
-        if (await mustWait(delivery)) return worker.wake();
+        if (await mustWait(delivery)) return worker.wake(delivery.deviceId);
         const presence = showPresence(deps, stored, webhook, false);
         await worker.run(delivery);
         presence.done();
@@ -170,7 +176,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   return { holder: { ...described, answer: hold }, answerer: { ...described, answer, forward } };
 }
 
-/** The endpoint, when it is to be told of this message. */
+/** The webhook, when it is to be told of this message. */
 function wanted(webhook: Webhook | null, message: Incoming, handledBy: string | null): Webhook | null {
   if (webhook === null || !isActive(webhook)) return null;
   if (handledBy !== null && webhook.mode !== "always") return null;

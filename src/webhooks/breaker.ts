@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
-import type { Statement, Store } from "../store/store.ts";
+import { webhooks } from "../../drizzle/schema.ts";
+import { defineQuery } from "../store/query.ts";
+import type { Store } from "../store/store.ts";
 import type { Attempt } from "./deliver.ts";
-import { catchUp } from "./rows.ts";
+import { catchUp, inSteps } from "./waiting.ts";
 import { breakerPause, LONGEST_BREAKER_PAUSE } from "./schedule.ts";
 
 /**
@@ -16,7 +18,11 @@ export interface Breakers {
   isOpen(deviceId: number): boolean;
   /** It has closed, and what had waited is still going out. */
   isCatchingUp(deviceId: number): boolean;
+  /** All numbers of which that is so. */
+  catchingUp(): number[];
   caughtUp(deviceId: number): void;
+  /** What had waited was still going out when the last run ended. */
+  goOn(deviceId: number): void;
   /** How many attempts of this number the worker may make at the same time. */
   slots(deviceId: number): number;
   open(): OpenBreakers;
@@ -51,8 +57,8 @@ export interface BreakersDeps {
   log: Logger;
   /** 0 to 1; spreads the ends of pauses. */
   random: () => number;
-  /** Deliveries may go out that had to wait. */
-  wake(): void;
+  /** Deliveries of this number may go out that had to wait. */
+  wake(deviceId: number): void;
   /** Called when it has opened or closed. */
   onTurn?: (deviceId: number, to: "paused" | "ok") => void;
 }
@@ -66,6 +72,8 @@ interface Breaker {
   pausedUntil: number | null;
   openedAt: number;
   probing: boolean;
+  /** It accepts again, and what waits is being made ready: nothing is posted until that is done. */
+  closing: boolean;
   /** Attempts accepted since it closed; null unless it is catching up. */
   caught: number | null;
 }
@@ -81,6 +89,15 @@ const SLOTS = 16;
 /** So that one number's failing receiver does not take all slots. */
 const SLOTS_WHILE_FAILING = 4;
 
+const FAILING = defineQuery(
+  "select device_id, failures, failing_since, paused_until from webhooks where failing_since is not null",
+  {
+    deviceId: webhooks.deviceId,
+    failures: webhooks.failures,
+    failingSince: webhooks.failingSince,
+    pausedUntil: webhooks.pausedUntil,
+  },
+);
 const UPDATE = "update webhooks set failures = ?, failing_since = ?, paused_until = ? where device_id = ?";
 
 export function createBreakers({ store, log, random, wake, onTurn }: BreakersDeps): Breakers {
@@ -96,36 +113,54 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
   }
 
   /** Beside the attempts' own commits: a count that is one behind after a crash does no harm. */
-  function write(deviceId: number, beside: Statement[] = []): Promise<void> {
+  function write(deviceId: number): Promise<void> {
     const { failures, failingSince, pausedUntil } = known.get(deviceId) ?? CLOSED;
     const update = { sql: UPDATE, args: [failures, failingSince, pausedUntil, deviceId] };
-    const done = store.writer.commit([update, ...beside]).then(
-      () => undefined,
-      (error: unknown) => log.error({ device: deviceId, error }, "a webhook's failures could not be counted"),
+    return tracked(
+      store.writer.commit([update]).then(
+        () => undefined,
+        (error: unknown) =>
+          log.error({ device: deviceId, error }, "a webhook's failures could not be counted"),
+      ),
     );
-    written = written.then(() => done);
-    return done;
+  }
+
+  function tracked(work: Promise<void>): Promise<void> {
+    written = written.then(() => work);
+    return work;
   }
 
   function accepted(deviceId: number): void {
     const breaker = known.get(deviceId);
     if (!breaker) return;
-    const wasOpen = breaker.pausedUntil !== null;
+    if (breaker.pausedUntil !== null) return void tracked(close(deviceId, breaker));
     if (breaker.failingSince !== null) {
       Object.assign(breaker, { ...CLOSED, probing: breaker.probing, caught: breaker.caught });
-      if (!wasOpen) void write(deviceId);
+      void write(deviceId);
     }
-    if (wasOpen) void close(deviceId, breaker);
-    else if (breaker.caught !== null) breaker.caught++;
+    if (breaker.caught !== null) breaker.caught++;
     else known.delete(deviceId);
   }
 
+  /** Nothing goes out before everything that waits has its place: else what is behind would come first. */
   async function close(deviceId: number, breaker: Breaker): Promise<void> {
-    breaker.caught = 1;
+    if (breaker.closing) return;
+    breaker.closing = true;
+    try {
+      await inSteps(store, () => catchUp(deviceId, store.now()));
+    } catch (error) {
+      // The pause is over already: the next probe tries it again.
+      log.error({ device: deviceId, error }, "what waits for a webhook could not be made ready");
+      breaker.closing = false;
+      return;
+    }
+    // It may have been set anew, or deleted, meanwhile.
+    if (known.get(deviceId) !== breaker) return;
+    Object.assign(breaker, { ...CLOSED, probing: breaker.probing, caught: 1 });
     log.info({ device: deviceId }, "the webhook accepts again; what waited goes out");
-    await write(deviceId, [catchUp(deviceId, store.now())]);
+    await write(deviceId);
     onTurn?.(deviceId, "ok");
-    wake();
+    wake(deviceId);
   }
 
   function failed(deviceId: number, attempt: Attempt, isProbe: boolean): "goes on" | "disable" {
@@ -164,29 +199,23 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
   return {
     async load() {
       known.clear();
-      const sql = `select device_id, failures, failing_since, paused_until from webhooks
-        where failing_since is not null`;
-      for (const row of await store.rows(sql, [])) {
-        const failures = Number(row.failures);
-        const pausedUntil = row.paused_until === null ? null : Number(row.paused_until);
-        const failingSince = Number(row.failing_since);
-        known.set(Number(row.device_id), {
-          ...CLOSED,
-          failures,
-          outages: failures,
-          failingSince,
-          pausedUntil,
-        });
-      }
+      for (const { deviceId, ...kept } of await store.read(FAILING))
+        known.set(deviceId, { ...CLOSED, ...kept, outages: kept.failures });
     },
 
     isOpen: (deviceId) => (known.get(deviceId)?.pausedUntil ?? null) !== null,
     isCatchingUp: (deviceId) => (known.get(deviceId)?.caught ?? null) !== null,
+    catchingUp: () => [...known].filter(([, { caught }]) => caught !== null).map(([deviceId]) => deviceId),
 
     caughtUp(deviceId) {
       const breaker = known.get(deviceId);
       if (breaker) breaker.caught = null;
       if (breaker?.failingSince === null) known.delete(deviceId);
+    },
+
+    goOn(deviceId) {
+      const breaker = breakerOf(deviceId);
+      if (breaker.pausedUntil === null) breaker.caught ??= 1;
     },
 
     slots(deviceId) {
@@ -204,7 +233,7 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
         if (now - breaker.openedAt < FIRST_RETRIES_END_MS)
           all.firstRetries[deviceId] = breaker.openedAt + LATEST_FIRST_RETRY_MS;
         else all.paused.push(deviceId);
-        if (breaker.probing) continue;
+        if (breaker.probing || breaker.closing) continue;
         if (pauseIsOver(breaker, now)) all.toProbe.push(deviceId);
         else all.nextProbeAt = Math.min(all.nextProbeAt, breaker.pausedUntil);
       }
@@ -231,13 +260,14 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
 
     async reset(deviceId) {
       const breaker = known.get(deviceId);
-      known.delete(deviceId);
       if (!breaker) return;
-      const wasOpen = breaker.pausedUntil !== null;
-      if (wasOpen) known.set(deviceId, { ...CLOSED, caught: 1 });
-      await write(deviceId, wasOpen ? [catchUp(deviceId, store.now())] : []);
-      if (wasOpen) onTurn?.(deviceId, "ok");
-      wake();
+      if (breaker.pausedUntil !== null) {
+        known.set(deviceId, { ...breaker, closing: false });
+        return tracked(close(deviceId, known.get(deviceId)!));
+      }
+      known.delete(deviceId);
+      await write(deviceId);
+      wake(deviceId);
     },
 
     health(deviceId) {
@@ -257,5 +287,6 @@ const CLOSED: Readonly<Breaker> = {
   pausedUntil: null,
   openedAt: Number.NEGATIVE_INFINITY,
   probing: false,
+  closing: false,
   caught: null,
 };

@@ -1,5 +1,6 @@
 import { subscribe } from "node:diagnostics_channel";
 import { failpoint, hasFailpoints } from "../model/failpoint.ts";
+import type { Time } from "../model/time.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { OutboundAnswer, SafeFetch } from "../net/safe-fetch.ts";
 import { signingSecrets } from "./registry.ts";
@@ -31,8 +32,7 @@ export interface Attempt {
 
 export interface DelivererDeps {
   http: Pick<SafeFetch, "request">;
-  /** Milliseconds. */
-  now: () => number;
+  time: Pick<Time, "now" | "monotonic">;
   /** Ends attempts that are under way: they reject with its reason and do not count. */
   stopping: AbortSignal;
   inFlight: InFlight;
@@ -51,13 +51,13 @@ if (hasFailpoints)
     if (request.headers.includes("webhook-id")) failpoint("after-webhook-request");
   });
 
-export function createDeliverer({ http, now, stopping, inFlight, onAttempt }: DelivererDeps): Deliverer {
+export function createDeliverer({ http, time, stopping, inFlight, onAttempt }: DelivererDeps): Deliverer {
   async function post(webhook: Webhook, id: string, body: string): Promise<Attempt> {
-    const at = now();
+    const at = time.now();
     // Durations are measured, not subtracted from a clock that may be set.
-    const started = performance.now();
+    const started = time.monotonic();
     const done = (rest: Pick<Attempt, "statusCode" | "error" | "result"> & Partial<Attempt>): Attempt => {
-      const durationMs = Math.round(performance.now() - started);
+      const durationMs = Math.round(time.monotonic() - started);
       const attempt = { answer: null, retryAfterMs: null, parsed: null, ...rest, at, durationMs };
       onAttempt?.(attempt);
       return attempt;
@@ -72,7 +72,7 @@ export function createDeliverer({ http, now, stopping, inFlight, onAttempt }: De
         signal: stopping,
       });
       failpoint("after-webhook-answer");
-      return done(readAnswer(answer, now()));
+      return done(readAnswer(answer, time.now()));
     } catch (error) {
       stopping.throwIfAborted();
       return done(failure(error));

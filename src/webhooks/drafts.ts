@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import type { MediaRequest } from "../model/media.ts";
 import type { Draft, MediaDraft } from "../model/messages.ts";
+import type { Time } from "../model/time.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { AddressedDraft } from "../model/answerer.ts";
 import type { Webhook } from "./settings.ts";
@@ -22,8 +23,7 @@ export interface ReplyMedia {
 export interface DraftsDeps {
   log: Logger;
   media: ReplyMedia;
-  /** Milliseconds. */
-  now: () => number;
+  time: Pick<Time, "now" | "after">;
   /** Ends fetches that are under way: the attempt rejects with its reason and does not count. */
   stopping: AbortSignal;
   /** For all files of one answer together. Default 60,000. */
@@ -53,7 +53,7 @@ const MEDIA_TIME_MS = 60_000;
 
 /** Makes drafts of what a webhook answered. What may not or cannot be sent is recorded; the others go. */
 export function createDrafts(deps: DraftsDeps): Drafts {
-  const { log, media, now, stopping, mediaTimeMs = MEDIA_TIME_MS } = deps;
+  const { log, media, time, stopping, mediaTimeMs = MEDIA_TIME_MS } = deps;
 
   async function draftOf(
     reply: WebhookReply,
@@ -72,7 +72,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     const make = (signal: AbortSignal): Promise<PromiseSettledResult<Draft>[]> =>
       Promise.allSettled(parsed.replies.map((reply) => draftOf(reply, delivery, signal)));
     const files = parsed.replies.some(({ kind }) => kind === "media");
-    const made = await (files ? withinTime(stopping, mediaTimeMs, make) : make(stopping));
+    const made = await (files ? withinTime(time, stopping, mediaTimeMs, make) : make(stopping));
     return made.flatMap((result, index) => {
       if (result.status === "fulfilled") return [result.value];
       ignored.push(`${nameOf(parsed.replies[index]!)}: ${reasonOf(result.reason, delivery, log)}`);
@@ -86,14 +86,14 @@ export function createDrafts(deps: DraftsDeps): Drafts {
       const ignored = [...parsed.ignored];
       const nothing = (): PreparedReply => ({ replies: [], reply: { understood, ignored, ids: [] } });
       if (parsed.replies.length === 0) return nothing();
-      const early = refusal(delivery, replyMaxAge, now()) ?? (await guard());
+      const early = refusal(delivery, replyMaxAge, time.now()) ?? (await guard());
       if (early !== null) {
         ignored.push(early);
         return nothing();
       }
       const drafts = await draftsOf(parsed, delivery, ignored);
       // Files take their time.
-      const late = refusal(delivery, replyMaxAge, now());
+      const late = refusal(delivery, replyMaxAge, time.now());
       if (late !== null) {
         ignored.push(late);
         return nothing();
@@ -147,6 +147,7 @@ function reasonOf(error: unknown, { deviceId, id }: Delivery, log: Logger): stri
 }
 
 async function withinTime<T>(
+  time: Pick<Time, "after">,
   stopping: AbortSignal,
   timeMs: number,
   work: (signal: AbortSignal) => Promise<T>,
@@ -154,7 +155,7 @@ async function withinTime<T>(
   stopping.throwIfAborted();
   const controller = new AbortController();
   const tooSlow = new GatewayError("FILE_UNREACHABLE", `The file did not arrive within ${timeMs / 1000} s.`);
-  const timer = setTimeout(() => controller.abort(tooSlow), timeMs);
+  const cancel = time.after(timeMs, () => controller.abort(tooSlow));
   const stop = (): void => controller.abort(stopping.reason);
   stopping.addEventListener("abort", stop, { once: true });
   try {
@@ -162,7 +163,7 @@ async function withinTime<T>(
     stopping.throwIfAborted();
     return done;
   } finally {
-    clearTimeout(timer);
+    cancel();
     stopping.removeEventListener("abort", stop);
   }
 }

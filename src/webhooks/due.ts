@@ -1,69 +1,94 @@
-import type { Row } from "@libsql/client";
+import { deliveries } from "../../drizzle/schema.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import type { OpenBreakers } from "./breaker.ts";
-import type { Delivery } from "./rows.ts";
+import { DELIVERY_COLUMNS, type Delivery, type DeliveryRow } from "./rows.ts";
+import { WAITING } from "./waiting.ts";
 
-/** What must not be begun now. */
-export interface Busy {
-  /** Chats with an attempt under way, as `chatId` names them: the next of a chat comes after it. */
-  chats: string[];
-  /** Numbers with no slot left. */
-  full: number[];
-  open: OpenBreakers;
-}
-
-// Conditions in the order of their cost. All but the last are answered by the index `deliveries_due` alone, so that
-// thousands of rows that wait cost little; the last one matters for a minute after a breaker has opened.
-const MAY_GO = `state in ('pending', 'retrying')
-  and +device_id not in (select value from json_each(?)) and +device_id not in (select value from json_each(?))
-  and device_id || ':' || chat not in (select value from json_each(?))
-  and (device_id not in (select cast(key as integer) from json_each(?))
-    or (attempts = 1 and next_at <= (select value from json_each(?) where cast(key as integer) = device_id)))`;
-const DUE = `select * from deliveries where rowid in
-  (select rowid from deliveries where ${MAY_GO} and next_at <= ? order by next_at limit ?) order by next_at, rowid`;
-const NEXT = `select min(next_at) as at from deliveries where ${MAY_GO}`;
-const FIRST_OF_NUMBER = `select * from deliveries where rowid =
-  (select rowid from deliveries where state in ('pending', 'retrying') and +device_id = ? order by next_at limit 1)`;
-const ANOTHER_WAITS = `select 1 from deliveries
-  where state in ('pending', 'retrying') and next_at <= ? and +device_id = ? and chat = ? and id <> ? limit 1`;
-const NUMBERS_DUE = `select distinct device_id from deliveries
-  where state in ('pending', 'retrying') and next_at <= ? and +device_id in (select value from json_each(?))`;
-
-export const chatId = (deviceId: number, chat: string): string => `${deviceId}:${chat}`;
+// All of it is answered by the indexes `deliveries_waiting` and `deliveries_waiting_chat`: what is held behind another of
+// its chat has no time, so that thousands of rows that wait are a few that may go.
+const COLUMNS =
+  "id, device_id, inbox_id, message_id, chat, type, attempts, may_reply, created_at, next_at, reply, body";
+const OF_NUMBER = `device_id = ?1 and ${WAITING}`;
+/** Rows that a look goes through: what lies behind so many that cannot go yet comes after them. */
+const WINDOW = 500;
+/** The oldest of each chat that is not busy. */
+const due = (tried: string) =>
+  defineQuery(
+    `select ${COLUMNS} from deliveries where rowid in (select row from
+      (select row, min(next_at) as at from
+        (select rowid as row, chat, next_at from deliveries
+          where ${OF_NUMBER} and next_at <= ?3 ${tried} order by next_at limit ${WINDOW})
+        where chat not in (select value from json_each(?2)) group by chat)
+      order by at limit ?4) order by next_at`,
+    DELIVERY_COLUMNS,
+  );
+const DUE = due("");
+const FIRST_RETRIES = due("and attempts = 1");
+const NEXT = defineQuery(
+  `select next_at as at from deliveries where ${OF_NUMBER} and next_at > ?2 order by next_at limit 1`,
+  { at: integer() },
+);
+const FIRST_OF_NUMBER = defineQuery(
+  `select ${COLUMNS} from deliveries where ${OF_NUMBER} and next_at is not null order by next_at limit 1`,
+  DELIVERY_COLUMNS,
+);
+const ANOTHER_WAITS = defineQuery(
+  `select 1 as found from deliveries
+    where device_id = ? and chat = ? and ${WAITING} and id <> ? and (next_at is null or next_at <= ?) limit 1`,
+  { found: integer() },
+);
+// Those that are held come first.
+const BEHIND = defineQuery(`select next_at from deliveries where ${OF_NUMBER} order by next_at limit 1`, {
+  nextAt: deliveries.nextAt,
+});
+const NUMBERS = defineQuery(
+  `with recursive numbers (id) as (select min(device_id) from deliveries where ${WAITING}
+    union all select (select min(device_id) from deliveries where ${WAITING} and device_id > numbers.id)
+      from numbers where numbers.id is not null)
+    select id from numbers where id is not null`,
+  { id: integer() },
+);
 
 /** Looks into the table for deliveries that wait. Never more rows than were asked for are in memory. */
 export interface DueRows {
-  /** The oldest that may go now, at most `most`. */
-  due(busy: Busy, most: number): Promise<Row[]>;
-  /** When the next one may go, Unix milliseconds; null when none waits. */
-  nextAt(busy: Busy): Promise<number | null>;
+  /**
+   * The oldest of each chat of a number that may go by a time, at most `most`.
+   *
+   * @param busy  chats with an attempt in flight: the next of a chat comes after it
+   * @param until Unix milliseconds
+   * @param which `first-retries`: only what was tried once
+   */
+  due(
+    deviceId: number,
+    busy: string[],
+    until: number,
+    most: number,
+    which: "all" | "first-retries",
+  ): Promise<DeliveryRow[]>;
+  /** When the next one of a number may go that may not go yet, Unix milliseconds; null when there is none. */
+  nextAt(deviceId: number, now: number): Promise<number | null>;
   /** What a closed breaker would let go first. */
-  firstOf(deviceId: number): Promise<Row | null>;
+  firstOf(deviceId: number): Promise<DeliveryRow | null>;
   /** Whether something else of its chat is to go out before it. */
   anotherWaits(delivery: Pick<Delivery, "id" | "deviceId" | "chat" | "createdAt">): Promise<boolean>;
-  /** Which of these numbers have something that may go now. */
-  numbersDue(deviceIds: number[]): Promise<number[]>;
+  /** Whether a number has something that is held, or may go now. */
+  isBehind(deviceId: number, now: number): Promise<boolean>;
+  /** Numbers for which anything waits. */
+  numbers(): Promise<number[]>;
 }
 
-export function createDueRows({ rows, now }: Pick<Store, "rows" | "now">): DueRows {
+export function createDueRows({ read, readOne }: Pick<Store, "read" | "readOne">): DueRows {
   return {
-    due: (busy, most) => rows(DUE, [...argsOf(busy), now(), most]),
-    async nextAt(busy) {
-      const [next] = await rows(NEXT, argsOf(busy));
-      return next?.at === null || next?.at === undefined ? null : Number(next.at);
-    },
-    firstOf: async (deviceId) => (await rows(FIRST_OF_NUMBER, [deviceId]))[0] ?? null,
+    due: (deviceId, busy, until, most, which) =>
+      read(which === "all" ? DUE : FIRST_RETRIES, [deviceId, JSON.stringify(busy), until, most]),
+    nextAt: async (deviceId, now) => (await readOne(NEXT, [deviceId, now]))?.at ?? null,
+    firstOf: (deviceId) => readOne(FIRST_OF_NUMBER, [deviceId]),
     anotherWaits: async ({ id, deviceId, chat, createdAt }) =>
-      (await rows(ANOTHER_WAITS, [createdAt, deviceId, chat, id])).length > 0,
-    async numbersDue(deviceIds) {
-      const found = await rows(NUMBERS_DUE, [now(), JSON.stringify(deviceIds)]);
-      return found.map((row) => Number(row.device_id));
+      (await readOne(ANOTHER_WAITS, [deviceId, chat, id, createdAt])) !== null,
+    async isBehind(deviceId, now) {
+      const first = await readOne(BEHIND, [deviceId]);
+      return first !== null && (first.nextAt === null || first.nextAt <= now);
     },
+    numbers: async () => (await read(NUMBERS)).map(({ id }) => id),
   };
-}
-
-/** Of `MAY_GO`. */
-function argsOf({ chats, full, open }: Busy): string[] {
-  const { paused, firstRetries } = open;
-  return [full, paused, chats, firstRetries, firstRetries].map((value) => JSON.stringify(value));
 }

@@ -1,3 +1,5 @@
+import { chatState } from "../../drizzle/schema.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** Chats that a webhook keeps for itself (`hold: seconds`), so that no bot's keyword cuts into its dialogue. */
@@ -16,42 +18,77 @@ export interface Holds {
 const KEEP = `insert into chat_state (device_id, chat, held_until) values (?, ?, ?)
   on conflict (device_id, chat) do update set held_until = excluded.held_until`;
 
-export function createHolds(store: Store): Holds {
-  /** Number → chat → Unix milliseconds. In memory: every message asks. */
-  const until = new Map<number, Map<string, number>>();
+const HELD = defineQuery(
+  "select device_id, chat, held_until AS heldUntil from chat_state where held_until > ?",
+  {
+    deviceId: chatState.deviceId,
+    chat: chatState.chat,
+    heldUntil: integer(),
+  },
+);
 
-  function set(deviceId: number, chat: string, at: number): void {
-    const chats = until.get(deviceId) ?? new Map<string, number>();
-    until.set(deviceId, chats.set(chat, at));
+/** By both clocks, whichever is first: the host's may be set back, and the other one knows nothing of the last run. */
+interface Hold {
+  /** Unix milliseconds. */
+  until: number;
+  /** As `Time.monotonic`. */
+  deadline: number;
+}
+
+/** Numbers of holds at which those that are over are looked for; doubled by what is left. */
+const FIRST_PRUNING = 1_000;
+
+export function createHolds(store: Pick<Store, "read" | "time">): Holds {
+  const { time } = store;
+  /** Number → chat. In memory: every message asks. */
+  const held = new Map<number, Map<string, Hold>>();
+  let added = 0;
+  let pruneAt = FIRST_PRUNING;
+
+  const isOver = ({ until, deadline }: Hold): boolean => time.now() >= until || time.monotonic() >= deadline;
+
+  function set(deviceId: number, chat: string, until: number): void {
+    const chats = held.get(deviceId) ?? new Map<string, Hold>();
+    const deadline = time.monotonic() + until - time.now();
+    held.set(deviceId, chats.set(chat, { until, deadline }));
+    if (++added >= pruneAt) prune();
+  }
+
+  function prune(): void {
+    added = 0;
+    for (const chats of held.values()) {
+      for (const [chat, hold] of chats) if (isOver(hold)) chats.delete(chat);
+      added += chats.size;
+    }
+    pruneAt = Math.max(FIRST_PRUNING, 2 * added);
   }
 
   return {
     async load() {
-      const sql = "select device_id, chat, held_until from chat_state where held_until > ?";
-      const rows = await store.rows(sql, [store.now()]);
-      for (const row of rows) set(Number(row.device_id), String(row.chat), Number(row.held_until));
+      for (const row of await store.read(HELD, [time.now()])) set(row.deviceId, row.chat, row.heldUntil);
     },
 
     holds(deviceId, chat) {
-      const at = until.get(deviceId)?.get(chat);
-      if (at === undefined) return false;
-      if (store.now() < at) return true;
-      until.get(deviceId)!.delete(chat);
+      const hold = held.get(deviceId)?.get(chat);
+      if (hold === undefined) return false;
+      if (!isOver(hold)) return true;
+      held.get(deviceId)!.delete(chat);
       return false;
     },
 
     keep(deviceId, chat, seconds) {
-      const at = seconds > 0 ? store.now() + seconds * 1000 : null;
-      set(deviceId, chat, at ?? 0);
-      return { sql: KEEP, args: [deviceId, chat, at] };
+      const until = seconds > 0 ? time.now() + seconds * 1000 : null;
+      if (until === null) held.get(deviceId)?.delete(chat);
+      else set(deviceId, chat, until);
+      return { sql: KEEP, args: [deviceId, chat, until] };
     },
 
-    forget: (deviceId) => void until.delete(deviceId),
+    forget: (deviceId) => void held.delete(deviceId),
 
     onClockMoved(ms) {
-      const ahead = store.now() + ms / 2;
-      for (const chats of until.values())
-        for (const [chat, at] of chats) if (at > ahead) chats.set(chat, at - ms);
+      const ahead = time.now() + ms / 2;
+      for (const chats of held.values())
+        for (const hold of chats.values()) if (hold.until > ahead) hold.until -= ms;
     },
   };
 }

@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
+import { devices } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Answerer } from "../model/answerer.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import { createWebhookAnswerers } from "./answerer.ts";
@@ -109,6 +111,8 @@ export interface Webhooks {
   onClockMoved(ms: number): void;
 }
 
+const NUMBER_OF = defineQuery("select number from devices where id = ?", { number: devices.number });
+
 /** Webhooks: configurations, the answerer for the pipeline, retries, and the records of what was delivered. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const {
@@ -123,24 +127,30 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     connection,
     random = Math.random,
   } = deps;
-  const { now } = store;
+  const { now, time } = store;
   const stopping = sharedAbort();
   const inFlight = createInFlight();
-  const registry = createRegistry({ store, config, checkUrl: (url) => checkUrl(http, url) });
+  const registry = createRegistry({ store, log, config, checkUrl: (url) => checkUrl(http, url) });
   const deliverer = createDeliverer({
     http,
-    now,
+    time,
     stopping: stopping.signal,
     inFlight,
     onAttempt: deps.onAttempt,
   });
-  const drafts = createDrafts({ log, media, now, stopping: stopping.signal });
+  const drafts = createDrafts({ log, media, time, stopping: stopping.signal });
   const holds = createHolds(store);
   const due = createDueRows(store);
   const records = createDeliveries(store);
   // Attempts count for breakers, which wake the worker that makes attempts.
   let worker: RetryWorker;
-  const breakers = createBreakers({ store, log, random, wake: () => worker.wake(), onTurn: deps.onTurn });
+  const breakers = createBreakers({
+    store,
+    log,
+    random,
+    wake: (deviceId) => worker.wake(deviceId),
+    onTurn: deps.onTurn,
+  });
   const { onDead, onDelivery, onTurn } = deps;
   const onDisabled = (deviceId: number): void => onTurn?.(deviceId, "disabled");
   const lateReplies = createLateReplies({ drafts, outbox, loopGuard, holds, now });
@@ -164,17 +174,17 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   }
 
   async function stop(graceMs = 5000): Promise<void> {
-    const cut = setTimeout(() => stopping.abort(new Error("The gateway is stopping.")), graceMs);
+    const cancel = store.time.after(graceMs, () => stopping.abort(new Error("The gateway is stopping.")));
     await Promise.all([worker.stop(), inFlight.idle()]);
-    clearTimeout(cut);
+    cancel();
     await breakers.idle();
   }
 
   async function test(deviceId: number): Promise<WebhookTest | null> {
     const webhook = registry.get(deviceId);
     if (webhook === null) return null;
-    const [device] = await store.rows("select number from devices where id = ?", [deviceId]);
-    const event = sampleEvent(String(device?.number ?? ""), store.now());
+    const device = await store.readOne(NUMBER_OF, [deviceId]);
+    const event = sampleEvent(device?.number ?? "", store.now());
     const attempt = await deliverer.attempt(webhook, `msg_${randomHex()}`, JSON.stringify(event));
     // Who tests what they have repaired need not wait for the next attempt; a test that fails says nothing new.
     breakers.record(deviceId, attempt, "test");
@@ -186,6 +196,9 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   return {
     async load() {
       await Promise.all([registry.load(), holds.load(), breakers.load()]);
+      // What is held, the oldest of its chat lets go; what comes now comes after it.
+      for (const deviceId of await due.numbers())
+        if (await due.isBehind(deviceId, Number.NEGATIVE_INFINITY)) breakers.goOn(deviceId);
     },
     start: worker.start,
     stop,
@@ -223,7 +236,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     },
     onClockMoved(ms) {
       holds.onClockMoved(ms);
-      worker.wake();
+      worker.sweep();
     },
   };
 }

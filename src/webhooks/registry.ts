@@ -1,10 +1,11 @@
+import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { readWebhookSettings, type DisabledReason, type Webhook, type WebhookSettings } from "./settings.ts";
-import { fromRow, upsert } from "./webhook-rows.ts";
-import { endWaiting } from "./rows.ts";
+import { fromRow, upsert, WEBHOOKS } from "./webhook-rows.ts";
 import { createSecret } from "./sign.ts";
+import { endWaiting, inSteps } from "./waiting.ts";
 
 const BOTH_SECRETS_SIGN_MS = 24 * 3600 * 1000;
 /** Each costs a signature per event. */
@@ -12,6 +13,7 @@ const MOST_OLD_SECRETS = 3;
 
 export interface RegistryDeps {
   store: Store;
+  log: Logger;
   config: { webhookTimeoutMs: number };
   /** @throws {GatewayError} URL_NOT_ALLOWED when the address leads into a private network */
   checkUrl(url: string): Promise<void>;
@@ -37,22 +39,35 @@ export interface Registry {
   remove(deviceId: number): Promise<boolean>;
   /** A new secret; the old one signs as well for 24 h. Null when there is no webhook. */
   rotate(deviceId: number): Promise<{ secret: string } | null>;
+  /** Ends what waits for a further attempt, a few rows in each commit. */
+  endWaiting(deviceId: number): Promise<void>;
   /** Statements that switch a webhook off, and what holds once they are committed. */
   disabling(deviceId: number, reason: DisabledReason): { statements: Statement[]; committed(): void };
   forget(deviceId: number): void;
 }
 
 /** The numbers' webhooks: rows in `webhooks`, all of them in memory. */
-export function createRegistry({ store, config, checkUrl }: RegistryDeps): Registry {
+export function createRegistry({ store, log, config, checkUrl }: RegistryDeps): Registry {
   const known = new Map<number, Webhook>();
 
+  /** What waits is being ended: who is set anew meanwhile would lose what came after. */
+  const ending = new Map<number, Promise<void>>();
+
+  function endAll(deviceId: number): Promise<void> {
+    const until = store.now();
+    const ended = inSteps(store, () => endWaiting(deviceId, until)).finally(() => ending.delete(deviceId));
+    ending.set(deviceId, ended);
+    return ended;
+  }
+
   async function save(webhook: Webhook): Promise<void> {
-    const statements = [upsert(webhook, store)];
-    if (!isActive(webhook)) statements.push(endWaiting(webhook.deviceId));
+    const { deviceId } = webhook;
+    await ending.get(deviceId);
     failpoint("before-secret-commit");
-    await store.writer.commit(statements);
+    await store.writer.commit([upsert(webhook, store)]);
     failpoint("after-secret-commit");
-    known.set(webhook.deviceId, webhook);
+    known.set(deviceId, webhook);
+    if (!isActive(webhook)) await endAll(deviceId);
   }
 
   return {
@@ -62,10 +77,7 @@ export function createRegistry({ store, config, checkUrl }: RegistryDeps): Regis
 
     async load() {
       known.clear();
-      for (const row of await store.rows("select * from webhooks", [])) {
-        const webhook = fromRow(row, store);
-        known.set(webhook.deviceId, webhook);
-      }
+      for (const row of await store.read(WEBHOOKS)) known.set(row.deviceId, fromRow(row, store));
     },
 
     async put(deviceId, input) {
@@ -83,10 +95,13 @@ export function createRegistry({ store, config, checkUrl }: RegistryDeps): Regis
       const row = { sql: "delete from webhooks where device_id = ?", args: [deviceId] };
       // A webhook that is made later begins without chats of its own.
       const holds = { sql: "update chat_state set held_until = null where device_id = ?", args: [deviceId] };
-      await store.writer.commit([row, endWaiting(deviceId), holds]);
+      await store.writer.commit([row, holds]);
       known.delete(deviceId);
+      await endAll(deviceId);
       return existed;
     },
+
+    endWaiting: (deviceId) => ending.get(deviceId) ?? endAll(deviceId),
 
     async rotate(deviceId) {
       const before = known.get(deviceId);
@@ -105,8 +120,11 @@ export function createRegistry({ store, config, checkUrl }: RegistryDeps): Regis
         args: [reason, deviceId],
       };
       return {
-        statements: [disable, endWaiting(deviceId)],
+        statements: [disable, endWaiting(deviceId, store.now())],
         committed: () => {
+          endAll(deviceId).catch((error: unknown) =>
+            log.error({ device: deviceId, error }, "what waits for a webhook that is off could not be ended"),
+          );
           const webhook = known.get(deviceId);
           if (webhook) known.set(deviceId, { ...webhook, enabled: false, disabledReason: reason });
         },

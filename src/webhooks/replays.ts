@@ -1,8 +1,11 @@
+import { deliveries } from "../../drizzle/schema.ts";
+import type { Place } from "../model/page.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { Breakers } from "./breaker.ts";
 import { isActive, noWebhook, type Registry } from "./registry.ts";
 import type { Deliveries, DeliveryRecord } from "./records.ts";
-import type { DeliveryState } from "./rows.ts";
+import { DELIVERY_STATES, type DeliveryState } from "./rows.ts";
 import type { RetryWorker } from "./worker.ts";
 
 /** Which deliveries are to be posted again; what is left out does not matter. */
@@ -49,12 +52,24 @@ export interface ReplaysDeps {
 const AT_ONCE = 200;
 const GIVEN_UP: DeliveryState[] = ["dead", "disabled"];
 
-const FIND = `select d.device_id from deliveries d join devices v on v.id = d.device_id
-  where d.id = ? and v.account_id = ?`;
-const MATCHES = `device_id in (select value from json_each(?)) and created_at >= ? and created_at <= ?
-  and (? is null or state in (select value from json_each(?)))
-  and (? is null or id in (select value from json_each(?)))`;
-const SELECT = `select rowid as place from deliveries where rowid > ? and rowid <= ? and ${MATCHES} order by rowid limit ${AT_ONCE}`;
+const FIND = defineQuery(
+  "select d.device_id from deliveries d join devices v on v.id = d.device_id where d.id = ? and v.account_id = ?",
+  { deviceId: deliveries.deviceId },
+);
+const PLACE = { at: deliveries.createdAt, row: integer() };
+/** Of one number, the oldest first; each state by itself, so that nothing of the others is read. */
+const OF_STATES = defineQuery(
+  `select d.created_at as at, d.rowid as row from json_each(?2) s cross join deliveries d where d.rowid in
+    (select rowid from deliveries where device_id = ?1 and state = s.value and (created_at, rowid) > (?3, ?4)
+      and created_at <= ?5 order by created_at, rowid limit ${AT_ONCE})
+    order by d.created_at, d.rowid limit ${AT_ONCE}`,
+  PLACE,
+);
+const OF_IDS = defineQuery(
+  `select created_at as at, rowid as row from deliveries where id in (select value from json_each(?3)) and device_id = ?1
+    and state in (select value from json_each(?2)) and created_at >= ?4 and created_at <= ?5 order by created_at, rowid`,
+  PLACE,
+);
 const AGAIN =
   "update deliveries set state = 'pending', next_at = ? where rowid in (select value from json_each(?))";
 
@@ -66,15 +81,17 @@ export function createReplays({ store, registry, breakers, worker, find, onDeliv
 
   /** Who asks for it says that it is worth a try now. */
   function begin(deviceIds: number[]): void {
-    for (const deviceId of deviceIds) breakers.tryNow(deviceId);
-    worker.wake();
+    for (const deviceId of deviceIds) {
+      breakers.tryNow(deviceId);
+      worker.wake(deviceId);
+    }
   }
 
   return {
     async replay(accountId, id) {
-      const [row] = await store.rows(FIND, [id, accountId]);
-      if (row === undefined) return null;
-      const deviceId = Number(row.device_id);
+      const row = await store.readOne(FIND, [id, accountId]);
+      if (row === null) return null;
+      const { deviceId } = row;
       if (!isOn(deviceId)) throw noWebhook();
       const sql = "update deliveries set state = 'pending', next_at = ? where id = ?";
       await store.writer.commit([{ sql, args: [store.now(), id] }]);
@@ -83,27 +100,43 @@ export function createReplays({ store, registry, breakers, worker, find, onDeliv
       return find(accountId, id);
     },
 
-    async replayMany({ deviceIds, state, since, until, ids }) {
+    async replayMany({ deviceIds, state, since = 0, until = store.now(), ids }) {
       const on = deviceIds.filter(isOn);
       if (on.length === 0 && deviceIds.length > 0) throw noWebhook();
-      const states = state ? JSON.stringify([state]) : ids ? null : JSON.stringify(GIVEN_UP);
-      const wanted = ids ? JSON.stringify(ids) : null;
-      const [end] = await store.rows("select max(rowid) as place from deliveries", []);
-      const matches = [JSON.stringify(on), since ?? 0, until ?? Number.MAX_SAFE_INTEGER];
-      const args = [Number(end?.place ?? 0), ...matches, states, states, wanted, wanted];
+      const states = JSON.stringify(state ? [state] : ids ? DELIVERY_STATES : GIVEN_UP);
       let total = 0;
-      // By place and not by state: what is delivered meanwhile is not found a second time.
-      for (let after = 0; ;) {
-        const rows = await store.rows(SELECT, [after, ...args]);
-        if (rows.length === 0) break;
-        const places = rows.map((row) => Number(row.place));
-        after = places.at(-1)!;
-        await store.writer.commit([{ sql: AGAIN, args: [store.now(), JSON.stringify(places)] }]);
-        if (total === 0) begin(on);
-        total += rows.length;
-      }
-      if (total > 0) begin(on);
+      for (const deviceId of on)
+        for await (const page of pagesOf(deviceId, states, since, until, ids)) {
+          const rows = JSON.stringify(page.map(({ row }) => row));
+          await store.writer.commit([{ sql: AGAIN, args: [store.now(), rows] }]);
+          begin([deviceId]);
+          total += page.length;
+        }
       return total;
     },
   };
+
+  /** By place and not by state: what is delivered meanwhile is not found a second time. */
+  async function* pagesOf(
+    deviceId: number,
+    states: string,
+    since: number,
+    until: number,
+    ids: string[] | undefined,
+  ): AsyncGenerator<Place[]> {
+    if (ids !== undefined) {
+      for (let from = 0; from < ids.length; from += AT_ONCE) {
+        const some = JSON.stringify(ids.slice(from, from + AT_ONCE));
+        const page = await store.read(OF_IDS, [deviceId, states, some, since, until]);
+        if (page.length > 0) yield page;
+      }
+      return;
+    }
+    for (let after: Place = { at: since, row: 0 }; ;) {
+      const page = await store.read(OF_STATES, [deviceId, states, after.at, after.row, until]);
+      if (page.length > 0) yield page;
+      if (page.length < AT_ONCE) return;
+      after = page.at(-1)!;
+    }
+  }
 }

@@ -1,7 +1,8 @@
-import type { Row } from "@libsql/client";
+import { deliveries } from "../../drizzle/schema.ts";
 import type { TextDraft } from "../model/messages.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
 import type { Attempt } from "./deliver.ts";
+import { ATTEMPTS_BEFORE_TIME, WAITING } from "./waiting.ts";
 
 export const DELIVERY_STATES = ["pending", "delivered", "retrying", "dead", "disabled"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -61,20 +62,30 @@ export function deliveryId(box: SecretBox, deviceId: number, inboxId: number): s
 
 const ANSWER_BYTES_KEPT = 4096;
 
-const INSERT = `insert into deliveries
+const insert = (nextAt: string): string => `insert into deliveries
   (id, device_id, inbox_id, message_id, chat, type, url, state, attempts, next_at, body, reply, may_reply, created_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
+  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ${nextAt}, ?11, ?12, ?13, ?14) on conflict (id) do nothing`;
+const INSERT = insert("?10");
+// Asked in the commit itself: what it is held behind can neither end before it is here nor forget to let it go.
+const INSERT_BEHIND = insert(`case when exists (select 1 from deliveries older where older.device_id = ?2
+  and older.chat = ?5 and older.${WAITING} and (older.next_at is null or older.attempts <= ${ATTEMPTS_BEFORE_TIME}))
+  then null else ?10 end`);
 
-/** The row of a delivery; `delivery.attempts` and `delivery.reply` as they are after what `progress` says. */
+/**
+ * The row of a delivery; `delivery.attempts` and `delivery.reply` as they are after what `progress` says.
+ *
+ * @param order `behind`: while something of its chat waits, it is held: only a chat's oldest has a time at which it may go
+ */
 export function insertDelivery(
   box: SecretBox,
   delivery: Delivery,
   url: string,
   progress: Progress,
+  order: "behind" | "any" = "any",
 ): Statement {
   const { id, body, image, target, reply } = delivery;
   return {
-    sql: INSERT,
+    sql: order === "behind" ? INSERT_BEHIND : INSERT,
     args: [
       id,
       delivery.deviceId,
@@ -123,57 +134,34 @@ export function insertAttempt(box: SecretBox, id: string, number: number, attemp
   };
 }
 
-/** Ends what waits for a further attempt: the webhook was deleted or switched off. */
-export function endWaiting(deviceId: number): Statement {
-  return {
-    sql: `update deliveries set state = 'disabled', next_at = null
-      where device_id = ? and state in ('pending', 'retrying')`,
-    args: [deviceId],
-  };
+/** The columns of a row that is to be posted. */
+export const DELIVERY_COLUMNS = {
+  id: deliveries.id,
+  deviceId: deliveries.deviceId,
+  inboxId: deliveries.inboxId,
+  messageId: deliveries.messageId,
+  chat: deliveries.chat,
+  type: deliveries.type,
+  attempts: deliveries.attempts,
+  mayReply: deliveries.mayReply,
+  createdAt: deliveries.createdAt,
+  nextAt: deliveries.nextAt,
+  reply: deliveries.reply,
+  body: deliveries.body,
+};
+
+/** A row of these columns. */
+export interface DeliveryRow extends Omit<Delivery, "body" | "target" | "image" | "inboxId"> {
+  inboxId: number | null;
+  nextAt: number | null;
+  /** Sealed. */
+  body: Buffer;
 }
 
-/** Attempts that are kept for their own times: an endpoint that comes and goes must not use them all up at once. */
-const ATTEMPTS_BEFORE_TIME = 5;
-
-/**
- * What waits for a later time goes out now, in the order in which it came: its number's webhook is back.
- *
- * @param now Unix milliseconds
- */
-export function catchUp(deviceId: number, now: number): Statement {
-  return {
-    sql: `update deliveries set next_at = created_at
-      where state in ('pending', 'retrying') and next_at > ? and +device_id = ? and attempts <= ?`,
-    args: [now, deviceId, ATTEMPTS_BEFORE_TIME],
-  };
-}
-
-export function deliveryOf(row: Row, box: SecretBox): Delivery {
-  const id = String(row.id);
-  const sealed = Buffer.from(row.body as ArrayBuffer);
-  const { body, target, image } = box.openJson<Pick<Delivery, "body" | "target" | "image">>(
-    sealed,
-    contentContext(id),
-  );
-  return {
-    id,
-    deviceId: Number(row.device_id),
-    inboxId: Number(row.inbox_id),
-    messageId: String(row.message_id),
-    chat: String(row.chat),
-    type: String(row.type),
-    attempts: Number(row.attempts),
-    mayReply: Boolean(row.may_reply),
-    createdAt: Number(row.created_at),
-    body,
-    ...(image && { image }),
-    target,
-    reply: replyOf(row.reply),
-  };
-}
-
-export function replyOf(column: unknown): DeliveryReply | null {
-  return typeof column === "string" ? (JSON.parse(column) as DeliveryReply) : null;
+/** @throws when the content does not open */
+export function deliveryOf({ body: sealed, nextAt: _nextAt, ...row }: DeliveryRow, box: SecretBox): Delivery {
+  const content = box.openJson<Pick<Delivery, "body" | "target" | "image">>(sealed, contentContext(row.id));
+  return { ...row, inboxId: row.inboxId ?? 0, ...content };
 }
 
 /** @returns the kept beginning of an answer as text */

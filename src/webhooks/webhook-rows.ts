@@ -1,4 +1,5 @@
-import type { Row } from "@libsql/client";
+import { webhooks } from "../../drizzle/schema.ts";
+import { defineQuery, type Query } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { Webhook } from "./settings.ts";
 
@@ -51,25 +52,38 @@ export function upsert(webhook: Webhook, { box, now }: Store): Statement {
   };
 }
 
-export function fromRow(row: Row, { box }: Store): Webhook {
-  const deviceId = Number(row.device_id);
-  const openSecret = (value: unknown): string =>
-    box.open(Buffer.from(value as ArrayBuffer), `webhook-secret:${deviceId}`).toString("utf8");
+export const WEBHOOKS = defineQuery(`select ${COLUMNS.slice(0, -1).join(", ")} from webhooks`, {
+  deviceId: webhooks.deviceId,
+  url: webhooks.url,
+  mode: webhooks.mode,
+  replyTo: webhooks.replyTo,
+  events: webhooks.events,
+  headers: webhooks.headers,
+  timeoutMs: webhooks.timeoutMs,
+  replyMaxAge: webhooks.replyMaxAge,
+  read: webhooks.read,
+  typing: webhooks.typing,
+  enabled: webhooks.enabled,
+  disabledReason: webhooks.disabledReason,
+  secret: webhooks.secret,
+  oldSecret: webhooks.oldSecret,
+  oldSecretUntil: webhooks.oldSecretUntil,
+});
+
+type WebhookRow = typeof WEBHOOKS extends Query<infer Row> ? Row : never;
+
+/** @throws when what is sealed does not open */
+export function fromRow(
+  { headers, secret, oldSecret, ...row }: WebhookRow,
+  { box }: Pick<Store, "box">,
+): Webhook {
+  const { deviceId } = row;
+  const openSecret = (sealed: Buffer): string =>
+    box.open(sealed, `webhook-secret:${deviceId}`).toString("utf8");
   return {
-    deviceId,
-    url: String(row.url),
-    mode: row.mode as Webhook["mode"],
-    replyTo: row.reply_to as Webhook["replyTo"],
-    events: JSON.parse(String(row.events)) as string[],
-    headers: box.openJson(Buffer.from(row.headers as ArrayBuffer), `webhook-headers:${deviceId}`),
-    timeoutMs: Number(row.timeout_ms),
-    replyMaxAge: Number(row.reply_max_age),
-    read: Boolean(row.read),
-    typing: Boolean(row.typing),
-    enabled: Boolean(row.enabled),
-    disabledReason: row.disabled_reason as Webhook["disabledReason"],
-    secret: openSecret(row.secret),
-    oldSecrets: row.old_secret === null ? [] : openSecret(row.old_secret).split(" "),
-    oldSecretUntil: row.old_secret_until === null ? null : Number(row.old_secret_until),
+    ...row,
+    headers: box.openJson(headers, `webhook-headers:${deviceId}`),
+    secret: openSecret(secret),
+    oldSecrets: oldSecret === null ? [] : openSecret(oldSecret).split(" "),
   };
 }

@@ -288,8 +288,10 @@ describe("when the pause is over", () => {
     await afterThePause(made);
     await vi.waitFor(() => expect(made.shop.posts).toHaveLength(10), PATIENT);
     expect(textsOf(made.shop)).not.toContain("lost 4");
-    const kept = (await made.parley.deliveries()).filter(({ state }) => state !== "delivered");
-    expect(kept).toMatchObject([{ state: "retrying", nextAt: inAnHour }]);
+    await vi.waitFor(async () => {
+      const kept = (await made.parley.deliveries()).filter(({ state }) => state !== "delivered");
+      expect(kept).toMatchObject([{ state: "retrying", nextAt: inAnHour }]);
+    }, PATIENT);
   }, 60_000);
 
   it("an endpoint that breaks down again under what waited is let alone after three failures", async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { MediaDraft } from "../../../src/model/messages.ts";
 import { createMedia } from "../../../src/media/media.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
+import { systemTime } from "../../../src/model/time.ts";
 import { createDrafts } from "../../../src/webhooks/drafts.ts";
 import { parseReply } from "../../../src/webhooks/reply.ts";
 import type { Delivery } from "../../../src/webhooks/rows.ts";
@@ -148,7 +149,7 @@ describe("an answer with files", () => {
     const http = createSafeFetch({ allowPrivateNetwork: false });
     const config = { dataDir: temporaryFolder(), maxMediaBytes: 1024, ffmpegPath: null };
     const media = createMedia({ store, config, log, http });
-    const drafts = createDrafts({ log, media, now: store.now, stopping: new AbortController().signal });
+    const drafts = createDrafts({ log, media, time: store.time, stopping: new AbortController().signal });
     const made = await drafts.of(parseReply(answer({ image: { url: `${url}/a.png` } })), someDelivery(), {
       replyMaxAge: 60,
     });
@@ -260,7 +261,7 @@ describe("a file that does not come", () => {
     const config = { dataDir: temporaryFolder(), maxMediaBytes: 1024 ** 2, ffmpegPath: null };
     const media = createMedia({ store, config, log, http });
     const { signal } = new AbortController();
-    const drafts = createDrafts({ log, media, now: store.now, stopping: signal, mediaTimeMs: 800 });
+    const drafts = createDrafts({ log, media, time: store.time, stopping: signal, mediaTimeMs: 800 });
 
     const parsed = parseReply(
       answer([{ image: { url: `${url}/own` } }, { image: { url: `${url}/a.png` } }, "text"]),
@@ -276,7 +277,7 @@ describe("a file that does not come", () => {
     const { log } = listeningLog();
     const media = { prepare: () => new Promise<MediaDraft>(() => undefined) };
     const { signal } = new AbortController();
-    const drafts = createDrafts({ log, media, now: Date.now, stopping: signal, mediaTimeMs: 50 });
+    const drafts = createDrafts({ log, media, time: systemTime, stopping: signal, mediaTimeMs: 50 });
     const parsed = parseReply(answer([{ image: { url: "http://x/y" } }, "text"]));
     const { replies } = await drafts.of(parsed, someDelivery(), { replyMaxAge: 60 });
     expect(replies.map(({ draft }) => draft.kind)).toEqual(["text"]);
@@ -285,7 +286,7 @@ describe("a file that does not come", () => {
   it("for a reason that is nobody's to read is recorded by its kind, and logged", async () => {
     const { log, text } = listeningLog();
     const media = { prepare: (): Promise<MediaDraft> => Promise.reject(new TypeError("private words")) };
-    const drafts = createDrafts({ log, media, now: Date.now, stopping: new AbortController().signal });
+    const drafts = createDrafts({ log, media, time: systemTime, stopping: new AbortController().signal });
     const made = await drafts.of(parseReply(answer({ image: { url: "http://x/y" } })), someDelivery(), {
       replyMaxAge: 60,
     });

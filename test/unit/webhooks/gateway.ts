@@ -162,7 +162,7 @@ export async function gateway(
     answerers: [webhooks.holder, ...(options.before ?? []), webhooks.answerer],
     replyMaxAge: webhooks.replyMaxAge,
   });
-  await pipeline.open(DEVICE);
+  for (const row of await store.rows("select id from devices", [])) await pipeline.open(Number(row.id));
   webhooks.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {

@@ -1,0 +1,114 @@
+import { describe, expect, it, vi } from "vitest";
+import type { ResultSet } from "@libsql/client";
+import type { Store } from "../../../src/store/store.ts";
+import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
+import { clock, DEVICE, gateway, receiver, status, storeWithNumber, type Clock } from "./gateway.ts";
+
+const PATIENT = { timeout: 60_000 };
+const CHATS = 60;
+const TURNS = 6;
+
+const inOrder = Array.from({ length: TURNS }, (_, index) => `${index + 1}`).join();
+
+/** Some rounds of messages to a webhook that is away: the first of many chats were tried, the others wait. */
+async function away(store: Store, time: Clock) {
+  const shop = await receiver();
+  const parley = await gateway(store);
+  await parley.configure(shop.url);
+  shop.answer(status(503));
+  const chats = Array.from({ length: CHATS }, (_, index) => `${index}@lid`);
+  for (let turn = 1; turn <= TURNS; turn++) {
+    const text = `${turn}`;
+    await Promise.all(
+      chats.map((chat) => parley.receive({ text, chat, chatKey: chat, id: `3A${chat}${text}` })),
+    );
+    await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(CHATS * turn), PATIENT);
+  }
+  // The second attempts are over as well: the next ones are minutes away.
+  await store.writer.commit([
+    {
+      sql: "update deliveries set attempts = 2, next_at = ? where attempts > 0 and next_at is not null",
+      args: [time.now() + 300_000],
+    },
+  ]);
+  shop.posts.length = 0;
+  return { parley, shop };
+}
+
+type Gateway = Awaited<ReturnType<typeof away>>["parley"];
+
+async function pauseEnds(parley: Gateway, time: Clock): Promise<void> {
+  time.forward(parley.webhooks.get(DEVICE)!.health.pausedUntil! - time.now() + 1);
+  await parley.receive({ text: "somebody else", chat: "else@lid", chatKey: "else@lid" });
+}
+
+/** What each chat's receiver was posted and accepted, in order. */
+function saidByChat(posts: { event: Record<string, unknown> }[]): Map<string, string[]> {
+  const said = new Map<string, string[]>();
+  for (const { event } of posts)
+    said.set(String(event.chat), [...(said.get(String(event.chat)) ?? []), String(event.text)]);
+  return said;
+}
+
+describe("many chats whose webhook was away", () => {
+  it("get every event in its chat's order when it is back, also where the first had been tried before", async () => {
+    const time = clock();
+    const { store, statements } = recordingStore(await storeWithNumber(time.now));
+    const { parley, shop } = await away(store, time);
+    shop.answer(status(200));
+    await pauseEnds(parley, time);
+
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(CHATS * TURNS + 1), PATIENT);
+
+    const said = saidByChat(shop.posts);
+    said.delete("else@lid");
+    expect([...said.values()].filter((texts) => texts.join() !== inOrder)).toEqual([]);
+    expect(said.size).toBe(CHATS);
+    for (const sql of statements().filter(
+      (text) => /deliveries/.test(text) && !/set attempts = 2/.test(text),
+    ))
+      // A page of 500 at most, and of the numbers that have something.
+      expect(await fullScans(store, sql, ["(subquery-1)", "(subquery-3)", "numbers"]), sql).toEqual([]);
+  }, 120_000);
+
+  it("get them in order over a restart in the middle of it, and what comes then after them", async () => {
+    const time = clock();
+    const store = await storeWithNumber(time.now);
+    const { parley, shop } = await away(store, time);
+    shop.answer(status(200));
+    await pauseEnds(parley, time);
+    await vi.waitFor(() => expect(shop.posts.length).toBeGreaterThan(CHATS), PATIENT);
+    await parley.stop(5_000);
+    expect(shop.posts.length).toBeLessThan(CHATS * TURNS);
+
+    const again = await gateway(store);
+    await again.receive({ text: "7", chat: "3@lid", chatKey: "3@lid", id: "3Anew" });
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(CHATS * TURNS + 2), PATIENT);
+
+    const said = saidByChat(shop.posts);
+    expect(said.get("3@lid")?.join()).toBe(`${inOrder},7`);
+    said.delete("3@lid");
+    said.delete("else@lid");
+    expect([...said.values()].filter((texts) => texts.join() !== inOrder)).toEqual([]);
+  }, 120_000);
+});
+
+describe("what waits for a webhook that is deleted", () => {
+  it("ends a few rows at a time, and is not posted", async () => {
+    const time = clock();
+    const store = await storeWithNumber(time.now);
+    const { parley, shop } = await away(store, time);
+    const commit = vi.spyOn(store.writer, "commit");
+
+    await parley.webhooks.remove(DEVICE);
+
+    const counted = await store.rows("select state, count(*) as n from deliveries group by state", []);
+    expect(counted.map(({ state, n }) => [state, n])).toEqual([["disabled", CHATS * TURNS]]);
+    const results = await Promise.all(commit.mock.results.map(({ value }) => value as Promise<ResultSet[]>));
+    for (const [index, [statements]] of commit.mock.calls.entries())
+      for (const [place, { sql }] of statements.entries())
+        if (/update deliveries/.test(sql))
+          expect(results[index]![place]!.rowsAffected).toBeLessThanOrEqual(200);
+    expect(shop.posts).toEqual([]);
+  }, 120_000);
+});
