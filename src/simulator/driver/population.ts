@@ -1,7 +1,7 @@
 import { historyOf } from "./history.ts";
 import { createOwner } from "../people/owner.ts";
 import type { PhoneWorld } from "../people/link.ts";
-import type { SimulatedOwner, SimulatedPerson } from "../people/people.ts";
+import type { PersonOptions, SimulatedOwner, SimulatedPerson } from "../people/people.ts";
 import { createPerson } from "../people/person.ts";
 import type { Random } from "../random.ts";
 import type { ContactOptions, NumberOptions } from "../surface/accounts.ts";
@@ -15,7 +15,8 @@ export class Population {
   readonly #phones: PhoneWorld;
   readonly #random: Random;
   readonly #owners = new Map<string, SimulatedOwner>();
-  readonly #contacts = new Map<string, SimulatedPerson>();
+  /** A contact is made when it is first used: thousands may be there of whom only a few ever write. */
+  readonly #contacts = new Map<string, { options: PersonOptions; person?: SimulatedPerson }>();
 
   constructor(world: World, phones: PhoneWorld, random: Random) {
     this.#world = world;
@@ -61,7 +62,7 @@ export class Population {
     const { lid, name, addressing, hidesNumber } = account;
     const { readsMessages } = options;
     const person = { number, lid, name, devices, addressing, hidesNumber, readsMessages };
-    this.#contacts.set(number, createPerson(this.#phones, person));
+    this.#contacts.set(number, { options: person });
     return account;
   }
 
@@ -76,7 +77,7 @@ export class Population {
   contact(number: string): SimulatedPerson {
     const contact = this.#contacts.get(number);
     if (!contact) throw new Error(`${number} is no contact: add it with addContact`);
-    return contact;
+    return (contact.person ??= createPerson(this.#phones, contact.options));
   }
 
   /** Somebody with a phone, contact or owner. @throws when there is no such account */
@@ -86,14 +87,17 @@ export class Population {
 
   /** Brings all devices of an account online, once. */
   async wake(account: Account): Promise<void> {
-    const person = this.#owners.get(account.number) ?? this.#contacts.get(account.number);
+    const { number } = account;
+    if (!this.#owners.has(number) && !this.#contacts.has(number)) return;
+    const person = this.person(number);
     // Waking takes a while; anyone who asks in the meantime must wait for it too, or will find no keys.
-    if (person && (person.awake || !account.devices.get(0)?.seen)) await person.wake();
+    if (person.awake || !account.devices.get(0)?.seen) await person.wake();
   }
 
   /** Takes everybody offline. */
   sleep(): void {
-    for (const person of [...this.#owners.values(), ...this.#contacts.values()]) person.sleep();
+    for (const owner of this.#owners.values()) owner.sleep();
+    for (const { person } of this.#contacts.values()) person?.sleep();
   }
 
   #addAccount(
