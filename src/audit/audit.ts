@@ -38,6 +38,7 @@ export interface Audit {
   stop(): Promise<void>;
 }
 
+/** Joins the books of the audit: what is missing, connections, what was sent elsewhere, counts. */
 export function createAudit(deps: { store: Store; config: { retentionDays: number }; log: Logger }): Audit {
   const { store, config, log } = deps;
   const missing = createMissingBook(store);

@@ -14,6 +14,7 @@ const OPENED = `insert into connections (closed_at, code, announced, arrived, de
 const CHANGED = `update connections set closed_at = ?, code = ?, announced = ?, arrived = ?
   where device_id = ? and opened_at = ?`;
 
+/** One row for each connection, changed as often as its numbers do. */
 export function createConnectionBook({ writer }: Pick<Store, "writer">, log: Logger): ConnectionBook {
   const current = new Map<number, number>();
   return {

@@ -67,6 +67,7 @@ const ROWS = defineQuery(
   { id: inbox.id, counts: boolean(), waits: boolean(), receivedAt: inbox.receivedAt, handled: boolean() },
 );
 
+/** The counts lie in `audit_hours`; up to which message they go stands in `meta`. */
 export function createHourBook({ readOne, pages, writer }: Store): HourBook {
   let running: Promise<void> | null = null;
 

@@ -73,6 +73,7 @@ const behind = (last: { deviceId: number; waId: string } | null): [number, strin
   last?.waId ?? "",
 ];
 
+/** The rows lie in `missing_messages`; ids of what is open are held in memory too. */
 export function createMissingBook({ read, pages, writer, now }: Store): MissingBook {
   // Every message that comes is looked up here, so that almost none costs a statement.
   let open = createOpenIds();

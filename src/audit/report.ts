@@ -17,6 +17,7 @@ export type MissingState =
   /** Sent from this number by somebody else than this gateway, as far as it knows. */
   | "unknown_send";
 
+/** One message that is known to exist. Times are Unix milliseconds. */
 export interface MissingEntry {
   id: string;
   /** Canonical ids. */

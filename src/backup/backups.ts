@@ -15,6 +15,7 @@ export interface OutgoingBackup {
   body: AsyncIterable<Uint8Array>;
 }
 
+/** What `GET /admin/backup` asks. */
 export interface Backups {
   /** @throws RATE_LIMITED while another is being made; UNAVAILABLE when the disk lacks room, or the database is a server's */
   make(): Promise<OutgoingBackup>;
@@ -22,6 +23,7 @@ export interface Backups {
   stop(): void;
 }
 
+/** What making backups takes. */
 export interface BackupsDeps {
   config: Pick<Config, "dataDir" | "databaseUrl">;
   log: Logger;

@@ -3,6 +3,7 @@ import { chmodSync, constants } from "node:fs";
 import { copyFile, link, mkdir, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { giveWay } from "../model/give-way.ts";
 import { StartError } from "../model/errors.ts";
 import { copyDatabase } from "../store/copy-database.ts";
 import { createFileReader } from "../store/file-engine.ts";
@@ -13,6 +14,9 @@ import { DATABASE, describeFiles, MANIFEST, MEDIA } from "./manifest.ts";
 export const WORK_FOLDER = "backup";
 /** Left free on the disk, whatever a copy takes. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
+const NAMES_AT_ONCE = 500;
+/** Files have their rows' ids for names. */
+const NAMED = "SELECT id FROM media_files WHERE id IN (SELECT value FROM json_each(?))";
 const MEDIA_FILE = /^mf_[0-9a-f]{24}$/;
 
 /** One finished copy. It lies in `DATA_DIR` until it is disposed of. */
@@ -24,6 +28,7 @@ export interface Backup {
   dispose(): Promise<void>;
 }
 
+/** What is copied. */
 export interface BackupSource {
   dataDir: string;
   /** Path of the database file, which may be in use. */
@@ -95,12 +100,19 @@ function unlessKnown(error: NodeJS.ErrnoException): void {
 /** @returns paths in the archive of the files that the copied database names */
 async function dropUnnamed(folder: string): Promise<string[]> {
   const reader = createFileReader(join(folder, DATABASE));
-  const named = new Set(
-    reader.rows({ sql: "SELECT id FROM media_files", args: [] }).map(({ id }) => String(id)),
-  );
-  reader.close();
-  const names = await readdir(join(folder, MEDIA));
-  const foreign = names.filter((name) => !named.has(name));
-  for (const name of foreign) await rm(join(folder, MEDIA, name));
-  return names.filter((name) => named.has(name)).map((name) => `${MEDIA}/${name}`);
+  const kept: string[] = [];
+  try {
+    const names = await readdir(join(folder, MEDIA));
+    for (let from = 0; from < names.length; from += NAMES_AT_ONCE, await giveWay()) {
+      const some = names.slice(from, from + NAMES_AT_ONCE);
+      const rows = reader.rows({ sql: NAMED, args: [JSON.stringify(some)] });
+      const named = new Set(rows.map(({ id }) => String(id)));
+      for (const name of some)
+        if (named.has(name)) kept.push(`${MEDIA}/${name}`);
+        else await rm(join(folder, MEDIA, name));
+    }
+  } finally {
+    reader.close();
+  }
+  return kept;
 }

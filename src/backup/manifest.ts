@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
+/** Paths in an archive: what it holds, the database, and the folder of files that wait to be sent. */
 export const MANIFEST = "manifest.json";
 export const DATABASE = "parley.db";
 export const MEDIA = "media";

@@ -20,6 +20,7 @@ export interface OpenedCopy {
   derivationKey: Buffer;
 }
 
+/** What preparing a copy for the present takes. */
 export interface CopyDeps {
   now(): number;
   /** Whether messages that waited go out however old they are. */
@@ -30,6 +31,7 @@ export interface CopyDeps {
   ): Promise<{ statements: Statement[]; linked: number }>;
 }
 
+/** What became of a copy. */
 export interface PreparedCopy {
   /** Numbers that are linked. */
   linked: number;

@@ -20,6 +20,7 @@ import { unpack } from "./archive.ts";
 import { checkFiles, DATABASE, MANIFEST, MEDIA, parseManifest, type Manifest } from "./manifest.ts";
 import { openCopy, prepareCopy, type CopyDeps, type PreparedCopy } from "./prepare.ts";
 
+/** What is restored, and where. */
 export interface RestoreOptions extends CopyDeps {
   config: Pick<Config, "dataDir" | "databaseUrl" | "masterKey">;
   /** Path of the archive. */
@@ -28,6 +29,7 @@ export interface RestoreOptions extends CopyDeps {
   force: boolean;
 }
 
+/** What a restore has done. */
 export interface Restored extends PreparedCopy {
   manifest: Manifest;
   /** Where the files of before are now; null when there were none. */

@@ -6,6 +6,7 @@ import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
 
 type Line = Pick<WhatsAppConnection, "channel" | "followChannel" | "unfollowChannel">;
 
+/** A registered channel as `GET /channels` shows it. */
 export interface ChannelRecord {
   /** `…@newsletter` */
   id: string;
@@ -15,12 +16,14 @@ export interface ChannelRecord {
   canSend: boolean;
 }
 
+/** What channels take. */
 export interface ChannelsDeps {
   store: Pick<Store, "read" | "readOne" | "writer" | "now">;
   /** Null unless the number is open. */
   connection: (deviceId: number) => Line | null;
 }
 
+/** Channels that a number has registered. */
 export interface Channels {
   /** Registered channels of a number by name, with the roles that they had when WhatsApp was last asked. */
   list(deviceId: number): Promise<ChannelRecord[]>;
@@ -69,6 +72,7 @@ ON CONFLICT (device_id, id) DO UPDATE SET name = excluded.name, role = excluded.
 // A channel that was removed while WhatsApp was asked stays removed.
 const RENEW = "UPDATE channels SET name = ?, role = ?, can_send = ? WHERE device_id = ? AND id = ?";
 
+/** Roles are asked of WhatsApp again when one that is kept would refuse a post. */
 export function createChannels({ store, connection }: ChannelsDeps): Channels {
   /** Per number, when WhatsApp was last asked about a channel. */
   const askedAt = new Map<number, Map<string, number>>();

@@ -18,6 +18,7 @@ export interface Own {
   lid: string | null;
 }
 
+/** A group as WhatsApp names it, seen by one number. */
 export function toRecord(group: GroupInfo, own: Own): GroupRecord {
   const me = group.participants.find(({ number, lid }) => isOwn(number, lid, own));
   // WhatsApp names only groups that the number is in. That it is not among the members says something only when they

@@ -6,6 +6,7 @@ import { RateOverlimit, type WhatsAppConnection } from "../whatsapp/port.ts";
 import { inOrder, left, toRecord, whyNot, type GroupRecord, type Own } from "./group-record.ts";
 import { createStoredLists, type StoredList } from "./stored-groups.ts";
 
+/** What groups take. */
 export interface GroupsDeps {
   store: Store;
   log: Logger;
@@ -14,6 +15,7 @@ export interface GroupsDeps {
   identity: (deviceId: number) => Own | null;
 }
 
+/** The groups of a number. */
 export interface GroupList {
   /** By name, then id. */
   groups: GroupRecord[];
@@ -23,6 +25,7 @@ export interface GroupList {
   stale: boolean;
 }
 
+/** What numbers know of their groups. */
 export interface Groups {
   /**
    * The groups of a number, at most 60 s old when WhatsApp can be asked; else the list in store.
@@ -62,6 +65,7 @@ const FLOOR_MS = 10 * SECOND_MS;
 /** A list may be megabytes on a slow line; after this a caller gets what is in store, and the list comes late. */
 const PATIENCE_MS = 15 * SECOND_MS;
 
+/** Lists are asked of WhatsApp when they are a minute old or something changed, and stored. */
 export function createGroups({ store, log, connection, identity }: GroupsDeps): Groups {
   const lists = createStoredLists(store, FRESH_MS / 1000);
   const states = new Map<number, State>();

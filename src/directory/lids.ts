@@ -2,6 +2,7 @@ import { lidMap } from "../../drizzle/schema.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
+/** What looking LIDs up takes. */
 export interface LidsOptions {
   store: Pick<Store, "readOne">;
   /** The linked number's own pair. */
@@ -31,6 +32,7 @@ const FIND = defineQuery("SELECT pn_user FROM lid_map WHERE device_id = ? AND li
   pnUser: lidMap.pnUser,
 });
 
+/** Reads the pairs that connections store; its own pair a number knows from its login. */
 export function createLids({ store, identity, learn }: LidsOptions): Lids {
   async function known(deviceId: number, lidUser: string): Promise<string | null> {
     const pair = await store.readOne(FIND, [deviceId, lidUser]);

@@ -9,6 +9,7 @@ export const EVENT_NAMES = [
   "delivery",
   "webhook",
 ] as const;
+/** One of {@link EVENT_NAMES}. */
 export type EventName = (typeof EVENT_NAMES)[number];
 
 /** Something that happened to a number of an account. */
@@ -22,6 +23,7 @@ export interface AccountEvent {
   record: unknown;
 }
 
+/** Something to tell those who listen to an account. */
 export interface Happening {
   name: EventName;
   number: string;
@@ -47,6 +49,7 @@ export interface EventReader {
   close(): void;
 }
 
+/** What happens, by account. */
 export interface Events {
   /** True while anybody listens to the account, or may come back for what it missed. */
   hasListeners(accountId: string): boolean;
@@ -60,6 +63,7 @@ export interface Events {
 
 /** How many events of an account are kept for who comes back. */
 export const KEPT_EVENTS = 1_000;
+/** Listeners of one account at a time. */
 export const MOST_READERS = 50;
 /** How long events are kept for an account whose last listener has left. */
 const KEPT_FOR_MS = HOUR_MS;

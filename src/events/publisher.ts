@@ -10,6 +10,7 @@ export interface Decided {
   trail: TrailEntry[];
 }
 
+/** What telling of events takes. */
 export interface PublisherDeps {
   events: Pick<Events, "hasListeners" | "publish">;
   now: () => number;
@@ -36,6 +37,7 @@ export interface Publisher {
   webhookTurned(deviceId: number): void;
 }
 
+/** Turns what happens into events of accounts. */
 export function createPublisher({
   events,
   now,

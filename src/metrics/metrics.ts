@@ -22,6 +22,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+/** What measuring takes. */
 export interface MetricsDeps {
   store: Store;
   /** Numbers per state. */

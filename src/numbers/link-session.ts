@@ -9,6 +9,7 @@ const CODE_LIFE_MS = 160_000;
 /** A linking that nobody asks about any more is not begun again when its connection breaks. */
 const ABANDONED_MS = 3 * 60_000;
 
+/** One linking: who asks for it, and what is shown. */
 export interface LinkSession extends LinkShown {
   /** Somebody asks for the QR or the code. */
   asked(now: number): void;

@@ -27,6 +27,7 @@ export interface AfterClose {
   erase: boolean;
 }
 
+/** What the reaction to a closed connection depends on. */
 export interface LinkFacts {
   /** A phone has accepted the credentials. */
   linked: boolean;

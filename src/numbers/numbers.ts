@@ -19,6 +19,7 @@ export type { LinkState } from "./link.ts";
 const BOOT_STAGGER_MS = 50;
 const ACTIVITY_FLUSH_MS = 10_000;
 
+/** What numbers take. */
 export interface NumbersDeps {
   store: Store;
   log: Logger;
@@ -46,6 +47,7 @@ export type LinkStatus =
   | Exclude<LinkAnswer, { state: "qr" }>
   | (LinkAnswer & { state: "qr"; qrcode: string });
 
+/** Why a number is in its state. Times are Unix milliseconds. */
 export interface Why {
   state: LinkState;
   since: number;
@@ -55,6 +57,7 @@ export interface Why {
   advice: string;
 }
 
+/** The numbers of this process. */
 export interface Numbers {
   /** Reads the records. Call it before the first request. */
   load(): Promise<void>;

@@ -37,12 +37,14 @@ export interface Erasure {
   stop(): Promise<void>;
 }
 
+/** What erasing takes. */
 export interface ErasureDeps {
   store: Pick<Store, "read" | "writer" | "time">;
   config: { dataDir: string };
   log: Logger;
 }
 
+/** The list of what is left to do is the table `erased_devices`. */
 export function createErasure({ store, config, log }: ErasureDeps): Erasure {
   const { time } = store;
   const stopping = new AbortController();

@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 const YOUNG_MS = HOUR_MS;
 const AT_ONCE = 500;
 
+/** What deleting files takes. */
 export interface FilesDeps {
   store: Pick<Store, "read" | "pages" | "writer" | "now" | "clock" | "time">;
   dataDir: string;

@@ -22,6 +22,7 @@ export interface ClockTrust {
   doubtedFor(): number | null;
 }
 
+/** Trusts until something speaks against it. */
 export function createClockTrust({ now }: Pick<Time, "now">, log: Logger): ClockTrust {
   let doubted: number | null = null;
   return {
