@@ -236,7 +236,7 @@ describe("what a handler says", () => {
     const hi = bots.message("hi");
     await bots.write(hi);
     await vi.waitFor(() => expect(begun).toBe(true), { timeout: 20_000 });
-    const drained = bots.run.pipeline.drain();
+    const drained = bots.run.path.pipeline.drain();
     stopping.abort(new Error("stopping"));
     await drained;
     expect(await bots.run.undecided()).toBe(1);

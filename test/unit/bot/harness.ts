@@ -1,22 +1,17 @@
 import { expect } from "vitest";
-import { createAlarm, type Alarm } from "../../../src/bot/alarm.ts";
-import { createBotAnswerers, type BotAnswerersDeps } from "../../../src/bot/answerers.ts";
+import type { BotAnswerersDeps } from "../../../src/bot/answerers.ts";
 import { readBot } from "../../../src/bot/define.ts";
 import { readLocales } from "../../../src/bot/locales.ts";
-import { createBotState } from "../../../src/bot/state.ts";
 import { buildTable, type RouteTable } from "../../../src/bot/table.ts";
-import { createTimers, type Timers } from "../../../src/bot/timers.ts";
 import type { AnyContext, BotDefinition, BotOptions, Routes } from "../../../src/bot/types.ts";
-import { createInbox } from "../../../src/inbox/inbox.ts";
-import { createLids } from "../../../src/directory/lids.ts";
-import { timeWithClock } from "../../../src/model/time.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../store/temporary.ts";
-import { DEVICE, manualClock, OWN_NUMBER, scriptedLine, until, type Line } from "../outbox/harness.ts";
-import { crash, startPipeline, text, typed, type Decision, type PipelineRun } from "../pipeline/harness.ts";
+import { DEVICE, manualClock, scriptedLine, until, type Line } from "../outbox/harness.ts";
+import { startPath, type Decision, type PathRun } from "../path/harness.ts";
+import { text, typed } from "../pipeline/harness.ts";
 import { listeningLog } from "./messages.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- bots of whatever config and session
@@ -37,7 +32,7 @@ export interface HarnessOptions extends Partial<Pick<BotAnswerersDeps, "media" |
 
 /** Bots on the real path of a message: lanes, guards, one commit, outbox. Clock and connection are the test's. */
 export interface BotHarness {
-  readonly run: PipelineRun;
+  readonly run: PathRun;
   readonly line: Line;
   readonly clock: ReturnType<typeof manualClock>;
   readonly log: ReturnType<typeof listeningLog>;
@@ -75,66 +70,32 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
   const clock = manualClock();
   const log = listeningLog();
   const line = scriptedLine();
-  const unavailable = () => Promise.reject(new Error("no files here"));
   let seen = 0;
-  let timers: Timers;
-  let run: PipelineRun;
+  let run: PathRun;
 
   async function open(bots: Bots): Promise<void> {
-    const answerers: Answerer[] = [];
-    const table = tableOf(bots, options.config);
-    let alarm!: Alarm;
-    let state!: ReturnType<typeof createBotState>;
-    run = await startPipeline({
+    run = await startPath({
       folder,
       clock,
-      // Whether everything is done is asked of the database.
-      deps: { collectMs: 0 },
-      started: false,
-      answerers,
-      ...(options.env && { env: options.env }),
-      ...(options.onDecided && {
-        pipelineDeps: { onDecided: ({ message }, row) => options.onDecided!(message, row) },
-      }),
-      wrap(opened) {
-        const store = options.wrap?.(opened) ?? opened;
-        alarm = createAlarm(clock.time);
-        state = createBotState(store, alarm.expect);
-        const made = createBotAnswerers({
-          bindings: { tableOf: () => table },
-          state,
-          media: options.media ?? { prepare: unavailable },
-          files: options.files ?? { read: unavailable },
-          locales: () => locales,
-          config: { botTimeoutMs: options.botTimeoutMs ?? 10_000, takeoverMinutes: 30 },
-          hmac: (words) => store.box.hmac("bot-step", words).toString("base64url"),
-          log: log.log,
-          time: timeWithClock(clock.now),
-          ...(options.stopping && { stopping: options.stopping }),
-        });
-        answerers.push(made.observers, made.interrupts, made.conversations, made.routes);
-        if (options.webhook) answerers.push(options.webhook);
-        return store;
-      },
+      bots,
+      numbers: [DEVICE],
+      log: log.log,
+      locales,
+      env: { BOT_TIMEOUT_MS: String(options.botTimeoutMs ?? 10_000), ...options.env },
+      ...(options.media && { media: options.media }),
+      ...(options.files && { files: options.files }),
+      ...(options.stopping && { stopping: options.stopping }),
+      ...(options.webhook && { answerers: [options.webhook] }),
+      ...(options.wrap && { wrap: options.wrap }),
     });
-    timers = createTimers({
-      state,
-      alarm,
-      silent: { step: async () => undefined },
-      commit: run.store.writer.commit,
-      record: createInbox(run.store).recordTimer,
-      deliver: run.pipeline.due,
-      numberOf: () => OWN_NUMBER,
-      canonicalChat: createLids({ store: run.store, identity: () => null }).canonicalChat,
-      time: clock.time,
-      onError: (error) => log.log.error({ error: String(error) }, "timers"),
-    });
-    await run.outbox.start();
-    await run.outbox.open(DEVICE);
-    await run.pipeline.open(DEVICE);
-    await timers.open(DEVICE);
-    await run.connect(line);
-    timers.start();
+    if (options.onDecided)
+      run.observers.add({ decided: ({ message }, row) => options.onDecided!(message, row) });
+    const bound = Object.keys(bots).map((id) => ({ id, enabled: true, config: options.config ?? null }));
+    await run.path.bindings.put(DEVICE, bound);
+    run.connect(line);
+    await run.path.open(DEVICE);
+    run.path.start();
+    await run.path.online(DEVICE);
   }
 
   const count = async (sql: string): Promise<number> => Number((await run.store.rows(sql, []))[0]!.n);
@@ -161,15 +122,15 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
     message,
     settled,
     rows: count,
-    write: (...messages) => run.receive(...messages),
+    write: (...messages) => run.receive(DEVICE, ...messages),
     async say(words, from) {
       const sent = message(words, from);
-      await run.receive(sent);
+      await run.receive(DEVICE, sent);
       await settled();
       return harness.decision(sent.id);
     },
     async ownerTypes(words, to = ANA) {
-      await run.receive(typed(to, words, { timestamp: Math.floor(clock.now() / 1000) }));
+      await run.receive(DEVICE, typed(to, words, { timestamp: Math.floor(clock.now() / 1000) }));
       await settled();
     },
     heard() {
@@ -194,8 +155,7 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
       return found;
     },
     async kill(bots) {
-      await timers.stop();
-      await crash(run);
+      await run.end();
       await open(bots ?? first);
     },
   };

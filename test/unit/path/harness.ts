@@ -1,18 +1,25 @@
 import { onTestFinished } from "vitest";
 import { createRegistry } from "../../../src/bot/registry.ts";
-import { loadConfig } from "../../../src/config.ts";
+import type { Locales } from "../../../src/bot/locales.ts";
+import { loadConfig, type Environment } from "../../../src/config.ts";
+import { createLids } from "../../../src/directory/lids.ts";
+import type { Logger } from "../../../src/log.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import { sharedAbort } from "../../../src/model/shared-abort.ts";
-import { timeWithClock } from "../../../src/model/time.ts";
+import { createTime, timeWithClock, type Time } from "../../../src/model/time.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createObservers, type Observers } from "../../../src/path/observers.ts";
-import { createMessagePath, type MessagePath } from "../../../src/path/path.ts";
+import { createMessagePath, type MessagePath, type MessagePathDeps } from "../../../src/path/path.ts";
+import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { manualClock, scriptedLine, type Line, type ManualClock } from "../outbox/harness.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
+
+/** A row of `decisions`. */
+export type Decision = Omit<DecisionRow, "guard"> & { guard: string | null };
 
 export interface PathRun {
   store: Store;
@@ -21,8 +28,13 @@ export interface PathRun {
   clock: ManualClock;
   /** WhatsApp's end, the same for all numbers. */
   line: Line;
+  /** Puts another line, or none, in its place. */
+  connect(line: Line | null): void;
   receive(deviceId: number, ...messages: Incoming[]): Promise<void>;
   count(sql: string): Promise<number>;
+  /** Messages that have no decision. */
+  undecided(): Promise<number>;
+  decision(waId: string): Promise<Decision | null>;
   /** Ends it as a kill does. */
   end(): Promise<void>;
 }
@@ -34,6 +46,13 @@ export interface PathOptions {
   answerers?: Answerer[];
   /** Ids of the numbers that are registered. Default: 1 and 2. */
   numbers?: number[];
+  env?: Environment;
+  /** Default: nothing is logged. */
+  log?: Logger;
+  locales?: Locales;
+  media?: MessagePathDeps["files"]["outgoing"];
+  files?: Pick<MessagePathDeps["files"]["received"], "read">;
+  stopping?: AbortSignal;
   wrap?: (store: Store) => Store;
 }
 
@@ -42,9 +61,12 @@ export const numberOf = (deviceId: number): string => `49170000000${deviceId}`;
 /** The gateway's own way of a message; only time and WhatsApp are the test's. No number is open yet. */
 export async function startPath(options: PathOptions = {}): Promise<PathRun> {
   const { folder = temporaryFolder(), clock = manualClock(), bots = {}, numbers = [1, 2] } = options;
-  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", STORE_THREAD: "off" });
-  const log = silentLog(config);
-  const opened = await openStore(config, log, clock.time);
+  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", STORE_THREAD: "off", ...options.env });
+  const log = options.log ?? silentLog(config);
+  let over = false;
+  // What a run has put off ends with it; the clock goes on for the next.
+  const after: Time["after"] = (ms, run) => clock.schedule(ms, () => (over ? undefined : run()));
+  const opened = await openStore(config, log, createTime({ now: clock.now, monotonic: clock.now, after }));
   const store = options.wrap?.(opened) ?? opened;
   const insert = `INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at)
 VALUES (?, 'test', ?, 'connected', 0, 0)`;
@@ -52,6 +74,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
   const stopping = sharedAbort();
   const observers = createObservers();
   const line = scriptedLine();
+  let connected: Line | null = line;
   const unavailable = () => Promise.reject(new Error("no files here"));
   const none = { error: "no files here" };
   const sources = Object.entries(bots).map(([id, exported]) => ({ id, file: id, exported }));
@@ -61,48 +84,64 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     config,
     log,
     connections: {
-      connection: () => line.connection,
+      connection: () => connected?.connection ?? null,
       identity: () => null,
       isLinked: () => true,
       number: numberOf,
       deviceOf: (_accountId, number) => Number(number.slice(-1)),
     },
-    directory: { canonicalChat: async (_deviceId, jid) => jid },
+    directory: { canonicalChat: createLids({ store, identity: () => null }).canonicalChat },
     bots: {
       registry: createRegistry(sources, log),
-      locales: () => new Map(),
+      locales: () => options.locales ?? new Map(),
       time: timeWithClock(clock.now),
     },
     http,
     files: {
-      outgoing: { prepare: unavailable },
-      received: { read: unavailable, link: () => none, image: async () => none, largestImage: 0 },
+      outgoing: options.media ?? { prepare: unavailable },
+      received: {
+        ...(options.files ?? { read: unavailable }),
+        link: () => none,
+        image: async () => none,
+        largestImage: 0,
+      },
     },
     observers,
-    stopping: stopping.signal,
+    stopping: options.stopping ?? stopping.signal,
     collectMs: 0,
     lastly: options.answerers ?? [],
   });
   await path.load();
-  let over = false;
   const end = async (): Promise<void> => {
     if (over) return;
     over = true;
+    connected = null;
+    // Handlers that still run can commit nothing any more.
+    for (const deviceId of numbers) path.pipeline.close(deviceId);
     stopping.abort();
-    await path.drain(0);
+    void path.webhooks.stop(0);
     await http.close();
     await opened.close();
   };
   onTestFinished(end);
+  const count = async (sql: string): Promise<number> => Number((await store.rows(sql, []))[0]!.n);
   return {
     store,
     path,
     observers,
     clock,
     line,
+    connect: (next) => void (connected = next),
     receive: (deviceId, ...messages) =>
       commitIntake(store.writer, path.receive(deviceId, numberOf(deviceId), messages)),
-    count: async (sql) => Number((await store.rows(sql, []))[0]!.n),
+    count,
+    undecided: () => count("SELECT count(*) AS n FROM inbox WHERE state = 'pending'"),
+    async decision(waId) {
+      const [row] = await store.rows("SELECT * FROM decisions WHERE wa_id = ?", [waId]);
+      if (row === undefined) return null;
+      const { by, route, guard } = row as unknown as Decision;
+      return { by, route, guard, trail: JSON.parse(String(row.trail)) };
+    },
     end,
   };
 }
