@@ -19,7 +19,7 @@ import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-
 import { createUploads } from "./media/upload.ts";
 
 /** What WhatsApp needs of the gateway. */
-export interface WhatsAppDeps {
+interface WhatsAppDeps {
   store: Store;
   config: WhatsAppSettings & Pick<Config, "logLevel">;
   log: Logger;

@@ -9,7 +9,7 @@ export type Ack =
   | { kind: "closed" };
 
 /** One wait for an ack. */
-export interface AckWait {
+interface AckWait {
   result: Promise<Ack>;
   /** The message is written: from now on the time counts. */
   written(timeoutMs: number): void;
@@ -17,6 +17,7 @@ export interface AckWait {
   cancel(): void;
 }
 
+/** The waits for acks on one connection. */
 export interface Acks {
   /** Starts waiting; call it before the message is written, so that no ack is missed. */
   expect(id: string): AckWait;

@@ -14,7 +14,7 @@ type Socket = Pick<WASocket, "ws" | "messageMutex">;
 type Handle = (node: BinaryNode) => Promise<void>;
 
 /** What is told of handled messages, and whose they are. */
-export interface ChatTurnsDeps {
+interface ChatTurnsDeps {
   own(): OwnIds;
   /** Called when Baileys is done with a stanza, while the connection is open. Never throws. */
   onHandled(node: BinaryNode): Promise<void>;

@@ -42,7 +42,7 @@ import { listenToStanzas } from "./wire.ts";
 const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
 
 /** What a connection needs of the gateway. */
-export interface ConnectionDeps {
+interface ConnectionDeps {
   store: Store;
   deviceId: number;
   /** Options that all numbers share. */

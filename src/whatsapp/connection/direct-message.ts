@@ -19,7 +19,7 @@ export class NothingEncrypted extends Error {
   }
 }
 
-export interface DirectMessageDeps {
+interface DirectMessageDeps {
   socket: WASocket;
   encryption: EncryptionDeps;
 }

@@ -4,7 +4,7 @@ import { HOUR_MS } from "../../model/time.ts";
 
 const MAX_GROUPS = 200;
 
-export interface GroupCache {
+interface GroupCache {
   /** Members and settings as a send needs them; asked once, also by several sends at a time. */
   get(jid: string): Promise<GroupMetadata>;
   forget(jid: string): void;

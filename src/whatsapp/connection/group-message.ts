@@ -9,7 +9,7 @@ import type { Sessions } from "./sessions.ts";
 import type { Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
 
-export interface GroupMessageDeps {
+interface GroupMessageDeps {
   socket: WASocket;
   directory: Directory;
   sessions: Sessions;

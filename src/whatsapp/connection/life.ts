@@ -22,7 +22,7 @@ export interface Life {
 }
 
 /** What following a connection needs of its parts. */
-export interface LifeDeps {
+interface LifeDeps {
   socket: WASocket;
   auth: Pick<AuthState, "creds" | "saveCreds" | "flushed">;
   turns: ChatTurns;

@@ -15,7 +15,7 @@ import type { DeviceMemory } from "./device-memory.ts";
 import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
 
 /** What receiving needs of its connection. */
-export interface ReceivingDeps {
+interface ReceivingDeps {
   store: Store;
   deviceId: number;
   log: Logger;

@@ -11,7 +11,7 @@ const ASKED_AT_ONCE = 50;
 const { PLACEHOLDER_MESSAGE_RESEND } = baileys.proto.Message.PeerDataOperationRequestType;
 
 /** What getting missing messages from the phone needs. */
-export interface RecoveryDeps {
+interface RecoveryDeps {
   deviceId: number;
   log: Logger;
   now(): number;

@@ -4,7 +4,7 @@ import type { Composer } from "../content/compose.ts";
 import { isGroup, isLid, isPn, toPn, userOf, withoutDevice } from "../jids.ts";
 import type { SentMessage } from "../port.ts";
 
-export interface ResendDeps {
+interface ResendDeps {
   composer: Pick<Composer, "again">;
   /** What was sent under an id; null when it is not known. */
   sentMessage(waId: string): Promise<SentMessage | null>;
@@ -16,7 +16,7 @@ export interface ResendDeps {
 }
 
 /** Who asks for a message, as Baileys reads it from a retry receipt: the chat, and the device that asks. */
-export type RetryKey = Pick<WAMessageKey, "id" | "remoteJid" | "participant">;
+type RetryKey = Pick<WAMessageKey, "id" | "remoteJid" | "participant">;
 
 /**
  * Answers phones that could not read a message and ask for it again. An id is no secret: whoever knows one gets the message

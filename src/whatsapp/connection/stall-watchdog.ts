@@ -13,7 +13,7 @@ const STUCK_MS = 2 * MINUTE_MS;
 const PUSHED = ["message", "receipt", "notification", "call"];
 
 /** What the stall watchdog looks at. */
-export interface StallWatchdogDeps {
+interface StallWatchdogDeps {
   time: Pick<Time, "monotonic" | "every">;
   /** Messages that came and wait to be looked at, and when the last one was, in monotonic milliseconds. */
   waiting(): { messages: number; lastLookedAt: number };

@@ -13,7 +13,7 @@ import type { Stanzas } from "./stanzas.ts";
 const PRE_KEYS_AT_A_TIME = 200;
 
 /** Who is told of stanzas. */
-export interface WireDeps {
+interface WireDeps {
   stanzas: Stanzas;
   acks: Acks;
   retries: RetryRequests;

@@ -14,7 +14,7 @@ const TOTAL_MS = 300_000;
 const MOST_TRIES = 3;
 const PAUSE_MS = 500;
 
-export interface MediaDownloads {
+interface MediaDownloads {
   load<T>(request: MediaRequest, read: (chunks: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
 }
 

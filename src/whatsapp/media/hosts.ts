@@ -3,7 +3,7 @@ import { SECOND_MS, type Time } from "../../model/time.ts";
 import { childrenOf } from "../nodes.ts";
 
 /** Where files are stored, and the ticket for it. */
-export interface MediaHosts {
+interface MediaHosts {
   /** To be tried in this order; with the port where it is not the usual one. */
   hosts: string[];
   auth: string;
