@@ -26,6 +26,8 @@ export interface LaneWorker {
 
 /** However fast somebody goes on writing, an answer comes after this time. */
 const LONGEST_BURST_MS = 30_000;
+/** A row that cannot be read, whatever is tried. */
+const BROKEN = Symbol("broken");
 /** Attempts at a message that fails for another reason than the database: 15 seconds. */
 const MOST_FAILURES = 5;
 
@@ -108,7 +110,8 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
     const writers = [first.sender, first.lid];
     const texts: StoredMessage[] = [];
     for (const pending of behind) {
-      const stored = await load(pending);
+      const stored = await loadUnlessBroken(pending);
+      if (stored === BROKEN) break;
       if (stored === null) continue;
       const { type, fromMe, sender, lid, timer } = stored.message;
       const same = writers.includes(sender) || lid === first.sender;
@@ -116,6 +119,14 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
       texts.push(stored);
     }
     return texts;
+  }
+
+  /** A row that does not open is given up when its own turn comes: it is no fault of the message before it. */
+  async function loadUnlessBroken(pending: PendingMessage): Promise<StoredMessage | typeof BROKEN | null> {
+    return load(pending).catch((error: unknown) => {
+      if (error instanceof StorageUnavailable) throw error;
+      return BROKEN;
+    });
   }
 
   async function load({

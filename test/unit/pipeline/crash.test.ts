@@ -16,7 +16,7 @@ import {
   type Line,
 } from "../outbox/harness.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
-import { crash, echo, startPipeline, text, type PipelineRun } from "./harness.ts";
+import { crash, echo, saying, startPipeline, text, type PipelineRun } from "./harness.ts";
 
 const silent: Answerer = { ...echo(), answer: () => new Promise(() => undefined) };
 
@@ -175,6 +175,31 @@ describe("storage that is away", () => {
 });
 
 describe("a lane", () => {
+  it("answers what stands before a row that does not open, though it wanted the texts behind it", async () => {
+    const folder = temporaryFolder();
+    const before = await startPipeline({ folder, answerers: [silent] });
+    const broken = text(4915001, "broken");
+    await before.receive(text(4915001, "whole"), broken);
+    await before.store.writer.commit([
+      { sql: "UPDATE inbox SET body = zeroblob(60) WHERE wa_id = ?", args: [broken.id] },
+    ]);
+    await crash(before);
+
+    const merging: Answerer = {
+      ...echo(),
+      async answer(stored, { following }) {
+        const took = await following(0);
+        return { ...saying(stored, `re: ${stored.message.text}`), took };
+      },
+    };
+    const run = await startPipeline({ folder, time: impatientTime, answerers: [merging] });
+    const line = scriptedLine();
+    await run.connect(line);
+
+    await until(() => expect(line.texts()).toEqual(["re: whole"]));
+    await until(async () => expect(await run.undecided()).toBe(0));
+  });
+
   it("goes on behind a row that does not open", async () => {
     const folder = temporaryFolder();
     const before = await startPipeline({ folder, answerers: [silent] });
