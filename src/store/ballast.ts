@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
-import { open, rename, statfs } from "node:fs/promises";
+import { open, rename, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Enough for a checkpoint of the WAL and for erasing rows while the disk is full. */
@@ -13,9 +12,9 @@ const BLOCK_BYTES = 1024 * 1024;
 
 /** A file that holds room: given back to the disk when it is full, so that what frees space can still be written. */
 export interface Ballast {
-  readonly exists: boolean;
-  /** Gives the room back; nothing happens when there is none. */
-  release(): void;
+  exists(): Promise<boolean>;
+  /** Gives the room back; nothing happens when there is none. Rejects when the disk does not let it. */
+  release(): Promise<void>;
   /** Takes the room when it is there to be taken, and leaves `LEAST_FREE_BYTES` beside it. Never rejects. */
   make(): Promise<boolean>;
 }
@@ -26,7 +25,11 @@ export function createBallast(folder: string): Ballast {
   const draft = `${file}.new`;
   let released = 0;
 
-  const exists = (): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= BALLAST_BYTES;
+  const exists = (): Promise<boolean> =>
+    stat(file).then(
+      ({ size }) => size >= BALLAST_BYTES,
+      () => false,
+    );
 
   async function write(): Promise<void> {
     const handle = await open(draft, "w", 0o600);
@@ -40,17 +43,15 @@ export function createBallast(folder: string): Ballast {
   }
 
   return {
-    get exists() {
-      return exists();
-    },
-    release() {
+    exists,
+    async release() {
       released++;
-      for (const path of [file, draft]) rmSync(path, { force: true });
+      for (const path of [file, draft]) await rm(path, { force: true });
     },
     async make() {
       const began = released;
       try {
-        if (exists()) return true;
+        if (await exists()) return true;
         if ((await freeBytes(folder)) < BALLAST_BYTES + LEAST_FREE_BYTES) return false;
         await write();
         // The disk filled up meanwhile.
@@ -58,7 +59,7 @@ export function createBallast(folder: string): Ballast {
         await rename(draft, file);
         return true;
       } catch {
-        rmSync(draft, { force: true });
+        await rm(draft, { force: true }).catch(() => undefined);
         return false;
       }
     },

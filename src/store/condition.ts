@@ -38,6 +38,9 @@ const BALLAST_AFTER_MS = 1_000;
 /** Below this a failed write is put down to the disk, whatever SQLite calls it. */
 const NOTHING_FREE_BYTES = 1024 * 1024;
 
+/** What makes room, and the note by which an erasure is gone on with. */
+const ERASES = /^\s*(delete|insert\s+into\s+erased_devices)\b/i;
+
 /** Watches over one database file and the disk that it lies on. */
 export function watchCondition(deps: ConditionDeps): Condition {
   const { folder, log, name } = deps;
@@ -65,7 +68,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
 
   async function giveRoom(): Promise<void> {
     try {
-      ballast.release();
+      await ballast.release();
     } catch (error) {
       // A disk that became read-only or broke: nothing can be given back, and nothing was lost.
       log.warn({ err: error }, "the ballast could not be given back");
@@ -82,7 +85,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
 
   /** Room inside the file counts: rows that were erased make some without the disk noticing. */
   async function lookForRoom(): Promise<void> {
-    const needed = LEAST_FREE_BYTES + (ballast.exists ? 0 : BALLAST_BYTES);
+    const needed = LEAST_FREE_BYTES + ((await ballast.exists()) ? 0 : BALLAST_BYTES);
     if ((await freeBytes(folder)) + (await deps.unused()) < needed) return after(LOOK_AGAIN_MS, lookForRoom);
     await tidy();
     if (state !== "full") return;
@@ -107,7 +110,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
       if (state === "good") return null;
       if (state === "damaged")
         return "the file is damaged; stop the gateway and run: npm run parley -- doctor";
-      return statements.every(({ sql }) => /^\s*delete\b/i.test(sql)) ? null : "the disk is full";
+      return statements.every(({ sql }) => ERASES.test(sql)) ? null : "the disk is full";
     },
     failed(code) {
       if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && state !== "damaged") {
