@@ -3,7 +3,7 @@ import type { Store } from "../store/store.ts";
 import type { ConnectionFacts } from "../whatsapp/port.ts";
 
 /** The book of connections. */
-export interface ConnectionBook {
+interface ConnectionBook {
   /** Never throws: an audit that cannot be written stops nothing. */
   note(deviceId: number, facts: ConnectionFacts): void;
   forget(deviceId: number): void;

@@ -1,7 +1,7 @@
 import type { ConnectionFacts } from "../whatsapp/port.ts";
 
 /** What the counts of a number's connections say. */
-export interface Gaps {
+interface Gaps {
   /** Messages that WhatsApp said were waiting, that never came, and that it does not keep any more. */
   lost: number;
   /** Messages that it said are waiting on the newest connection and that have not come. */

@@ -5,7 +5,7 @@ import { boolean, defineQuery, integer, nullable } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** Messages of others that a number got in some time. */
-export interface InboxCounts {
+interface InboxCounts {
   received: number;
   /** Those of them that a bot answered, or that the webhook was given. */
   answeredOrForwarded: number;

@@ -14,7 +14,7 @@ export interface Found {
 }
 
 /** The book of messages that exist and are not here. */
-export interface MissingBook {
+interface MissingBook {
   /** Reads what is open: before the first message, and again when old messages were deleted. */
   load(): Promise<void>;
   /** What the inbox or the journal has is not noted. Rejects when it could not be stored. */

@@ -6,7 +6,7 @@ import { gapsIn } from "./gaps.ts";
 import type { HourBook } from "./hours.ts";
 
 /** What became of one message that was missing. */
-export type MissingState =
+type MissingState =
   /** It came after all. */
   | "arrived"
   /** It was asked for and may come. */

@@ -6,7 +6,7 @@ import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** Looks for messages that contacts have from this number and that it does not know itself. */
-export interface SentElsewhere {
+interface SentElsewhere {
   /** Cheap: looked up later, together with others. Over {@link NOTED_PER_HOUR} a number is not listened to for the rest of the hour. */
   note(deviceId: number, message: { waId: string; jid: string }): void;
   /** Resolves when everything noted so far is looked up. */

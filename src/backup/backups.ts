@@ -9,7 +9,7 @@ import { archiveName, createBackup, WORK_FOLDER, type Backup } from "./create.ts
 const RETRY_AFTER_SECONDS = 60;
 
 /** A backup on its way out. */
-export interface OutgoingBackup {
+interface OutgoingBackup {
   fileName: string;
   /** What was made for it is removed when it ends, however it ends. */
   body: AsyncIterable<Uint8Array>;
@@ -24,7 +24,7 @@ export interface Backups {
 }
 
 /** What making backups takes. */
-export interface BackupsDeps {
+interface BackupsDeps {
   config: Pick<Config, "dataDir" | "databaseUrl">;
   log: Logger;
   now(): number;

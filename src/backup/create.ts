@@ -29,7 +29,7 @@ export interface Backup {
 }
 
 /** What is copied. */
-export interface BackupSource {
+interface BackupSource {
   dataDir: string;
   /** Path of the database file, which may be in use. */
   database: string;

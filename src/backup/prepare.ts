@@ -14,7 +14,7 @@ import type { Reading, Statement, Store } from "../store/store.ts";
 import { expireWaiting, skipUsedIds } from "./rollback.ts";
 
 /** An unpacked database that was found to be whole, ours, and sealed with a key that is at hand. */
-export interface OpenedCopy {
+interface OpenedCopy {
   file: string;
   masterKey: Buffer;
   derivationKey: Buffer;

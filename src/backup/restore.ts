@@ -21,7 +21,7 @@ import { checkFiles, DATABASE, MANIFEST, MEDIA, parseManifest, type Manifest } f
 import { openCopy, prepareCopy, type CopyDeps, type PreparedCopy } from "./prepare.ts";
 
 /** What is restored, and where. */
-export interface RestoreOptions extends CopyDeps {
+interface RestoreOptions extends CopyDeps {
   config: Pick<Config, "dataDir" | "databaseUrl" | "masterKey">;
   /** Path of the archive. */
   archive: string;

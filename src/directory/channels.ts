@@ -17,7 +17,7 @@ export interface ChannelRecord {
 }
 
 /** What channels take. */
-export interface ChannelsDeps {
+interface ChannelsDeps {
   store: Pick<Store, "read" | "readOne" | "writer" | "now">;
   /** Null unless the number is open. */
   connection: (deviceId: number) => Line | null;

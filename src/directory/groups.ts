@@ -7,7 +7,7 @@ import { inOrder, left, toRecord, whyNot, type GroupRecord, type Own } from "./g
 import { createStoredLists, type StoredList } from "./stored-groups.ts";
 
 /** What groups take. */
-export interface GroupsDeps {
+interface GroupsDeps {
   store: Store;
   log: Logger;
   /** Null unless the number is open. */
@@ -16,7 +16,7 @@ export interface GroupsDeps {
 }
 
 /** The groups of a number. */
-export interface GroupList {
+interface GroupList {
   /** By name, then id. */
   groups: GroupRecord[];
   /** When WhatsApp gave the list, Unix milliseconds. */

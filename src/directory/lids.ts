@@ -3,7 +3,7 @@ import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** What looking LIDs up takes. */
-export interface LidsOptions {
+interface LidsOptions {
   store: Pick<Store, "readOne">;
   /** The linked number's own pair. */
   identity: (deviceId: number) => { number: string; lid: string | null } | null;

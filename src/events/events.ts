@@ -1,14 +1,7 @@
 import { HOUR_MS, type Time } from "../model/time.ts";
 
 /** What `GET /events` may tell of, in the words of its `event:` lines. */
-export const EVENT_NAMES = [
-  "device",
-  "message.in",
-  "message.out",
-  "decision",
-  "delivery",
-  "webhook",
-] as const;
+const EVENT_NAMES = ["device", "message.in", "message.out", "decision", "delivery", "webhook"] as const;
 /** One of {@link EVENT_NAMES}. */
 export type EventName = (typeof EVENT_NAMES)[number];
 
@@ -24,7 +17,7 @@ export interface AccountEvent {
 }
 
 /** Something to tell those who listen to an account. */
-export interface Happening {
+interface Happening {
   name: EventName;
   number: string;
   /**

@@ -11,7 +11,7 @@ export interface Decided {
 }
 
 /** What telling of events takes. */
-export interface PublisherDeps {
+interface PublisherDeps {
   events: Pick<Events, "hasListeners" | "publish">;
   now: () => number;
   /** Null once the number is erased. */
@@ -25,7 +25,7 @@ export interface PublisherDeps {
 }
 
 /** What the parts of the gateway call when something has happened. Cheap while nobody listens; never throws. */
-export interface Publisher {
+interface Publisher {
   device(record: { id: number }): void;
   /** New messages are in the inbox. */
   received(recorded: readonly { deviceId: number; message: Incoming }[]): void;

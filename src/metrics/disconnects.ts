@@ -1,5 +1,5 @@
 /** What of a number's record tells that a line of it has closed. */
-export interface ClosedLine {
+interface ClosedLine {
   id: number;
   lastClose: { code: number; at: number } | null;
 }

@@ -23,7 +23,7 @@ export interface Metrics {
 }
 
 /** What measuring takes. */
-export interface MetricsDeps {
+interface MetricsDeps {
   store: Store;
   /** Numbers per state. */
   sessions(): Map<string, number>;
@@ -119,12 +119,12 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
 }
 
 function timeCommits(store: Store, observe: (seconds: number) => void): void {
-  const { writer } = store;
+  const { writer, time } = store;
   const commit = writer.commit.bind(writer);
   writer.commit = async (statements) => {
-    const since = performance.now();
+    const since = time.monotonic();
     const results = await commit(statements);
-    observe((performance.now() - since) / 1000);
+    observe((time.monotonic() - since) / SECOND_MS);
     return results;
   };
 }

@@ -4,7 +4,7 @@ import { defineQuery, integer, nullable } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /** How many messages wait, and since when the oldest of them; Unix milliseconds, null when none waits. */
-export interface Queue {
+interface Queue {
   count: number;
   oldest: number | null;
 }

@@ -6,7 +6,7 @@ import type { NumberDeps } from "./number-life.ts";
 import { isSameNumber } from "./same-number.ts";
 
 /** What a connection tells, and whom. */
-export interface EventsDeps {
+interface EventsDeps {
   deps: NumberDeps;
   session: LinkSession;
   life(): Life;

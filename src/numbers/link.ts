@@ -19,7 +19,7 @@ export type LinkState =
   | "action_required";
 
 /** What follows from a closed connection. */
-export interface AfterClose {
+interface AfterClose {
   state: LinkState;
   /** Milliseconds until the next attempt; null: none by itself. */
   retryInMs: number | null;
@@ -28,7 +28,7 @@ export interface AfterClose {
 }
 
 /** What the reaction to a closed connection depends on. */
-export interface LinkFacts {
+interface LinkFacts {
   /** A phone has accepted the credentials. */
   linked: boolean;
   /** Attempts since the last stable connection, this one not counted. */

@@ -20,7 +20,7 @@ const BOOT_STAGGER_MS = 50;
 const ACTIVITY_FLUSH_MS = 10_000;
 
 /** What numbers take. */
-export interface NumbersDeps {
+interface NumbersDeps {
   store: Store;
   log: Logger;
   whatsapp: WhatsApp;

@@ -38,7 +38,7 @@ export interface Erasure {
 }
 
 /** What erasing takes. */
-export interface ErasureDeps {
+interface ErasureDeps {
   store: Pick<Store, "read" | "writer" | "time">;
   config: { dataDir: string };
   log: Logger;

@@ -20,7 +20,7 @@ const SENT_DAYS = 7;
 const CHAT_DAYS = 365;
 
 /** What retention works on. */
-export interface RetentionDeps extends Omit<FilesDeps, "dataDir"> {
+interface RetentionDeps extends Omit<FilesDeps, "dataDir"> {
   config: { retentionDays: number; dataDir: string };
   log: Logger;
   /** Done at the end of each run, by those who keep books of what is there. */

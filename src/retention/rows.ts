@@ -111,7 +111,7 @@ export async function expireRows(
 }
 
 /** A table whose rows end in no order: all of it is looked through, a page at a time. */
-export interface LookedThrough {
+interface LookedThrough {
   table: string;
   /** `?1` is a time, Unix milliseconds; uses indexes of other tables only. */
   ended: string;

@@ -4,7 +4,7 @@ import { DAY_MS, type Time } from "../model/time.ts";
 /** So much of a jump is a machine that slept over night, and deletes nothing that another day would not. */
 export const LARGEST_BELIEVED_JUMP_MS = DAY_MS;
 /** How long Parley has to run on a doubted clock, with nobody to ask, until it believes it after all. */
-export const BELIEVED_AFTER_MS = 7 * DAY_MS;
+const BELIEVED_AFTER_MS = 7 * DAY_MS;
 
 /**
  * Whether the host's clock may decide that something is old enough to be deleted. A clock that is a month ahead would make
