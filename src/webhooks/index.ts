@@ -12,7 +12,7 @@ import { createBreakers } from "./breaker.ts";
 import { createDeliverer, type Attempt } from "./deliver.ts";
 import { createDrafts, type ReplyMedia } from "./drafts.ts";
 import { createDueRows } from "./due.ts";
-import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookSettings, type WebhookHealth } from "./settings.ts";
+import { WEBHOOK_DEFAULTS, type Webhook, type WebhookSettings, type WebhookHealth } from "./settings.ts";
 import { settingsOf, createRegistry } from "./registry.ts";
 import type { EventFiles } from "./files.ts";
 import { createHolds } from "./holds.ts";
@@ -228,7 +228,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       ...records,
       ...createReplays({ store, registry, breakers, worker, find: records.find, onDelivery }),
     },
-    replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
+    replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? WEBHOOK_DEFAULTS.replyMaxAge,
     forget(deviceId) {
       registry.forget(deviceId);
       breakers.forget(deviceId);

@@ -1,13 +1,18 @@
 import { GatewayError } from "../model/errors.ts";
-import { WEBHOOK_EVENTS } from "./payload.ts";
+import { WEBHOOK_EVENTS, type WebhookEventName } from "./payload.ts";
+
+export const WEBHOOK_MODES = ["fallback", "always", "off"] as const;
+export const REPLY_TO = ["chat", "sender"] as const;
+export const HEALTH_STATES = ["ok", "failing", "paused", "disabled"] as const;
+export const DISABLED_REASONS = ["gone", "failing"] as const;
 
 /** A number's webhook as its owner sets it. */
 export interface WebhookSettings {
   url: string;
   /** `fallback`: what no bot answered; `always`: every message, its reply used when no bot answered; `off`: nothing. */
-  mode: "fallback" | "always" | "off";
+  mode: (typeof WEBHOOK_MODES)[number];
   /** `sender`: a reply to a group message goes into the writer's private chat. */
-  replyTo: "chat" | "sender";
+  replyTo: (typeof REPLY_TO)[number];
   events: string[];
   headers: Record<string, string>;
   /** Milliseconds for one attempt, 1,000 to 30,000. */
@@ -22,12 +27,12 @@ export interface WebhookSettings {
 }
 
 /** Why Parley itself switched a webhook off: it answered 410, or accepted nothing for days. */
-export type DisabledReason = "gone" | "failing";
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** How a webhook does. Times are Unix milliseconds. */
 export interface WebhookHealth {
   /** `paused`: it keeps failing and nothing is posted for now · `disabled`: nothing is posted until it is set anew */
-  state: "ok" | "failing" | "paused" | "disabled";
+  state: (typeof HEALTH_STATES)[number];
   /** Failed attempts since the last accepted one. */
   failures: number;
   failingSince: number | null;
@@ -47,17 +52,35 @@ export interface Webhook extends WebhookSettings {
   oldSecretUntil: number | null;
 }
 
-export const DEFAULT_REPLY_MAX_AGE = 3600;
-const DEFAULT_EVENTS = ["message", "poll_vote"];
-const LONGEST_REPLY_MAX_AGE = 365 * 24 * 3600;
-const MOST_HEADERS = 50;
+/** What holds for what its owner leaves out; the default of `timeoutMs` is the operator's. */
+export const WEBHOOK_DEFAULTS = {
+  mode: "fallback",
+  replyTo: "chat",
+  events: ["message", "poll_vote"] as WebhookEventName[],
+  headers: {},
+  replyMaxAge: 3600,
+  read: false,
+  typing: false,
+  enabled: true,
+} satisfies Partial<WebhookSettings>;
+
+/** What may be set, here and over HTTP. */
+export const WEBHOOK_LIMITS = {
+  /** Milliseconds. */
+  timeoutMs: { min: 1000, max: 30_000 },
+  /** Seconds. */
+  replyMaxAge: { min: 0, max: 365 * 24 * 3600 },
+  urlLength: 2048,
+  headers: 50,
+  headerLength: 4096,
+};
 /** Headers that are Parley's or the transport's own: letting them be set would break signature or framing. */
 const RESERVED =
   /^(?:host|connection|content-length|content-type|transfer-encoding|accept-encoding|expect|upgrade|te|trailer|keep-alive|webhook-.*)$/i;
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
+export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
 // A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
 // oxlint-disable-next-line no-control-regex
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,8000}$/;
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
 
 /**
  * Fills in what was left out and checks the rest.
@@ -71,27 +94,20 @@ export function readWebhookSettings(
   timeoutMs: number,
 ): WebhookSettings {
   const { url, authorization } = splitCredentials(input.url);
-  const config: WebhookSettings = {
-    url,
-    mode: input.mode ?? "fallback",
-    replyTo: input.replyTo ?? "chat",
-    events: [...new Set(input.events ?? DEFAULT_EVENTS)],
-    headers: { ...authorization, ...input.headers },
-    timeoutMs: input.timeoutMs ?? timeoutMs,
-    replyMaxAge: input.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
-    read: input.read ?? false,
-    typing: input.typing ?? false,
-    enabled: input.enabled ?? true,
-  };
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  const config: WebhookSettings = { ...WEBHOOK_DEFAULTS, timeoutMs, ...given, url };
+  config.events = [...new Set(config.events)];
+  config.headers = { ...authorization, ...config.headers };
   const problems: Record<string, string | null> = {
     url: urlProblem(config.url),
-    mode: oneOf(config.mode, ["fallback", "always", "off"]),
-    reply_to: oneOf(config.replyTo, ["chat", "sender"]),
+    mode: oneOf(config.mode, WEBHOOK_MODES),
+    reply_to: oneOf(config.replyTo, REPLY_TO),
     events: eventsProblem(config.events),
     headers: headersProblem(config.headers),
     // The operator's setting may lie outside of what a customer may ask for.
-    timeout_ms: config.timeoutMs === timeoutMs ? null : wholeNumber(config.timeoutMs, 1000, 30_000),
-    reply_max_age: wholeNumber(config.replyMaxAge, 0, LONGEST_REPLY_MAX_AGE),
+    timeout_ms:
+      config.timeoutMs === timeoutMs ? null : wholeNumber(config.timeoutMs, WEBHOOK_LIMITS.timeoutMs),
+    reply_max_age: wholeNumber(config.replyMaxAge, WEBHOOK_LIMITS.replyMaxAge),
   };
   const found = Object.entries(problems).filter(([, text]) => text !== null);
   if (found.length > 0) {
@@ -128,7 +144,7 @@ function urlProblem(text: string): string | null {
   return isWebAddress ? null : "Give a complete http or https address.";
 }
 
-function oneOf(value: string, allowed: string[]): string | null {
+function oneOf(value: string, allowed: readonly string[]): string | null {
   return allowed.includes(value) ? null : `Use one of ${allowed.join(", ")}.`;
 }
 
@@ -139,15 +155,15 @@ function eventsProblem(events: string[]): string | null {
 
 function headersProblem(headers: Record<string, string>): string | null {
   const entries = Object.entries(headers);
-  if (entries.length > MOST_HEADERS) return `At most ${MOST_HEADERS} headers.`;
+  if (entries.length > WEBHOOK_LIMITS.headers) return `At most ${WEBHOOK_LIMITS.headers} headers.`;
   const wrong = entries.find(([name, value]) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(value));
   if (wrong) return `Header "${wrong[0].slice(0, 100)}" has a name or a value that HTTP does not allow.`;
   const reserved = entries.find(([name]) => RESERVED.test(name));
   return reserved ? `Header "${reserved[0]}" is set by Parley itself.` : null;
 }
 
-function wholeNumber(value: number, from: number, to: number): string | null {
-  return Number.isInteger(value) && value >= from && value <= to
+function wholeNumber(value: number, { min, max }: { min: number; max: number }): string | null {
+  return Number.isInteger(value) && value >= min && value <= max
     ? null
-    : `Give a whole number from ${from} to ${to}.`;
+    : `Give a whole number from ${min} to ${max}.`;
 }

@@ -1,55 +1,63 @@
 import { z } from "zod";
+import { WEBHOOK_EVENTS } from "../../webhooks/payload.ts";
+import { DELIVERY_STATES } from "../../webhooks/rows.ts";
+import {
+  DISABLED_REASONS,
+  HEADER_NAME,
+  HEADER_VALUE,
+  HEALTH_STATES,
+  REPLY_TO,
+  WEBHOOK_DEFAULTS,
+  WEBHOOK_LIMITS,
+  WEBHOOK_MODES,
+} from "../../webhooks/settings.ts";
 import { flag, integer, isoTime, list, oneOf, text } from "./fields.ts";
 
-export const WEBHOOK_EVENTS = [
-  "message",
-  "poll_vote",
-  "reaction",
-  "edit",
-  "revoke",
-  "own",
-  "channel",
-] as const;
-
-const MODES = ["fallback", "always", "off"] as const;
-const REPLY_TO = ["chat", "sender"] as const;
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
-
 export const httpUrl = () =>
-  text(1, 2048).refine(isHttpUrl, "Must be a complete address that starts with http:// or https://.");
+  text(1, WEBHOOK_LIMITS.urlLength).refine(
+    isHttpUrl,
+    "Must be a complete address that starts with http:// or https://.",
+  );
 
 const headers = z
   .record(
     z.string().regex(HEADER_NAME, "Is not a header name."),
-    text(0, 4096).refine((value) => HEADER_VALUE.test(value), "Is not a header value."),
+    text(0, WEBHOOK_LIMITS.headerLength).refine(
+      (value) => HEADER_VALUE.test(value),
+      "Is not a header value.",
+    ),
   )
-  .refine((entries) => Object.keys(entries).length <= 50, "Must be at most 50 headers.");
+  .refine(
+    (entries) => Object.keys(entries).length <= WEBHOOK_LIMITS.headers,
+    `Must be at most ${WEBHOOK_LIMITS.headers} headers.`,
+  );
+
+const { timeoutMs, replyMaxAge } = WEBHOOK_LIMITS;
 
 export const webhookInput = z.object({
   url: httpUrl(),
-  mode: oneOf(MODES).default("fallback"),
-  reply_to: oneOf(REPLY_TO).default("chat"),
-  events: list(oneOf(WEBHOOK_EVENTS), 0, WEBHOOK_EVENTS.length).default(["message", "poll_vote"]),
-  headers: headers.default({}),
-  timeout_ms: integer(1000, 30_000).optional(),
-  reply_max_age: integer(0, 31_536_000).default(3600),
-  read: flag().default(false),
-  typing: flag().default(false),
-  enabled: flag().default(true),
+  mode: oneOf(WEBHOOK_MODES).default(WEBHOOK_DEFAULTS.mode),
+  reply_to: oneOf(REPLY_TO).default(WEBHOOK_DEFAULTS.replyTo),
+  events: list(oneOf(WEBHOOK_EVENTS), 0, WEBHOOK_EVENTS.length).default(WEBHOOK_DEFAULTS.events),
+  headers: headers.default(WEBHOOK_DEFAULTS.headers),
+  timeout_ms: integer(timeoutMs.min, timeoutMs.max).optional(),
+  reply_max_age: integer(replyMaxAge.min, replyMaxAge.max).default(WEBHOOK_DEFAULTS.replyMaxAge),
+  read: flag().default(WEBHOOK_DEFAULTS.read),
+  typing: flag().default(WEBHOOK_DEFAULTS.typing),
+  enabled: flag().default(WEBHOOK_DEFAULTS.enabled),
 });
 
 const health = z.strictObject({
-  state: z.enum(["ok", "failing", "paused", "disabled"]),
+  state: z.enum(HEALTH_STATES),
   failures: z.int().min(0),
   failing_since: isoTime().nullable(),
   paused_until: isoTime().nullable(),
-  reason: z.enum(["gone", "failing"]).nullable(),
+  reason: z.enum(DISABLED_REASONS).nullable(),
 });
 
 export const webhook = z.strictObject({
   url: z.string(),
-  mode: z.enum(MODES),
+  mode: z.enum(WEBHOOK_MODES),
   reply_to: z.enum(REPLY_TO),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
   headers: z.record(z.string(), z.string()),
@@ -67,8 +75,6 @@ export const webhookTest = z.strictObject({
   answer: z.string().nullable(),
   understood: z.boolean(),
 });
-
-export const DELIVERY_STATES = ["pending", "delivered", "retrying", "dead", "disabled"] as const;
 
 export const delivery = z.strictObject({
   id: z.string(),
