@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,6 +30,10 @@ int fdatasync(int fd) {
   return real(fd);
 }
 `;
+
+/** Linux with a compiler is what it takes. */
+export const canSlowDown = (): boolean =>
+  process.platform === "linux" && spawnSync("gcc", ["--version"], { stdio: "ignore" }).status === 0;
 
 /**
  * Environment for a process every flush of which takes longer: nothing in the process knows. Needs `gcc` and glibc.

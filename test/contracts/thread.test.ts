@@ -5,7 +5,7 @@ import { createLogger } from "../../src/log.ts";
 import { StorageUnavailable } from "../../src/store/errors.ts";
 import { spawnThread } from "../../src/store/thread/entry.ts";
 import { createThreadEngine } from "../../src/store/thread/engine.ts";
-import { slowDisk } from "../bench/slow-disk.ts";
+import { canSlowDown, slowDisk } from "../bench/slow-disk.ts";
 import { runScript } from "../unit/store/child.ts";
 import { configFor, temporaryFolder } from "../unit/store/temporary.ts";
 import { engineContract, insert, over, recoverable } from "./engine.ts";
@@ -106,7 +106,7 @@ describe("a thread that ends", () => {
   });
 });
 
-describe("while every flush of the disk takes 200 ms longer", () => {
+describe.skipIf(!canSlowDown())("while every flush of the disk takes 200 ms longer", () => {
   it.each([
     ["thread", true],
     ["file", false],
