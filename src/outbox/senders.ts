@@ -156,6 +156,7 @@ export function createSenders(deps: SendersDeps): Senders {
     const { sender, queue } = senderOf(deviceId);
     await abandoning.get(deviceId)?.catch(() => undefined);
     await queue.load();
+    endExpired(sender);
     sender.wake();
     if (reachout.isLocked(deviceId)) failFirstContacts(deviceId, sender.messages());
   }
@@ -192,12 +193,14 @@ export function createSenders(deps: SendersDeps): Senders {
     }
   }
 
+  function endExpired(sender: Sender): void {
+    const expired = sender.messages().filter((message) => isExpired(message) && sender.take(message));
+    void endings.all(expired, "expired", EXPIRED);
+  }
+
   /** Numbers may stay away: what they were to send expires without its turn ever coming. */
   function sweep(): void {
-    for (const { sender } of senders.values()) {
-      const expired = sender.messages().filter((message) => isExpired(message) && sender.take(message));
-      void endings.all(expired, "expired", EXPIRED);
-    }
+    for (const { sender } of senders.values()) endExpired(sender);
     cancelSweep = store.time.after(SWEEP_MS, sweep);
   }
 

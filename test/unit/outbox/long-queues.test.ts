@@ -128,6 +128,17 @@ describe("a queue of thousands", () => {
     });
   });
 
+  it("expires as soon as it is read, where an earlier run has left it for too long", async () => {
+    const run = await startRun();
+    await queue(run.store, 300);
+    await run.store.writer.commit([{ sql: "UPDATE outbox SET created_at = 0", args: [] }]);
+
+    await run.outbox.start();
+    await run.outbox.open(DEVICE);
+
+    await until(async () => expect(await states(run)).toEqual({ expired: 300 }));
+  });
+
   it("goes on behind a message that cannot be read any more", async () => {
     const run = await startRun();
     await queue(run.store, 1);
