@@ -8,14 +8,16 @@ import { startBots, type BotHarness } from "./harness.ts";
 
 const DECISION = "INSERT INTO decisions";
 
-/** Somebody writes, and time passes until the message has its decision. */
+const QUEUED = "SELECT count(*) AS n FROM outbox WHERE state = 'queued'";
+
+/** Somebody writes, and time passes until the message has its decision and what it brought has left. */
 async function sayInTime(bots: BotHarness, words: string): Promise<void> {
   await bots.write(bots.message(words));
   await until(async () => {
     await bots.clock.advance(1_000);
     expect(await bots.run.undecided()).toBe(0);
+    expect(await bots.rows(QUEUED)).toBe(0);
   });
-  await bots.settled();
 }
 
 const registration: BotDefinition = {
