@@ -7,7 +7,7 @@ import type { BotRegistry } from "../bot/registry.ts";
 import { createRunningBots, type RunningBots } from "../bot/running.ts";
 import { createSilentSessions } from "../bot/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/state.ts";
-import { createTimers } from "../bot/timers.ts";
+import { createTimers, type Timers } from "../bot/timers.ts";
 import type { Config } from "../config.ts";
 import { createInbox } from "../inbox/inbox.ts";
 import { createPolls } from "../inbox/polls.ts";
@@ -18,8 +18,8 @@ import type { Answerer } from "../model/answerer.ts";
 import type { Time } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { createOutbox, type Outbox, type OutboxDeps } from "../outbox/outbox.ts";
-import { createChats } from "../pipeline/chats.ts";
-import { createLoopGuard } from "../pipeline/loop-guard.ts";
+import { createChats, type Chats } from "../pipeline/chats.ts";
+import { createLoopGuard, type LoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
@@ -119,62 +119,16 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
  * what a process does is the sum of the numbers that it has open.
  */
 export function createMessagePath(deps: MessagePathDeps): MessagePath {
-  const { store, config, log, connections, directory, observers, stopping } = deps;
-  const { time } = store;
-  const { connection } = connections;
-
-  // Where messages wait until they are decided, and where what is to be sent waits until it has left.
-  const inbox = createInbox(store, observers.received);
-  const polls = createPolls(store);
-  const outbox = createOutbox({
-    store,
-    config,
-    log,
-    connections,
-    canonicalChat: directory.canonicalChat,
-    refusal: directory.refusal,
-    findQuote: inbox.findQuote,
-    onChange: observers.messageChanged,
-    onOutcome: observers.messageEnded,
-    ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),
-  });
+  const { store, config, log, connections, directory, observers } = deps;
+  const queues = createQueues(deps);
+  const { inbox, outbox, polls } = queues;
 
   // What the guards know of a chat; they come before everybody who answers.
   const chats = createChats(store);
   const loopGuard = createLoopGuard(chats, config, store.now);
 
-  // Who answers.
-  const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem));
-  const alarm = createAlarm(time);
-  const state = createBotState(store, alarm.expect);
-  const bots = createBotAnswerers({
-    bindings,
-    state,
-    media: deps.files.outgoing,
-    files: deps.files.received,
-    locales: deps.bots.locales,
-    config,
-    hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
-    log,
-    time: deps.bots.time ?? time,
-    stopping,
-    running: deps.bots.running ?? createRunningBots(),
-  });
-  const webhooks = createWebhooks({
-    store,
-    config,
-    log,
-    http: deps.http,
-    outbox,
-    files: deps.files.received,
-    media: deps.files.outgoing,
-    connection,
-    loopGuard,
-    onDelivery: observers.deliveryChanged,
-    onAttempt: observers.deliveryAttempted,
-    onDead: observers.deliveryDead,
-    onTurn: observers.webhookTurned,
-  });
+  const answerers = createAnswerers(deps, outbox, loopGuard);
+  const { state, alarm, webhooks } = answerers;
 
   // Lanes, guards, the first answerer in this order that does not pass, one commit, and the replies leave.
   const pipeline = createPipeline({
@@ -185,15 +139,7 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     outbox,
     polls,
     chats,
-    answerers: [
-      bots.observers,
-      bots.interrupts,
-      webhooks.holder,
-      bots.conversations,
-      bots.routes,
-      webhooks.answerer,
-      ...(deps.lastly ?? []),
-    ],
+    answerers: answerers.inOrder,
     replyMaxAge: webhooks.replyMaxAge,
     leftovers: (inboxId) => [state.forgetSteps(inboxId)],
     onDecided: observers.decided,
@@ -209,9 +155,87 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     deliver: pipeline.due,
     numberOf: connections.number,
     canonicalChat: directory.canonicalChat,
-    time,
+    time: store.time,
     onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
   });
+  return asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers });
+}
+
+/** Where messages wait until they are decided, and where what is to be sent waits until it has left. */
+function createQueues(deps: MessagePathDeps) {
+  const { store, config, log, connections, directory, observers } = deps;
+  const inbox = createInbox(store, observers.received);
+  const outbox = createOutbox({
+    store,
+    config,
+    log,
+    connections,
+    canonicalChat: directory.canonicalChat,
+    refusal: directory.refusal,
+    findQuote: inbox.findQuote,
+    onChange: observers.messageChanged,
+    onOutcome: observers.messageEnded,
+    ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),
+  });
+  return { inbox, outbox, polls: createPolls(store) };
+}
+
+/** Who answers, in the order in which they are asked. */
+function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard) {
+  const { store, config, log, connections, observers, stopping, files } = deps;
+  const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem));
+  const alarm = createAlarm(store.time);
+  const state = createBotState(store, alarm.expect);
+  const bots = createBotAnswerers({
+    bindings,
+    state,
+    media: files.outgoing,
+    files: files.received,
+    locales: deps.bots.locales,
+    config,
+    hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+    log,
+    time: deps.bots.time ?? store.time,
+    stopping,
+    running: deps.bots.running ?? createRunningBots(),
+  });
+  const webhooks = createWebhooks({
+    store,
+    config,
+    log,
+    http: deps.http,
+    outbox,
+    files: files.received,
+    media: files.outgoing,
+    connection: connections.connection,
+    loopGuard,
+    onDelivery: observers.deliveryChanged,
+    onAttempt: observers.deliveryAttempted,
+    onDead: observers.deliveryDead,
+    onTurn: observers.webhookTurned,
+  });
+  const inOrder = [
+    bots.observers,
+    bots.interrupts,
+    webhooks.holder,
+    bots.conversations,
+    bots.routes,
+    webhooks.answerer,
+    ...(deps.lastly ?? []),
+  ];
+  return { bindings, alarm, state, webhooks, inOrder };
+}
+
+type Parts = ReturnType<typeof createQueues> &
+  Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {
+    chats: Chats;
+    pipeline: Pipeline;
+    timers: Timers;
+  };
+
+/** The parts, as they are used together. */
+function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Parts): MessagePath {
+  const { outbox, polls, bindings, alarm, state, webhooks, chats, pipeline, timers } = parts;
 
   async function close(deviceId: number): Promise<void> {
     timers.close(deviceId);

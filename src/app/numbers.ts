@@ -1,0 +1,69 @@
+import { limitOf } from "../accounts/plans.ts";
+import { createNumbers, type Numbers } from "../numbers/numbers.ts";
+import type { MessagePath } from "../path/path.ts";
+import type { Erasure } from "../retention/erasure.ts";
+import { joinIntakes } from "../store/intake.ts";
+import type { Base, Data } from "./data.ts";
+
+/** A number in one of these has no phone any more that its queue could be meant for. */
+const NO_PHONE = new Set(["unlinked", "logged_out", "blocked"]);
+
+/** Numbers bring messages in and carry the outbox out: from here on connections can be looked up. */
+export function openNumbers(
+  { config, log, store, connections, observers }: Base,
+  { audit, groups, whatsapp }: Pick<Data, "audit" | "groups" | "whatsapp">,
+  path: MessagePath,
+  erase: Erasure["erase"],
+): Numbers {
+  const numbers = createNumbers({
+    store,
+    log,
+    whatsapp,
+    erase,
+    deviceLimit: (accountId) => limitOf(store, config, accountId, "devices"),
+    onMessages(deviceId, ownNumber, messages) {
+      const { statements, stored } = audit.found(deviceId, messages);
+      return joinIntakes(path.receive(deviceId, ownNumber, messages), { statements, committed: stored });
+    },
+    onReceipts(deviceId, receipts) {
+      path.receipts(deviceId, receipts);
+      audit.receipts(deviceId, receipts);
+    },
+    onGroupsChanged: groups.changed,
+    onOpen: (deviceId) => void path.online(deviceId),
+    onState(device) {
+      observers.device(device);
+      if (NO_PHONE.has(device.state)) void path.unlinked(device.id);
+    },
+  });
+  connections.serve({
+    ...numbers,
+    number: (deviceId) => numbers.get(deviceId)?.number ?? null,
+    deviceOf: (accountId, number) => numbers.find(accountId, number)?.id ?? null,
+  });
+  return numbers;
+}
+
+/** Numbers that come and go while the gateway runs: this process has them from then on, or no longer. */
+export function withPath(
+  numbers: Numbers,
+  path: MessagePath,
+  forgetful: { forget(deviceId: number): unknown }[],
+): Pick<Numbers, "register" | "remove"> {
+  return {
+    async register(accountId, number) {
+      const device = await numbers.register(accountId, number);
+      await path.open(device.id);
+      return device;
+    },
+    async remove(deviceId) {
+      await path.close(deviceId);
+      await numbers.remove(deviceId).catch(async (error: unknown) => {
+        // It is still there, and goes on.
+        await path.open(deviceId);
+        throw error;
+      });
+      for (const part of [path, ...forgetful]) part.forget(deviceId);
+    },
+  };
+}

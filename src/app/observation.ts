@@ -1,0 +1,29 @@
+import { createEvents } from "../events/events.ts";
+import { createPublisher } from "../events/publisher.ts";
+import { createDisconnectCounter } from "../metrics/disconnects.ts";
+import { createMetrics } from "../metrics/metrics.ts";
+import { observePath } from "../metrics/path-observer.ts";
+import type { Numbers } from "../numbers/numbers.ts";
+import type { MessagePath } from "../path/path.ts";
+import { deliveryId } from "../webhooks/rows.ts";
+import type { Base } from "./data.ts";
+
+/** Lets those be told who are asked what happened: `/events` and `/metrics`. */
+export function observe({ store, observers }: Base, path: MessagePath, numbers: Numbers) {
+  const { webhooks, outbox } = path;
+  const metrics = createMetrics({ store, sessions: numbers.states });
+  const events = createEvents(store.time);
+  const publisher = createPublisher({
+    events,
+    now: store.now,
+    device: numbers.get,
+    deliveryOf: ({ deviceId, inboxId }) => deliveryId(store.box, deviceId, inboxId),
+    findMessage: outbox.find,
+    findDelivery: webhooks.deliveries.find,
+    webhook: webhooks.get,
+  });
+  observers.add(publisher);
+  observers.add(observePath(metrics));
+  observers.add({ device: createDisconnectCounter(metrics.disconnected, store.now()).look });
+  return { metrics, events };
+}
