@@ -8,8 +8,10 @@ import { createSettings, type Environment, type Settings } from "./model/setting
 export type { Environment } from "./model/settings.ts";
 export type { Plan } from "./model/plan.ts";
 
-export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+/** From the quietest to the most talkative, then none at all; the names are pino's. */
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+/** What LOG_LEVEL may be. */
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Every setting, checked. Field names are the setting names in camel case; paths are absolute. */
 export interface Config {
@@ -55,7 +57,9 @@ export interface Config {
   logLevel: LogLevel;
 }
 
+/** The plans that an account may be on; what each allows is set by PLAN_BASIC and PLAN_PRO. */
 export const PLAN_NAMES = ["basic", "pro"] as const;
+/** One of the plans that `PLAN_NAMES` lists. */
 export type PlanName = (typeof PLAN_NAMES)[number];
 
 // setTimeout takes at most 2^31 - 1 ms and fires at once beyond it, so no waiting time may come near.

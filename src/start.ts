@@ -10,11 +10,15 @@ import { createLogger } from "./log.ts";
 import { StartError } from "./model/errors.ts";
 
 // Nitro awaits the module, not the plugin: what must be ready before the port opens is awaited here.
+/** Settings of this process, checked; a fault in them has ended it before this is read. */
 export const config = await orExit(() => loadConfig(process.env));
+/** The logger of this process: JSON lines on standard output. */
 export const log = createLogger(config);
 // `nitro dev` has its own way with errors, and shows them.
 if (!import.meta.dev) surviveCrashes(log);
+/** The parts of the gateway, joined and with the database open. `serve.ts` starts it. */
 export const app = await orExit(() => createApp(config, log));
+/** Which requests are under way, so that the end can wait for them. */
 export const drain = createDrain();
 
 /** Hands the parts to every request, and makes `/v1/…` the same as `/…`. */

@@ -8,6 +8,7 @@ import { prepareKey, type ApiKeys } from "./api-keys.ts";
 import { limitOf, readUsage, type Usage } from "./plans.ts";
 import { createQuotas, type Quotas } from "./quotas.ts";
 
+/** Customers of the gateway: each has its own keys, numbers and limits. Only the operator may change them. */
 export interface Accounts {
   /** Makes the account and, in the same commit, its first key with every permission. */
   create(account: { name: string; plan: string }): Promise<{ account: AccountRecord; apiKey: string }>;
@@ -36,13 +37,14 @@ export interface NumbersOfAccount {
 
 const ANSWERS_AT_ONCE = 200;
 
-export interface AccountsDeps {
+interface AccountsDeps {
   store: Store;
   config: Pick<Config, "plans">;
   keys: ApiKeys;
   numbers: NumbersOfAccount;
 }
 
+/** Accounts in the database; their keys and numbers are made and removed through `keys` and `numbers`. */
 export function createAccounts({ store, config, keys, numbers }: AccountsDeps): Accounts {
   async function get(id: string): Promise<AccountRecord | null> {
     const [row] = await store.rows("SELECT * FROM accounts WHERE id = ?", [id]);

@@ -8,6 +8,7 @@ import type { Caller, Grants } from "./caller.ts";
 import { isWellFormed, makeKey, shownPrefix } from "./key-format.ts";
 import { limitOf, planLimit } from "./plans.ts";
 
+/** A key as it is listed: without its secret, which is stored only as a hash. */
 export interface KeyRecord extends Grants {
   id: string;
   name: string;
@@ -19,6 +20,7 @@ export interface KeyRecord extends Grants {
   prefix: string;
 }
 
+/** What a key shall be called, what it may do, and until when: milliseconds since 1970, null for ever. */
 export interface NewKey extends Grants {
   name: string;
   expiresAt: number | null;
@@ -30,6 +32,7 @@ export interface IssuedKey {
   apiKey: string;
 }
 
+/** API keys of all accounts: who asks, and which keys there are. */
 export interface ApiKeys {
   /**
    * Null when malformed, unknown, deleted or expired. The key of a disabled account is a caller all the same: the account

@@ -16,6 +16,7 @@ export interface Caller extends Grants {
   account: AccountRecord;
 }
 
+/** What a key may be allowed, each a group of endpoints; `*` is all of them. */
 export const PERMISSIONS = [
   "messages",
   "media",
@@ -30,4 +31,5 @@ export const PERMISSIONS = [
   "bots",
   "*",
 ] as const;
+/** One of the permissions that a key may hold. */
 export type Permission = (typeof PERMISSIONS)[number];

@@ -4,6 +4,7 @@ import type { Store } from "../store/store.ts";
 
 type Plans = Pick<Config, "plans">;
 
+/** What a plan allows and what is used of it; sends count from midnight UTC. */
 export interface Usage {
   limits: Plan;
   used: { devices: number; keys: number; sends_per_day: number };
@@ -55,6 +56,7 @@ export async function limitOf(
   return limitsOf(config, String(row.plan))[what];
 }
 
+/** The refusal when an account has as many numbers or keys as its plan allows; `limit` goes into the answer. */
 export function planLimit(what: "devices" | "keys", limit: number): GatewayError {
   const things = what === "keys" ? "API keys" : "numbers";
   return new GatewayError("PLAN_LIMIT", `The plan of this account allows ${limit} ${things}.`, {

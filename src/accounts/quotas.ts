@@ -12,6 +12,7 @@ export interface SendShare {
   giveBack(count: number): void;
 }
 
+/** Sends per day, counted for each account. */
 export interface Quotas {
   /**
    * Takes so many sends out of what the plan allows today. Two requests at once never both get the last one.

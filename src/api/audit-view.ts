@@ -5,6 +5,7 @@ const isoOrNull = (at: number | null): string | null => (at === null ? null : is
 /** As everywhere in answers: digits of a number, the full id of everything else. */
 const shown = (id: string): string => id.replace(/@s\.whatsapp\.net$/, "");
 
+/** The report as `GET /devices/{number}/audit` answers it, with times in ISO 8601. */
 export const auditView = (report: AuditReport) => ({
   since: iso(report.since),
   until: iso(report.until),

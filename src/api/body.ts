@@ -4,6 +4,7 @@ import type { H3Event } from "h3";
 import { GatewayError } from "../model/errors.ts";
 import { decodeForm } from "./form.ts";
 
+/** 1 MiB: a longer body is refused before it is read to its end. */
 export const MAX_BODY_BYTES = 1_048_576;
 /** No field needs more than a few. */
 const MAX_DEPTH = 64;

@@ -14,6 +14,7 @@ export function openApiAnswer(): RawResult {
   });
 }
 
+/** The page of `GET /docs`, made on first use. Its content policy lets in nothing but what the page itself holds. */
 export function docsPage(): RawResult {
   html ??= docsHtml(openApiDocument());
   return new RawResult(html, {

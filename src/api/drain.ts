@@ -11,6 +11,7 @@ export interface Drain {
   begin(): Promise<void>;
 }
 
+/** Counts the requests under way; `begin` may be called more than once. */
 export function createDrain(): Drain {
   const underWay = new Set<ServerResponse>();
   const ending = sharedAbort();

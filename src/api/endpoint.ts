@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Permission } from "../accounts/caller.ts";
 import type { ErrorCode } from "../model/errors.ts";
 
+/** The HTTP methods that endpoints of the API have. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Who may call: a key with a permission (null: any key), the operator, or everybody. */
@@ -40,6 +41,7 @@ export interface Endpoint<
   output: O;
 }
 
+/** Returns its argument, and infers the types that the handler of the route is checked against. */
 export const endpoint = <const A extends Access, I extends z.ZodObject, O extends z.ZodType>(
   description: Endpoint<A, I, O>,
 ): Endpoint<A, I, O> => description;

@@ -55,6 +55,10 @@ export function succeeded(result: Result | undefined, usualMessage: string): Htt
   };
 }
 
+/**
+ * The answer to a request that failed: the status of its code, the text under `msg` and `message`, details under
+ * `errors`.
+ */
 export function failed(error: GatewayError): HttpAnswer {
   const { fields, extra, retryAfter, headers } = error.details;
   return {
@@ -82,4 +86,5 @@ export function crashed(requestId: string): HttpAnswer {
   };
 }
 
+/** The body of an answer that lists everything there is: `total` is the length of `data`. */
 export const list = <T>(data: T[]): { total: number; data: T[] } => ({ total: data.length, data });

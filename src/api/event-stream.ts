@@ -29,7 +29,7 @@ const PERMISSION_FOR: Record<EventName, Permission> = {
   webhook: "webhooks",
 };
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   reader: EventReader;
   /** Who listens, asked anew before anything is written: a key that is deleted hears nothing more. */
   caller(): Promise<Caller | null>;

@@ -11,7 +11,7 @@ interface RawField {
   nextIndex: number;
 }
 
-export interface DecodedForm {
+interface DecodedForm {
   fields: Record<string, unknown>;
   /** Names of fields whose bytes are not UTF-8. */
   notUtf8: string[];

@@ -20,6 +20,7 @@ export function findSender(app: App, caller: Caller, number: string): DeviceReco
   return device;
 }
 
+/** The refusal when a key names a number that it may not use. It reads the same whether the number exists or not. */
 export const senderNotFound = (field: "sender" | "device"): GatewayError =>
   new GatewayError("SENDER_NOT_FOUND", "Invalid data!", {
     fields: { [field]: ["This API key has no such number."] },

@@ -18,6 +18,7 @@ export interface ToldDecision extends Omit<StoredDecision, "type"> {
   device: string;
 }
 
+/** An account for the operator, and in the answers that make one. */
 export const accountView = ({ id, name, plan, enabled, createdAt }: AccountRecord) => ({
   id,
   name,
@@ -26,6 +27,7 @@ export const accountView = ({ id, name, plan, enabled, createdAt }: AccountRecor
   created_at: iso(createdAt),
 });
 
+/** A key without its secret; `prefix` is what tells keys apart. */
 export const keyView = (key: KeyRecord) => ({
   id: key.id,
   name: key.name,
@@ -38,6 +40,7 @@ export const keyView = (key: KeyRecord) => ({
   prefix: key.prefix,
 });
 
+/** A number in the lists and answers about it; `device` is its digits. */
 export const deviceView = (device: DeviceRecord) => ({
   device: device.number,
   state: device.state,
@@ -49,6 +52,7 @@ export const deviceView = (device: DeviceRecord) => ({
   platform: device.platform,
 });
 
+/** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
 export const whyView = (why: Why) => ({
   state: why.state,
   since: iso(why.since),
@@ -60,6 +64,7 @@ export const whyView = (why: Why) => ({
   advice: why.advice,
 });
 
+/** A message that was sent, with every state it has had. */
 export const messageView = (message: SentMessage) => ({
   id: message.id,
   sender: message.sender,
@@ -72,6 +77,7 @@ export const messageView = (message: SentMessage) => ({
   ...(message.poll ? { poll: message.poll } : {}),
 });
 
+/** A decision as the event stream tells it, while it happens: it names the number. */
 export const decisionView = (decision: ToldDecision) => ({
   message_id: decision.messageId,
   device: decision.device,
@@ -83,6 +89,7 @@ export const decisionView = (decision: ToldDecision) => ({
   at: iso(decision.at),
 });
 
+/** A decision as `GET /devices/{number}/decisions` lists it: with the message's type, without the number. */
 export const storedDecisionView = (decision: StoredDecision) => ({
   message_id: decision.messageId,
   chat: decision.chat,
@@ -94,6 +101,7 @@ export const storedDecisionView = (decision: StoredDecision) => ({
   at: iso(decision.at),
 });
 
+/** A group for `POST /groups`; `participants` is how many there are. */
 export const groupView = (group: GroupRecord) => ({
   id: group.id,
   name: group.name,
@@ -104,6 +112,7 @@ export const groupView = (group: GroupRecord) => ({
   can_send: group.canSend,
 });
 
+/** A registered channel; `role` is the number's own in it. */
 export const channelView = ({ id, name, role, canSend }: ChannelRecord) => ({
   id,
   name,
@@ -111,6 +120,7 @@ export const channelView = ({ id, name, role, canSend }: ChannelRecord) => ({
   can_send: canSend,
 });
 
+/** A webhook without its secret, which is shown only when it is made. */
 export const webhookView = (config: WebhookRecord) => ({
   url: config.url,
   mode: config.mode,
@@ -131,6 +141,7 @@ export const webhookView = (config: WebhookRecord) => ({
   },
 });
 
+/** A delivery with its attempts; a time that is not known is null. */
 export const deliveryView = (delivery: DeliveryRecord) => ({
   id: delivery.id,
   device: delivery.device,

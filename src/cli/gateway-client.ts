@@ -27,6 +27,7 @@ export class GatewayAway extends Error {
   }
 }
 
+/** A gateway asked over HTTP with one token or key. Every method gives the answer's JSON. */
 export interface GatewayClient {
   readonly baseUrl: string;
   /** The same gateway asked with another token or key. */

@@ -4,6 +4,7 @@ import { loadConfig, type Config } from "../config.ts";
 import { ADMIN_TOKEN_FILE } from "../store/secrets.ts";
 import { createGatewayClient, GatewayAway, GatewayRefusal, type GatewayClient } from "./gateway-client.ts";
 
+/** An account as the API shows it. */
 export interface Account {
   id: string;
   name: string;
@@ -12,6 +13,7 @@ export interface Account {
   created_at: string;
 }
 
+/** The gateway as whoever runs it may use it. */
 export interface Operator {
   config: Config;
   /** Asks with the operator's token. */

@@ -3,6 +3,7 @@ import { createPaint, wantsColour } from "./terminal.ts";
 /** Writes a row to standard output. */
 export const say = (text = ""): void => void process.stdout.write(`${text}\n`);
 
+/** Colours for standard output; none when it is no terminal that shows them. */
 export const paint = createPaint(wantsColour(process.stdout));
 
 /**

@@ -11,7 +11,7 @@ import { lockFile, requireDatabaseFile } from "../store/offline.ts";
 import { findMasterKey, MASTER_KEY_FILE } from "../store/secrets.ts";
 import { findOperator } from "./operator.ts";
 
-export interface SavedBackup {
+interface SavedBackup {
   path: string;
   bytes: number;
   manifest: Manifest;

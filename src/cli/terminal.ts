@@ -45,6 +45,7 @@ export function createPaint(coloured: boolean): Paint {
 /** Says what is going on inside a step. */
 export type Report = (doing: string) => void;
 
+/** A list of steps on the terminal, one line for each. */
 export interface Steps {
   /**
    * Runs one step and writes one line for it: a turning wheel while it runs (a terminal), or what it is doing when it takes

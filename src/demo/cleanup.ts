@@ -7,6 +7,7 @@ export interface Cleanup {
   run(failed: boolean): Promise<void>;
 }
 
+/** An empty list. What fails while it is undone is passed over: the rest is undone all the same. */
 export function createCleanup(): Cleanup {
   const undos: Undo[] = [];
   return {

@@ -16,6 +16,7 @@ export interface Line {
   text: string;
 }
 
+/** A chat as its contact sees it, written from a phone of the simulator and read from both ends. */
 export interface Conversation {
   /** The contact writes. */
   say(text: string): Promise<void>;
@@ -30,7 +31,7 @@ export interface Conversation {
   end(): void;
 }
 
-export interface ConversationOptions {
+interface ConversationOptions {
   simulator: Simulator;
   gateway: GatewayClient;
   /** The linked number, digits. */

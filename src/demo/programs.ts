@@ -13,6 +13,7 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+/** How to start one program of the demo. */
 export interface ProgramOptions {
   name: string;
   /** Arguments of `node`. */

@@ -8,7 +8,7 @@ export interface Prompt {
   close(): void;
 }
 
-export interface PromptOptions {
+interface PromptOptions {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   paint: Paint;

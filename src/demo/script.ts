@@ -23,7 +23,7 @@ export const SCRIPT: Turn[] = [
   { says: null, by: "api", expects: [REST_TEXT] },
 ];
 
-export interface PlayOptions {
+interface PlayOptions {
   conversation: Conversation;
   gateway: GatewayClient;
   /** How long one answer may take. Default 20,000 ms. */

@@ -14,7 +14,9 @@ import { freePort, startProgram, type Program, type ProgramOptions } from "./pro
 import { startReceiver } from "./receiver.ts";
 import { readQrImage } from "./scan-qr-image.ts";
 
+/** The number that the gateway links, digits. */
 export const NUMBER = "31600000001";
+/** The person who writes to it: number in digits, and the name that WhatsApp shows. */
 export const CONTACT = { number: "31600000002", name: "Ana" };
 
 const GATEWAY_START_MS = 60_000;

@@ -24,6 +24,7 @@ export interface Ffmpeg {
   stop(): void;
 }
 
+/** ffmpeg is not installed, ended with an error or took too long; the message says which. */
 export class FfmpegFailed extends Error {
   constructor(why: string) {
     super(`ffmpeg ${why}`);

@@ -15,6 +15,7 @@ export interface Files extends OutgoingFiles {
   keep(deviceId: number, path: string, facts: FileFacts): Promise<string>;
 }
 
+/** A folder of one request: paths in it, and an end that deletes it with everything inside. */
 export interface Workspace {
   path(name: string): string;
   dispose(): Promise<void>;

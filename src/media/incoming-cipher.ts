@@ -25,6 +25,7 @@ const MAC_BYTES = 10;
 export const CIPHER_OVERHEAD = BLOCK + MAC_BYTES;
 const READ_BYTES = 64 * 1024;
 
+/** What one received file is decrypted with: `iv` of 16 bytes, the two keys of 32. */
 export interface FileKeys {
   iv: Buffer;
   cipherKey: Buffer;

@@ -21,6 +21,7 @@ const REUPLOAD_MS = 10_000;
 /** Statuses of WhatsApp's hosts for a file that they have no more, or under another address. */
 const GONE = new Set([403, 404, 410]);
 
+/** What fetching received files needs; `maxMediaBytes` bounds each of them. */
 export interface IncomingFilesDeps {
   config: { dataDir: string; maxMediaBytes: number };
   log: Logger;
@@ -37,7 +38,7 @@ export interface KeptFile {
   sha256: Uint8Array | null;
 }
 
-export interface IncomingFiles {
+interface IncomingFiles {
   /**
    * The file, from disk or from WhatsApp. Asked for by several at once it is fetched once, and given up when nobody
    * waits any more.
@@ -57,6 +58,7 @@ interface Flight {
 /** Folder of received files within `DATA_DIR`; a file's name is `<device>-<inbox id>`. */
 export const INCOMING_FOLDER = join("media", "in");
 
+/** Received files, kept encrypted under the data folder once they have been fetched. */
 export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
   const { config, whatsapp, connection, box } = deps;
   const flights = new Map<string, Flight>();
@@ -208,5 +210,6 @@ function explain(maxBytes: number): (error: unknown) => never {
 const unreachable = (message: string): GatewayError => new GatewayError("FILE_UNREACHABLE", message);
 const noFile = (): GatewayError => unreachable("The message came without its file.");
 
+/** FILE_TOO_LARGE, for a received file of more than `maxBytes`. */
 export const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError("FILE_TOO_LARGE", `The file is larger than MAX_MEDIA_BYTES (${maxBytes}).`);

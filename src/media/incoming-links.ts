@@ -10,6 +10,7 @@ export interface LinkTarget {
 /** Longer than a webhook is tried (76 hours and a fifth): the link in an event that arrives late still works. */
 export const LINK_LIFE_MS = 5 * 24 * 3600 * 1000;
 
+/** Signed addresses of received files: whoever has one may fetch the file until it expires. */
 export interface Links {
   /** @returns what stands in the URL: a name and a signature, nothing secret of the message */
   make(target: LinkTarget): string;

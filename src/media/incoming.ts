@@ -11,6 +11,7 @@ const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
 const IMAGE_WAIT_MS = 15_000;
 const DOWNLOAD_WAIT_MS = 300_000;
 
+/** What received files for bots, webhooks and `/media` need. */
 export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "config"> {
   store: Store;
   config: IncomingFilesDeps["config"] & { publicUrl: string };
@@ -34,6 +35,7 @@ export interface OpenedFile {
   body: AsyncIterable<Buffer>;
 }
 
+/** Files of received messages, for those who are told about the message. */
 export interface ReceivedMedia {
   /** The address of a message's file, or why there is none. */
   link(target: LinkTarget, media: IncomingMedia): { url: string } | { error: string };

@@ -20,7 +20,7 @@ import { createTurns } from "./turns.ts";
 import { makeVoiceNote } from "./voice.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
 
-export interface MediaDeps {
+interface MediaDeps {
   store: Store;
   config: Pick<Config, "dataDir" | "maxMediaBytes" | "ffmpegPath">;
   log: Logger;
@@ -51,6 +51,7 @@ const MAX_FETCHES_OF_ONE = 4;
 const MAX_DECODERS = 2;
 const MAX_DECODERS_OF_ONE = 1;
 
+/** Files to be sent, with a limit on how many are fetched and decoded at once, in all and for one number. */
 export function createMedia({ store, config, log, http }: MediaDeps): Media {
   const files = createFiles(store, config.dataDir);
   const ffmpeg = createFfmpeg(config.ffmpegPath);

@@ -9,6 +9,7 @@ const THUMBNAIL_QUALITY = 60;
 const MAX_SECONDS = 30;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
+/** What a chat shows before the file is loaded: a small JPEG, and the size of the original in pixels. */
 export type Picture = Pick<FileFacts, "thumbnail" | "width" | "height">;
 
 /**

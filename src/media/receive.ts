@@ -21,8 +21,9 @@ export interface Received {
   disposition: string | null;
 }
 
+/** Name of the encrypted file in its workspace. */
 export const SEALED_NAME = "sealed";
-export const VOICE_MIMETYPE = "audio/ogg; codecs=opus";
+const VOICE_MIMETYPE = "audio/ogg; codecs=opus";
 const CLEAR_NAME = "clear";
 
 /**

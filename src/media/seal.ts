@@ -17,8 +17,10 @@ export interface SealedWriter {
   close(): Promise<void>;
 }
 
+/** File mode: only the user of the gateway reads and writes it. */
 export const PRIVATE = 0o600;
 
+/** Makes a new file at `path` with a media key of its own. Fails when the file is already there. */
 export async function openSealedWriter(path: string, kind: MediaKind): Promise<SealedWriter> {
   const mediaKey = randomBytes(32);
   const { iv, cipherKey, macKey } = mediaKeys(mediaKey, kind);

@@ -13,12 +13,12 @@ export interface Destination {
   jid: string;
 }
 
-export type ParsedDestinations =
+type ParsedDestinations =
   | { ok: true; destinations: Destination[] }
   /** What is wrong, for people; nothing may be sent. */
   | { ok: false; problem: string };
 
-export const MAX_DESTINATIONS = 10;
+const MAX_DESTINATIONS = 10;
 
 const NUMBER_JID = /@(?:s\.whatsapp\.net|c\.us)$/i;
 /** Groups made before 2021 are `<creator>-<time>`. */

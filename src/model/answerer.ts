@@ -38,6 +38,7 @@ export interface MessageNotes {
   postedToWebhook: boolean;
 }
 
+/** Notes for a message that nobody has been asked about. */
 export const blankNotes = (): MessageNotes => ({ failedBots: new Set(), postedToWebhook: false });
 
 /** What an answerer may know beside the message. */

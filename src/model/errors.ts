@@ -36,9 +36,10 @@ export const ERROR_STATUS = {
   EXPIRED: 504,
 } as const;
 
+/** What the API calls a failure; its HTTP status is in `ERROR_STATUS`. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** Texts per field, for INVALID_PARAMETERS and SENDER_NOT_FOUND. */
   fields?: Record<string, string[]>;
   /** What stands beside `code`: `permission`, `reason`, `whatsapp_code`, `scanned`, `until`. */

@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 // oxlint-disable-next-line no-underscore-dangle -- what a build replaces should look like nothing else
 declare const __FAILPOINTS__: boolean;
 
+/** The places, roughly in the order in which a message passes them. */
 export type FailpointName =
   | "before-receive-commit"
   | "after-receive-commit"

@@ -14,7 +14,7 @@ const PURPOSES: Record<MediaKind, string> = {
 /** Bytes of the HMAC-SHA256 that follow the ciphertext. */
 export const MAC_BYTES = 10;
 
-export interface MediaKeys {
+interface MediaKeys {
   iv: Buffer;
   /** AES-256-CBC. */
   cipherKey: Buffer;

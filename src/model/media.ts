@@ -15,6 +15,7 @@ export const MEDIA_TYPES = [
   "mp3",
   "xml",
 ] as const;
+/** One of the words that `media_type` of `/send-media` may be. */
 export type MediaType = (typeof MEDIA_TYPES)[number];
 
 /** A file that somebody wants to have sent, still at its own address. */

@@ -97,6 +97,7 @@ export interface DraftQuote {
   raw: string;
 }
 
+/** A text to be sent. */
 export interface TextDraft {
   kind: "text";
   text: string;
@@ -120,6 +121,7 @@ export interface MediaDraft {
   quote?: DraftQuote;
 }
 
+/** A poll to be sent. */
 export interface PollDraft {
   kind: "poll";
   name: string;
@@ -189,4 +191,5 @@ export interface PollTally {
 
 /** States of a sent message, in the only order in which they may follow each other; `failed` and `expired` end it. */
 export const SENT_STATES = ["queued", "sent", "delivered", "read", "played"] as const;
+/** Where a sent message stands; `failed` and `expired` are final. */
 export type SentState = (typeof SENT_STATES)[number] | "failed" | "expired";

@@ -1,3 +1,4 @@
+/** Takes secrets out of finished text: those it was told of, and what looks like one. */
 export interface Scrubber {
   scrub(text: string): string;
   /** A value that must not be read in any of its usual spellings. Shorter than 8 characters is ignored. */

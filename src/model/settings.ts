@@ -1,5 +1,6 @@
 import { StartError } from "./errors.ts";
 
+/** Variables of the process, or what a test puts in their place. */
 export type Environment = Record<string, string | undefined>;
 
 /** Typed reads of single settings. Each throws a `StartError` that names the setting and what it may be. */
@@ -17,6 +18,7 @@ export interface Settings {
 const TRUE_WORDS = ["1", "true", "on", "yes"];
 const FALSE_WORDS = ["0", "false", "off", "no"];
 
+/** Reads settings by name. An empty or blank variable counts as not set. */
 export function createSettings(env: Environment): Settings {
   const text = (name: string): string | null => env[name]?.trim() || null;
 

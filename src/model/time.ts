@@ -35,6 +35,7 @@ export interface Time {
 /** What differs between the host's time and a test's: everything else follows from it. */
 export type TimeSource = Pick<Time, "now" | "monotonic" | "after">;
 
+/** A `Time` of one clock and one kind of timer. */
 export function createTime({ now, monotonic, after }: TimeSource): Time {
   function pause(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {

@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import { OutboundError } from "./errors.ts";
 import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredentials } from "./outbound.ts";
 
+/** When a download is given up: milliseconds and bytes. */
 export interface DownloadLimits {
   /** From the start, redirects included, to the first byte of the file. */
   firstByteMs: number;
@@ -14,6 +15,7 @@ export interface DownloadLimits {
   signal?: AbortSignal;
 }
 
+/** An answer whose body has not been read yet. */
 export interface Download {
   /** Value of a header, null when there is none. Bytes beyond ASCII are read as Latin-1. */
   header(name: string): string | null;

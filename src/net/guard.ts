@@ -66,6 +66,7 @@ function countingHints(handler: Dispatcher.DispatchHandler): Dispatcher.Dispatch
   });
 }
 
+/** The refusal of an address that is private or local, in words for whoever configured it. */
 export function notAllowed(): OutboundError {
   return new OutboundError(
     "not_allowed",

@@ -8,6 +8,7 @@ import { download, type Download, type DownloadLimits } from "./download.ts";
 import { createGuardedAgent, notAllowed } from "./guard.ts";
 import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredentials } from "./outbound.ts";
 
+/** A request to somebody else's server, and what it may cost. */
 export interface OutboundRequest {
   method: "GET" | "POST";
   headers?: Record<string, string>;
@@ -22,6 +23,7 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
+/** An answer, read to its end; any status. */
 export interface OutboundAnswer {
   status: number;
   headers: Headers;
@@ -30,6 +32,9 @@ export interface OutboundAnswer {
   url: string;
 }
 
+/**
+ * HTTP to addresses that others name: with limits of time and size, and never into a private network unless allowed.
+ */
 export interface SafeFetch {
   /** Any HTTP status is an answer. @throws {OutboundError} when there is none that may be used */
   request(url: string, request: OutboundRequest): Promise<OutboundAnswer>;

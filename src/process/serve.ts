@@ -112,4 +112,5 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
+/** Nitro wants a default export of its entry; the module does its work when it is loaded. */
 export default {};

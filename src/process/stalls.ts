@@ -6,7 +6,7 @@ const TICK_MS = 500;
 const STALL_MS = 2_000;
 const REMEMBERED_MS = 5 * 60_000;
 
-export interface Stalls {
+interface Stalls {
   /** Longest time of the last five minutes in which nothing else could run; 0 when none was worth naming. */
   longestMs(): number;
   stop(): void;

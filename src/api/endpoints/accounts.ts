@@ -9,6 +9,7 @@ const keys = { by: "key", permission: "keys" } as const;
 const nothing = z.object({});
 const withSecret = { api_key: z.string() };
 
+/** `POST /admin/accounts`: the answer is the only place where the first key can be read. */
 export const createAccount = endpoint({
   method: "POST",
   path: "/admin/accounts",
@@ -19,6 +20,7 @@ export const createAccount = endpoint({
   output: answer({ account, ...withSecret }),
 });
 
+/** `GET /admin/accounts`, oldest first, without pages: an operator has few. */
 export const listAccounts = endpoint({
   method: "GET",
   path: "/admin/accounts",
@@ -39,6 +41,7 @@ export const getAccount = endpoint({
   output: record(account),
 });
 
+/** `PATCH /admin/accounts/{id}`: what is not given stays as it is. */
 export const changeAccount = endpoint({
   method: "PATCH",
   path: "/admin/accounts/{id}",
@@ -49,6 +52,7 @@ export const changeAccount = endpoint({
   output: record(account),
 });
 
+/** `DELETE /admin/accounts/{id}`: cannot be undone. */
 export const deleteAccount = endpoint({
   method: "DELETE",
   path: "/admin/accounts/{id}",
@@ -59,6 +63,7 @@ export const deleteAccount = endpoint({
   output: answer({}),
 });
 
+/** `GET /admin/accounts/{id}/api-keys`: without their secrets. */
 export const listAccountKeys = endpoint({
   method: "GET",
   path: "/admin/accounts/{id}/api-keys",
@@ -69,6 +74,7 @@ export const listAccountKeys = endpoint({
   output: listOf(key),
 });
 
+/** `POST /admin/accounts/{id}/api-keys`: the operator may give a key every permission. */
 export const createAccountKey = endpoint({
   method: "POST",
   path: "/admin/accounts/{id}/api-keys",
@@ -100,6 +106,7 @@ export const listAccountDevices = endpoint({
   output: listOf(device),
 });
 
+/** `POST /admin/accounts/{id}/devices`: counts towards the account's plan. */
 export const createAccountDevice = endpoint({
   method: "POST",
   path: "/admin/accounts/{id}/devices",
@@ -111,6 +118,7 @@ export const createAccountDevice = endpoint({
   output: record(device),
 });
 
+/** `GET /account`: any key may ask. */
 export const getOwnAccount = endpoint({
   method: "GET",
   path: "/account",
@@ -121,6 +129,7 @@ export const getOwnAccount = endpoint({
   output: record(ownAccount),
 });
 
+/** `GET /api-keys`: those of the account whose key asks. */
 export const listKeys = endpoint({
   method: "GET",
   path: "/api-keys",
@@ -131,6 +140,7 @@ export const listKeys = endpoint({
   output: listOf(key),
 });
 
+/** `POST /api-keys`: PERMISSION_DENIED when the new key could do more than the one that asks. */
 export const createKey = endpoint({
   method: "POST",
   path: "/api-keys",
@@ -142,6 +152,7 @@ export const createKey = endpoint({
   output: record(key, withSecret),
 });
 
+/** `DELETE /api-keys/{id}`: the key is refused from the next request on. */
 export const deleteKey = endpoint({
   method: "DELETE",
   path: "/api-keys/{id}",
@@ -152,6 +163,7 @@ export const deleteKey = endpoint({
   output: answer({}),
 });
 
+/** `POST /api-keys/{id}/rotate`: PERMISSION_DENIED when the key could do more than the one that asks. */
 export const rotateKey = endpoint({
   method: "POST",
   path: "/api-keys/{id}/rotate",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 
+/** `POST /admin/backup`: answers with the archive itself; the gateway goes on meanwhile. */
 export const createBackup = endpoint({
   method: "POST",
   path: "/admin/backup",

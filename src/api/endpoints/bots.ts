@@ -21,6 +21,7 @@ const boundBot = bot.extend({
   config: z.record(z.string(), z.unknown()).nullable(),
 });
 
+/** `GET /bots`: a bot that could not be loaded is listed with its `error`. */
 export const listBots = endpoint({
   method: "GET",
   path: "/bots",

@@ -11,6 +11,7 @@ const lid = text(1, 100).transform((value, context) => {
   return z.NEVER;
 });
 
+/** `POST /groups`: `stale` when WhatsApp could not be asked, and the list is older than 60 seconds. */
 export const groups = endpoint({
   method: "POST",
   path: "/groups",
@@ -37,6 +38,7 @@ export const groups = endpoint({
   }),
 });
 
+/** `POST /resolve-lid`: an unknown LID is an answer (`status` false, HTTP 200), not an error. */
 export const resolveLid = endpoint({
   method: "POST",
   path: "/resolve-lid",

@@ -3,6 +3,7 @@ import { endpoint } from "../endpoint.ts";
 
 const everybody = { by: "everybody" } as const;
 
+/** `GET /openapi.json`: needs no key. */
 export const openApi = endpoint({
   method: "GET",
   path: "/openapi.json",
@@ -13,6 +14,7 @@ export const openApi = endpoint({
   output: z.looseObject({ openapi: z.string() }),
 });
 
+/** `GET /docs`: needs no key. */
 export const docs = endpoint({
   method: "GET",
   path: "/docs",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 
+/** `GET /events`: stays open; a key hears only of what it may read. */
 export const events = endpoint({
   method: "GET",
   path: "/events",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { answer, errorCode } from "../schemas/answer.ts";
 
+/** `GET /health/live`: does not look at the database. */
 export const live = endpoint({
   method: "GET",
   path: "/health/live",
@@ -12,6 +13,7 @@ export const live = endpoint({
   output: answer({}),
 });
 
+/** `GET /health/ready`: 503 while the gateway ends, or when the database or the disk takes nothing. */
 export const ready = endpoint({
   method: "GET",
   path: "/health/ready",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 
+/** `GET /media/{token}`: the signature in the address is the permission; it expires. */
 export const getMedia = endpoint({
   method: "GET",
   path: "/media/{token}",

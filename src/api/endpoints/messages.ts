@@ -43,6 +43,7 @@ const send = {
 };
 
 export const sendMessage = endpoint({ ...send, method: "POST", path: "/send-message" });
+/** `GET /send-message`: the key stands in the query, for scripts that can do no other. */
 export const sendMessageByGet = endpoint({ ...send, method: "GET", path: "/send-message", keyIn: "query" });
 
 /** Of a poll: who chose what. `total` is the number of people who have chosen something. */
@@ -52,6 +53,7 @@ const pollTally = z.strictObject({
   total: z.int().min(0),
 });
 
+/** `GET /messages/{id}`: by the id that sending answered with. */
 export const getMessage = endpoint({
   method: "GET",
   path: "/messages/{id}",

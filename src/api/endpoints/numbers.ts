@@ -9,6 +9,7 @@ const nothing = z.object({});
 
 const expiresIn = z.int().min(0);
 
+/** `POST /generate-qr`: registers the number if need be. */
 export const generateQr = endpoint({
   method: "POST",
   path: "/generate-qr",
@@ -39,6 +40,7 @@ export const generateQr = endpoint({
   ]),
 });
 
+/** `GET /devices`: those that the key may use. */
 export const listDevices = endpoint({
   method: "GET",
   path: "/devices",
@@ -70,6 +72,7 @@ export const getDevice = endpoint({
   output: record(device),
 });
 
+/** `DELETE /devices/{number}`: cannot be undone. */
 export const deleteDevice = endpoint({
   method: "DELETE",
   path: "/devices/{number}",
@@ -90,6 +93,7 @@ export const logoutDevice = endpoint({
   output: record(device),
 });
 
+/** `GET /devices/{number}/why`: the advice is for people. */
 export const whyDevice = endpoint({
   method: "GET",
   path: "/devices/{number}/why",

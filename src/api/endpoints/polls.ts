@@ -54,12 +54,14 @@ const send = {
   output: sendAnswer,
 };
 
+/** `POST /send-poll`: `option` is a list, or a single text. */
 export const sendPoll = endpoint({
   ...send,
   method: "POST",
   path: "/send-poll",
   input: z.object({ ...poll, option: z.preprocess(asList, options) }),
 });
+/** `GET /send-poll`: `option` is given more than once, or once with commas between the options. */
 export const sendPollByGet = endpoint({
   ...send,
   method: "GET",

@@ -44,5 +44,7 @@ const send = {
   output: sendAnswer,
 };
 
+/** `POST /send-media`: the file is fetched once, before anything is queued, for all destinations. */
 export const sendMedia = endpoint({ ...send, method: "POST", path: "/send-media" });
+/** `GET /send-media`: the key stands in the query. */
 export const sendMediaByGet = endpoint({ ...send, method: "GET", path: "/send-media", keyIn: "query" });

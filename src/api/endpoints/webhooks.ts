@@ -19,6 +19,7 @@ export const getWebhook = endpoint({
   output: record(webhook),
 });
 
+/** `PUT /devices/{number}/webhook`: the secret is in the answer only when it was made now. */
 export const putWebhook = endpoint({
   method: "PUT",
   path,

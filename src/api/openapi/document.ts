@@ -8,6 +8,7 @@ import { CODE_TEXTS, errorsOf } from "./codes.ts";
 import { EXAMPLES, type Example } from "./examples.ts";
 import { requestFields, toJsonSchema, type JsonSchema } from "./json-schema.ts";
 
+/** The parts of an OpenAPI 3.1 document that ours uses. */
 export interface OpenApiDocument {
   openapi: string;
   info: JsonSchema;
@@ -16,6 +17,7 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema>; securitySchemes: JsonSchema };
 }
 
+/** What OpenAPI says about one method of one path. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -26,6 +28,7 @@ export interface Operation {
   responses: Record<string, ResponseObject>;
 }
 
+/** A parameter of the path, the query or the headers. */
 export interface Parameter {
   name: string;
   in: "path" | "query" | "header";
@@ -35,7 +38,7 @@ export interface Parameter {
   example?: unknown;
 }
 
-export interface ResponseObject {
+interface ResponseObject {
   description: string;
   content: Record<string, { schema: JsonSchema; example?: unknown }>;
   /** Codes of failures, each with what it means. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+/** A JSON Schema (2020-12) as zod writes it; nothing here reads more than a few of its keys. */
 export type JsonSchema = Record<string, unknown>;
 
 /**

@@ -3,14 +3,17 @@ import { PERMISSIONS } from "../../accounts/caller.ts";
 import { PLAN_NAMES } from "../../config.ts";
 import { flag, isoTime, list, oneOf, ownNumber, recipient, time, trimmedText } from "./fields.ts";
 
+/** Input of `POST /admin/accounts`; the plan is `basic` when none is named. */
 export const newAccount = z.object({ name: trimmedText(1, 100), plan: oneOf(PLAN_NAMES).default("basic") });
 
+/** Input of `PATCH /admin/accounts/{id}`: what is not given stays. */
 export const accountChange = z.object({
   name: trimmedText(1, 100).optional(),
   plan: oneOf(PLAN_NAMES).optional(),
   enabled: flag().optional(),
 });
 
+/** An account in an answer. */
 export const account = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -21,6 +24,7 @@ export const account = z.strictObject({
 
 const limit = z.int().min(0).nullable();
 
+/** What a key is told about its own account: limits of the plan (null: none) and what is used of them. */
 export const ownAccount = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -29,6 +33,7 @@ export const ownAccount = z.strictObject({
   used: z.strictObject({ devices: z.int(), keys: z.int(), sends_per_day: z.int() }),
 });
 
+/** Input that makes a key. Without `devices` or `recipients` it may use all; without `expires_at` it lasts. */
 export const newKey = z.object({
   name: trimmedText(1, 100),
   permissions: list(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
@@ -37,6 +42,7 @@ export const newKey = z.object({
   expires_at: time().optional(),
 });
 
+/** A key in an answer, without its secret. */
 export const key = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -20,6 +20,7 @@ export const pageOf = <S extends z.ZodType>(item: S) =>
   answer({ total: z.int().min(0).nullable(), next: z.string().nullable(), data: z.array(item) });
 
 const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+/** Every code that an answer may carry; the catalogue is `model/errors.ts`. */
 export const errorCode = z.enum(CODES);
 
 /** What a failed destination, and a failed request, says of the reason. What stands beside `code` depends on it. */
@@ -31,6 +32,7 @@ export const sendError = z.strictObject({
   until: z.iso.datetime().optional(),
 });
 
+/** The `errors` of an answer that failed. Which fields stand beside `code` depends on the code. */
 export const errorBody = sendError.extend({
   fields: z.record(z.string(), z.array(z.string()).min(1)).optional(),
   permission: z.string().optional(),

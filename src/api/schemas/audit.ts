@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { isoTime, time } from "./fields.ts";
 
+/** Query of `GET /devices/{number}/audit`: from when on messages are compared. */
 export const auditFilter = z.object({ since: time().optional() });
 
 const count = () => z.int().min(0);
 
+/** What was received, and what is missing, between `since` and `until`. */
 export const audit = z.strictObject({
   since: isoTime(),
   until: isoTime(),

@@ -46,8 +46,10 @@ export const trimmedText = (min: number, max: number) =>
     z.string().min(min).max(max).refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
   );
 
+/** Exactly one of these words, letter case included. */
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values);
 
+/** A whole number from `min` to `max`, both included; digits as text pass, as forms and queries send them. */
 export const integer = (min: number, max: number) => z.preprocess(asInteger, z.int().min(min).max(max));
 
 /** Everything but `"1"`, `1`, `true`, `"true"` is false. */
@@ -121,4 +123,5 @@ export const before = () =>
     .optional()
     .meta({ description: "`next` of the page before, the id of a record, or a time in ISO 8601" });
 
+/** A time in an answer: ISO 8601, UTC. */
 export const isoTime = () => z.iso.datetime();

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { isoTime, ownNumber } from "./fields.ts";
 
-export const DEVICE_STATES = [
+/** States of a number, as the API tells them. */
+const DEVICE_STATES = [
   "unlinked",
   "linking",
   "connecting",
@@ -12,8 +13,10 @@ export const DEVICE_STATES = [
   "action_required",
 ] as const;
 
+/** Input that registers a number: its digits with country code. */
 export const newDevice = z.object({ device: ownNumber() });
 
+/** A number in an answer; what is not known yet is null. */
 export const device = z.strictObject({
   device: z.string(),
   state: z.enum(DEVICE_STATES),
@@ -25,6 +28,7 @@ export const device = z.strictObject({
   platform: z.string().nullable(),
 });
 
+/** Why a number is in its state; `last_close` is null while it has never lost a connection. */
 export const why = z.strictObject({
   state: z.enum(DEVICE_STATES),
   since: isoTime(),

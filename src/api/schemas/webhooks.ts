@@ -13,7 +13,7 @@ import {
 } from "../../webhooks/settings.ts";
 import { flag, integer, isoTime, list, oneOf, text } from "./fields.ts";
 
-export const httpUrl = () =>
+const httpUrl = () =>
   text(1, WEBHOOK_LIMITS.urlLength).refine(
     isHttpUrl,
     "Must be a complete address that starts with http:// or https://.",
@@ -34,6 +34,7 @@ const headers = z
 
 const { timeoutMs, replyMaxAge } = WEBHOOK_LIMITS;
 
+/** Input of `PUT /devices/{number}/webhook`. It replaces everything: what is not given is the default again. */
 export const webhookInput = z.object({
   url: httpUrl(),
   mode: oneOf(WEBHOOK_MODES).default(WEBHOOK_DEFAULTS.mode),
@@ -55,6 +56,7 @@ const health = z.strictObject({
   reason: z.enum(DISABLED_REASONS).nullable(),
 });
 
+/** A webhook in an answer, without its secret. */
 export const webhook = z.strictObject({
   url: z.string(),
   mode: z.enum(WEBHOOK_MODES),
@@ -69,6 +71,7 @@ export const webhook = z.strictObject({
   health,
 });
 
+/** What the sample event was answered; `status_code` is null when no answer came. */
 export const webhookTest = z.strictObject({
   status_code: z.int().nullable(),
   duration_ms: z.int(),
@@ -76,6 +79,7 @@ export const webhookTest = z.strictObject({
   understood: z.boolean(),
 });
 
+/** A delivery in an answer, with its attempts. */
 export const delivery = z.strictObject({
   id: z.string(),
   device: z.string(),

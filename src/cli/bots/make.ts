@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { repositoryRoot } from "../../config.ts";
 import { showBot, showTest, TEMPLATES, type Template } from "./templates.ts";
 
-export interface MadeBot {
+interface MadeBot {
   /** Absolute, as `test`. */
   bot: string;
   test: string;

@@ -7,8 +7,10 @@ export interface TemplateText {
   test: string;
 }
 
+/** What a new bot may begin as. */
 export type Template = "hello" | "menu" | "form";
 
+/** For each template one sentence about it, its routes, and a test that passes. */
 export const TEMPLATES: Record<Template, TemplateText> = {
   hello: {
     about: "Answers a greeting.",

@@ -29,6 +29,7 @@ const MEANING: Record<string, string> = {
   unknown_send: "not sent by this gateway",
 };
 
+/** `parley audit <number>`: whether messages were lost. */
 export default defineCommand({
   meta: { name: "audit", description: "Were messages lost? What WhatsApp says there was, and what is here" },
   args: {

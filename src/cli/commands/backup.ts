@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { plainly, say } from "../plainly.ts";
 import { saveBackup } from "../save-backup.ts";
 
+/** `parley backup`: the running gateway makes the copy; when none runs, this command does. */
 export default defineCommand({
   meta: { name: "backup", description: "Save a copy of all data; the gateway goes on meanwhile" },
   args: {

@@ -5,6 +5,7 @@ import { TEMPLATES } from "../bots/templates.ts";
 import { loadConfig } from "../../config.ts";
 import { plainly, say } from "../plainly.ts";
 
+/** `parley bots new <id>`. */
 export default defineCommand({
   meta: { name: "new", description: "Begin a bot: its file, and a test that passes" },
   args: {

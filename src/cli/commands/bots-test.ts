@@ -7,6 +7,7 @@ import { findBotTests } from "../bots/tests.ts";
 import { loadConfig, repositoryRoot } from "../../config.ts";
 import { plainly } from "../plainly.ts";
 
+/** `parley bots test`: in a process of its own; its exit code is that of vitest. */
 export default defineCommand({
   meta: { name: "test", description: "Run the tests that stand beside the bots" },
   args: { id: { type: "positional", description: "Id of a bot; without it all", required: false } },

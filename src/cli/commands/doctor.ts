@@ -20,6 +20,7 @@ function show({ name, state, text }: Finding): void {
   say(`  ${MARKS[state]} ${name.padEnd(10)}${text}`);
 }
 
+/** `parley doctor`: exit code 1 when something will not work until it is cured. */
 export default defineCommand({
   meta: { name: "doctor", description: "Looks for what would keep the gateway from working" },
   args: {

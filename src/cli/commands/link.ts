@@ -18,6 +18,7 @@ interface LinkAnswer {
 const GIVE_UP_MS = 10 * 60_000;
 const ASK_EVERY_MS = 1_000;
 
+/** `parley link <number>`: registers the number if need be, and waits until a phone has linked it. */
 export default defineCommand({
   meta: { name: "link", description: "Link a WhatsApp number with a QR code in the terminal" },
   args: {

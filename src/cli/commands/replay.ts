@@ -4,6 +4,7 @@ import { paint, plainly, say } from "../plainly.ts";
 
 const REPLAYING_MS = 10 * 60_000;
 
+/** `parley replay`: asks the gateway to post deliveries again, all that match. */
 export default defineCommand({
   meta: {
     name: "replay",

@@ -6,6 +6,7 @@ import { plainly, say } from "../plainly.ts";
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
+/** `parley restore <file>`: what is in the data folder is put aside only with `--force`. */
 export default defineCommand({
   meta: { name: "restore", description: "Put the data of a backup back; the gateway must be stopped" },
   args: {

@@ -22,6 +22,7 @@ function newKey(config: Config, env: NodeJS.ProcessEnv): Buffer | null {
   return parseMasterKey(text, SETTING);
 }
 
+/** `parley rotate-key`: seals everything anew; the gateway must be stopped. */
 export default defineCommand({
   meta: { name: "rotate-key", description: "Change the master key; the gateway must be stopped" },
   run: plainly(async () => {

@@ -4,6 +4,7 @@ import { findOperator } from "../operator.ts";
 import { paint, plainly, say } from "../plainly.ts";
 import { sentencesOf, type Decision } from "../why.ts";
 
+/** `parley why <message>`: who decided about a message, and what each bot said to it. */
 export default defineCommand({
   meta: { name: "why", description: "Why a message was answered or not, and by whom" },
   args: {

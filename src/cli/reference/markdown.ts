@@ -55,8 +55,10 @@ export function code(text: string): string {
   return `${fence}${text}${fence}`;
 }
 
+/** Code as a paragraph of its own. */
 export const block = (text: string): string => `\`\`\`ts\n${text}\n\`\`\``;
 
+/** Text within a list item: what follows its first line stands two spaces in. */
 export const indented = (text: string): string => text.replaceAll(/\n(?=[^\n])/g, "\n  ");
 
 /** One line of code, however the formatter has broken it. */

@@ -31,6 +31,7 @@ export interface Namespace {
   namespace: true;
   doc: string | null;
 }
+/** What an exported name stands for: a declaration, or a whole file. */
 export type Found = Declared | Namespace;
 
 const KINDS = new Set<string>([
