@@ -3,7 +3,7 @@ import { prettyFactory } from "pino-pretty";
 import type { Config } from "./config.ts";
 import { createScrubber, type Scrubber } from "./model/scrubber.ts";
 
-/** A pino logger as `createLogger` makes it: it replaces secrets and what people wrote. */
+/** A pino logger as `createLogger` makes it: secrets in a line are replaced before it is written. */
 export type Logger = pino.Logger;
 
 /** Where finished lines go. */

@@ -11,7 +11,7 @@ export interface Drain {
   begin(): Promise<void>;
 }
 
-/** Counts the requests under way; `begin` may be called more than once. */
+/** Counts requests from when they come to when their connection has the whole answer, or is gone. */
 export function createDrain(): Drain {
   const underWay = new Set<ServerResponse>();
   const ending = sharedAbort();

@@ -141,7 +141,7 @@ export const webhookView = (config: WebhookRecord) => ({
   },
 });
 
-/** A delivery with its attempts; a time that is not known is null. */
+/** A delivery with its attempts, as lists and `GET /deliveries/{id}` show it. */
 export const deliveryView = (delivery: DeliveryRecord) => ({
   id: delivery.id,
   device: delivery.device,

@@ -18,6 +18,7 @@ const SOONEST_MS = 20;
 /** Longer waits are made of several: a timer of Node takes at most 24 days, and one that is longer ends at once. */
 const LATEST_MS = DAY_MS;
 
+/** An alarm that expects nothing yet; times that come before anybody listens ring once somebody does. */
 export function createAlarm(time: Pick<Time, "now" | "after">): Alarm {
   const dueAt = new Map<number, number>();
   let run: (() => void) | null = null;

@@ -14,6 +14,7 @@ import { EXPIRE, OWN_TIMERS, REMIND } from "./timer-rows.ts";
 import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
 import type { Dialogue, Message, Turn } from "./types.ts";
 
+/** What asking the bots needs: everything that a turn needs, and which bots a number has. */
 export interface BotAnswerersDeps extends TurnsDeps {
   /** Which bots each number has. */
   bindings: Pick<Bindings, "tableOf">;

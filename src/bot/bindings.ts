@@ -30,6 +30,7 @@ export interface BoundBot extends BotRecord {
   config: Record<string, unknown> | null;
 }
 
+/** Which bots answer at which number, with their priority and settings there. */
 export interface Bindings {
   /** Reads all rows once. Call it before the first message. */
   load(): Promise<void>;

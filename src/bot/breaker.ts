@@ -10,7 +10,7 @@ export interface Breaker {
 
 const MOST_FAILURES = 5;
 const WITHIN_MS = 60_000;
-export const BREAKER_PAUSE_MS = 60_000;
+const BREAKER_PAUSE_MS = 60_000;
 
 interface FailureRecord {
   failedAt: number[];
@@ -49,6 +49,7 @@ export interface ReplyRates {
   count(key: string): void;
 }
 
+/** Counts for at most 20,000 chats of a bot; those without a recent answer are forgotten first. */
 export function createReplyRates(now: () => number): ReplyRates {
   const answered = new LRUCache<string, number[]>({ max: 20_000 });
   return {

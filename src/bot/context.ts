@@ -42,6 +42,7 @@ export interface ContextServices {
   translate(languages: readonly string[], key: string, values?: Readonly<Record<string, unknown>>): string;
 }
 
+/** What a context is made of, for one handler and one message. */
 export interface ContextInput {
   bot: Pick<Bot, "id" | "locale" | "session" | "dialogues" | "routes">;
   stored: StoredMessage;
@@ -59,7 +60,8 @@ export interface ContextInput {
   services: ContextServices;
 }
 
-export interface OpenContext {
+/** A context while its handler may use it, and what the handler has asked for so far. */
+interface OpenContext {
   ctx: AnyContext;
   effects: Effects;
   /** From now on everything that changes or sends throws. `abort`: work that is under way is told to stop as well. */

@@ -12,6 +12,7 @@ import { compareIds } from "./table.ts";
 /** A module whose top level waits for something that never comes must not keep the gateway from starting. */
 const IMPORT_TIMEOUT_MS = 10_000;
 
+/** Where bots come from: the build, the folder BOTS_DIR, and the last time they were read. */
 export interface LoadBotsInput {
   /** From the build's list `#bots`: id → the module, or a function that imports it. */
   buildTime: Record<string, unknown>;
@@ -24,6 +25,7 @@ export interface LoadBotsInput {
   log: Logger;
 }
 
+/** The bots that were read, and the texts that they translate with. */
 export interface LoadedBots {
   registry: BotRegistry;
   locales: Locales;

@@ -1,6 +1,7 @@
 /** Texts by language: `{ "en": { "greeting": "Hello {name}" }, "pt-BR": { … } }`. Nested keys are joined by dots. */
 export type Locales = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
+/** Parsed JSON of the files in `locales/` by language; an interface, so that the build's list fits it. */
 export interface LocaleFiles {
   [locale: string]: unknown;
 }

@@ -6,7 +6,7 @@ import { describeError } from "./run.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Observation } from "./types.ts";
 
-export interface ObserverDeps {
+interface ObserverDeps {
   config: { botTimeoutMs: number };
   log: Logger;
   time: Pick<Time, "now">;

@@ -8,6 +8,7 @@ const CHATS: readonly BotChat[] = ["dm", "group", "channel"];
 const LOCALE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 const LONGEST_BURST_MS = 30_000;
 
+/** All that a bot's definition may hold; any other name is taken for a slip. */
 export const OPTION_NAMES = [
   "priority",
   "chats",

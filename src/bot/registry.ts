@@ -24,6 +24,7 @@ export interface BotSource {
   failure?: string;
 }
 
+/** The bots as their files stand now, the broken ones included. */
 export interface BotRegistry {
   /** Bots that work, by id. */
   bots: readonly Bot[];
@@ -99,6 +100,7 @@ function broken(id: string, error: string): BotRecord {
   return { id, priority: 50, enable: "bound", routes: [], error };
 }
 
+/** An error in one line: its name and message, without the stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

@@ -3,6 +3,7 @@ import type { LiveBots } from "./live.ts";
 import { loadBots, type LoadBotsInput, type LoadedBots } from "./load.ts";
 import type { BotRecord, BotRegistry } from "./registry.ts";
 
+/** The bots in force; `registry` and `locales` are those of the last reading. */
 export interface Bots extends Readonly<LoadedBots> {
   /**
    * Reads all bots again. Whoever runs ends with the old code, connections stay. One at a time, in the order of asking.
@@ -13,7 +14,7 @@ export interface Bots extends Readonly<LoadedBots> {
   reload(use: (registry: BotRegistry) => Promise<void>): Promise<BotRecord[]>;
 }
 
-export interface BotsInput extends Omit<LoadBotsInput, "previous"> {
+interface BotsInput extends Omit<LoadBotsInput, "previous"> {
   /** In development: the bots of the sources as they are now, instead of those of the build. */
   live?: () => Promise<LiveBots>;
 }

@@ -29,6 +29,7 @@ export type Parts = Pick<Bot, "routes" | "middleware" | "observers"> & {
 const COMMAND = /^[\p{L}\p{N}_-]{1,64}$/u;
 const LONGEST_TIMER_KEY = 100;
 
+/** Parts to be filled by a bot's function. */
 export function emptyParts(): Parts {
   return { routes: [], middleware: [], observers: [], dialogues: new Map() };
 }

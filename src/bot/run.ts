@@ -3,6 +3,7 @@ import type { Time } from "../model/time.ts";
 import { ContextClosedError, openContext, type ContextInput, type Effects } from "./context.ts";
 import type { AnyContext, Middleware, Turn } from "./types.ts";
 
+/** How a handler ended. `dropped` counts replies that it had asked for and that are not sent. */
 export type HandlerOutcome =
   | {
       kind: "answered";
@@ -18,6 +19,7 @@ export type HandlerOutcome =
   /** The gateway is stopping: the message stays undecided and is asked again at the next start. */
   | { kind: "aborted" };
 
+/** How long a handler may take. */
 export interface Limits {
   time: Pick<Time, "after">;
   /** Milliseconds that one handler may take. */

@@ -6,6 +6,7 @@ export interface RunningBots {
   sinceLastLook(): string[];
 }
 
+/** Counts handlers in memory; the same bot may run in many chats at once. */
 export function createRunningBots(): RunningBots {
   const running = new Map<string, number>();
   let seen = new Set<string>();

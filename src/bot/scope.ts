@@ -8,6 +8,7 @@ export interface Scope {
   alias: string | null;
 }
 
+/** The scope of a message: its chat, and in a group also who wrote. */
 export function scopeOf(message: Pick<Incoming, "chatKey" | "chatKind" | "sender" | "lid">): Scope {
   const { chatKey, chatKind, sender, lid } = message;
   const alias = lid !== null && lid !== sender ? lid : null;
@@ -18,4 +19,5 @@ export function scopeOf(message: Pick<Incoming, "chatKey" | "chatKind" | "sender
 /** Condition for rows of a scope under either of its forms; its arguments are the number and {@link keysOf}. */
 export const IN_SCOPE = "device_id = ? AND scope IN (?, ?)";
 
+/** Both forms of a scope as arguments of {@link IN_SCOPE}; the one form twice when there is no other. */
 export const keysOf = ({ key, alias }: Scope): [string, string] => [key, alias ?? key];

@@ -22,8 +22,7 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-export type SchemaOutput<S> = S extends StandardSchema<unknown, infer Output> ? Output : never;
-
+/** Whether a value has the `~standard` property with its `validate`, as zod and valibot schemas have. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   const standard = (value as { "~standard"?: { validate?: unknown } } | null | undefined)?.["~standard"];
   return typeof standard?.validate === "function";

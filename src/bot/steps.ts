@@ -9,6 +9,7 @@ export interface Steps {
   run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
 }
 
+/** Steps of one bot for one message. Results of an earlier run of the same message are used again. */
 export function openSteps(
   state: Pick<BotState, "steps" | "keepStep" | "forgetSteps">,
   botId: string,

@@ -16,6 +16,7 @@ export interface RouteEntry extends ActiveBot {
   rank: number;
 }
 
+/** A route that fits the message. */
 export interface Candidate extends RouteEntry {
   /** What the route found: `ctx.match`. */
   match: unknown;
@@ -100,6 +101,7 @@ export function listRoutes(active: readonly ActiveBot[]): ListedRoute[] {
     }));
 }
 
+/** Orders the routes once, so that words are looked up and only the other routes are tried one by one. */
 export function buildTable(active: readonly ActiveBot[]): RouteTable {
   const exact: ExactRoutes = { keyword: new Map(), command: new Map(), interrupt: new Map() };
   const scanned: RouteEntry[] = [];

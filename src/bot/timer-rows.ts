@@ -6,6 +6,7 @@ import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
 export const OWN_TIMERS = "dialogue:";
 /** Keys of timers that Parley sets for dialogues. */
 export const REMIND = `${OWN_TIMERS}remind`;
+/** Key of the timer that ends a dialogue without an answer. */
 export const EXPIRE = `${OWN_TIMERS}expire`;
 
 /** What a timer needs to run: where, for whom, and what the bot gave it. */
@@ -28,6 +29,7 @@ export interface NewTimer {
   body: TimerBody;
 }
 
+/** A timer whose time has come; `dueAt` is in Unix milliseconds. */
 export interface DueTimer {
   id: number;
   deviceId: number;

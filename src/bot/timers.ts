@@ -8,7 +8,7 @@ import type { SilentSessions } from "./silent-sessions.ts";
 import { EXPIRED_AT_ONCE, type BotState } from "./state.ts";
 import type { DueTimer, TimerBody } from "./timer-rows.ts";
 
-export interface TimersDeps {
+interface TimersDeps {
   state: Pick<BotState, "dueTimers" | "nextTimers" | "expired">;
   /** Told by `state` of what is about to be stored. */
   alarm: Alarm;

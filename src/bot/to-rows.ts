@@ -18,7 +18,7 @@ export interface BotMedia {
   prepare(request: MediaRequest): Promise<MediaDraft>;
 }
 
-export interface ToRowsDeps {
+interface ToRowsDeps {
   state: BotState;
   media: BotMedia;
   time: Pick<Time, "now" | "after">;

@@ -21,6 +21,7 @@ export interface BotFiles {
   read(target: { deviceId: number; inboxId: number }, signal: AbortSignal): Promise<ReceivedFile>;
 }
 
+/** What running handlers needs. */
 export interface TurnsDeps {
   state: BotState;
   media: BotMedia;
@@ -60,6 +61,7 @@ export type TurnResult =
   | { kind: "ended"; answer: Won; trail: TrailEntry[]; statements: Statement[] }
   | { kind: "passed" | "failed" | "skipped"; trail: TrailEntry[]; statements: Statement[] };
 
+/** Runs one handler of a bot for one message, and makes of its outcome what is stored with the decision. */
 export interface Turns {
   /** Rejects only when `stopping` aborts, or when the database is away. */
   run(active: ActiveBot, stored: StoredMessage, question: TurnInput): Promise<TurnResult>;

@@ -17,6 +17,7 @@ export interface Words {
   readonly command: (CommandMatch & { key: string }) | null;
 }
 
+/** The text of a message or a caption, as it came. */
 export function readWords(text: string): Words {
   let whole: string | null | undefined;
   let padded: string | undefined;

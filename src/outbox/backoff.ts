@@ -32,6 +32,7 @@ interface Pause {
   times: number;
 }
 
+/** Pauses of 5 seconds, doubled up to 10 minutes, kept in the database so that a restart does not end them. */
 export function createRateLimitBackoff(
   store: Pick<Store, "rows" | "writer" | "now">,
   log: Logger,

@@ -46,6 +46,7 @@ export interface WaitingChats {
   readonly size: number;
 }
 
+/** No chats yet. Everything is in memory, with a look-up by chat, by WhatsApp's id and by the row's id. */
 export function createWaitingChats(): WaitingChats {
   const chats = new Map<string, Chat>();
   const byWaId = new Map<string, QueuedMessage>();

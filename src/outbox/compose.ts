@@ -8,6 +8,7 @@ import { EXPIRED, type Endings } from "./endings.ts";
 import type { Reachout } from "./reachout.ts";
 import type { Rows, SendError } from "./rows.ts";
 
+/** What the last look at a message before it leaves needs. */
 export interface ComposerDeps {
   store: Store;
   rows: Rows;
@@ -35,6 +36,7 @@ const OF_MANY = /@(g\.us|newsletter)$/;
 const UNREADABLE: SendError = { code: "INTERNAL_ERROR" };
 const SELECT_BODY = "SELECT body FROM outbox WHERE id = ? AND state = 'queued'";
 
+/** Looks at a message when its turn has come, because it may have waited for days. */
 export function createComposer(deps: ComposerDeps): Composer {
   const { store, rows, reachout, endings } = deps;
 

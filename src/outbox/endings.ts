@@ -6,7 +6,7 @@ import type { Rows, SendError } from "./rows.ts";
 import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
 
-export interface EndingsDeps {
+interface EndingsDeps {
   store: Pick<Store, "writer" | "time">;
   rows: Rows;
   log: Logger;
@@ -32,8 +32,10 @@ export interface Endings {
 
 /** Few enough that nobody notices the commit. */
 const AT_ONCE = 200;
+/** What became of a message that waited for longer than RETENTION_DAYS. */
 export const EXPIRED: SendError = { code: "EXPIRED" };
 
+/** Endings of all numbers. What cannot be stored now is tried again until the gateway stops. */
 export function createEndings(deps: EndingsDeps): Endings {
   const { store, rows, log, states, settled } = deps;
   const stopping = new AbortController();

@@ -13,7 +13,8 @@ export interface FirstAnswer {
   headers: Record<string, string>;
 }
 
-export interface IdempotentRequest {
+/** A request that names a key of its own, so that it may be repeated without being done twice. */
+interface IdempotentRequest {
   /** API key and route: the scope in which the caller's own key means one request. */
   keyId: string;
   route: string;
@@ -40,12 +41,14 @@ export interface Claim {
   end(answer: FirstAnswer | null): Promise<void>;
 }
 
-export type Begun =
+/** What a key stands for: nothing so far, an answer that was given, or messages whose answer was lost. */
+type Begun =
   | { kind: "new"; claim: Claim }
   | { kind: "answered"; answer: FirstAnswer }
   /** The messages were stored and the process ended before it answered; `claim.end` remembers what is told now. */
   | { kind: "stored"; results: SendResult[]; claim: Claim };
 
+/** Remembers under which key which request was answered, and how. */
 export interface Idempotency {
   /** @throws IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED */
   begin(request: IdempotentRequest): Promise<Begun>;
@@ -158,6 +161,7 @@ function canonical(value: unknown): string {
   return `{${entries.map(([name, entry]) => `${JSON.stringify(name)}:${canonical(entry)}`).join(",")}}`;
 }
 
+/** The refusal of a repetition that comes while the first request is still being handled. */
 export const inProgress = (): GatewayError =>
   new GatewayError(
     "IDEMPOTENCY_IN_PROGRESS",

@@ -25,6 +25,7 @@ export interface InFlightSlots {
   take(proactive: boolean, freed: () => void): () => void;
 }
 
+/** Slots of one number, all of them free. */
 export function createInFlightSlots(time: Pick<Time, "after">): InFlightSlots {
   const taken = { replies: 0, proactive: 0, slow: 0 };
 

@@ -22,6 +22,7 @@ export interface Connections {
   isLinked(deviceId: number): boolean;
 }
 
+/** What sending needs. */
 export interface OutboxDeps {
   store: Store;
   config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number };
@@ -61,6 +62,7 @@ export interface ReplyRows {
   release(results: ResultSet[]): void;
 }
 
+/** Everything on its way from Parley to WhatsApp: stored first, then sent in the order of its chat. */
 export interface Outbox extends SentReader {
   rows(answer: {
     deviceId: number;

@@ -8,7 +8,7 @@ import type { Reachout } from "./reachout.ts";
 import type { Rows, SendError } from "./rows.ts";
 import type { NextStep } from "./sender.ts";
 
-export interface OutcomeHandlerDeps {
+interface OutcomeHandlerDeps {
   store: Pick<Store, "writer">;
   rows: Rows;
   reachout: Reachout;
@@ -23,6 +23,7 @@ export type OutcomeHandler = (message: QueuedMessage, outcome: SendOutcome) => P
 const REACHOUT_LOCKED = 463;
 const STALE_ADDRESSING = 479;
 
+/** One handler for all numbers. */
 export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
   const { store, rows, reachout, backoff, endings, log } = deps;
 

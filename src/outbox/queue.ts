@@ -25,7 +25,7 @@ export interface QueueLoader {
   stop(): void;
 }
 
-export interface QueueLoaderDeps {
+interface QueueLoaderDeps {
   store: Pick<Store, "pages" | "read" | "time">;
   states: Pick<StateCollector, "flush" | "hasLeft">;
   /** Its caller was told that it is not stored. */
@@ -58,6 +58,7 @@ WHERE id IN (SELECT value FROM json_each(?)) AND state = 'queued' ORDER BY id`,
   },
 );
 
+/** The loader of one number. */
 export function createQueueLoader(
   deviceId: number,
   holder: QueueHolder,

@@ -37,6 +37,7 @@ AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
   { known: boolean() },
 );
 
+/** Locks of all numbers in memory, with the last time of each in the database. */
 export function createReachout(store: Store): Reachout {
   const locks = new Map<number, number>();
 

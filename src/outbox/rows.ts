@@ -151,6 +151,7 @@ export function createRows(box: SecretBox, now: () => number) {
     }),
   };
 }
+/** The statements of the outbox table. */
 export type Rows = ReturnType<typeof createRows>;
 
 /**

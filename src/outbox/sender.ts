@@ -9,7 +9,7 @@ import type { Pace } from "./pace.ts";
 /** What a finished attempt means for the message. */
 export type NextStep = "done" | "again" | "later";
 
-export interface SenderDeps {
+interface SenderDeps {
   connection: () => WhatsAppConnection | null;
   pace: Pace;
   /** The number's pause after WhatsApp's 429; afterwards one message goes first. */

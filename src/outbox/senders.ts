@@ -20,7 +20,7 @@ import { createSender, type Sender } from "./sender.ts";
 import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
 
-export interface SendersDeps {
+interface SendersDeps {
   store: Store;
   rows: Rows;
   config: { pacePerMinute: number; retentionDays: number };
@@ -86,6 +86,7 @@ interface NumberSender {
   queue: QueueLoader;
 }
 
+/** Senders of all numbers; one is made when its number first has something to send. */
 export function createSenders(deps: SendersDeps): Senders {
   const { store, rows, config, log, states } = deps;
   const reachout = createReachout(store);

@@ -25,6 +25,7 @@ export interface PlannedSend {
   error?: SendError;
 }
 
+/** What a request is told about one of its destinations. `queued`: no outcome was known in time, and it goes on. */
 export interface SendResult {
   number: string;
   state: "sent" | "queued" | "failed";
@@ -53,6 +54,7 @@ export interface Submissions {
   stop(): void;
 }
 
+/** Submissions that wait for their outcomes at most `sendWaitMs` each. */
 export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">): Submissions {
   const listeners = new Map<string, (outcome: Settled) => void>();
   const waiting = new Set<() => void>();

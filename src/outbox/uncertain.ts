@@ -25,6 +25,7 @@ const FIND = defineQuery(
 const TAKE_BACK = `DELETE FROM outbox WHERE device_id = ? AND wa_id IN (SELECT value FROM json_each(?))
 AND state = 'queued'`;
 
+/** Settles commits whose answer was lost, by looking for their rows. */
 export function createUncertainSends(
   store: Pick<Store, "read" | "writer" | "time">,
   log: Logger,

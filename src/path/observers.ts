@@ -43,6 +43,7 @@ export interface Observers extends Required<PathObserver> {
   add(observer: PathObserver): void;
 }
 
+/** No observers yet; they are told in the order in which they were added. */
 export function createObservers(): Observers {
   const observers: PathObserver[] = [];
   const tell =

@@ -27,6 +27,7 @@ import type { Connections } from "./connections.ts";
 import type { Observers } from "./observers.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
 
+/** What the way of a message is built from. */
 export interface MessagePathDeps {
   /** Its `time` is the time of everything here. */
   store: Store;

@@ -9,7 +9,7 @@ export interface SentMessage extends MessageRecord {
   poll?: PollTally & { name: string };
 }
 
-export interface SentMessagesDeps {
+interface SentMessagesDeps {
   find: Outbox["find"];
   sentContent: SentReader["sentContent"];
   polls: Pick<Polls, "sent">;

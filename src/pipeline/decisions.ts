@@ -22,6 +22,7 @@ export interface StoredDecision {
   at: number;
 }
 
+/** Which decisions of one number are wanted; those newest first. */
 export interface DecisionFilter {
   deviceId: number;
   /** WhatsApp's id of the message. */
@@ -43,6 +44,7 @@ export interface DecisionPage {
   decisions: StoredDecision[];
 }
 
+/** Who decided about which message, and why. */
 export interface Decisions {
   /** @throws {GatewayError} INVALID_PARAMETERS when `before` is none of what it may be */
   list(filter: DecisionFilter): Promise<DecisionPage>;

@@ -19,13 +19,15 @@ export interface Ruling {
   trail: TrailEntry[];
 }
 
-export interface GuardLimits {
+/** Limits on what bots and webhooks may say by themselves. */
+interface GuardLimits {
   takeoverMinutes: number;
   /** Automatic replies per chat in one minute; 0 is no limit. */
   loopGuardPerMinute: number;
 }
 
-export const LOOP_GUARD_MUTE_MS = 10 * 60 * 1000;
+/** How long a chat gets no automatic replies after it had too many. */
+const LOOP_GUARD_MUTE_MS = 10 * 60 * 1000;
 const MINUTE_MS = 60_000;
 
 /** What the owner's phone reports without the owner having written something. */

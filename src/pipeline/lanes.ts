@@ -5,7 +5,7 @@ export interface Waiting<T> {
   item: T;
 }
 
-export interface LanesDeps<T> {
+interface LanesDeps<T> {
   /**
    * Handles one item; never throws. False: the item stays undecided, because nothing is to be begun any more.
    *
@@ -46,6 +46,7 @@ interface Group<T> {
   closed: boolean;
 }
 
+/** Lanes without anything in them. Begins to handle an item as soon as it is added, when there is room. */
 export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> {
   const groups = new Map<number, Group<T>>();
   let size = 0;

@@ -10,6 +10,7 @@ import { mayHold } from "./held.ts";
 import { createLaneWorker, type PendingMessage } from "./lane-worker.ts";
 import { createLanes } from "./lanes.ts";
 
+/** From a stored message to its decision: each chat in order, many chats at once. */
 export interface Pipeline {
   /**
    * What storing new messages takes (T1). Once that is committed they are put into the lanes of their chats.

@@ -2,7 +2,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { Store } from "../store/store.ts";
 import type { Chats } from "./chats.ts";
 
-export interface SettledDeps {
+interface SettledDeps {
   store: Pick<Store, "rows">;
   outbox: Pick<Outbox, "wake">;
   chats: Pick<Chats, "forget">;
@@ -22,6 +22,7 @@ export interface Settled {
 
 const DECIDED = "SELECT inbox_id FROM decisions WHERE inbox_id IN (SELECT value FROM json_each(?))";
 
+/** Looks for the decision's row: the commit either happened whole or not at all. */
 export function createSettled({ store, outbox, chats }: SettledDeps): Settled {
   return {
     async since({ inboxId, deviceId }, ids, taken) {

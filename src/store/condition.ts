@@ -20,7 +20,7 @@ export interface Condition {
   close(): void;
 }
 
-export interface ConditionDeps {
+interface ConditionDeps {
   /** Of the database file. */
   folder: string;
   /** For people. */

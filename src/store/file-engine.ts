@@ -6,6 +6,7 @@ import type { RowSource } from "./reading.ts";
 import { toResultSet, toRows, type RawResult } from "./result.ts";
 import type { Statement } from "./store.ts";
 
+/** Reads the database file in this thread, beside whoever writes it. */
 export interface FileReader extends RowSource {
   /** @throws {BatchFailed} */
   read(statement: Statement): RawRows;

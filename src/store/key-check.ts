@@ -51,6 +51,7 @@ async function readMeta(client: Client, key: string): Promise<string | null> {
   return rows[0] === undefined ? null : String(rows[0].value);
 }
 
+/** Remembers which master key the data is sealed with; once, when the database is new. */
 export async function writeKeyCheck(client: Client, key: Buffer): Promise<void> {
   await client.execute({ sql: "INSERT INTO meta (key, value) VALUES (?, ?)", args: [ROW, checkValue(key)] });
 }

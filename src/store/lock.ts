@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { StartError } from "../model/errors.ts";
 import { keepAlive, systemTime, type Time } from "../model/time.ts";
 
+/** That this process has the data folder for itself. */
 export interface Lock {
   release(): void;
 }

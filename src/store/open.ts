@@ -202,6 +202,10 @@ export async function prepareDatabase(
   }
 }
 
+/**
+ * Makes the data folder, readable by its user only, when there is none. Throws {@link StartError} when it cannot be
+ * used.
+ */
 export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -213,6 +217,7 @@ export function makeFolder(folder: string): void {
   }
 }
 
+/** The path in a `file:` address; null when the database is on a server. */
 export function databaseFile(url: string): string | null {
   return url.startsWith("file:") ? url.slice("file:".length) : null;
 }

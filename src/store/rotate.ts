@@ -17,7 +17,8 @@ const ROWS_AT_ONCE = 200;
 /** Left free on the disk, whatever the new seals take. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
-export interface Rotation {
+/** What changing the master key has done. */
+interface Rotation {
   /** Values that were sealed anew. */
   values: number;
   /** File with the old key; null when the keys are given by the environment. */

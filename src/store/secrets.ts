@@ -17,7 +17,9 @@ import { dirname, join } from "node:path";
 import { parseAdminToken, parseMasterKey, type Config } from "../config.ts";
 import { StartError } from "../model/errors.ts";
 
+/** Name in the data folder of the key that everything secret is sealed with. */
 export const MASTER_KEY_FILE = "master-key";
+/** Name in the data folder of the operator's token. */
 export const ADMIN_TOKEN_FILE = "admin-token";
 /** The key that the data is being sealed with; it takes the place of the other once all of it is. */
 const NEXT_KEY_FILE = "master-key.next";
@@ -50,6 +52,7 @@ export function findNextMasterKey(dataDir: string): Buffer | null {
   return readKeyFile(join(dataDir, NEXT_KEY_FILE));
 }
 
+/** Deletes the key of a change that was not finished; none is fine as well. */
 export function dropNextMasterKey(dataDir: string): void {
   rmSync(join(dataDir, NEXT_KEY_FILE), { force: true });
 }

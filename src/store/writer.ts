@@ -18,12 +18,13 @@ const MAX_UNITS_PER_COMMIT = 256;
 /** How long a unit that may wait does wait for another to be committed with. */
 const SOON_MS = 100;
 
-export interface ClosableWriter extends Writer {
+/** A writer and its end, for whoever opened it. */
+interface ClosableWriter extends Writer {
   /** Commits what was given so far; everything after is refused. */
   close(): Promise<void>;
 }
 
-export interface WriterDeps {
+interface WriterDeps {
   engine: Pick<Engine, "batch" | "reconnect" | "close">;
   time: Pick<Time, "after" | "pause">;
   /** What may be tried now; default: everything. */

@@ -7,6 +7,7 @@ export interface Clock {
   moveTo(at: number): void;
 }
 
+/** A clock that stands at `start`, Unix milliseconds. */
 export function createClock(start: number): Clock {
   let now = start;
   return { now: () => now, moveTo: (at) => void (now = Math.max(now, at)) };
@@ -21,6 +22,7 @@ export interface Waits {
   fireDue(): boolean;
 }
 
+/** Waits on one clock. They end with the run because nobody asks for them any more. */
 export function createWaits(clock: Clock): Waits {
   const waits = new Set<{ at: number; run: () => void }>();
   const after: Time["after"] = (ms, run) => {

@@ -9,6 +9,7 @@ import type { Conversation, Decision, Reply } from "./types.ts";
 import type { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
 
+/** What one conversation of a test needs. */
 export interface ConversationDeps {
   world: World;
   wire: Wire;
@@ -21,6 +22,7 @@ export interface ConversationDeps {
   complaints(): readonly string[];
 }
 
+/** A conversation with the bots at one place: what is written arrives as from a phone. */
 export function createConversation(deps: ConversationDeps): Conversation {
   const { world, wire, clock, room, place } = deps;
   const { chat, contact } = place;

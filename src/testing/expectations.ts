@@ -2,7 +2,7 @@ import { describeExpected, describeReply, fits } from "./replies.ts";
 import type { Room } from "./room.ts";
 import type { Conversation, Decision, Expected, Reply } from "./types.ts";
 
-export interface ExpectationDeps {
+interface ExpectationDeps {
   settle(): Promise<void>;
   room: Room;
   decisions(): Promise<Decision[]>;
@@ -10,10 +10,8 @@ export interface ExpectationDeps {
   complaints(): readonly string[];
 }
 
-export type Expectations = Pick<
-  Conversation,
-  "expect" | "expectReminder" | "expectNothing" | "expectSilence"
->;
+/** The half of a conversation that a test asserts with. */
+type Expectations = Pick<Conversation, "expect" | "expectReminder" | "expectNothing" | "expectSilence">;
 
 /** What a test says of a conversation; replies are looked at one after the other. */
 export function createExpectations({ settle, room, decisions, complaints }: ExpectationDeps): Expectations {
@@ -96,6 +94,7 @@ function reasonsOf({ by, guard, trail }: Decision): (string | null | undefined)[
   return [guard, by, by === null && guard === null ? "nobody" : null, ...steps];
 }
 
+/** A decision in one line, for the message of a failed test. */
 export function describeDecision({ by, route, guard, trail }: Decision): string {
   const steps = trail.map(({ by, outcome, detail }) => `${by} ${outcome}${detail ? ` (${detail})` : ""}`);
   const head = by === null ? "nobody" : `${by}${route === null ? "" : ` by ${route}`}`;

@@ -39,6 +39,7 @@ export async function createFolder(log: Logger): Promise<string> {
   return folder;
 }
 
+/** Deletes a folder with all that is in it; none is fine as well. */
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -16,6 +16,7 @@ export interface Place {
   contact: Contact;
 }
 
+/** WhatsApp's address of a phone number, given in digits. */
 export const jidOf = (number: string): string => `${number}@s.whatsapp.net`;
 
 /** A message of a contact. @param now Unix milliseconds */
@@ -52,6 +53,7 @@ export function messageFrom(
   };
 }
 
+/** Type of a file that a test sends without naming one. */
 export const MIMETYPES: Record<MediaKind, string> = {
   image: "image/jpeg",
   video: "video/mp4",

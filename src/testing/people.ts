@@ -19,6 +19,7 @@ export interface People {
 
 const FIRST_NUMBER = 491700000002;
 
+/** Nobody yet; numbers are given out from 491700000002 upwards. */
 export function createPeople(deps: Omit<ConversationDeps, "place" | "room">, rooms: Rooms): People {
   const contacts = new Map<string, Contact>();
   const conversations = new Map<string, Conversation>();

@@ -1,6 +1,7 @@
 import type { Expected, Reply } from "./types.ts";
 import type { Sent } from "./wire.ts";
 
+/** A sent message as tests read it. */
 export function replyOf({ id, draft }: Sent): Reply {
   const reply: Reply = {
     id,
@@ -31,6 +32,7 @@ export function replyOf({ id, draft }: Sent): Reply {
 
 const digits = (id: string): string => id.replace(/@s\.whatsapp\.net$/, "");
 
+/** Whether a reply is as expected. A function decides by itself; a text must be equal, whole. */
 export function fits(reply: Reply, expected: Expected): boolean {
   if (typeof expected === "function") return expected(reply);
   if (typeof expected === "string") return reply.text === expected;
@@ -51,6 +53,7 @@ export function describeReply({ kind, text, poll, file, about }: Reply): string 
   return `${head}${text}${about === null ? "" : " [quoting]"}`.trim();
 }
 
+/** What was expected, for the message of a failed test. */
 export function describeExpected(expected: Expected): string {
   if (typeof expected === "string") return JSON.stringify(expected);
   if (typeof expected === "function") return expected.name || "something that fits the function";

@@ -13,6 +13,7 @@ export interface Room {
   said(who: string, text: string): void;
 }
 
+/** What was said in all chats of one test. */
 export interface Rooms {
   of(chat: string): Room;
   sent(message: Sent): void;
@@ -20,6 +21,7 @@ export interface Rooms {
   all(): ReadonlyMap<string, Room>;
 }
 
+/** Rooms that are made when something is first said in their chat. */
 export function createRooms(): Rooms {
   const rooms = new Map<string, Room & { lines: string[]; replies: Reply[] }>();
   function of(chat: string) {

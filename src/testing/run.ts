@@ -19,6 +19,7 @@ import type { Wire } from "./wire.ts";
 /** The one number of a test chat. */
 export const DEVICE = 1;
 
+/** What one run of the gateway in a test is started with; clock and wire outlive it. */
 export interface RunOptions {
   config: Config;
   log: Logger;

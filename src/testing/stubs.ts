@@ -11,6 +11,7 @@ export interface Stubs extends NetworkRules {
   ports: Set<number>;
 }
 
+/** No answers yet: every call is blocked. */
 export function createStubs(): Stubs {
   const stubs: { url: string | RegExp; answer: Stub }[] = [];
   const calls: Call[] = [];

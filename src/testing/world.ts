@@ -8,7 +8,7 @@ import type { Wire } from "./wire.ts";
 // As they were before a test put clocks of its own in their place.
 const { setImmediate: turn, setTimeout: later } = { ...nodeTimers };
 
-export interface WorldDeps {
+interface WorldDeps {
   clock: Clock;
   wire: Wire;
   ownNumber: string;
@@ -42,6 +42,7 @@ const STILL = 25;
 /** Pauses of bots and senders that a chat waits out by itself; longer ones are for `advance`. */
 const LONGEST_PAUSE_MS = 60_000;
 
+/** Starts the first run. A run that a crash ends is followed by the next by itself. */
 export function createWorld(deps: WorldDeps): World {
   const { clock, wire, ownNumber } = deps;
   let failure: Error | null = null;

@@ -25,7 +25,7 @@ import { switchOffAfter } from "./switch-off.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { RetryWorker } from "./worker.ts";
 
-export interface WebhookAnswererDeps {
+interface WebhookAnswererDeps {
   store: Store;
   log: Logger;
   registry: Registry;
@@ -50,7 +50,8 @@ export interface WebhookAnswererDeps {
 /** Until the worker looks for a row that is part of a message's commit. */
 const COMMIT_TAKES_MS = 1_000;
 
-export interface WebhookAnswerers {
+/** A webhook's two places in the list of answerers. */
+interface WebhookAnswerers {
   /** To be asked first: takes the messages of chats that the webhook holds, whatever bots would say. */
   holder: Answerer;
   /** To be asked last. */

@@ -52,7 +52,7 @@ export interface OpenBreakers {
   nextProbeAt: number;
 }
 
-export interface BreakersDeps {
+interface BreakersDeps {
   store: Store;
   log: Logger;
   /** 0 to 1; spreads the ends of pauses. */
@@ -100,6 +100,7 @@ const FAILING = defineQuery(
 );
 const UPDATE = "update webhooks set failures = ?, failing_since = ?, paused_until = ? where device_id = ?";
 
+/** Breakers of all webhooks, closed; `load` brings what the last run knew. */
 export function createBreakers({ store, log, random, wake, onTurn }: BreakersDeps): Breakers {
   const known = new Map<number, Breaker>();
   let written: Promise<void> = Promise.resolve();

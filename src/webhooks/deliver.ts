@@ -30,7 +30,7 @@ export interface Attempt {
   parsed: ParsedReply | null;
 }
 
-export interface DelivererDeps {
+interface DelivererDeps {
   http: Pick<SafeFetch, "request">;
   time: Pick<Time, "now" | "monotonic">;
   /** Ends attempts that are under way: they reject with its reason and do not count. */
@@ -39,6 +39,7 @@ export interface DelivererDeps {
   onAttempt?: (attempt: Attempt) => void;
 }
 
+/** Posts events, and reads what is answered. */
 export interface Deliverer {
   /** Posts once. Rejects only when `stopping` aborts. */
   attempt(webhook: Webhook, id: string, body: string): Promise<Attempt>;
@@ -51,6 +52,7 @@ if (hasFailpoints)
     if (request.headers.includes("webhook-id")) failpoint("after-webhook-request");
   });
 
+/** Posts through `http`, which refuses private addresses and answers of more than 1 MiB. */
 export function createDeliverer({ http, time, stopping, inFlight, onAttempt }: DelivererDeps): Deliverer {
   async function post(webhook: Webhook, id: string, body: string): Promise<Attempt> {
     const at = time.now();

@@ -20,7 +20,7 @@ export interface ReplyMedia {
   prepare(request: MediaRequest): Promise<MediaDraft>;
 }
 
-export interface DraftsDeps {
+interface DraftsDeps {
   log: Logger;
   media: ReplyMedia;
   time: Pick<Time, "now" | "after">;
@@ -36,6 +36,7 @@ export interface PreparedReply {
   reply: DeliveryReply;
 }
 
+/** Makes of a webhook's answer what can be sent, its files fetched. */
 export interface Drafts {
   /**
    * @param guard asked before anything is fetched: why no automatic reply may go to this chat, or null

@@ -79,6 +79,7 @@ export interface DueRows {
   numbers(): Promise<number[]>;
 }
 
+/** Reads the table each time: nothing of what waits is kept in memory. */
 export function createDueRows({ read, readOne }: Pick<Store, "read" | "readOne">): DueRows {
   return {
     due: (deviceId, busy, until, most, which) =>

@@ -1,3 +1,4 @@
+/** Whether a value of parsed JSON is an object: no list, not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -38,6 +38,7 @@ interface Hold {
 /** Numbers of holds at which those that are over are looked for; doubled by what is left. */
 const FIRST_PRUNING = 1_000;
 
+/** Holds nothing until `load` has read what the last run left. */
 export function createHolds(store: Pick<Store, "read" | "time">): Holds {
   const { time } = store;
   /** Number → chat. In memory: every message asks. */

@@ -5,6 +5,7 @@ export interface InFlight {
   idle(): Promise<void>;
 }
 
+/** Keeps work until it has ended, however it ends. */
 export function createInFlight(): InFlight {
   const known = new Set<Promise<unknown>>();
   return {

@@ -36,7 +36,7 @@ export interface WebhookRecord extends WebhookSettings {
   health: WebhookHealth;
 }
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   store: Store;
   config: { webhookTimeoutMs: number };
   log: Logger;
@@ -73,6 +73,7 @@ export interface WebhookTest {
   error: string | null;
 }
 
+/** All that has to do with webhooks, for the message path and for the API. */
 export interface Webhooks {
   /** Reads the configurations. Call it before the first message. */
   load(): Promise<void>;

@@ -26,7 +26,7 @@ export interface LoopGuard {
   count(deviceId: number, chat: string, replies: number): Promise<void>;
 }
 
-export interface LateRepliesDeps {
+interface LateRepliesDeps {
   drafts: Drafts;
   outbox: ReplyOutbox;
   loopGuard: LoopGuard;
@@ -54,6 +54,7 @@ export interface LateReplies {
 const LOOP_GUARD_LOOKS_BACK_MS = 60_000;
 const GUARDED = "not sent: the loop guard keeps automatic replies from this chat";
 
+/** Replies of retries and replays. The loop guard is asked about them, unless a queue is being worked off. */
 export function createLateReplies({ drafts, outbox, loopGuard, holds, now }: LateRepliesDeps): LateReplies {
   async function to(delivery: Delivery, made: Attempt, webhook: Webhook): Promise<Effects> {
     const { deviceId, inboxId, chat, target } = delivery;

@@ -11,6 +11,7 @@ export const WEBHOOK_EVENTS = [
   "own",
   "channel",
 ] as const;
+/** What a webhook may ask to be told of. */
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 /** The posted JSON. The first six fields are the specified ones and stand in every event; what is absent is null. */
@@ -50,6 +51,7 @@ export interface WebhookEvent {
   handled_by: string | null;
 }
 
+/** The file of a message, as an event describes it. */
 export interface WebhookMedia {
   /** As the event's; of a channel's post, what the file is. */
   type: MessageType;

@@ -28,6 +28,7 @@ export interface DeliveryRecord {
   reply: DeliveryReply | null;
 }
 
+/** Which deliveries are wanted; those newest first. */
 export interface DeliveryFilter {
   /** Device records whose deliveries may be seen. */
   deviceIds: number[];
@@ -47,6 +48,7 @@ export interface DeliveryPage {
   deliveries: DeliveryRecord[];
 }
 
+/** What was posted where, and what came of it. */
 export interface Deliveries {
   /** @throws {GatewayError} INVALID_PARAMETERS when `before` is none of what it may be */
   list(filter: DeliveryFilter): Promise<DeliveryPage>;

@@ -11,7 +11,7 @@ const BOTH_SECRETS_SIGN_MS = 24 * 3600 * 1000;
 /** Each costs a signature per event. */
 const MOST_OLD_SECRETS = 3;
 
-export interface RegistryDeps {
+interface RegistryDeps {
   store: Store;
   log: Logger;
   config: { webhookTimeoutMs: number };
@@ -19,6 +19,7 @@ export interface RegistryDeps {
   checkUrl(url: string): Promise<void>;
 }
 
+/** Webhooks of all numbers, in memory and in the database. */
 export interface Registry {
   /** Reads all rows once; afterwards every look-up is one in memory. */
   load(): Promise<void>;
@@ -157,6 +158,7 @@ export function settingsOf(webhook: Webhook): WebhookSettings {
   return config;
 }
 
+/** The refusal of what only a webhook that is switched on can do. */
 export function noWebhook(): GatewayError {
   return new GatewayError(
     "NOT_FOUND",

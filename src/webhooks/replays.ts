@@ -39,7 +39,7 @@ export interface Replays {
   replayMany(filter: ReplayFilter): Promise<number>;
 }
 
-export interface ReplaysDeps {
+interface ReplaysDeps {
   store: Store;
   registry: Pick<Registry, "get">;
   breakers: Pick<Breakers, "tryNow">;
@@ -73,6 +73,7 @@ const OF_IDS = defineQuery(
 const AGAIN =
   "update deliveries set state = 'pending', next_at = ? where rowid in (select value from json_each(?))";
 
+/** Puts deliveries back among those that wait; the worker then makes their attempts. */
 export function createReplays({ store, registry, breakers, worker, find, onDelivery }: ReplaysDeps): Replays {
   function isOn(deviceId: number): boolean {
     const webhook = registry.get(deviceId);

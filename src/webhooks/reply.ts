@@ -9,6 +9,7 @@ const LONGEST_HOLD_SECONDS = 7 * 24 * 3600;
 /** What n8n answers when a workflow was set to answer at once. */
 const N8N_ACKNOWLEDGEMENT = "Workflow was started";
 
+/** A text that the webhook wants sent; `quoted`: as an answer to the message that the event is about. */
 export interface TextReply {
   kind: "text";
   text: string;

@@ -4,7 +4,9 @@ import type { SecretBox, Statement } from "../store/store.ts";
 import type { Attempt } from "./deliver.ts";
 import { ATTEMPTS_BEFORE_TIME, WAITING } from "./waiting.ts";
 
+/** `pending` waits for its first attempt, `retrying` for another; `dead` was given up, `disabled` with its webhook. */
 export const DELIVERY_STATES = ["pending", "delivered", "retrying", "dead", "disabled"] as const;
+/** Where a delivery stands. */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** What came of the accepted answer; `ids`: message ids of the replies that were sent for it. */
@@ -48,6 +50,7 @@ export interface Delivery {
   reply: DeliveryReply | null;
 }
 
+/** Where an attempt has brought its delivery; `nextAt` is null when no other follows. */
 export interface Progress {
   state: DeliveryState;
   /** Unix milliseconds of the next attempt. */
@@ -109,6 +112,7 @@ export function insertDelivery(
 const UPDATE = `update deliveries set state = ?, attempts = ?, next_at = ?, url = ?, reply = ?
   where id = ? and state in ('pending', 'retrying')`;
 
+/** Writes down where a delivery stands. Changes nothing when it has ended meanwhile. */
 export function updateDelivery(delivery: Delivery, url: string, progress: Progress): Statement {
   const { id, attempts, reply } = delivery;
   const args = [progress.state, attempts, progress.nextAt, url, reply && JSON.stringify(reply), id];

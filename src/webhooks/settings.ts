@@ -1,9 +1,13 @@
 import { GatewayError } from "../model/errors.ts";
 import { WEBHOOK_EVENTS, type WebhookEventName } from "./payload.ts";
 
+/** Values of `mode`. */
 export const WEBHOOK_MODES = ["fallback", "always", "off"] as const;
+/** Values of `reply_to`. */
 export const REPLY_TO = ["chat", "sender"] as const;
+/** Values of `health.state`. */
 export const HEALTH_STATES = ["ok", "failing", "paused", "disabled"] as const;
+/** `gone`: it answered 410. `failing`: it accepted nothing for days. */
 export const DISABLED_REASONS = ["gone", "failing"] as const;
 
 /** A number's webhook as its owner sets it. */
@@ -77,6 +81,7 @@ export const WEBHOOK_LIMITS = {
 /** Headers that are Parley's or the transport's own: letting them be set would break signature or framing. */
 const RESERVED =
   /^(?:host|connection|content-length|content-type|transfer-encoding|accept-encoding|expect|upgrade|te|trailer|keep-alive|webhook-.*)$/i;
+/** A token of RFC 9110, at most 100 characters. */
 export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
 // A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
 // oxlint-disable-next-line no-control-regex

@@ -5,7 +5,7 @@ import type { Attempt } from "./deliver.ts";
 import type { DisabledReason, Webhook } from "./settings.ts";
 import type { Registry } from "./registry.ts";
 
-export interface SwitchOffDeps {
+interface SwitchOffDeps {
   registry: Registry;
   breakers: Breakers;
   log: Logger;

@@ -10,6 +10,7 @@ export interface Timetable {
   next(counts: (deviceId: number) => boolean): number;
 }
 
+/** A timetable without any times. */
 export function createTimetable(): Timetable {
   /** In the order of their turns. */
   const times = new Map<number, number>();

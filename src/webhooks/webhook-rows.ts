@@ -52,6 +52,7 @@ export function upsert(webhook: Webhook, { box, now }: Store): Statement {
   };
 }
 
+/** Every webhook, for the start. */
 export const WEBHOOKS = defineQuery(`select ${COLUMNS.slice(0, -1).join(", ")} from webhooks`, {
   deviceId: webhooks.deviceId,
   url: webhooks.url,

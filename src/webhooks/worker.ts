@@ -21,7 +21,7 @@ import { switchOffAfter, type SwitchedOff } from "./switch-off.ts";
 import { createTimetable } from "./timetable.ts";
 import { goesItsOwnWay, releaseNext } from "./waiting.ts";
 
-export interface RetryWorkerDeps {
+interface RetryWorkerDeps {
   store: Store;
   log: Logger;
   registry: Registry;
@@ -39,6 +39,7 @@ export interface RetryWorkerDeps {
   onDisabled?: (deviceId: number) => void;
 }
 
+/** Makes the attempts that no message's lane makes: retries, replays, and what waited for a breaker. */
 export interface RetryWorker {
   /** Goes on where the last run of the gateway was. */
   start(): void;

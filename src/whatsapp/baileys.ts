@@ -17,4 +17,5 @@ export const libsignal = loadLibsignal();
 
 /** What the package does not export by name: rules for privacy tokens, and the token that lets a message be reported. */
 export const tokenRules = await import("@whiskeysockets/baileys/lib/Utils/tc-token-utils.js");
+/** Makes the token that a message carries so that its receiver can report it. */
 export const reporting = await import("@whiskeysockets/baileys/lib/Utils/reporting-utils.js");

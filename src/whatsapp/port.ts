@@ -227,6 +227,7 @@ export interface Witness {
   sentElsewhere(deviceId: number, message: { waId: string; jid: string }): void;
 }
 
+/** One number's connection to WhatsApp, from its opening to its end; there is a new one after each reconnect. */
 export interface WhatsAppConnection {
   /**
    * Sends and waits for the server's ack: at most 10 s for what WhatsApp has to be asked before, as long as a file takes

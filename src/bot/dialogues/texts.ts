@@ -30,6 +30,7 @@ export interface DialogueOptions {
   otherwise?: "ask_again" | "route";
 }
 
+/** What dialogues say when the bot gives no texts of its own. */
 export const DEFAULT_TEXTS = {
   retry: "Sorry, I did not understand that.",
   givenUp: "Let us leave it for now. Write again whenever you like.",
@@ -52,7 +53,8 @@ const ANSWERS = new Set([
   "poll_vote",
 ]);
 
-export interface DialoguePolicy {
+/** How a dialogue behaves when nobody answers, or not with an answer; options and defaults joined. */
+interface DialoguePolicy {
   idle: Idle;
   tries: number;
   texts: DialogueTexts;

@@ -72,6 +72,9 @@ export interface BotDefinition<
   routes(b: Routes<Config, Session>): void;
 }
 
+/**
+ * How a route finds its messages; each kind is a method of `b`, but `timer` waits for a time and not for a message.
+ */
 export type RouteKind =
   | "keyword"
   | "command"

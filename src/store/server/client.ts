@@ -25,6 +25,7 @@ export interface ServerClient {
   close(): void;
 }
 
+/** A client of the server; an address that does not answer is noticed at the first question. */
 export function connectToServer({
   url,
   authToken,
@@ -52,6 +53,7 @@ export function connectToServer({
   };
 }
 
+/** A result of the client in the shape that both engines answer with. */
 export function toRawRows({ columns, rows }: ResultSet): RawRows {
   const values = rows.map((row) => columns.map((_, index): RawValue => fromBigint(row[index]!)));
   return { columns, values };

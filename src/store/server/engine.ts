@@ -14,7 +14,7 @@ const KEEP_MS = 7 * DAY_MS;
 // After an answer was lost the server is asked what became of it: at once, and for about ten seconds.
 const SETTLE_PAUSES_MS = [50, 200, 500, 1_000, 2_000, 3_000, 3_000];
 
-export interface ServerEngineOptions extends ServerAddress {
+interface ServerEngineOptions extends ServerAddress {
   /** Pauses between the questions what became of a batch. Tests may hand in shorter ones. */
   settlePausesMs?: number[];
 }

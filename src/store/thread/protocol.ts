@@ -14,6 +14,7 @@ export interface SentStatement {
   args: Arguments;
 }
 
+/** What the writer's thread is asked to do; its answer carries the same `id`. */
 export type Request = { id: number } & (
   | { do: "batch"; statements: SentStatement[] }
   | { do: "checkpoint" | "reconnect" | "close" }

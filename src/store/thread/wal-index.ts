@@ -4,6 +4,7 @@ import { connect } from "../connection.ts";
 /** https://sqlite.org/walformat.html#the_wal_index_header: "incremented with each transaction". */
 const CHANGES_AT = 8;
 
+/** What SQLite keeps in the `-shm` file beside the database, as far as it tells of commits. */
 export interface WalIndex {
   /**
    * How many transactions were committed, modulo 2^32: from two looks, with one transaction begun between them, follows

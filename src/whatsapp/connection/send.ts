@@ -25,6 +25,7 @@ const STALE_DEVICES = 479;
 const REACHOUT_LOCKED = 463;
 const RATE_OVERLIMIT = 429;
 
+/** What sending on one connection needs. */
 export interface SendDeps {
   socket: WASocket;
   encryption: EncryptionDeps;

@@ -30,6 +30,7 @@ export interface Sessions {
   open(targets: Target[]): Promise<NotOpened>;
 }
 
+/** Sessions of one connection. A device that is being asked about already is not asked about twice. */
 export function createSessions(socket: WASocket, time: Pick<Time, "deadline">): Sessions {
   const ask = askOnce(time, "the question for keys", (addresses) => askForKeys(socket, addresses));
   return {

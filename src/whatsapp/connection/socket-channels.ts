@@ -20,6 +20,7 @@ interface Metadata {
 const NOT_FOUND = new Set([404, 410]);
 const ROLES: readonly string[] = ["owner", "admin", "subscriber", "guest"];
 
+/** Channels as one connection can ask for them; nothing is remembered. */
 export function createChannels(socket: WASocket): Channels {
   return {
     async find(by) {

@@ -6,6 +6,7 @@ import { RateOverlimit, type GroupInfo } from "../port.ts";
 
 const TOO_MANY_REQUESTS = 429;
 
+/** Groups as one connection knows them. */
 export interface Groups {
   /** All groups, asked of WhatsApp now. Rejects with `RateOverlimit`, or when it does not answer. */
   all(): Promise<GroupInfo[]>;

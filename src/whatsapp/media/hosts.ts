@@ -9,6 +9,7 @@ interface MediaHosts {
   auth: string;
 }
 
+/** Where files may be stored, asked of WhatsApp and remembered for as long as the answer says. */
 export interface MediaHostsSource {
   /**
    * @param fresh asks WhatsApp again although the last answer is still valid

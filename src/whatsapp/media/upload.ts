@@ -49,6 +49,7 @@ const PATHS: Record<MediaKind, string> = {
   document: "document",
 };
 
+/** Stores each file once for all its destinations: uploads under way are shared, finished ones used for a day. */
 export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () => number): Uploads {
   const inFlight = new Map<string, Promise<StoredFile | null>>();
 

@@ -13,12 +13,14 @@ export interface Plaintext {
   content: Buffer;
 }
 
+/** A message encrypted for one device. */
 export interface Encrypted {
   /** `pkmsg` opens the session at the other side. */
   type: "msg" | "pkmsg";
   ciphertext: Buffer;
 }
 
+/** What encrypting for one number needs. */
 export interface EncryptionDeps {
   creds: AuthenticationCreds;
   /** The number's keys themselves, not Baileys' transactions over them: a `set` is seen by every later `get` at once. */
