@@ -3,7 +3,7 @@ import type { Bindings } from "./bindings.ts";
 import type { Statement } from "../model/statement.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
 import { bodyOf, endRows } from "./to-rows.ts";
-import { lazyView } from "./context.ts";
+import { lazyView } from "./message-view.ts";
 import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";

@@ -1,38 +1,9 @@
 import type { Logger } from "pino";
-import type { Incoming } from "../model/messages.ts";
-import { viewPoll } from "../model/polls.ts";
 import type { StoredMessage } from "../model/answerer.ts";
-import { addressOf, quoteOf, readContent, type Wanted } from "./content.ts";
 import { milliseconds } from "./duration.ts";
-import type { AnyContext, Bot, Content, Dialogue, Message, ReceivedFile, TextOptions } from "./types.ts";
-
-/** One handler may say so much: more is a loop, and would cost the number. */
-export const MOST_REPLIES = 50;
-
-/** Thrown by what a handler calls too late: it has returned, its time was up, or the gateway is stopping. */
-export class ContextClosedError extends Error {
-  constructor(call: string, why: string) {
-    super(
-      `ctx.${call}() was called after ${why}: nothing was sent. Await everything before the handler returns, and pass ctx.signal to what may take long.`,
-    );
-    this.name = "ContextClosedError";
-  }
-}
-
-/** What a handler has asked for so far. Nothing of it happens before the message's commit. */
-export interface Effects {
-  /** `jid`: where to; null is the message's own chat. */
-  replies: { wanted: Wanted; jid: string | null }[];
-  passed: boolean;
-  /** A dialogue to begin; null ends the one that is under way; undefined: neither. */
-  dialogue: { dialogue: Dialogue<unknown>; input: unknown } | null | undefined;
-  /** By key; null cancels. */
-  timers: Map<string, { dueInMs: number; data: unknown } | null>;
-  /** Milliseconds that a person has the chat; undefined: nobody took it. */
-  handoffMs: number | null | undefined;
-  /** Undefined: as it was. */
-  locale: string | undefined;
-}
+import { ContextClosedError, noEffects, type Effects } from "./effects.ts";
+import { createSending } from "./sending.ts";
+import type { AnyContext, Bot, Dialogue, Message, ReceivedFile } from "./types.ts";
 
 /** What a context reaches outside of itself, each for one message. */
 export interface ContextServices {
@@ -77,38 +48,14 @@ export function openContext(input: ContextInput): OpenContext {
   let logger: Logger | null = null;
   let session = input.session;
   const vars: Record<string, unknown> = {};
-  const effects: Effects = {
-    replies: [],
-    passed: false,
-    dialogue: undefined,
-    timers: new Map(),
-    handoffMs: undefined,
-    locale: undefined,
-  };
+  const effects = noEffects();
 
   /** @throws {ContextClosedError} when nothing may be changed any more */
   function open(call: string): void {
     if (closed !== null) throw new ContextClosedError(call, closed);
   }
 
-  function say(call: string, wanted: Wanted, jid: string | null): void {
-    open(call);
-    if (effects.passed)
-      throw new TypeError(`ctx.${call}() after ctx.next(): who passes a message on does not answer it.`);
-    if (effects.replies.length >= MOST_REPLIES)
-      throw new TypeError(`ctx.${call}(): a handler may send at most ${MOST_REPLIES} messages.`);
-    effects.replies.push({ wanted, jid });
-  }
-
-  function answer(call: string, content: Content, options?: TextOptions): void {
-    open(call);
-    const mentioned = options?.mentions && typeof content === "string";
-    const wanted = readContent(
-      mentioned ? { text: content, mentions: options.mentions! } : content,
-      `ctx.${call}()`,
-    );
-    say(call, options?.quote ? quoting(wanted, message) : wanted, null);
-  }
+  const { answer, calls } = createSending({ message, effects, open, now: input.now });
 
   const languages = (): string[] => {
     const bound = typeof config.locale === "string" ? config.locale : null;
@@ -154,39 +101,7 @@ export function openContext(input: ContextInput): OpenContext {
     get locale() {
       return languages()[0]!;
     },
-    reply: (content, options) => answer("reply", content, options),
-    image: (file, { caption, ...options } = {}) =>
-      answer("image", { image: file, ...(caption !== undefined && { caption }) }, options),
-    video: (file, { caption, ...options } = {}) =>
-      answer("video", { video: file, ...(caption !== undefined && { caption }) }, options),
-    audio: (file, options) => answer("audio", { audio: file }, options),
-    voice: (file, options) => answer("voice", { voice: file }, options),
-    document: (file, { caption, fileName, ...options } = {}) =>
-      answer(
-        "document",
-        {
-          document: file,
-          ...(caption !== undefined && { caption }),
-          ...(fileName !== undefined && { fileName }),
-        },
-        options,
-      ),
-    poll: (question, options, { multiple = false, ...more } = {}) =>
-      answer("poll", { poll: question, options, multiple }, more),
-    react(emoji) {
-      if (typeof emoji !== "string")
-        throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');
-      const { id, chat, fromMe, participant } = message;
-      say(
-        "react",
-        { draft: { kind: "reaction", emoji, target: { id, chat, fromMe, participant }, at: input.now() } },
-        null,
-      );
-    },
-    sendTo(chat, content) {
-      const jid = addressOf(chat, "ctx.sendTo()");
-      say("sendTo", readContent(content, "ctx.sendTo()"), jid);
-    },
+    ...calls,
     start(dialogue, ...[value]) {
       open("start");
       if (typeof dialogue?.begin !== "function")
@@ -255,42 +170,4 @@ export function openContext(input: ContextInput): OpenContext {
       if (abort) controller?.abort(new ContextClosedError("signal", why));
     },
   };
-}
-
-function quoting(wanted: Wanted, message: Incoming): Wanted {
-  const quote = quoteOf(message);
-  if ("file" in wanted) return { ...wanted, quote };
-  return wanted.draft.kind === "reaction" ? wanted : { draft: { ...wanted.draft, quote } };
-}
-
-/** Makes the frozen copy when it is first asked for: a bot that tries to change it changes nothing for the next. */
-export function lazyView(message: Incoming): () => Message {
-  let view: Message | null = null;
-  return () => {
-    const { id, type, text, timestamp, quoted, mentions, location, contacts, reaction, targetId } = message;
-    return (view ??= freeze(
-      structuredClone({
-        id,
-        type,
-        text,
-        timestamp,
-        quoted,
-        mentions,
-        location,
-        contacts,
-        reaction,
-        targetId,
-        media: message.media ?? null,
-        poll: viewPoll(message.poll),
-      }),
-    ));
-  };
-}
-
-function freeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    Object.freeze(value);
-    for (const inner of Object.values(value)) freeze(inner);
-  }
-  return value;
 }

@@ -6,7 +6,7 @@
  * it has returned; one that throws or takes longer than `BOT_TIMEOUT_MS` has said nothing, and the next is asked.
  */
 export { defineBot } from "./define.ts";
-export { ContextClosedError } from "./context.ts";
+export { ContextClosedError } from "./effects.ts";
 export { fields, form, menu } from "./dialogues/index.ts";
 export type {
   DialogueOptions,

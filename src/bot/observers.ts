@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { StoredMessage } from "../model/answerer.ts";
 import type { Time } from "../model/time.ts";
-import { lazyView } from "./context.ts";
+import { lazyView } from "./message-view.ts";
 import { describeError } from "./run.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Observation } from "./types.ts";

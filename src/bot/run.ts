@@ -1,6 +1,7 @@
 import { failpoint } from "../model/failpoint.ts";
 import type { Time } from "../model/time.ts";
-import { ContextClosedError, openContext, type ContextInput, type Effects } from "./context.ts";
+import { openContext, type ContextInput } from "./context.ts";
+import { ContextClosedError, type Effects } from "./effects.ts";
 import type { AnyContext, Middleware, Turn } from "./types.ts";
 
 /** How a handler ended. `dropped` counts replies that it had asked for and that are not sent. */

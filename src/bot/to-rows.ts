@@ -3,7 +3,7 @@ import type { MediaDraft } from "../model/messages.ts";
 import type { ChatChange, AddressedDraft, StoredMessage } from "../model/answerer.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS, type Time } from "../model/time.ts";
 import type { Statement } from "../model/statement.ts";
-import type { Effects } from "./context.ts";
+import type { Effects } from "./effects.ts";
 import { milliseconds } from "./duration.ts";
 import type { HandlerOutcome } from "./run.ts";
 import type { Scope } from "./scope.ts";

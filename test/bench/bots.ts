@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createBotAnswerers } from "../../src/bot/answerers.ts";
-import { lazyView } from "../../src/bot/context.ts";
+import { lazyView } from "../../src/bot/message-view.ts";
 import { readBot } from "../../src/bot/define.ts";
 import { createBotState } from "../../src/bot/state.ts";
 import { buildTable, type RouteTable } from "../../src/bot/table.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { lazyView } from "../../../src/bot/context.ts";
+import { lazyView } from "../../../src/bot/message-view.ts";
 import { readBot } from "../../../src/bot/define.ts";
 import { ContextClosedError, defineBot, type Context, type Routes } from "../../../src/bot/index.ts";
 import { buildTable } from "../../../src/bot/table.ts";
