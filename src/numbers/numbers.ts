@@ -10,7 +10,7 @@ import { insertDevice, readDevices, updateStatement, type DeviceRecord } from ".
 import { adviceFor, type LinkState } from "./link.ts";
 import { createNumber } from "./number.ts";
 import type { LinkAnswer, NumberLife } from "./number-life.ts";
-import { createQrImages } from "./qr.ts";
+import { createSessionStates } from "./session-state.ts";
 
 export type { DeviceRecord } from "./device-record.ts";
 export type { LinkState } from "./link.ts";
@@ -98,7 +98,7 @@ const placeOf = ({ accountId, number }: Pick<DeviceRecord, "accountId" | "number
 export function createNumbers(deps: NumbersDeps): Numbers {
   const { store, log, whatsapp } = deps;
   const lives = new Map<number, NumberLife>();
-  const drawQr = new Map<number, (text: string) => Promise<string>>();
+  const sessions = createSessionStates(store);
   const boots: Cancel[] = [];
   const active = new Set<number>();
   // One after the other: between counting and inserting nobody else may find the same room in the plan.
@@ -122,6 +122,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       random: deps.random ?? Math.random,
       save: (change) => save(updateStatement(id, change)),
       changed() {
+        sessions.publish(life);
         deps.onState?.(device);
       },
       onMessages(messages) {
@@ -209,7 +210,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       if (life === undefined) return;
       lives.delete(deviceId);
       active.delete(deviceId);
-      drawQr.delete(deviceId);
+      sessions.forget(deviceId);
       const gone = life.logout().then(() => deps.erase(deviceId));
       const place = placeOf(life.device);
       leaving.set(place, gone);
@@ -225,11 +226,10 @@ export function createNumbers(deps: NumbersDeps): Numbers {
     },
     logout: (deviceId) => lifeOf(deviceId).logout(),
     async link(deviceId, options) {
-      const answer = await lifeOf(deviceId).link(options);
+      const life = lifeOf(deviceId);
+      const answer = await life.link(options);
       if (answer.state !== "qr") return answer;
-      const draw = drawQr.get(deviceId) ?? createQrImages();
-      drawQr.set(deviceId, draw);
-      return { ...answer, qrcode: await draw(answer.qr) };
+      return { ...answer, qrcode: await sessions.image(life, answer.qr) };
     },
     why(deviceId) {
       const life = lives.get(deviceId);
