@@ -86,7 +86,7 @@ interface NumberSender {
   queue: QueueLoader;
 }
 
-/** Senders of all numbers; one is made when its number first has something to send. */
+/** Senders of all numbers; one is made when its number first connects or has something to send. */
 export function createSenders(deps: SendersDeps): Senders {
   const { store, rows, config, log, states } = deps;
   const reachout = createReachout(store);
