@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { DisabledReason, WebhookSettings } from "../src/webhooks/settings.ts";
 
 // Every row that belongs to a number is keyed by its device record: two accounts may link the same number.
 // Times are Unix milliseconds unless a name says otherwise. A column whose comment says "sealed" holds the
@@ -377,9 +378,9 @@ export const chatState = sqliteTable(
 export const webhooks = sqliteTable("webhooks", {
   deviceId: integer("device_id").primaryKey(),
   url: text().notNull(),
-  mode: text().$type<"fallback" | "always" | "off">().notNull(),
-  replyTo: text("reply_to").$type<"chat" | "sender">().notNull(),
-  events: text({ mode: "json" }).$type<string[]>().notNull(),
+  mode: text().$type<WebhookSettings["mode"]>().notNull(),
+  replyTo: text("reply_to").$type<WebhookSettings["replyTo"]>().notNull(),
+  events: text({ mode: "json" }).$type<WebhookSettings["events"]>().notNull(),
   /** Sealed JSON: headers often carry the receiver's credentials. */
   headers: blob({ mode: "buffer" }).notNull(),
   timeoutMs: integer("timeout_ms").notNull(),
@@ -399,7 +400,7 @@ export const webhooks = sqliteTable("webhooks", {
   /** The breaker is open until then: nothing is posted. */
   pausedUntil: integer("paused_until"),
   /** Why Parley turned it off: `gone` (410) or `failing` (for days); null when its owner decides. */
-  disabledReason: text("disabled_reason").$type<"gone" | "failing">(),
+  disabledReason: text("disabled_reason").$type<DisabledReason>(),
   updatedAt: integer("updated_at").notNull(),
 });
 

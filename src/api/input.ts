@@ -4,7 +4,7 @@ import { GatewayError } from "../model/errors.ts";
 import { readBodyFields } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { decodeForm } from "./form.ts";
-import { fieldProblems, type FieldProblems } from "./problems.ts";
+import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
 
 /** What a request says, before anybody looked at what it means. */
 export interface RawInput {

@@ -3,8 +3,10 @@ import type { KeyRecord } from "../accounts/api-keys.ts";
 import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
+import { view } from "../model/view.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
+import { webhook } from "../webhooks/settings.ts";
 import type { SentMessage } from "./services.ts";
 
 /** How records look in answers: snake case, times in ISO 8601 UTC. */
@@ -121,25 +123,7 @@ export const channelView = ({ id, name, role, canSend }: ChannelRecord) => ({
 });
 
 /** A webhook without its secret, which is shown only when it is made. */
-export const webhookView = (config: WebhookRecord) => ({
-  url: config.url,
-  mode: config.mode,
-  reply_to: config.replyTo,
-  events: config.events,
-  headers: config.headers,
-  timeout_ms: config.timeoutMs,
-  reply_max_age: config.replyMaxAge,
-  read: config.read,
-  typing: config.typing,
-  enabled: config.enabled,
-  health: {
-    state: config.health.state,
-    failures: config.health.failures,
-    failing_since: isoOrNull(config.health.failingSince),
-    paused_until: isoOrNull(config.health.pausedUntil),
-    reason: config.health.reason,
-  },
-});
+export const webhookView = (record: WebhookRecord) => view(webhook, record);
 
 /** A delivery with its attempts, as lists and `GET /deliveries/{id}` show it. */
 export const deliveryView = (delivery: DeliveryRecord) => ({

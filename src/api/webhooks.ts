@@ -3,26 +3,14 @@ import { mayUseNumber } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Config } from "../config.ts";
 import type { DeliveryRecord, WebhookSettings } from "../webhooks/index.ts";
-import type { webhookInput } from "./schemas/webhooks.ts";
+import { requestedSettings, type webhookInput } from "../webhooks/settings.ts";
 import { findDevice } from "./senders.ts";
 import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
-/** @returns the whole configuration, with the defaults for what was left out */
-export function requestedWebhook(input: z.output<typeof webhookInput>, config: Config): WebhookSettings {
-  return {
-    url: input.url,
-    mode: input.mode,
-    replyTo: input.reply_to,
-    events: [...new Set(input.events)],
-    headers: input.headers,
-    timeoutMs: input.timeout_ms ?? config.webhookTimeoutMs,
-    replyMaxAge: input.reply_max_age,
-    read: input.read,
-    typing: input.typing,
-    enabled: input.enabled,
-  };
-}
+/** @returns all settings, with the defaults for what was left out */
+export const requestedWebhook = (input: z.output<typeof webhookInput>, config: Config): WebhookSettings =>
+  requestedSettings(input, config.webhookTimeoutMs);
 
 /** @throws NOT_FOUND when the number is not the caller's, or `value` found nothing for it */
 export async function ofDevice<T>(

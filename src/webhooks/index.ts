@@ -7,18 +7,13 @@ import { settingsOf } from "./registry.ts";
 import { createReplays, type Replays } from "./replays.ts";
 import { shownAnswer } from "./rows.ts";
 import { randomHex, sampleEvent } from "./sample-event.ts";
-import { WEBHOOK_DEFAULTS, type Webhook, type WebhookSettings, type WebhookHealth } from "./settings.ts";
+import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookChange, type WebhookRecord } from "./settings.ts";
 
-export type { WebhookSettings, WebhookHealth } from "./settings.ts";
+export type { WebhookHealth, WebhookRecord, WebhookSettings } from "./settings.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
 export type { ReplyMedia } from "./drafts.ts";
 export type { LoopGuard, ReplyOutbox } from "./late-replies.ts";
 export type { ReplayFilter } from "./replays.ts";
-
-/** As `GET /devices/{number}/webhook` shows it. */
-export interface WebhookRecord extends WebhookSettings {
-  health: WebhookHealth;
-}
 
 /** What `POST /devices/{number}/webhook/test` found out. */
 export interface WebhookTest {
@@ -52,10 +47,7 @@ export interface Webhooks {
    * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
    */
-  put(
-    deviceId: number,
-    config: Partial<WebhookSettings> & { url: string },
-  ): Promise<{ config: WebhookRecord; secret: string | null }>;
+  put(deviceId: number, config: WebhookChange): Promise<{ config: WebhookRecord; secret: string | null }>;
   /** Ends what is pending. False when there was none. */
   remove(deviceId: number): Promise<boolean>;
   /** Both secrets sign for 24 h. Null when there is no webhook. */
@@ -143,7 +135,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       ...records,
       ...createReplays({ store, registry, breakers, worker, find: records.find, onDelivery }),
     },
-    replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? WEBHOOK_DEFAULTS.replyMaxAge,
+    replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
     forget(deviceId) {
       registry.forget(deviceId);
       breakers.forget(deviceId);

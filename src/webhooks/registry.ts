@@ -2,7 +2,14 @@ import type { Logger } from "pino";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { readWebhookSettings, type DisabledReason, type Webhook, type WebhookSettings } from "./settings.ts";
+import {
+  readWebhookSettings,
+  SETTING_NAMES,
+  type DisabledReason,
+  type Webhook,
+  type WebhookChange,
+  type WebhookSettings,
+} from "./settings.ts";
 import { fromRow, upsert, WEBHOOKS } from "./webhook-rows.ts";
 import { createSecret } from "./sign.ts";
 import { endWaiting, inSteps } from "./waiting.ts";
@@ -32,10 +39,7 @@ export interface Registry {
    * @returns `secret` only when it was made now
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
    */
-  put(
-    deviceId: number,
-    input: Partial<WebhookSettings> & { url: string },
-  ): Promise<{ secret: string | null }>;
+  put(deviceId: number, input: WebhookChange): Promise<{ secret: string | null }>;
   /** Ends what is pending. False when there was none. */
   remove(deviceId: number): Promise<boolean>;
   /** A new secret; the old one signs as well for 24 h. Null when there is no webhook. */
@@ -147,15 +151,7 @@ export function signingSecrets(webhook: Webhook, now: number): string[] {
 
 /** Without what only Parley sees. */
 export function settingsOf(webhook: Webhook): WebhookSettings {
-  const {
-    deviceId: _device,
-    disabledReason: _reason,
-    secret: _secret,
-    oldSecrets: _old,
-    oldSecretUntil: _until,
-    ...config
-  } = webhook;
-  return config;
+  return Object.fromEntries(SETTING_NAMES.map((name) => [name, webhook[name]])) as unknown as WebhookSettings;
 }
 
 /** The refusal of what only a webhook that is switched on can do. */

@@ -1,49 +1,84 @@
+import { z } from "zod";
 import { GatewayError } from "../model/errors.ts";
-import { WEBHOOK_EVENTS, type WebhookEventName } from "./payload.ts";
+import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
+import { flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
+import { camelKeys, shown, snakeKeys, type CamelKeys, type RecordOf } from "../model/view.ts";
+import { WEBHOOK_EVENTS } from "./payload.ts";
 
-/** Values of `mode`. */
-export const WEBHOOK_MODES = ["fallback", "always", "off"] as const;
-/** Values of `reply_to`. */
-export const REPLY_TO = ["chat", "sender"] as const;
-/** Values of `health.state`. */
-export const HEALTH_STATES = ["ok", "failing", "paused", "disabled"] as const;
-/** `gone`: it answered 410. `failing`: it accepted nothing for days. */
-export const DISABLED_REASONS = ["gone", "failing"] as const;
+const MOST_HEADERS = 50;
+const LONGEST_HEADER = 4096;
+/** Headers that are Parley's or the transport's own: letting them be set would break signature or framing. */
+const RESERVED =
+  /^(?:host|connection|content-length|content-type|transfer-encoding|accept-encoding|expect|upgrade|te|trailer|keep-alive|webhook-.*)$/i;
+/** A token of RFC 9110, at most 100 characters. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
+// A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
+const HEADER_VALUE = new RegExp(String.raw`^[\t\x20-\x7e\x80-\xff]{0,${LONGEST_HEADER}}$`);
 
-/** A number's webhook as its owner sets it. */
-export interface WebhookSettings {
-  url: string;
+const headers = z
+  .record(
+    z.string().regex(HEADER_NAME, "Is not a header name."),
+    text(0, LONGEST_HEADER).refine((value) => HEADER_VALUE.test(value), "Is not a header value."),
+  )
+  .refine(
+    (entries) => Object.keys(entries).length <= MOST_HEADERS,
+    `Must be at most ${MOST_HEADERS} headers.`,
+  );
+
+/** Seconds; of a number without a webhook, too. */
+export const DEFAULT_REPLY_MAX_AGE = 3600;
+
+/**
+ * A number's webhook as its owner sets it, and what holds for what is left out. This is the only description: what PUT
+ * takes and answers, the settings in the program and their row follow from it. A further setting is a line here and a
+ * column of `webhooks` in `drizzle/schema.ts`; one that is sealed, like `headers`, is also named in `webhook-rows.ts`.
+ */
+export const webhookInput = z.object({
+  url: text(1, 2048).refine(isHttpUrl, "Must be a complete address that starts with http:// or https://."),
   /** `fallback`: what no bot answered; `always`: every message, its reply used when no bot answered; `off`: nothing. */
-  mode: (typeof WEBHOOK_MODES)[number];
+  mode: oneOf(["fallback", "always", "off"]).default("fallback"),
   /** `sender`: a reply to a group message goes into the writer's private chat. */
-  replyTo: (typeof REPLY_TO)[number];
-  events: string[];
-  headers: Record<string, string>;
-  /** Milliseconds for one attempt, 1,000 to 30,000. */
-  timeoutMs: number;
+  reply_to: oneOf(["chat", "sender"]).default("chat"),
+  events: list(oneOf(WEBHOOK_EVENTS), 0, WEBHOOK_EVENTS.length).default(["message", "poll_vote"]),
+  headers: headers.default({}),
+  /** Milliseconds for one attempt; the default is the operator's, and may lie outside of these limits. */
+  timeout_ms: integer(1000, 30_000).optional(),
   /** Seconds from WhatsApp's timestamp to the reply's commit; later ones are recorded and not sent. */
-  replyMaxAge: number;
+  reply_max_age: integer(0, 365 * 24 * 3600).default(DEFAULT_REPLY_MAX_AGE),
   /** Mark messages as read before they are posted. */
-  read: boolean;
+  read: flag().default(false),
   /** Show "typing" while the webhook is asked. */
-  typing: boolean;
-  enabled: boolean;
-}
+  typing: flag().default(false),
+  enabled: flag().default(true),
+});
 
-/** Why Parley itself switched a webhook off: it answered 410, or accepted nothing for days. */
-export type DisabledReason = (typeof DISABLED_REASONS)[number];
-
-/** How a webhook does. Times are Unix milliseconds. */
-export interface WebhookHealth {
+/** How a webhook does. */
+const webhookHealth = z.strictObject({
   /** `paused`: it keeps failing and nothing is posted for now · `disabled`: nothing is posted until it is set anew */
-  state: (typeof HEALTH_STATES)[number];
+  state: z.enum(["ok", "failing", "paused", "disabled"]),
   /** Failed attempts since the last accepted one. */
-  failures: number;
-  failingSince: number | null;
-  pausedUntil: number | null;
-  /** Null when its owner switched it off. */
-  reason: DisabledReason | null;
-}
+  failures: z.int().min(0),
+  failing_since: isoTime().nullable(),
+  paused_until: isoTime().nullable(),
+  /** Why Parley itself switched it off: it answered 410, or accepted nothing for days. Null when its owner did. */
+  reason: z.enum(["gone", "failing"]).nullable(),
+});
+
+const shownSettings = z.strictObject(shown(webhookInput.shape));
+
+/** A webhook as `GET /devices/{number}/webhook` shows it. */
+export const webhook = shownSettings.extend({ health: webhookHealth });
+
+/** All settings, by the names of `webhookInput` in camel case. */
+export type WebhookSettings = RecordOf<typeof shownSettings>;
+/** Settings of which only `url` is required. */
+export type WebhookChange = Partial<WebhookSettings> & Pick<WebhookSettings, "url">;
+/** How a webhook does. Times are Unix milliseconds. */
+export type WebhookHealth = RecordOf<typeof webhookHealth>;
+/** What `webhook` shows, before it is shown. Times are Unix milliseconds. */
+export type WebhookRecord = RecordOf<typeof webhook>;
+/** Why Parley itself switched a webhook off. */
+export type DisabledReason = NonNullable<WebhookHealth["reason"]>;
 
 /** With what only Parley sees. */
 export interface Webhook extends WebhookSettings {
@@ -56,36 +91,17 @@ export interface Webhook extends WebhookSettings {
   oldSecretUntil: number | null;
 }
 
-/** What holds for what its owner leaves out; the default of `timeoutMs` is the operator's. */
-export const WEBHOOK_DEFAULTS = {
-  mode: "fallback",
-  replyTo: "chat",
-  events: ["message", "poll_vote"] as WebhookEventName[],
-  headers: {},
-  replyMaxAge: 3600,
-  read: false,
-  typing: false,
-  enabled: true,
-} satisfies Partial<WebhookSettings>;
+/** Names of the settings, in the order of the schema. */
+export const SETTING_NAMES = Object.keys(camelKeys(webhookInput.shape)) as (keyof WebhookSettings)[];
 
-/** What may be set, here and over HTTP. */
-export const WEBHOOK_LIMITS = {
-  /** Milliseconds. */
-  timeoutMs: { min: 1000, max: 30_000 },
-  /** Seconds. */
-  replyMaxAge: { min: 0, max: 365 * 24 * 3600 },
-  urlLength: 2048,
-  headers: 50,
-  headerLength: 4096,
-};
-/** Headers that are Parley's or the transport's own: letting them be set would break signature or framing. */
-const RESERVED =
-  /^(?:host|connection|content-length|content-type|transfer-encoding|accept-encoding|expect|upgrade|te|trailer|keep-alive|webhook-.*)$/i;
-/** A token of RFC 9110, at most 100 characters. */
-export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
-// A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
-// oxlint-disable-next-line no-control-regex
-export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
+/**
+ * @param input     what PUT was given, checked
+ * @param timeoutMs default for `timeoutMs`: setting WEBHOOK_TIMEOUT_MS
+ */
+export function requestedSettings(input: z.output<typeof webhookInput>, timeoutMs: number): WebhookSettings {
+  const { timeoutMs: asked = timeoutMs, ...given }: CamelKeys<typeof input> = camelKeys(input);
+  return { ...given, timeoutMs: asked, events: [...new Set(given.events)] };
+}
 
 /**
  * Fills in what was left out and checks the rest.
@@ -94,32 +110,24 @@ export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
  * @param timeoutMs default for `timeoutMs`: setting WEBHOOK_TIMEOUT_MS
  * @throws {GatewayError} INVALID_PARAMETERS, a text for each wrong field, by the names of the HTTP surface
  */
-export function readWebhookSettings(
-  input: Partial<WebhookSettings> & { url: string },
-  timeoutMs: number,
-): WebhookSettings {
-  const { url, authorization } = splitCredentials(input.url);
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-  const config: WebhookSettings = { ...WEBHOOK_DEFAULTS, timeoutMs, ...given, url };
-  config.events = [...new Set(config.events)];
-  config.headers = { ...authorization, ...config.headers };
-  const problems: Record<string, string | null> = {
-    url: urlProblem(config.url),
-    mode: oneOf(config.mode, WEBHOOK_MODES),
-    reply_to: oneOf(config.replyTo, REPLY_TO),
-    events: eventsProblem(config.events),
-    headers: headersProblem(config.headers),
-    // The operator's setting may lie outside of what a customer may ask for.
-    timeout_ms:
-      config.timeoutMs === timeoutMs ? null : wholeNumber(config.timeoutMs, WEBHOOK_LIMITS.timeoutMs),
-    reply_max_age: wholeNumber(config.replyMaxAge, WEBHOOK_LIMITS.replyMaxAge),
-  };
-  const found = Object.entries(problems).filter(([, text]) => text !== null);
-  if (found.length > 0) {
-    const fields = Object.fromEntries(found.map(([field, text]) => [field, [text!]]));
-    throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
-  }
-  return config;
+export function readWebhookSettings(input: WebhookChange, timeoutMs: number): WebhookSettings {
+  const { timeoutMs: asked, ...rest } = input;
+  const parsed = webhookInput.safeParse(snakeKeys(asked === timeoutMs ? rest : input), { reportInput: true });
+  if (!parsed.success) throw invalid(byField(fieldProblems(parsed.error.issues)));
+  const settings = requestedSettings(parsed.data, timeoutMs);
+  const { url, authorization } = splitCredentials(settings.url);
+  const allHeaders = { ...authorization, ...settings.headers };
+  const problem = headersProblem(allHeaders);
+  if (problem !== null) throw invalid({ headers: [problem] });
+  return { ...settings, url, headers: allHeaders };
+}
+
+const invalid = (fields: FieldProblems): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+
+/** `events.1` is a problem of `events`. */
+function byField(problems: FieldProblems): FieldProblems {
+  return Object.fromEntries(Object.entries(problems).map(([path, texts]) => [path.split(".")[0]!, texts]));
 }
 
 /**
@@ -144,31 +152,17 @@ function decode(text: string): string {
   }
 }
 
-function urlProblem(text: string): string | null {
-  const isWebAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  return isWebAddress ? null : "Give a complete http or https address.";
+function isHttpUrl(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+  return new URL(value).hostname !== "";
 }
 
-function oneOf(value: string, allowed: readonly string[]): string | null {
-  return allowed.includes(value) ? null : `Use one of ${allowed.join(", ")}.`;
-}
-
-function eventsProblem(events: string[]): string | null {
-  const unknown = events.filter((event) => !(WEBHOOK_EVENTS as readonly string[]).includes(event));
-  return unknown.length === 0 ? null : `Use only ${WEBHOOK_EVENTS.join(", ")}.`;
-}
-
-function headersProblem(headers: Record<string, string>): string | null {
-  const entries = Object.entries(headers);
-  if (entries.length > WEBHOOK_LIMITS.headers) return `At most ${WEBHOOK_LIMITS.headers} headers.`;
-  const wrong = entries.find(([name, value]) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(value));
-  if (wrong) return `Header "${wrong[0].slice(0, 100)}" has a name or a value that HTTP does not allow.`;
+/** What is wrong with all headers together, the one from the address included. */
+function headersProblem(all: Record<string, string>): string | null {
+  const entries = Object.entries(all);
+  if (entries.length > MOST_HEADERS) return `At most ${MOST_HEADERS} headers.`;
+  const wrong = entries.find(([, value]) => !HEADER_VALUE.test(value));
+  if (wrong) return `Header "${wrong[0]}" has a name or a value that HTTP does not allow.`;
   const reserved = entries.find(([name]) => RESERVED.test(name));
   return reserved ? `Header "${reserved[0]}" is set by Parley itself.` : null;
-}
-
-function wholeNumber(value: number, { min, max }: { min: number; max: number }): string | null {
-  return Number.isInteger(value) && value >= min && value <= max
-    ? null
-    : `Give a whole number from ${min} to ${max}.`;
 }

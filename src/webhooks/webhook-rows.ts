@@ -1,75 +1,55 @@
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { webhooks } from "../../drizzle/schema.ts";
 import { defineQuery, type Query } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { Webhook } from "./settings.ts";
+import { SETTING_NAMES, type Webhook, type WebhookSettings } from "./settings.ts";
 
-const COLUMNS = [
-  "device_id",
-  "url",
-  "mode",
-  "reply_to",
-  "events",
-  "headers",
-  "timeout_ms",
-  "reply_max_age",
-  "read",
-  "typing",
-  "enabled",
-  "disabled_reason",
-  "secret",
-  "old_secret",
-  "old_secret_until",
-  "updated_at",
-];
-const UPSERT = `insert into webhooks (${COLUMNS.join(", ")}) values (${COLUMNS.map(() => "?").join(", ")})
-  on conflict (device_id) do update set ${COLUMNS.slice(1)
-    .map((name) => `${name} = excluded.${name}`)
-    .join(", ")}`;
-
-/** Replaces everything but how it has been doing. */
-export function upsert(webhook: Webhook, { box, now }: Store): Statement {
-  const { deviceId, secret, oldSecrets } = webhook;
-  return {
-    sql: UPSERT,
-    args: [
-      deviceId,
-      webhook.url,
-      webhook.mode,
-      webhook.replyTo,
-      JSON.stringify(webhook.events),
-      box.sealJson(webhook.headers, `webhook-headers:${deviceId}`),
-      webhook.timeoutMs,
-      webhook.replyMaxAge,
-      webhook.read ? 1 : 0,
-      webhook.typing ? 1 : 0,
-      webhook.enabled ? 1 : 0,
-      webhook.disabledReason,
-      box.seal(secret, `webhook-secret:${deviceId}`),
-      oldSecrets.length === 0 ? null : box.seal(oldSecrets.join(" "), `webhook-secret:${deviceId}`),
-      webhook.oldSecretUntil,
-      now(),
-    ],
-  };
-}
-
-/** Every webhook, for the start. */
-export const WEBHOOKS = defineQuery(`select ${COLUMNS.slice(0, -1).join(", ")} from webhooks`, {
+/** Each setting has the column of its name. */
+const SETTINGS = Object.fromEntries(SETTING_NAMES.map((name) => [name, webhooks[name]])) as Pick<
+  typeof webhooks,
+  keyof WebhookSettings
+>;
+const COLUMNS = {
   deviceId: webhooks.deviceId,
-  url: webhooks.url,
-  mode: webhooks.mode,
-  replyTo: webhooks.replyTo,
-  events: webhooks.events,
-  headers: webhooks.headers,
-  timeoutMs: webhooks.timeoutMs,
-  replyMaxAge: webhooks.replyMaxAge,
-  read: webhooks.read,
-  typing: webhooks.typing,
-  enabled: webhooks.enabled,
+  ...SETTINGS,
   disabledReason: webhooks.disabledReason,
   secret: webhooks.secret,
   oldSecret: webhooks.oldSecret,
   oldSecretUntil: webhooks.oldSecretUntil,
-});
+};
+const WRITTEN = { ...COLUMNS, updatedAt: webhooks.updatedAt };
+const NAMES = Object.values(WRITTEN).map(({ name }) => name);
+const UPSERT = `insert into webhooks (${NAMES.join(", ")}) values (${NAMES.map(() => "?").join(", ")})
+  on conflict (device_id) do update set ${NAMES.slice(1)
+    .map((name) => `${name} = excluded.${name}`)
+    .join(", ")}`;
+
+/** Replaces everything but how it has been doing. */
+export function upsert({ oldSecrets, ...webhook }: Webhook, { box, now }: Store): Statement {
+  const { deviceId } = webhook;
+  const row: { [Key in keyof typeof WRITTEN]: (typeof WRITTEN)[Key]["_"]["data"] | null } = {
+    ...webhook,
+    headers: box.sealJson(webhook.headers, `webhook-headers:${deviceId}`),
+    secret: box.seal(webhook.secret, `webhook-secret:${deviceId}`),
+    oldSecret: oldSecrets.length === 0 ? null : box.seal(oldSecrets.join(" "), `webhook-secret:${deviceId}`),
+    updatedAt: now(),
+  };
+  const keys = Object.keys(WRITTEN) as (keyof typeof WRITTEN)[];
+  return { sql: UPSERT, args: keys.map((key) => encoded(WRITTEN[key], row[key])) };
+}
+
+/** As the column keeps it: a flag as 0 or 1, a list as JSON. */
+function encoded(column: SQLiteColumn, value: unknown): Statement["args"][number] {
+  return (value === null ? null : column.mapToDriverValue(value)) as Statement["args"][number];
+}
+
+/** Every webhook, for the start. */
+export const WEBHOOKS = defineQuery(
+  `select ${Object.values(COLUMNS)
+    .map(({ name }) => name)
+    .join(", ")} from webhooks`,
+  COLUMNS,
+);
 
 type WebhookRow = typeof WEBHOOKS extends Query<infer Row> ? Row : never;
 

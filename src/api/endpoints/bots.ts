@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { listOf, record } from "../schemas/answer.ts";
-import { flag, integer, text } from "../schemas/fields.ts";
+import { flag, integer, text } from "../../model/fields.ts";
 
 const bots = { by: "key", permission: "bots" } as const;
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseChannel } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
-import { ownNumber, text } from "../schemas/fields.ts";
+import { ownNumber, text } from "../../model/fields.ts";
 
 const access = { by: "key", permission: "channels" } as const;
 

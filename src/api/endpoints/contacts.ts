@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseLid } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer } from "../schemas/answer.ts";
-import { flag, isoTime, ownNumber, text } from "../schemas/fields.ts";
+import { flag, isoTime, ownNumber, text } from "../../model/fields.ts";
 
 const lid = text(1, 100).transform((value, context) => {
   const parsed = parseLid(value);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { pageOf } from "../schemas/answer.ts";
-import { before, destinations, limit, text } from "../schemas/fields.ts";
+import { before, destinations, limit, text } from "../../model/fields.ts";
 
 /** Who was asked and what came of it, in the order of asking. */
 const trailEntry = z.strictObject({

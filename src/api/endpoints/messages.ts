@@ -2,7 +2,7 @@ import { z } from "zod";
 import { SENT_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, errorBody, record, sendError } from "../schemas/answer.ts";
-import { destinations, isoTime, ownNumber, text, visibleText } from "../schemas/fields.ts";
+import { destinations, isoTime, ownNumber, text, visibleText } from "../../model/fields.ts";
 
 const messages = { by: "key", permission: "messages" } as const;
 const stateOfSend = z.enum(["sent", "queued", "failed"]);

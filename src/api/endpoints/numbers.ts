@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
-import { flag, oneOf, ownNumber } from "../schemas/fields.ts";
+import { flag, oneOf, ownNumber } from "../../model/fields.ts";
 import { device, newDevice, why } from "../schemas/numbers.ts";
 
 const devices = { by: "key", permission: "devices" } as const;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { destinations, ownNumber, text, trimmedText } from "../schemas/fields.ts";
+import { destinations, ownNumber, text, trimmedText } from "../../model/fields.ts";
 import { sendAnswer } from "./messages.ts";
 
 const LONGEST_OPTION = 100;

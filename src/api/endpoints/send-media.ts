@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../model/errors.ts";
 import { MEDIA_TYPES } from "../../model/media.ts";
 import { endpoint } from "../endpoint.ts";
-import { destinations, ownNumber, text } from "../schemas/fields.ts";
+import { destinations, ownNumber, text } from "../../model/fields.ts";
 import { sendAnswer } from "./messages.ts";
 
 const LONGEST_URL = 8_192;

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { answer, pageOf, record } from "../schemas/answer.ts";
-import { before, limit, list, oneOf, ownNumber, text, time } from "../schemas/fields.ts";
+import { before, limit, list, oneOf, ownNumber, text, time } from "../../model/fields.ts";
 import { DELIVERY_STATES } from "../../webhooks/rows.ts";
-import { delivery, webhook, webhookInput, webhookTest } from "../schemas/webhooks.ts";
+import { webhook, webhookInput } from "../../webhooks/settings.ts";
+import { delivery, webhookTest } from "../schemas/webhooks.ts";
 
 const webhooks = { by: "key", permission: "webhooks" } as const;
 const nothing = z.object({});

@@ -1,3 +1,5 @@
+import { webhookInput } from "../../webhooks/settings.ts";
+
 /** One request and its answer, as they could really be. The tests check both against the endpoint's schemas. */
 export interface Example {
   path?: Record<string, string>;
@@ -82,16 +84,7 @@ const group = {
 };
 const channel = { id: "120363000000000009@newsletter", name: "Offers", role: "owner", can_send: true };
 const webhook = {
-  url: "https://example.com/whatsapp",
-  mode: "fallback",
-  reply_to: "chat",
-  events: ["message", "poll_vote"],
-  headers: {},
-  timeout_ms: 15_000,
-  reply_max_age: 3600,
-  read: false,
-  typing: false,
-  enabled: true,
+  ...webhookInput.parse({ url: "https://example.com/whatsapp", timeout_ms: 15_000 }),
   health: { state: "ok", failures: 0, failing_since: null, paused_until: null, reason: null },
 };
 const delivery = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PERMISSIONS } from "../../accounts/caller.ts";
 import { PLAN_NAMES } from "../../config.ts";
-import { flag, isoTime, list, oneOf, ownNumber, recipient, time, trimmedText } from "./fields.ts";
+import { flag, isoTime, list, oneOf, ownNumber, recipient, time, trimmedText } from "../../model/fields.ts";
 
 /** Input of `POST /admin/accounts`; the plan is `basic` when none is named. */
 export const newAccount = z.object({ name: trimmedText(1, 100), plan: oneOf(PLAN_NAMES).default("basic") });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, time } from "./fields.ts";
+import { isoTime, time } from "../../model/fields.ts";
 
 /** Query of `GET /devices/{number}/audit`: from when on messages are compared. */
 export const auditFilter = z.object({ since: time().optional() });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, ownNumber } from "./fields.ts";
+import { isoTime, ownNumber } from "../../model/fields.ts";
 
 /** States of a number, as the API tells them. */
 const DEVICE_STATES = [

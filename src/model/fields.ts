@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseDestinations, parseNumber, parseRecipient } from "../../model/address.ts";
+import { parseDestinations, parseNumber, parseRecipient } from "./address.ts";
 
 /**
  * The kinds of fields that requests are made of. Callers send forms, query strings and JSON from many languages, so a
