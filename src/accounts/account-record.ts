@@ -6,14 +6,3 @@ export interface AccountRecord {
   enabled: boolean;
   createdAt: number;
 }
-
-/** @param row with the columns of the table `accounts` */
-export function toAccount(row: Record<string, unknown>): AccountRecord {
-  return {
-    id: String(row.id),
-    name: String(row.name),
-    plan: String(row.plan),
-    enabled: row.enabled === 1,
-    createdAt: Number(row.created_at),
-  };
-}

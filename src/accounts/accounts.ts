@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { accounts, apiKeys, devices } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import { giveWay } from "../model/give-way.ts";
 import { eraseRecord } from "../store/erase.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { toAccount, type AccountRecord } from "./account-record.ts";
+import type { AccountRecord } from "./account-record.ts";
 import { prepareKey, type ApiKeys } from "./api-keys.ts";
 import { limitOf, readUsage, type Usage } from "./plans.ts";
 import { createQuotas, type Quotas } from "./quotas.ts";
@@ -37,6 +39,21 @@ export interface NumbersOfAccount {
 
 const ANSWERS_AT_ONCE = 200;
 
+const ACCOUNT = {
+  id: accounts.id,
+  name: accounts.name,
+  plan: accounts.plan,
+  enabled: accounts.enabled,
+  createdAt: accounts.createdAt,
+};
+const GET = defineQuery("SELECT id, name, plan, enabled, created_at FROM accounts WHERE id = ?", ACCOUNT);
+const LIST = defineQuery(
+  "SELECT id, name, plan, enabled, created_at FROM accounts ORDER BY created_at, id",
+  ACCOUNT,
+);
+const KEYS_OF = defineQuery("SELECT id FROM api_keys WHERE account_id = ?", { id: apiKeys.id });
+const DEVICES_OF = defineQuery("SELECT id FROM devices WHERE account_id = ?", { id: devices.id });
+
 interface AccountsDeps {
   store: Store;
   config: Pick<Config, "plans">;
@@ -46,10 +63,7 @@ interface AccountsDeps {
 
 /** Accounts in the database; their keys and numbers are made and removed through `keys` and `numbers`. */
 export function createAccounts({ store, config, keys, numbers }: AccountsDeps): Accounts {
-  async function get(id: string): Promise<AccountRecord | null> {
-    const [row] = await store.rows("SELECT * FROM accounts WHERE id = ?", [id]);
-    return row === undefined ? null : toAccount(row as Record<string, unknown>);
-  }
+  const get = (id: string): Promise<AccountRecord | null> => store.readOne(GET, [id]);
 
   return {
     get,
@@ -68,10 +82,7 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
       return { account, apiKey };
     },
 
-    async list() {
-      const rows = await store.rows("SELECT * FROM accounts ORDER BY created_at, id", []);
-      return rows.map((row) => toAccount(row as Record<string, unknown>));
-    },
+    list: () => store.read(LIST),
 
     async update(id, { name, plan, enabled }) {
       await store.writer.commit([
@@ -87,11 +98,11 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
 
     async remove(id) {
       if ((await get(id)) === null) return false;
-      const removed = await store.rows("SELECT id FROM api_keys WHERE account_id = ?", [id]);
+      const removed = await store.read(KEYS_OF, [id]);
       // First the keys, so that nobody starts anything while the numbers log out.
       await store.writer.commit([{ sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] }]);
       keys.forget();
-      for (const key of removed) await eraseAnswers(store, String(key.id));
+      for (const key of removed) await eraseAnswers(store, key.id);
       for (const device of await numbers.list(id)) await numbers.remove(device.id);
       await store.writer.commit(await eraseAccount(store, id));
       return true;
@@ -119,9 +130,9 @@ async function eraseAnswers({ writer }: Pick<Store, "writer">, keyId: string): P
 
 /** The numbers' own removal comes first; this is what makes sure that no row is left whatever became of it. */
 async function eraseAccount(store: Store, id: string): Promise<Statement[]> {
-  const devices = await store.rows("SELECT id FROM devices WHERE account_id = ?", [id]);
+  const left = await store.read(DEVICES_OF, [id]);
   return [
-    ...devices.flatMap((device) => eraseRecord(Number(device.id), store.now())),
+    ...left.flatMap((device) => eraseRecord(device.id, store.now())),
     { sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] },
     { sql: "DELETE FROM accounts WHERE id = ?", args: [id] },
   ];

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { accounts, apiKeys } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { toAccount } from "./account-record.ts";
 import { requireMayGrant } from "./authorize.ts";
 import type { Caller, Grants } from "./caller.ts";
 import { isWellFormed, makeKey, shownPrefix } from "./key-format.ts";
@@ -64,8 +65,36 @@ interface Known {
 const MAX_KNOWN = 10_000;
 const NOTE_USE_EVERY_MS = 60_000;
 
-const FIND = `SELECT k.id, k.account_id, k.permissions, k.devices, k.recipients, k.expires_at, k.last_used_at,
-  a.name, a.plan, a.enabled, a.created_at FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = ?`;
+const GRANTS = { permissions: apiKeys.permissions, devices: apiKeys.devices, recipients: apiKeys.recipients };
+const FIND = defineQuery(
+  `SELECT k.id, k.account_id, k.permissions, k.devices, k.recipients, k.expires_at, k.last_used_at,
+  a.name, a.plan, a.enabled, a.created_at FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = ?`,
+  {
+    ...GRANTS,
+    keyId: apiKeys.id,
+    accountId: apiKeys.accountId,
+    expiresAt: apiKeys.expiresAt,
+    lastUsedAt: apiKeys.lastUsedAt,
+    name: accounts.name,
+    plan: accounts.plan,
+    enabled: accounts.enabled,
+    createdAt: accounts.createdAt,
+  },
+);
+const RECORD = {
+  ...GRANTS,
+  id: apiKeys.id,
+  name: apiKeys.name,
+  prefix: apiKeys.prefix,
+  expiresAt: apiKeys.expiresAt,
+  createdAt: apiKeys.createdAt,
+  lastUsedAt: apiKeys.lastUsedAt,
+};
+const SELECT =
+  "SELECT id, name, prefix, permissions, devices, recipients, expires_at, created_at, last_used_at FROM api_keys";
+// A plan limits how many there are.
+const LIST = defineQuery(`${SELECT} WHERE account_id = ? ORDER BY created_at, id`, RECORD);
+const ONE = defineQuery(`${SELECT} WHERE account_id = ? AND id = ?`, RECORD);
 
 /** API keys of all accounts. Only the HMAC of a key is stored: 178 random bits need no slow hash. */
 export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiKeys {
@@ -76,9 +105,12 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
 
   async function lookUp(hash: string): Promise<Known | null> {
     const before = changes;
-    const [row] = await store.rows(FIND, [hash]);
-    if (row === undefined) return null;
-    const found = toKnown(row as Record<string, unknown>);
+    const row = await store.readOne(FIND, [hash]);
+    if (row === null) return null;
+    const { keyId, accountId, permissions, devices, recipients, name, plan, enabled, createdAt } = row;
+    const account = { id: accountId, name, plan, enabled, createdAt };
+    const caller = { permissions, devices, recipients, accountId, keyId, account };
+    const found: Known = { caller, expiresAt: row.expiresAt, noted: row.lastUsedAt ?? 0 };
     if (before === changes) known.set(hash, found);
     return found;
   }
@@ -118,12 +150,7 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
       return { key: made.key, apiKey: made.apiKey };
     },
 
-    async list(accountId) {
-      const rows = await store.rows("SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at, id", [
-        accountId,
-      ]);
-      return rows.map((row) => toRecord(row as Record<string, unknown>));
-    },
+    list: (accountId) => store.read(LIST, [accountId]),
 
     async remove(accountId, id) {
       const [result] = await store.writer.commit([
@@ -134,12 +161,8 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
     },
 
     async rotate(accountId, id, by) {
-      const [row] = await store.rows("SELECT * FROM api_keys WHERE account_id = ? AND id = ?", [
-        accountId,
-        id,
-      ]);
-      if (row === undefined) return null;
-      const key = toRecord(row as Record<string, unknown>);
+      const key = await store.readOne(ONE, [accountId, id]);
+      if (key === null) return null;
       if (by !== null) requireMayGrant(by, key);
       const apiKey = makeKey();
       const prefix = shownPrefix(apiKey);
@@ -202,39 +225,4 @@ function insertKey(key: KeyRecord, accountId: string, hash: string, limit: numbe
 
 function isOver(expiresAt: number | null, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
-}
-
-function toKnown(row: Record<string, unknown>): Known {
-  const accountId = String(row.account_id);
-  const caller: Caller = {
-    ...toGrants(row),
-    accountId,
-    keyId: String(row.id),
-    account: toAccount({ ...row, id: accountId }),
-  };
-  return { caller, expiresAt: row.expires_at as number | null, noted: Number(row.last_used_at ?? 0) };
-}
-
-function toRecord(row: Record<string, unknown>): KeyRecord {
-  return {
-    ...toGrants(row),
-    id: String(row.id),
-    name: String(row.name),
-    prefix: String(row.prefix),
-    expiresAt: row.expires_at as number | null,
-    createdAt: Number(row.created_at),
-    lastUsedAt: row.last_used_at as number | null,
-  };
-}
-
-function toGrants(row: Record<string, unknown>): Grants {
-  return {
-    permissions: toList(row.permissions) ?? [],
-    devices: toList(row.devices),
-    recipients: toList(row.recipients),
-  };
-}
-
-function toList(json: unknown): string[] | null {
-  return json === null ? null : (JSON.parse(String(json)) as string[]);
 }

@@ -1,5 +1,8 @@
+import { accounts } from "../../drizzle/schema.ts";
 import type { Config, Plan, PlanName } from "../config.ts";
 import { GatewayError } from "../model/errors.ts";
+import { DAY_MS } from "../model/time.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 type Plans = Pick<Config, "plans">;
@@ -10,8 +13,17 @@ export interface Usage {
   used: { devices: number; keys: number; sends_per_day: number };
 }
 
-const DAY_MS = 86_400_000;
-const PLAN_OF = "SELECT plan FROM accounts WHERE id = ?";
+const PLAN_OF = defineQuery("SELECT plan FROM accounts WHERE id = ?", { plan: accounts.plan });
+const USAGE = defineQuery(
+  `SELECT plan, (SELECT count(*) FROM devices WHERE account_id = a.id) AS devices,
+  (SELECT count(*) FROM api_keys WHERE account_id = a.id) AS keys FROM accounts a WHERE id = ?`,
+  { plan: accounts.plan, devices: integer(), keys: integer() },
+);
+const SENDS = defineQuery(
+  `SELECT count(*) AS sends FROM devices d JOIN outbox o ON o.device_id = d.id
+  WHERE d.account_id = ? AND o.origin = 'api' AND o.created_at >= ?`,
+  { sends: integer() },
+);
 
 /** Limits of a plan. An account whose plan is no longer configured has those of `basic`. */
 export function limitsOf(config: Plans, plan: string): Plan {
@@ -20,24 +32,17 @@ export function limitsOf(config: Plans, plan: string): Plan {
 
 /** What the account has, beside what it may have. @throws NOT_FOUND */
 export async function readUsage(store: Store, config: Plans, accountId: string): Promise<Usage> {
-  const [row] = await store.rows(
-    `SELECT plan, (SELECT count(*) FROM devices WHERE account_id = a.id) AS devices,
-      (SELECT count(*) FROM api_keys WHERE account_id = a.id) AS keys FROM accounts a WHERE id = ?`,
-    [accountId],
-  );
-  if (row === undefined) throw noAccount();
-  const used = {
-    devices: Number(row.devices),
-    keys: Number(row.keys),
-    sends_per_day: await countSends(store, accountId),
-  };
-  return { limits: limitsOf(config, String(row.plan)), used };
+  const row = await store.readOne(USAGE, [accountId]);
+  if (row === null) throw noAccount();
+  const { plan, devices, keys } = row;
+  const used = { devices, keys, sends_per_day: await countSends(store, accountId) };
+  return { limits: limitsOf(config, plan), used };
 }
 
 /** Sends that the account may make in a day of UTC; null when it has no such limit, and when there is no such account. */
 export async function dailyLimit(store: Store, config: Plans, accountId: string): Promise<number | null> {
-  const [row] = await store.rows(PLAN_OF, [accountId]);
-  return row === undefined ? null : limitsOf(config, String(row.plan)).sends_per_day;
+  const row = await store.readOne(PLAN_OF, [accountId]);
+  return row && limitsOf(config, row.plan).sends_per_day;
 }
 
 /**
@@ -51,9 +56,9 @@ export async function limitOf(
   accountId: string,
   what: "devices" | "keys",
 ): Promise<number | null> {
-  const [row] = await store.rows(PLAN_OF, [accountId]);
-  if (row === undefined) throw noAccount();
-  return limitsOf(config, String(row.plan))[what];
+  const row = await store.readOne(PLAN_OF, [accountId]);
+  if (row === null) throw noAccount();
+  return limitsOf(config, row.plan)[what];
 }
 
 /** The refusal when an account has as many numbers or keys as its plan allows; `limit` goes into the answer. */
@@ -66,12 +71,8 @@ export function planLimit(what: "devices" | "keys", limit: number): GatewayError
 
 /** What was asked for over REST; answers of bots and webhooks are not counted. */
 export async function countSends(store: Store, accountId: string): Promise<number> {
-  const [row] = await store.rows(
-    `SELECT count(*) AS sends FROM devices d JOIN outbox o ON o.device_id = d.id
-      WHERE d.account_id = ? AND o.origin = 'api' AND o.created_at >= ?`,
-    [accountId, startOfDay(store.now())],
-  );
-  return Number(row!.sends);
+  const row = await store.readOne(SENDS, [accountId, startOfDay(store.now())]);
+  return row!.sends;
 }
 
 /** Milliseconds: when the next day of UTC begins. */

@@ -2,11 +2,15 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, constants } from "node:fs";
 import { copyFile, link, mkdir, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { mediaFiles } from "../../drizzle/schema.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { giveWay } from "../model/give-way.ts";
 import { StartError } from "../model/errors.ts";
 import { copyDatabase } from "../store/copy-database.ts";
+import { systemTime } from "../model/time.ts";
 import { createFileReader } from "../store/file-engine.ts";
+import { defineQuery } from "../store/query.ts";
+import { createReading } from "../store/reading.ts";
 import { pack } from "./archive.ts";
 import { DATABASE, describeFiles, MANIFEST, MEDIA } from "./manifest.ts";
 
@@ -16,7 +20,9 @@ export const WORK_FOLDER = "backup";
 const RESERVE_BYTES = 64 * 1024 * 1024;
 const NAMES_AT_ONCE = 500;
 /** Files have their rows' ids for names. */
-const NAMED = "SELECT id FROM media_files WHERE id IN (SELECT value FROM json_each(?))";
+const NAMED = defineQuery("SELECT id FROM media_files WHERE id IN (SELECT value FROM json_each(?))", {
+  id: mediaFiles.id,
+});
 const MEDIA_FILE = /^mf_[0-9a-f]{24}$/;
 
 /** One finished copy. It lies in `DATA_DIR` until it is disposed of. */
@@ -100,13 +106,14 @@ function unlessKnown(error: NodeJS.ErrnoException): void {
 /** @returns paths in the archive of the files that the copied database names */
 async function dropUnnamed(folder: string): Promise<string[]> {
   const reader = createFileReader(join(folder, DATABASE));
+  const { read } = createReading(reader, systemTime);
   const kept: string[] = [];
   try {
     const names = await readdir(join(folder, MEDIA));
     for (let from = 0; from < names.length; from += NAMES_AT_ONCE, await giveWay()) {
       const some = names.slice(from, from + NAMES_AT_ONCE);
-      const rows = reader.rows({ sql: NAMED, args: [JSON.stringify(some)] });
-      const named = new Set(rows.map(({ id }) => String(id)));
+      const rows = await read(NAMED, [JSON.stringify(some)]);
+      const named = new Set(rows.map(({ id }) => id));
       for (const name of some)
         if (named.has(name)) kept.push(`${MEDIA}/${name}`);
         else await rm(join(folder, MEDIA, name));

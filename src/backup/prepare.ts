@@ -7,6 +7,7 @@ import { asStartError } from "../store/damage.ts";
 import { createFileEngine, createFileReader } from "../store/file-engine.ts";
 import { keyFits, readDerivationKey, readKeyCheck } from "../store/key-check.ts";
 import { applyMigrations, inspectDatabase } from "../store/migrations.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import { createReading } from "../store/reading.ts";
 import { createSecretBox } from "../store/secret-box.ts";
 import { everyMasterKey, MASTER_KEY_FILE } from "../store/secrets.ts";
@@ -97,6 +98,8 @@ function keyIn(folder: string): Buffer[] {
   }
 }
 
+const COUNT = defineQuery("SELECT count(*) AS n FROM outbox WHERE state = ?", { n: integer() });
+
 /** Makes a database of an earlier time one that can go on from now, in one transaction. */
 export async function prepareCopy(
   { file, masterKey, derivationKey }: OpenedCopy,
@@ -106,9 +109,8 @@ export async function prepareCopy(
   const engine = createFileEngine(file);
   try {
     const reading = createReading(reader, systemTime);
-    const count = (state: string): number =>
-      Number(reader.rows({ sql: "SELECT count(*) AS n FROM outbox WHERE state = ?", args: [state] })[0]!.n);
-    const expiredBefore = count("expired");
+    const count = async (state: string): Promise<number> => (await reading.readOne(COUNT, [state]))!.n;
+    const expiredBefore = await count("expired");
     const box = createSecretBox(masterKey, derivationKey);
     const { statements, linked } = await forgetRatchets({ ...reading, box, now });
     await engine.batch([
@@ -116,7 +118,7 @@ export async function prepareCopy(
       ...(await skipUsedIds(reading)),
       ...(resend ? [] : expireWaiting(now())),
     ]);
-    return { linked, waiting: count("queued"), expired: count("expired") - expiredBefore };
+    return { linked, waiting: await count("queued"), expired: (await count("expired")) - expiredBefore };
   } finally {
     reader.close();
     await engine.close();

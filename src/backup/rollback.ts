@@ -1,3 +1,4 @@
+import { defineQuery, text } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** No table comes near as many rows; ids have 53 bits. */
@@ -5,22 +6,24 @@ const IDS_SKIPPED = 1_000_000_000;
 /** How old a message that waits may be and still be sent: as old as an automatic answer, by default. */
 const MAY_BE_SENT_MS = 3_600_000;
 
+const COUNTED = defineQuery(
+  "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'",
+  { name: text() },
+);
+
 /**
  * Ids that were given to rows after the backup are never given to others. WhatsApp ids of replies, `webhook-id`s and signed
  * links are made of them: with the same id, phones and receivers would take a new message for a repetition.
  */
-export async function skipUsedIds({ rows }: Pick<Store, "rows">): Promise<Statement[]> {
-  const counted = await rows(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'",
-    [],
-  );
+export async function skipUsedIds({ read }: Pick<Store, "read">): Promise<Statement[]> {
+  const counted = await read(COUNTED);
   return counted.flatMap(({ name }) => [
     {
       sql: `INSERT INTO sqlite_sequence (name, seq) SELECT ?, 0
         WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)`,
-      args: [String(name), String(name)],
+      args: [name, name],
     },
-    { sql: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?", args: [IDS_SKIPPED, String(name)] },
+    { sql: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?", args: [IDS_SKIPPED, name] },
   ]);
 }
 

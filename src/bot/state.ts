@@ -1,5 +1,6 @@
-import type { Row } from "@libsql/client";
+import { botDialogues, botSessions, botSteps } from "../../drizzle/schema.ts";
 import { DAY_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
 import { createTimerRows, type TimerRows } from "./timer-rows.ts";
@@ -53,13 +54,35 @@ export interface BotState extends TimerRows {
   expired(now: number): Statement[];
 }
 
-const SESSION = `SELECT scope, version, value, locale FROM bot_sessions WHERE ${IN_SCOPE} AND bot_id = ?
-AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT 1`;
+const SESSION = defineQuery(
+  `SELECT scope, version, value, locale FROM bot_sessions WHERE ${IN_SCOPE} AND bot_id = ?
+AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT 1`,
+  {
+    scope: botSessions.scope,
+    version: botSessions.version,
+    value: botSessions.value,
+    locale: botSessions.locale,
+  },
+);
 const PUT_SESSION = `INSERT INTO bot_sessions (device_id, bot_id, scope, version, value, locale, expires_at, updated_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, bot_id, scope) DO UPDATE SET version = excluded.version,
 value = excluded.value, locale = excluded.locale, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
-const DIALOGUE = `SELECT scope, bot_id, dialogue, state, expires_at FROM bot_dialogues WHERE ${IN_SCOPE}
-ORDER BY updated_at DESC LIMIT 1`;
+const DIALOGUE = defineQuery(
+  `SELECT scope, bot_id, dialogue, state, expires_at FROM bot_dialogues WHERE ${IN_SCOPE}
+ORDER BY updated_at DESC LIMIT 1`,
+  {
+    scope: botDialogues.scope,
+    botId: botDialogues.botId,
+    dialogue: botDialogues.dialogue,
+    state: botDialogues.state,
+    expiresAt: botDialogues.expiresAt,
+  },
+);
+// As many as the bot has made for one message.
+const STEPS = defineQuery("SELECT key, value FROM bot_steps WHERE inbox_id = ? AND bot_id = ?", {
+  key: botSteps.key,
+  value: botSteps.value,
+});
 const PUT_DIALOGUE = `INSERT INTO bot_dialogues (device_id, scope, bot_id, dialogue, state, expires_at, updated_at)
 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device_id, scope) DO UPDATE SET bot_id = excluded.bot_id,
 dialogue = excluded.dialogue, state = excluded.state, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
@@ -72,7 +95,10 @@ const DECIDED = "NOT EXISTS (SELECT 1 FROM inbox i WHERE i.id = bot_steps.inbox_
 const PUT_STEP = `INSERT INTO bot_steps (inbox_id, device_id, bot_id, key, value) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (inbox_id, bot_id, key) DO NOTHING`;
 
-const LOCALES = "SELECT DISTINCT device_id, bot_id FROM bot_sessions WHERE locale IS NOT NULL";
+const LOCALES = defineQuery("SELECT DISTINCT device_id, bot_id FROM bot_sessions WHERE locale IS NOT NULL", {
+  deviceId: botSessions.deviceId,
+  botId: botSessions.botId,
+});
 
 /** A chat that was known by its LID only goes on under its number: what stood there is replaced. */
 const dropAlias = (
@@ -92,17 +118,15 @@ const dropAlias = (
 
 /** @param onTimer told when a timer is about to be stored: Unix milliseconds at which it is due */
 export function createBotState(
-  store: Pick<Store, "box" | "rows" | "writer" | "now" | "clock">,
+  store: Pick<Store, "box" | "read" | "readOne" | "writer" | "now" | "clock">,
   onTimer?: (deviceId: number, dueAt: number) => void,
 ): BotState {
-  const { box, rows, writer, now, clock } = store;
-  const opened = <T>(row: Row, column: string, context: string): T =>
-    box.openJson<T>(new Uint8Array(row[column] as ArrayBuffer), context);
+  const { box, read, readOne, writer, now, clock } = store;
 
   let chosen: Promise<Set<string>> | null = null;
   const withLocales = (): Promise<Set<string>> =>
-    (chosen ??= rows(LOCALES, []).then(
-      (found) => new Set(found.map((row) => `${Number(row.device_id)}:${String(row.bot_id)}`)),
+    (chosen ??= read(LOCALES).then(
+      (found) => new Set(found.map((row) => `${row.deviceId}:${row.botId}`)),
       (error: unknown) => {
         chosen = null;
         throw error;
@@ -122,13 +146,11 @@ export function createBotState(
     },
 
     async session(deviceId, botId, scope) {
-      const [row] = await rows(SESSION, [deviceId, ...keysOf(scope), botId, now()]);
-      if (row === undefined) return null;
-      const value =
-        row.value === null
-          ? null
-          : opened(row, "value", `bot_session:${deviceId}:${botId}:${String(row.scope)}`);
-      return { version: Number(row.version), value, locale: row.locale === null ? null : String(row.locale) };
+      const row = await readOne(SESSION, [deviceId, ...keysOf(scope), botId, now()]);
+      if (row === null) return null;
+      const { version, locale } = row;
+      const context = `bot_session:${deviceId}:${botId}:${row.scope}`;
+      return { version, value: row.value && box.openJson(row.value, context), locale };
     },
 
     saveSession(deviceId, botId, scope, { version, value, locale, expiresAt }) {
@@ -143,14 +165,11 @@ export function createBotState(
     },
 
     async dialogue(deviceId, scope) {
-      const [row] = await rows(DIALOGUE, [deviceId, ...keysOf(scope)]);
-      if (row === undefined) return null;
-      return {
-        botId: String(row.bot_id),
-        dialogue: String(row.dialogue),
-        state: opened(row, "state", `bot_dialogue:${deviceId}:${String(row.scope)}`),
-        expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-      };
+      const row = await readOne(DIALOGUE, [deviceId, ...keysOf(scope)]);
+      if (row === null) return null;
+      const { botId, dialogue, expiresAt } = row;
+      const context = `bot_dialogue:${deviceId}:${row.scope}`;
+      return { botId, dialogue, state: box.openJson(row.state, context), expiresAt };
     },
 
     saveDialogue(deviceId, scope, { botId, dialogue, state, expiresAt }) {
@@ -166,14 +185,11 @@ export function createBotState(
     ],
 
     async steps(inboxId, botId) {
-      const found = await rows(
-        "SELECT device_id, key, value FROM bot_steps WHERE inbox_id = ? AND bot_id = ?",
-        [inboxId, botId],
-      );
+      const found = await read(STEPS, [inboxId, botId]);
       return new Map(
-        found.map((row) => [
-          String(row.key),
-          opened<{ value?: unknown }>(row, "value", stepContext(inboxId, botId, String(row.key))).value,
+        found.map(({ key, value }) => [
+          key,
+          box.openJson<{ value?: unknown }>(value, stepContext(inboxId, botId, key)).value,
         ]),
       );
     },

@@ -1,4 +1,6 @@
+import { botTimers } from "../../drizzle/schema.ts";
 import type { Statement } from "../model/statement.ts";
+import { defineQuery, integer, nullable } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
 
@@ -56,14 +58,27 @@ const PUT_TIMER = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, 
 ON CONFLICT (device_id, bot_id, scope, key) DO UPDATE SET body = excluded.body, due_at = excluded.due_at`;
 const POSTPONE = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
 WHERE NOT EXISTS (SELECT 1 FROM bot_timers WHERE device_id = ?1 AND bot_id = ?2 AND scope IN (?3, ?7) AND key = ?4)`;
-const DUE = `SELECT id, device_id, bot_id, scope, key, body, due_at FROM bot_timers
-WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`;
-const NEXT = `SELECT value AS device_id, (SELECT min(due_at) FROM bot_timers WHERE device_id = value) AS at
-FROM json_each(?)`;
+const DUE = defineQuery(
+  `SELECT id, bot_id, scope, key, body, due_at FROM bot_timers
+WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
+  {
+    id: botTimers.id,
+    botId: botTimers.botId,
+    scope: botTimers.scope,
+    key: botTimers.key,
+    body: botTimers.body,
+    dueAt: botTimers.dueAt,
+  },
+);
+const NEXT = defineQuery(
+  `SELECT value AS deviceId, (SELECT min(due_at) FROM bot_timers WHERE device_id = value) AS at
+FROM json_each(?)`,
+  { deviceId: integer(), at: nullable(botTimers.dueAt) },
+);
 
 /** @param onTimer told when a timer is about to be stored */
 export function createTimerRows(
-  { box, rows }: Pick<Store, "box" | "rows">,
+  { box, read }: Pick<Store, "box" | "read">,
   onTimer?: (deviceId: number, dueAt: number) => void,
 ): TimerRows {
   return {
@@ -86,16 +101,12 @@ export function createTimerRows(
     cancelTimer,
 
     async dueTimers(deviceId, now, limit) {
-      const due = await rows(DUE, [deviceId, now, limit]);
-      return due.map((row) => {
-        const [botId, key] = [String(row.bot_id), String(row.key)];
-        const context = sealContext(deviceId, botId, String(row.scope), key);
-        const timer = { id: Number(row.id), deviceId, botId, key, dueAt: Number(row.due_at) };
+      const due = await read(DUE, [deviceId, now, limit]);
+      return due.map(({ id, botId, scope, key, body, dueAt }) => {
+        const timer = { id, deviceId, botId, key, dueAt };
         try {
-          return {
-            ...timer,
-            body: box.openJson<TimerBody>(new Uint8Array(row.body as ArrayBuffer), context),
-          };
+          const context = sealContext(deviceId, botId, scope, key);
+          return { ...timer, body: box.openJson<TimerBody>(body, context) };
         } catch {
           return { ...timer, body: null };
         }
@@ -103,9 +114,8 @@ export function createTimerRows(
     },
 
     async nextTimers(deviceIds) {
-      const found = await rows(NEXT, [JSON.stringify(deviceIds)]);
-      const known = found.filter(({ at }) => at !== null);
-      return new Map(known.map((row) => [Number(row.device_id), Number(row.at)]));
+      const found = await read(NEXT, [JSON.stringify(deviceIds)]);
+      return new Map(found.flatMap(({ deviceId, at }) => (at === null ? [] : [[deviceId, at]])));
     },
   };
 }

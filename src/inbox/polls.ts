@@ -1,5 +1,7 @@
+import { lidMap, pollVotes } from "../../drizzle/schema.ts";
 import type { Incoming, IncomingPoll, PollDraft, PollTally } from "../model/messages.ts";
 import { countVotes } from "../model/polls.ts";
+import { defineQuery, nullable } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** Votes, kept as they arrive and counted when somebody asks. */
@@ -19,13 +21,16 @@ const KEEP = `INSERT INTO poll_votes (device_id, poll_id, voter, selected, voted
 ON CONFLICT (device_id, poll_id, voter) DO UPDATE SET selected = excluded.selected, voted_at = excluded.voted_at
 WHERE excluded.voted_at >= poll_votes.voted_at`;
 // Who voted as a LID may be known by number since.
-const VOTES = `SELECT v.voter, v.selected, v.voted_at, m.pn_user FROM poll_votes v
+const VOTES = defineQuery(
+  `SELECT v.voter, v.selected, m.pn_user AS pnUser FROM poll_votes v
 LEFT JOIN lid_map m ON m.device_id = v.device_id
 AND m.lid_user = CASE WHEN v.voter LIKE '%@lid' THEN substr(v.voter, 1, length(v.voter) - 4) END
-WHERE v.device_id = ? AND v.poll_id = ? ORDER BY v.voted_at, v.rowid`;
+WHERE v.device_id = ? AND v.poll_id = ? ORDER BY v.voted_at, v.rowid`,
+  { voter: pollVotes.voter, selected: pollVotes.selected, pnUser: nullable(lidMap.pnUser) },
+);
 
 /** Votes on polls: kept as they arrive, counted when somebody asks. */
-export function createPolls({ box, rows }: Pick<Store, "box" | "rows">): Polls {
+export function createPolls({ box, read }: Pick<Store, "box" | "read">): Polls {
   function keep(deviceId: number, { sender, poll }: Incoming): Statement[] {
     if (!poll?.vote) return [];
     const { selected, at } = poll.vote;
@@ -39,12 +44,10 @@ export function createPolls({ box, rows }: Pick<Store, "box" | "rows">): Polls {
   ): Promise<PollTally> {
     // Oldest first: somebody with two rows, one of before the number was known, counts with the newer.
     const last = new Map<string, string[]>();
-    for (const row of await rows(VOTES, [deviceId, id])) {
-      const voter = String(row.voter);
-      const sealed = new Uint8Array(row.selected as ArrayBuffer);
-      const shown = row.pn_user === null ? shownVoter(voter) : String(row.pn_user);
+    for (const { voter, selected, pnUser } of await read(VOTES, [deviceId, id])) {
+      const shown = pnUser ?? shownVoter(voter);
       last.delete(shown);
-      last.set(shown, box.openJson<string[]>(sealed, sealContext(deviceId, id, voter)));
+      last.set(shown, box.openJson<string[]>(selected, sealContext(deviceId, id, voter)));
     }
     return countVotes(
       options,

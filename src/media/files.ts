@@ -3,7 +3,9 @@ import { mkdirSync, rmSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
+import { mediaFiles } from "../../drizzle/schema.ts";
 import type { FileFacts, OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { readSealed, sealedLength } from "./seal.ts";
 
@@ -24,7 +26,11 @@ export interface Workspace {
 /** Only this user may look into the folders. */
 const PRIVATE_FOLDER = 0o700;
 const INSERT = "INSERT INTO media_files (id, device_id, path, meta, created_at) VALUES (?, ?, ?, ?, ?)";
-const SELECT = "SELECT path, meta, upload FROM media_files WHERE id = ?";
+const SELECT = defineQuery("SELECT path, meta, upload FROM media_files WHERE id = ?", {
+  path: mediaFiles.path,
+  meta: mediaFiles.meta,
+  upload: mediaFiles.upload,
+});
 const UPLOADED = "UPDATE media_files SET upload = ?, uploaded_at = ? WHERE id = ?";
 
 type Uploads = Partial<Record<UploadTarget, Upload>>;
@@ -37,12 +43,12 @@ export function createFiles(store: Store, dataDir: string): Files {
   for (const folder of [kept, temporary]) mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
 
   async function read(id: string): Promise<{ path: string; facts: FileFacts; uploads: Uploads } | null> {
-    const [row] = await store.rows(SELECT, [id]);
-    if (row === undefined) return null;
-    const open = <T>(sealed: unknown, name: string): T =>
-      store.box.openJson<T>(new Uint8Array(sealed as ArrayBuffer), sealContext(id, name));
+    const row = await store.readOne(SELECT, [id]);
+    if (row === null) return null;
+    const open = <T>(sealed: Uint8Array, name: string): T =>
+      store.box.openJson<T>(sealed, sealContext(id, name));
     return {
-      path: join(dataDir, String(row.path)),
+      path: join(dataDir, row.path),
       facts: open<FileFacts>(row.meta, "meta"),
       uploads: row.upload === null ? {} : open<Uploads>(row.upload, "upload"),
     };

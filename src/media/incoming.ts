@@ -1,5 +1,7 @@
+import { erasedDevices } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming, IncomingMedia } from "../model/messages.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted, FileDamaged, plainSize } from "./incoming-cipher.ts";
 import { createIncomingFiles, tooLarge, type IncomingFilesDeps, type KeptFile } from "./incoming-files.ts";
@@ -10,6 +12,7 @@ const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
 /** A chat's webhook waits so long for an image, then it is told without. */
 const IMAGE_WAIT_MS = 15_000;
 const DOWNLOAD_WAIT_MS = 300_000;
+const ERASED = defineQuery("SELECT id FROM erased_devices WHERE id = ?", { id: erasedDevices.id });
 
 /** What received files for bots, webhooks and `/media` need. */
 export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "config"> {
@@ -87,8 +90,8 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     signal: AbortSignal,
   ): Promise<{ kept: KeptFile; media: IncomingMedia; size: number } | null> {
     // An erased number's messages are deleted little by little, its links end at once.
-    const erased = await store.rows("SELECT 1 FROM erased_devices WHERE id = ?", [deviceId]);
-    const message = erased.length > 0 ? null : await load(inboxId);
+    const erased = await store.readOne(ERASED, [deviceId]);
+    const message = erased === null ? await load(inboxId) : null;
     if (!message?.media) return null;
     const kept = await files.get(deviceId, inboxId, message, signal);
     return { kept, media: message.media, size: await plainSize(kept.path, kept.keys) };

@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
+import { sendBrakes } from "../../drizzle/schema.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -23,6 +25,12 @@ export interface RateLimitBackoff {
 const FIRST_MS = 5 * SECOND_MS;
 const LONGEST_MS = 10 * MINUTE_MS;
 
+// At most one row for each number.
+const PAUSES = defineQuery("SELECT device_id, until, times FROM send_brakes", {
+  deviceId: sendBrakes.deviceId,
+  until: sendBrakes.until,
+  times: sendBrakes.times,
+});
 const SAVE = `INSERT INTO send_brakes (device_id, until, times) VALUES (?, ?, ?)
 ON CONFLICT (device_id) DO UPDATE SET until = excluded.until, times = excluded.times`;
 
@@ -34,7 +42,7 @@ interface Pause {
 
 /** Pauses of 5 seconds, doubled up to 10 minutes, kept in the database so that a restart does not end them. */
 export function createRateLimitBackoff(
-  store: Pick<Store, "rows" | "writer" | "now">,
+  store: Pick<Store, "read" | "writer" | "now">,
   log: Logger,
 ): RateLimitBackoff {
   const pauses = new Map<number, Pause>();
@@ -49,8 +57,8 @@ export function createRateLimitBackoff(
 
   return {
     async load() {
-      for (const row of await store.rows("SELECT device_id, until, times FROM send_brakes", []))
-        pauses.set(Number(row.device_id), { until: Number(row.until), times: Number(row.times) });
+      for (const { deviceId, until, times } of await store.read(PAUSES))
+        pauses.set(deviceId, { until, times });
     },
 
     waitMs,

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
+import { outbox } from "../../drizzle/schema.ts";
 import type { Draft } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { OutgoingMessage } from "../whatsapp/port.ts";
 import type { QueuedMessage } from "./chats.ts";
@@ -34,7 +36,9 @@ export interface Composer {
 /** Groups and channels, where somebody else decides who may write. */
 const OF_MANY = /@(g\.us|newsletter)$/;
 const UNREADABLE: SendError = { code: "INTERNAL_ERROR" };
-const SELECT_BODY = "SELECT body FROM outbox WHERE id = ? AND state = 'queued'";
+const SELECT_BODY = defineQuery("SELECT body FROM outbox WHERE id = ? AND state = 'queued'", {
+  body: outbox.body,
+});
 
 /** Looks at a message when its turn has come, because it may have waited for days. */
 export function createComposer(deps: ComposerDeps): Composer {
@@ -53,7 +57,7 @@ export function createComposer(deps: ComposerDeps): Composer {
     return refused;
   }
 
-  function openDraft({ deviceId, waId }: QueuedMessage, sealed: unknown): Draft | null {
+  function openDraft({ deviceId, waId }: QueuedMessage, sealed: Uint8Array): Draft | null {
     try {
       return rows.openDraft(deviceId, waId, sealed);
     } catch {
@@ -72,8 +76,8 @@ export function createComposer(deps: ComposerDeps): Composer {
       else if (refused !== null) await endings.failed(message, refused);
       if (message.confirmed || refused !== null) return null;
       if (message.draft === null) {
-        const [row] = await store.rows(SELECT_BODY, [message.id]);
-        if (row === undefined) return null;
+        const row = await store.readOne(SELECT_BODY, [message.id]);
+        if (row === null) return null;
         const draft = openDraft(message, row.body);
         if (draft === null) await endings.failed(message, UNREADABLE);
         if (draft === null) return null;

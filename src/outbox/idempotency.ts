@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
+import { idempotency, outbox } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
 import { SENT_STATES } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
+import { bytes, defineQuery, json, nullable } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { SendError } from "./rows.ts";
 import type { PlannedSend, SendResult } from "./submit.ts";
@@ -56,8 +58,12 @@ export interface Idempotency {
 
 const REMEMBERED_MS = DAY_MS;
 
-const FIND = `SELECT fingerprint, status, answer FROM idempotency
-WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at > ?`;
+const FIND = defineQuery(
+  `SELECT fingerprint, status, answer FROM idempotency
+WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at > ?`,
+  // Whoever writes a row seals what it planned.
+  { fingerprint: idempotency.fingerprint, status: idempotency.status, answer: bytes() },
+);
 const EXPIRED = "DELETE FROM idempotency WHERE key_id = ? AND route = ? AND idem_key = ? AND created_at <= ?";
 // No "on conflict": a second process that had the same thought must store nothing at all.
 const INSERT = `INSERT INTO idempotency (key_id, route, idem_key, fingerprint, wa_ids, answer, created_at)
@@ -65,9 +71,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const ANSWERED =
   "UPDATE idempotency SET status = ?, answer = ? WHERE key_id = ? AND route = ? AND idem_key = ?";
 const UNDO = "DELETE FROM idempotency WHERE key_id = ? AND route = ? AND idem_key = ? AND status IS NULL";
-const OUTCOMES = `SELECT o.wa_id, o.state, o.error FROM outbox o JOIN devices d ON d.id = o.device_id
+const OUTCOMES = defineQuery(
+  `SELECT o.wa_id, o.state, o.error FROM outbox o JOIN devices d ON d.id = o.device_id
 JOIN api_keys k ON k.account_id = d.account_id
-WHERE k.id = ? AND o.wa_id IN (SELECT value FROM json_each(?))`;
+WHERE k.id = ? AND o.wa_id IN (SELECT value FROM json_each(?))`,
+  { waId: outbox.waId, state: outbox.state, error: nullable(json<SendError>()) },
+);
 
 /** First answers of sends that name a key of their own. Rows stand in the table `idempotency` for 24 hours. */
 export function createIdempotency({ store, log }: { store: Store; log: Logger }): Idempotency {
@@ -104,23 +113,23 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
 
   async function outcomes(keyId: string, planned: PlannedSend[]): Promise<SendResult[]> {
     const ids = JSON.stringify(planned.map(({ id }) => id));
-    const rows = await store.rows(OUTCOMES, [keyId, ids]);
-    const byId = new Map(rows.map((row) => [String(row.wa_id), row]));
+    const rows = await store.read(OUTCOMES, [keyId, ids]);
+    const byId = new Map(rows.map((row) => [row.waId, row]));
     return planned.map(({ number, id, error }) => {
       if (id === null) return { number, state: "failed", id, error };
       const row = byId.get(id);
       if (row === undefined) return { number, state: "failed", id, error: { code: "SENDER_NOT_CONNECTED" } };
-      return { number, id, ...outcomeOf(String(row.state), row.error) };
+      return { number, id, ...outcomeOf(row.state, row.error) };
     });
   }
 
   async function look(place: string[], context: string, fingerprint: string): Promise<Begun> {
-    const [row] = await store.rows(FIND, [...place, now() - REMEMBERED_MS]);
-    if (row === undefined) return { kind: "new", claim: claimFor(place, context, fingerprint, false) };
+    const row = await store.readOne(FIND, [...place, now() - REMEMBERED_MS]);
+    if (row === null) return { kind: "new", claim: claimFor(place, context, fingerprint, false) };
     if (row.fingerprint !== fingerprint) throw reused();
-    const sealed = new Uint8Array(row.answer as ArrayBuffer);
-    if (row.status !== null) return { kind: "answered", answer: box.openJson<FirstAnswer>(sealed, context) };
-    const planned = box.openJson<PlannedSend[]>(sealed, context);
+    const { status, answer } = row;
+    if (status !== null) return { kind: "answered", answer: box.openJson<FirstAnswer>(answer, context) };
+    const planned = box.openJson<PlannedSend[]>(answer, context);
     const results = await outcomes(place[0]!, planned);
     return { kind: "stored", results, claim: claimFor(place, context, fingerprint, true) };
   }
@@ -146,11 +155,10 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
   };
 }
 
-function outcomeOf(state: string, error: unknown): Pick<SendResult, "state" | "error"> {
+function outcomeOf(state: string, error: SendError | null): Pick<SendResult, "state" | "error"> {
   if (state === "queued") return { state };
   if ((SENT_STATES as readonly string[]).includes(state)) return { state: "sent" };
-  const known = typeof error === "string" ? (JSON.parse(error) as SendError) : null;
-  return { state: "failed", error: known ?? { code: "UNAVAILABLE" } };
+  return { state: "failed", error: error ?? { code: "UNAVAILABLE" } };
 }
 
 /** The same text for the same fields, in whatever order they came. */

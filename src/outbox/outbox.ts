@@ -1,5 +1,6 @@
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "pino";
+import { boolean, defineQuery } from "../store/query.ts";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
@@ -97,6 +98,10 @@ export interface Outbox extends SentReader {
   /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
   drain(): Promise<void>;
 }
+
+const HAS = defineQuery("SELECT 1 AS found FROM outbox WHERE device_id = ? AND wa_id = ?", {
+  found: boolean(),
+});
 
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
 export function createOutbox(deps: OutboxDeps): Outbox {
@@ -205,13 +210,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
     find: (accountId, waId) => findMessage(store, accountId, waId),
 
-    async has(deviceId, waId) {
-      const found = await store.rows("SELECT 1 FROM outbox WHERE device_id = ? AND wa_id = ?", [
-        deviceId,
-        waId,
-      ]);
-      return found.length > 0;
-    },
+    has: async (deviceId, waId) => (await store.readOne(HAS, [deviceId, waId])) !== null,
 
     ...createSentReader(store),
     wake: senders.wake,

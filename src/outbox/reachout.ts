@@ -1,3 +1,4 @@
+import { reachoutLocks } from "../../drizzle/schema.ts";
 import { HOUR_MS } from "../model/time.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
@@ -23,6 +24,10 @@ export interface Reachout {
 
 const DEFAULT_LOCK_MS = HOUR_MS;
 
+const LOCKS = defineQuery("SELECT device_id, until FROM reachout_locks WHERE until > ?", {
+  deviceId: reachoutLocks.deviceId,
+  until: reachoutLocks.until,
+});
 const LOCK = `INSERT INTO reachout_locks (device_id, until) VALUES (?, ?)
 ON CONFLICT (device_id) DO UPDATE SET until = excluded.until`;
 // A chat has a state as soon as the other side, or the owner by hand, wrote in it. Somebody who wrote under a LID is no
@@ -53,10 +58,7 @@ export function createReachout(store: Store): Reachout {
 
   return {
     async load() {
-      const rows = await store.rows("SELECT device_id, until FROM reachout_locks WHERE until > ?", [
-        store.now(),
-      ]);
-      for (const row of rows) locks.set(Number(row.device_id), Number(row.until));
+      for (const { deviceId, until } of await store.read(LOCKS, [store.now()])) locks.set(deviceId, until);
     },
 
     isLocked,

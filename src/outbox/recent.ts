@@ -1,3 +1,5 @@
+import { outbox } from "../../drizzle/schema.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { BURST } from "./pace.ts";
 
@@ -6,13 +8,23 @@ const MOST_IN_FLIGHT = 8;
 /** Enough of a queue to find those among them. */
 const ROWS_LOOKED_AT = 500;
 
-const LEFT = "SELECT device_id, sent_at AS at FROM outbox WHERE is_reply = 0 AND sent_at > ? LIMIT 20000";
-const REFUSED = `SELECT device_id, ended_at AS at FROM outbox
-WHERE is_reply = 0 AND attempts > 0 AND state = 'failed' AND ended_at > ? LIMIT 20000`;
+const ATTEMPT = { deviceId: outbox.deviceId, at: integer() };
+const LEFT = defineQuery(
+  "SELECT device_id, sent_at AS at FROM outbox WHERE is_reply = 0 AND sent_at > ? LIMIT 20000",
+  ATTEMPT,
+);
+const REFUSED = defineQuery(
+  `SELECT device_id, ended_at AS at FROM outbox
+WHERE is_reply = 0 AND attempts > 0 AND state = 'failed' AND ended_at > ? LIMIT 20000`,
+  ATTEMPT,
+);
 /** A row for each number, of which there are few. */
-const WAITING = `SELECT d.id AS device_id, (SELECT coalesce(sum(is_reply = 0), 0) FROM (
+const WAITING = defineQuery(
+  `SELECT d.id AS device_id, (SELECT coalesce(sum(is_reply = 0), 0) FROM (
 SELECT is_reply FROM outbox WHERE device_id = d.id AND state = 'queued' ORDER BY id LIMIT ${ROWS_LOOKED_AT})) AS waiting
-FROM devices d`;
+FROM devices d`,
+  { deviceId: outbox.deviceId, waiting: integer() },
+);
 
 /**
  * When proactive messages left lately: without that, a gateway that restarts in a circle would send a burst each time.
@@ -20,7 +32,7 @@ FROM devices d`;
  * @returns times per number, oldest first, as `createPace` takes them
  */
 export async function recentlyLeft(
-  store: Pick<Store, "rows" | "now">,
+  store: Pick<Store, "read" | "now">,
   perMinute: number,
 ): Promise<Map<number, number[]>> {
   const times = new Map<number, number[]>();
@@ -30,10 +42,9 @@ export async function recentlyLeft(
     void times.set(deviceId, [...(times.get(deviceId) ?? []), ...at]);
   // What a full bucket takes to fill: the pace itself keeps these few.
   const since = now - (BURST * 60_000) / perMinute;
-  const left = [...(await store.rows(LEFT, [since])), ...(await store.rows(REFUSED, [since]))];
-  for (const row of left.toSorted((a, b) => Number(a.at) - Number(b.at)))
-    add(Number(row.device_id), Math.min(now, Number(row.at)));
-  for (const row of await store.rows(WAITING, []))
-    add(Number(row.device_id), ...Array(Math.min(MOST_IN_FLIGHT, Number(row.waiting))).fill(now));
+  const left = [...(await store.read(LEFT, [since])), ...(await store.read(REFUSED, [since]))];
+  for (const { deviceId, at } of left.toSorted((a, b) => a.at - b.at)) add(deviceId, Math.min(now, at));
+  for (const { deviceId, waiting } of await store.read(WAITING))
+    add(deviceId, ...Array(Math.min(MOST_IN_FLIGHT, waiting)).fill(now));
   return times;
 }

@@ -1,5 +1,6 @@
+import { devices, outbox, outboxHistory } from "../../drizzle/schema.ts";
 import { SENT_STATES, type SentState } from "../model/messages.ts";
-import type { Row } from "@libsql/client";
+import { defineQuery, json, nullable, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SendError } from "./rows.ts";
 
@@ -18,11 +19,32 @@ export interface MessageRecord {
   error: SendError | null;
 }
 
-const FIND = `SELECT o.id, o.wa_id, o.number, o.kind, o.origin, o.state, o.error, d.number AS sender,
+const FIND = defineQuery(
+  `SELECT o.id AS rowId, o.wa_id AS id, o.number, o.kind, o.origin, o.state, o.error, d.number AS sender,
 o.created_at, o.sent_at, o.delivered_at, o.read_at, o.played_at, o.ended_at
-FROM devices d JOIN outbox o ON o.device_id = d.id AND o.wa_id = ? WHERE d.account_id = ? LIMIT 1`;
+FROM devices d JOIN outbox o ON o.device_id = d.id AND o.wa_id = ? WHERE d.account_id = ? LIMIT 1`,
+  {
+    rowId: outbox.id,
+    id: outbox.waId,
+    sender: devices.number,
+    number: outbox.number,
+    kind: outbox.kind,
+    origin: outbox.origin,
+    state: text<SentState>(),
+    error: nullable(json<SendError>()),
+    createdAt: outbox.createdAt,
+    sentAt: outbox.sentAt,
+    deliveredAt: outbox.deliveredAt,
+    readAt: outbox.readAt,
+    playedAt: outbox.playedAt,
+    endedAt: outbox.endedAt,
+  },
+);
 /** What version 0.1 wrote down, at most one row for each state. */
-const OLD_HISTORY = "SELECT state, at FROM outbox_history WHERE outbox_id = ?";
+const OLD_HISTORY = defineQuery("SELECT state, at FROM outbox_history WHERE outbox_id = ?", {
+  state: outboxHistory.state,
+  at: outboxHistory.at,
+});
 
 /** @returns null when the account has no message of this id */
 export async function findMessage(
@@ -30,32 +52,43 @@ export async function findMessage(
   accountId: string,
   waId: string,
 ): Promise<MessageRecord | null> {
-  const [row] = await store.rows(FIND, [waId, accountId]);
-  if (row === undefined) return null;
-  const old = await store.rows(OLD_HISTORY, [row.id as number]);
-  return {
-    id: String(row.wa_id),
-    sender: String(row.sender),
-    number: String(row.number),
-    kind: String(row.kind),
-    origin: String(row.origin),
-    state: row.state as SentState,
-    history: historyOf(row, old),
-    error: row.error === null ? null : (JSON.parse(String(row.error)) as SendError),
-  };
+  const row = await store.readOne(FIND, [waId, accountId]);
+  if (row === null) return null;
+  const { id, sender, number, kind, origin, state, error } = row;
+  const old = await store.read(OLD_HISTORY, [row.rowId]);
+  return { id, sender, number, kind, origin, state, history: historyOf(row, old), error };
+}
+
+/** When a message reached each of its states; null when it never did, or when only the old table knows. */
+interface Times {
+  state: SentState;
+  createdAt: number;
+  sentAt: number | null;
+  deliveredAt: number | null;
+  readAt: number | null;
+  playedAt: number | null;
+  endedAt: number | null;
 }
 
 /** In the order in which states follow each other; two clocks may have written them, so times only ever go on. */
-function historyOf(row: Row, old: Row[]): MessageRecord["history"] {
-  const oldTimes = new Map(old.map(({ state, at }) => [String(state), Number(at)]));
-  const state = row.state as SentState;
+function historyOf(row: Times, old: { state: string; at: number }[]): MessageRecord["history"] {
+  const oldTimes = new Map(old.map(({ state, at }) => [state, at]));
+  const { state, sentAt, deliveredAt, readAt, playedAt, endedAt } = row;
+  const times: Partial<Record<SentState, number | null>> = {
+    sent: sentAt,
+    delivered: deliveredAt,
+    read: readAt,
+    played: playedAt,
+    failed: endedAt,
+    expired: endedAt,
+  };
   const ended = state === "failed" || state === "expired" ? [state] : [];
-  let latest = Number(row.created_at);
+  let latest = row.createdAt;
   const history: MessageRecord["history"] = [{ state: "queued", at: latest }];
   for (const reached of [...SENT_STATES.slice(1), ...ended]) {
-    const at = row[reached === ended[0] ? "ended_at" : `${reached}_at`] ?? oldTimes.get(reached);
+    const at = times[reached] ?? oldTimes.get(reached);
     if (at === undefined) continue;
-    latest = Math.max(latest, Number(at));
+    latest = Math.max(latest, at);
     history.push({ state: reached, at: latest });
   }
   return history;

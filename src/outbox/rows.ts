@@ -110,8 +110,8 @@ export function createRows(box: SecretBox, now: () => number) {
       return { sql: INSERT_SEND, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at], recover };
     },
 
-    openDraft(deviceId: number, waId: string, sealed: unknown): Draft {
-      return box.openJson<Draft>(new Uint8Array(sealed as ArrayBuffer), sealContext(deviceId, waId));
+    openDraft(deviceId: number, waId: string, sealed: Uint8Array): Draft {
+      return box.openJson<Draft>(sealed, sealContext(deviceId, waId));
     },
 
     reached({

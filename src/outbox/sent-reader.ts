@@ -1,4 +1,6 @@
+import { outbox } from "../../drizzle/schema.ts";
 import type { Draft } from "../model/messages.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SentMessage } from "../whatsapp/port.ts";
 import { createRows } from "./rows.ts";
@@ -10,16 +12,20 @@ export interface SentReader {
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;
 }
 
-const SENT = "SELECT body, chat, jid FROM outbox WHERE device_id = ? AND wa_id = ?";
+const SENT = defineQuery("SELECT body, chat, jid FROM outbox WHERE device_id = ? AND wa_id = ?", {
+  body: outbox.body,
+  chat: outbox.chat,
+  jid: outbox.jid,
+});
 
 /** Reads the table `outbox`; keeps nothing in memory. */
-export function createSentReader({ rows, box, now }: Pick<Store, "rows" | "box" | "now">): SentReader {
+export function createSentReader({ readOne, box, now }: Pick<Store, "readOne" | "box" | "now">): SentReader {
   const { openDraft } = createRows(box, now);
 
   async function sentMessage(deviceId: number, waId: string): Promise<SentMessage | null> {
-    const [row] = await rows(SENT, [deviceId, waId]);
-    if (row === undefined) return null;
-    return { draft: openDraft(deviceId, waId, row.body), chat: String(row.chat), jid: String(row.jid) };
+    const row = await readOne(SENT, [deviceId, waId]);
+    if (row === null) return null;
+    return { draft: openDraft(deviceId, waId, row.body), chat: row.chat, jid: row.jid };
   }
 
   return {

@@ -1,6 +1,8 @@
 import { LRUCache } from "lru-cache";
+import { chatState } from "../../drizzle/schema.ts";
 import type { ChatChange } from "../model/answerer.ts";
 import { MINUTE_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 
 /** What guards must know of a chat. Times are Unix milliseconds; 0 is never. */
@@ -38,8 +40,15 @@ const REMEMBERED_CHATS = 20_000;
 /** What is decided by a chat's last message looks back a day: a row for each message would say no more. */
 const LAST_INCOMING_EVERY_MS = MINUTE_MS;
 
-const LOAD = `SELECT max(takeover_until) AS takeover_until, max(muted_until) AS muted_until,
-max(last_incoming_at) AS last_incoming_at FROM chat_state WHERE device_id = ? AND chat IN (?, ?)`;
+const LOAD = defineQuery(
+  `SELECT max(takeover_until) AS takeover_until, max(muted_until) AS muted_until,
+max(last_incoming_at) AS last_incoming_at FROM chat_state WHERE device_id = ? AND chat IN (?, ?)`,
+  {
+    takeoverUntil: chatState.takeoverUntil,
+    mutedUntil: chatState.mutedUntil,
+    lastIncomingAt: chatState.lastIncomingAt,
+  },
+);
 // Times only move forwards here, and columns of others (a webhook that holds the chat) are left alone.
 const SAVE = `INSERT INTO chat_state (device_id, chat, takeover_until, muted_until, last_incoming_at)
 VALUES (?, ?, ?, ?, ?) ON CONFLICT (device_id, chat) DO UPDATE SET
@@ -50,16 +59,16 @@ last_incoming_at = coalesce(max(excluded.last_incoming_at, coalesce(last_incomin
 const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat IN (?, ?)";
 
 /** Facts are one object per chat, however many ask at the same time: what one of them learns all of them know. */
-export function createChats(store: Pick<Store, "rows" | "now">): Chats {
+export function createChats(store: Pick<Store, "readOne" | "now">): Chats {
   const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
   const loading = new Map<string, Promise<ChatFacts>>();
 
   async function read(deviceId: number, chat: string, alias: string | null): Promise<ChatFacts> {
-    const [row] = await store.rows(LOAD, [deviceId, chat, alias ?? chat]);
+    const row = await store.readOne(LOAD, [deviceId, chat, alias ?? chat]);
     return {
-      takeoverUntil: Number(row?.takeover_until ?? 0),
-      mutedUntil: Number(row?.muted_until ?? 0),
-      lastIncomingAt: Number(row?.last_incoming_at ?? 0),
+      takeoverUntil: row?.takeoverUntil ?? 0,
+      mutedUntil: row?.mutedUntil ?? 0,
+      lastIncomingAt: row?.lastIncomingAt ?? 0,
       repliedAt: [],
     };
   }

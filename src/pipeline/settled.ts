@@ -1,9 +1,11 @@
+import { decisions } from "../../drizzle/schema.ts";
 import type { Outbox } from "../outbox/outbox.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { Chats } from "./chats.ts";
 
 interface SettledDeps {
-  store: Pick<Store, "rows">;
+  store: Pick<Store, "read">;
   outbox: Pick<Outbox, "wake">;
   chats: Pick<Chats, "forget">;
 }
@@ -20,14 +22,17 @@ export interface Settled {
   since(message: { inboxId: number; deviceId: number }, ids: number[], taken: Set<number>): Promise<boolean>;
 }
 
-const DECIDED = "SELECT inbox_id FROM decisions WHERE inbox_id IN (SELECT value FROM json_each(?))";
+const DECIDED = defineQuery(
+  "SELECT inbox_id FROM decisions WHERE inbox_id IN (SELECT value FROM json_each(?))",
+  { inboxId: decisions.inboxId },
+);
 
 /** Looks for the decision's row: the commit either happened whole or not at all. */
 export function createSettled({ store, outbox, chats }: SettledDeps): Settled {
   return {
     async since({ inboxId, deviceId }, ids, taken) {
-      const rows = await store.rows(DECIDED, [JSON.stringify(ids)]);
-      const decided = new Set(rows.map((row) => Number(row.inbox_id)));
+      const rows = await store.read(DECIDED, [JSON.stringify(ids)]);
+      const decided = new Set(rows.map((row) => row.inboxId));
       if (!decided.delete(inboxId)) return false;
       for (const id of decided) taken.add(id);
       // What the commit changed in the chat is in the table only.

@@ -1,5 +1,7 @@
+import { decisions as decisionRows } from "../../drizzle/schema.ts";
 import { scopeOf } from "../bot/scope.ts";
 import type { Incoming } from "../model/messages.ts";
+import { defineQuery } from "../store/query.ts";
 import { DEVICE } from "./run.ts";
 import { describeIncoming, messageFrom, MIMETYPES, type Place } from "./incoming.ts";
 import { createExpectations } from "./expectations.ts";
@@ -10,6 +12,17 @@ import type { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
 
 /** What one conversation of a test needs. */
+const DECISIONS = defineQuery(
+  `SELECT wa_id AS message, "by", route, guard, trail FROM decisions WHERE device_id = ? AND chat = ? ORDER BY inbox_id`,
+  {
+    message: decisionRows.waId,
+    by: decisionRows.by,
+    route: decisionRows.route,
+    guard: decisionRows.guard,
+    trail: decisionRows.trail,
+  },
+);
+
 export interface ConversationDeps {
   world: World;
   wire: Wire;
@@ -52,17 +65,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
   async function decisions(): Promise<Decision[]> {
     await settle();
     const { store } = await world.run();
-    const rows = await store.rows(
-      'SELECT wa_id, "by", route, guard, trail FROM decisions WHERE device_id = ? AND chat = ? ORDER BY inbox_id',
-      [DEVICE, chat],
-    );
-    return rows.map(({ wa_id, by, route, guard, trail }) => ({
-      message: String(wa_id),
-      by: by as string | null,
-      route: route as string | null,
-      guard: guard as string | null,
-      trail: JSON.parse(String(trail)) as Decision["trail"],
-    }));
+    return store.read(DECISIONS, [DEVICE, chat]);
   }
 
   return {

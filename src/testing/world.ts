@@ -1,6 +1,7 @@
 import * as nodeTimers from "node:timers";
 import type { Incoming } from "../model/messages.ts";
 import { commitIntake } from "../store/intake.ts";
+import { boolean, defineQuery } from "../store/query.ts";
 import type { Clock } from "./clock.ts";
 import { DEVICE, type Run } from "./run.ts";
 import type { Wire } from "./wire.ts";
@@ -36,6 +37,15 @@ export interface World {
   kill(): Promise<void>;
   close(): Promise<void>;
 }
+
+const PENDING = defineQuery(
+  "SELECT 1 AS found FROM inbox WHERE state = 'pending' AND chat = coalesce(?, chat) LIMIT 1",
+  { found: boolean() },
+);
+const QUEUED = defineQuery(
+  "SELECT 1 AS found FROM outbox WHERE state = 'queued' AND chat = coalesce(?, chat) LIMIT 1",
+  { found: boolean() },
+);
 
 /** Turns of the event loop without anything happening, after which a chat waits for the clock. */
 const STILL = 25;
@@ -74,12 +84,10 @@ export function createWorld(deps: WorldDeps): World {
 
   /** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
   async function unrest({ store, path }: Run, chat: string | null): Promise<string | null> {
-    const only = chat === null ? "" : " AND chat = ?";
-    const args = chat === null ? [] : [chat];
-    const pending = await store.rows(`SELECT 1 FROM inbox WHERE state = 'pending'${only} LIMIT 1`, args);
-    if (pending.length > 0) return "a message has no decision: its handler has not returned";
-    const queued = await store.rows(`SELECT 1 FROM outbox WHERE state = 'queued'${only} LIMIT 1`, args);
-    if (queued.length > 0) return "a reply has not left";
+    const pending = await store.readOne(PENDING, [chat]);
+    if (pending !== null) return "a message has no decision: its handler has not returned";
+    const queued = await store.readOne(QUEUED, [chat]);
+    if (queued !== null) return "a reply has not left";
     const due = await path.state.dueTimers(DEVICE, clock.now(), 1);
     return due.length === 0 ? null : "a timer is due";
   }

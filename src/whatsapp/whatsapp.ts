@@ -1,8 +1,10 @@
+import { waCreds } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Incoming } from "../model/messages.ts";
 import { HOUR_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
@@ -17,6 +19,8 @@ import { createMediaDownloads, mediaSource } from "./media/download.ts";
 import type { SentMessage, WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
+
+const LINKED = defineQuery("select device_id from wa_creds", { deviceId: waCreds.deviceId });
 
 /** What WhatsApp needs of the gateway. */
 interface WhatsAppDeps {
@@ -83,8 +87,8 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       return creds && identityOf(creds);
     },
     async linkedDevices() {
-      const rows = await store.rows("select device_id from wa_creds", []);
-      return rows.map((row) => Number(row.device_id));
+      const rows = await store.read(LINKED);
+      return rows.map(({ deviceId }) => deviceId);
     },
     async erase(deviceId) {
       await auths.get(deviceId)?.flushed();

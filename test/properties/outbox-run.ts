@@ -64,7 +64,8 @@ export class OutboxRun {
       // A process that was killed commits nothing, reads nothing and has no timers.
       store: {
         ...store,
-        rows: async (...question) => (isGone() ? never : store.rows(...question)),
+        read: async (...question) => (isGone() ? never : store.read(...question)),
+        readOne: async (...question) => (isGone() ? never : store.readOne(...question)),
         writer: {
           ...store.writer,
           commit: async (work) => (isGone() ? never : store.writer.commit(work)),

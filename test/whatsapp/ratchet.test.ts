@@ -56,9 +56,13 @@ async function linkedNumber(simulator: Simulator, store?: Store): Promise<TestNu
 function distant(store: Store): Store {
   return {
     ...store,
-    rows: async (sql, args) => {
+    read: async (query, args) => {
       await pause(2);
-      return store.rows(sql, args);
+      return store.read(query, args);
+    },
+    readOne: async (query, args) => {
+      await pause(2);
+      return store.readOne(query, args);
     },
     writer: {
       ...store.writer,

@@ -23,11 +23,15 @@ it("in a known chat a text in costs one commit and a reply out another, no read,
 
   const reads: string[] = [];
   const commits: Statement[][] = [];
-  const { rows, writer } = store;
+  const { read, readOne, writer } = store;
   const { commit } = writer;
-  store.rows = (sql, args) => {
-    reads.push(sql);
-    return rows(sql, args);
+  store.read = (query, args) => {
+    reads.push(query.sql);
+    return read(query, args);
+  };
+  store.readOne = (query, args) => {
+    reads.push(query.sql);
+    return readOne(query, args);
   };
   writer.commit = (statements) => {
     commits.push(statements);

@@ -1,8 +1,18 @@
+import { waCreds, waKeys } from "../../../drizzle/schema.ts";
+import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 
 /** Far beyond what any number hands out between two backups. Ids have 24 bits. */
 const PRE_KEYS_SKIPPED = 100_000;
 const MAX_PRE_KEY_ID = 0xff_ff_ff;
+
+const CREDS = defineQuery("SELECT device_id, value FROM wa_creds", {
+  deviceId: waCreds.deviceId,
+  value: waCreds.value,
+});
+const SENDER_KEYS = defineQuery("SELECT id FROM wa_keys WHERE device_id = ? AND type = 'sender-key'", {
+  id: waKeys.id,
+});
 
 /** What of the credentials counts here; the rest stays as it is. */
 interface StoredCreds {
@@ -30,23 +40,22 @@ export interface ForgottenRatchets {
  *   beyond, and Baileys uploads them at the next login because it misses the last one.
  */
 export async function forgetRatchets({
-  rows,
+  read,
   box,
   now,
-}: Pick<Store, "rows" | "box" | "now">): Promise<ForgottenRatchets> {
+}: Pick<Store, "read" | "box" | "now">): Promise<ForgottenRatchets> {
   const statements: Statement[] = [
     {
       sql: "DELETE FROM wa_keys WHERE type IN ('session', 'sender-key-memory', 'device-list')",
       args: [],
     },
   ];
-  const devices = await rows("SELECT device_id, value FROM wa_creds", []);
-  for (const row of devices) {
-    const deviceId = Number(row.device_id);
+  const devices = await read(CREDS);
+  for (const { deviceId, value } of devices) {
     const context = `wa_creds:${deviceId}`;
-    const creds = box.openJson<StoredCreds>(new Uint8Array(row.value as ArrayBuffer), context);
-    const keys = await rows("SELECT id FROM wa_keys WHERE device_id = ? AND type = 'sender-key'", [deviceId]);
-    for (const id of keys.map((key) => String(key.id)).filter((key) => isOwn(key, creds)))
+    const creds = box.openJson<StoredCreds>(value, context);
+    const keys = await read(SENDER_KEYS, [deviceId]);
+    for (const { id } of keys.filter((key) => isOwn(key.id, creds)))
       statements.push({
         sql: "DELETE FROM wa_keys WHERE device_id = ? AND type = 'sender-key' AND id = ?",
         args: [deviceId, id],

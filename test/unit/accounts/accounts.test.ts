@@ -27,9 +27,13 @@ async function setUp(
   const reads: string[] = [];
   const store: Store = {
     ...real,
-    rows(sql, args) {
-      reads.push(sql);
-      return real.rows(sql, args);
+    read(query, args) {
+      reads.push(query.sql);
+      return real.read(query, args);
+    },
+    readOne(query, args) {
+      reads.push(query.sql);
+      return real.readOne(query, args);
     },
   };
   const config = loadConfig({ PLAN_BASIC: '{"devices":1,"keys":3,"sends_per_day":5}' });
@@ -296,12 +300,12 @@ describe("API keys", () => {
     const { accounts, keys, store } = await setUp();
     const { account, apiKey } = await accounts.create({ name: "A", plan: "basic" });
     const id = (await keys.list(account.id))[0]!.id;
-    const { rows } = store;
+    const { readOne } = store;
     const gate: { asked?: () => void; open?: () => void } = {};
     const asked = new Promise<void>((resolve) => (gate.asked = resolve));
     const opened = new Promise<void>((resolve) => (gate.open = resolve));
-    store.rows = async (sql, args) => {
-      const found = await rows(sql, args);
+    store.readOne = async (query, args) => {
+      const found = await readOne(query, args);
       gate.asked!();
       await opened;
       return found;
@@ -309,7 +313,7 @@ describe("API keys", () => {
 
     const slow = keys.authenticate(apiKey);
     await asked;
-    store.rows = rows;
+    store.readOne = readOne;
     await keys.remove(account.id, id);
     gate.open!();
     await slow;

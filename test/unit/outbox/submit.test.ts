@@ -147,7 +147,7 @@ describe("a send whose commit is reported as failed though it was made", () => {
       wrap: (store) => ({
         ...store,
         read: (...question) => (server.isAway ? away() : store.read(...question)),
-        rows: (...question) => (server.isAway ? away() : store.rows(...question)),
+        readOne: (...question) => (server.isAway ? away() : store.readOne(...question)),
         writer: {
           ...store.writer,
           async commit(statements) {

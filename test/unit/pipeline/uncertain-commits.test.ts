@@ -153,17 +153,17 @@ describe("what fails after the commit of a decision", () => {
 
 describe("facts of a chat", () => {
   it("are one, however many ask while they are read: a takeover is not lost in memory", async () => {
-    const reads: ((rows: never[]) => void)[] = [];
-    const rows = () => new Promise<never[]>((resolve) => reads.push(resolve));
-    const chats = createChats({ rows, now: () => 1_000 } as never);
+    const reads: ((row: null) => void)[] = [];
+    const readOne = () => new Promise<null>((resolve) => reads.push(resolve));
+    const chats = createChats({ readOne, now: () => 1_000 });
     const chat = jid(4915001);
 
     // The loop guard of a webhook's late reply asks while the message is being read for; both reads end one after the other.
     const [first, second] = [chats.load(1, chat), chats.load(1, chat)];
-    reads[0]!([]);
+    reads[0]!(null);
     const facts = await first;
     chats.saved(1, chat, { takeoverUntil: 5_000 }, facts);
-    for (const answer of reads.slice(1)) answer([]);
+    for (const answer of reads.slice(1)) answer(null);
     await second;
 
     expect((await chats.load(1, chat)).takeoverUntil).toBe(5_000);
