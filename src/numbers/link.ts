@@ -1,22 +1,25 @@
 import type { Closed } from "../whatsapp/port.ts";
 
-/** States of a number as `GET /devices` shows them. */
-export type LinkState =
+/** States of a number, as the API tells them. */
+export const LINK_STATES = [
   /** No phone has it linked. */
-  | "unlinked"
+  "unlinked",
   /** A QR or a code waits to be used. */
-  | "linking"
+  "linking",
   /** Linked, on its way to WhatsApp. */
-  | "connecting"
-  | "connected"
+  "connecting",
+  "connected",
   /** The phone or WhatsApp removed this companion. */
-  | "logged_out"
+  "logged_out",
   /** WhatsApp refuses the account. */
-  | "blocked"
+  "blocked",
   /** Another program uses the same credentials. */
-  | "replaced"
+  "replaced",
   /** Nothing goes on until somebody does what the advice says. */
-  | "action_required";
+  "action_required",
+] as const;
+/** The state of a number as `GET /devices` shows it. */
+export type LinkState = (typeof LINK_STATES)[number];
 
 /** What follows from a closed connection. */
 interface AfterClose {

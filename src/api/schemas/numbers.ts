@@ -1,17 +1,6 @@
 import { z } from "zod";
 import { isoTime, ownNumber } from "../../model/fields.ts";
-
-/** States of a number, as the API tells them. */
-const DEVICE_STATES = [
-  "unlinked",
-  "linking",
-  "connecting",
-  "connected",
-  "logged_out",
-  "blocked",
-  "replaced",
-  "action_required",
-] as const;
+import { LINK_STATES } from "../../numbers/link.ts";
 
 /** Input that registers a number: its digits with country code. */
 export const newDevice = z.object({ device: ownNumber() });
@@ -19,7 +8,7 @@ export const newDevice = z.object({ device: ownNumber() });
 /** A number in an answer; what is not known yet is null. */
 export const device = z.strictObject({
   device: z.string(),
-  state: z.enum(DEVICE_STATES),
+  state: z.enum(LINK_STATES),
   since: isoTime(),
   last_in: isoTime().nullable(),
   last_out: isoTime().nullable(),
@@ -30,7 +19,7 @@ export const device = z.strictObject({
 
 /** Why a number is in its state; `last_close` is null while it has never lost a connection. */
 export const why = z.strictObject({
-  state: z.enum(DEVICE_STATES),
+  state: z.enum(LINK_STATES),
   since: isoTime(),
   last_close: z.strictObject({ code: z.int(), reason: z.string(), at: isoTime() }).nullable(),
   next_retry_at: isoTime().nullable(),
