@@ -5,17 +5,21 @@ import type { ConnectionFacts, MissingReason } from "../whatsapp/port.ts";
 import { gapsIn } from "./gaps.ts";
 import type { HourBook } from "./hours.ts";
 
-/** What became of one message that was missing. */
-type MissingState =
+export { MISSING_REASONS } from "../whatsapp/port.ts";
+
+/** What may become of a message that was missing. */
+export const MISSING_STATES = [
   /** It came after all. */
-  | "arrived"
+  "arrived",
   /** It was asked for and may come. */
-  | "asked"
-  | "lost"
+  "asked",
+  "lost",
   /** WhatsApp shows it on the phone alone. */
-  | "phone_only"
+  "phone_only",
   /** Sent from this number by somebody else than this gateway, as far as it knows. */
-  | "unknown_send";
+  "unknown_send",
+] as const;
+type MissingState = (typeof MISSING_STATES)[number];
 
 /** One message that is known to exist. Times are Unix milliseconds. */
 export interface MissingEntry {

@@ -183,18 +183,21 @@ export interface MissingMessage {
   reason: MissingReason;
 }
 
-/** Why a message is not here. */
-export type MissingReason =
+/** Reasons for which a message is not here. */
+export const MISSING_REASONS = [
   /** It came, and could not be decrypted. Its sender is asked to send it again, and the owner's phone. */
-  | "undecryptable"
+  "undecryptable",
   /** It came without content: the owner's phone is asked for it. */
-  | "unavailable"
+  "unavailable",
   /** It came without content, and WhatsApp gives it to phones alone (view once, answers of bots). */
-  | "phone_only"
+  "phone_only",
   /** The phone's history names it. */
-  | "history"
+  "history",
   /** Contacts have it from this number, and the outbox does not know it. */
-  | "unknown_send";
+  "unknown_send",
+] as const;
+/** Why a message is not here. */
+export type MissingReason = (typeof MISSING_REASONS)[number];
 
 /** What is known of one open connection. Times are Unix milliseconds. */
 export interface ConnectionFacts {

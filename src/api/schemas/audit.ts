@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MISSING_REASONS, MISSING_STATES } from "../../audit/report.ts";
 import { isoTime, time } from "../../model/fields.ts";
 
 /** Query of `GET /devices/{number}/audit`: from when on messages are compared. */
@@ -35,8 +36,8 @@ export const audit = z.strictObject({
         id: z.string(),
         chat: z.string(),
         from: z.string(),
-        reason: z.enum(["undecryptable", "unavailable", "phone_only", "history", "unknown_send"]),
-        state: z.enum(["arrived", "asked", "lost", "phone_only", "unknown_send"]),
+        reason: z.enum(MISSING_REASONS),
+        state: z.enum(MISSING_STATES),
         noticed_at: isoTime(),
         resolved_at: isoTime().nullable(),
       }),
