@@ -4,6 +4,8 @@ import { defineQuery, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
 
+export { CHANNEL_ROLES } from "../whatsapp/port.ts";
+
 type Line = Pick<WhatsAppConnection, "channel" | "followChannel" | "unfollowChannel">;
 
 /** A registered channel as `GET /channels` shows it. */

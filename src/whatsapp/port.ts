@@ -119,13 +119,17 @@ export class RateOverlimit extends Error {
   }
 }
 
+/** What a number may be in a channel; a guest is nothing yet. */
+export const CHANNEL_ROLES = ["owner", "admin", "subscriber", "guest"] as const;
+type ChannelRole = (typeof CHANNEL_ROLES)[number];
+
 /** A channel as WhatsApp tells of it. */
 export interface ChannelInfo {
   /** `…@newsletter` */
   id: string;
   name: string;
-  /** What the number is in it; a guest is nothing yet. */
-  role: "owner" | "admin" | "subscriber" | "guest";
+  /** What the number is in it. */
+  role: ChannelRole;
 }
 
 /** What a phone says of a message that this number sent. */

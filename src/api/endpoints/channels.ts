@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CHANNEL_ROLES } from "../../directory/channels.ts";
 import { parseChannel } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
@@ -20,7 +21,7 @@ const reference = text(1, 500).transform((value, context) => {
 const channel = z.strictObject({
   id: z.string().endsWith("@newsletter"),
   name: z.string(),
-  role: z.enum(["owner", "admin", "subscriber", "guest"]),
+  role: z.enum(CHANNEL_ROLES),
   can_send: z.boolean(),
 });
 

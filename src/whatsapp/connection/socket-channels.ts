@@ -1,5 +1,5 @@
 import type { WASocket } from "@whiskeysockets/baileys";
-import type { ChannelInfo } from "../port.ts";
+import { CHANNEL_ROLES, type ChannelInfo } from "../port.ts";
 
 /** Channels, which WhatsApp's protocol calls newsletters. */
 export interface Channels {
@@ -18,7 +18,7 @@ interface Metadata {
 }
 
 const NOT_FOUND = new Set([404, 410]);
-const ROLES: readonly string[] = ["owner", "admin", "subscriber", "guest"];
+const ROLES: readonly string[] = CHANNEL_ROLES;
 
 /** Channels as one connection can ask for them; nothing is remembered. */
 export function createChannels(socket: WASocket): Channels {
