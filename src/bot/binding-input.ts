@@ -1,8 +1,17 @@
 import { GatewayError } from "../model/errors.ts";
-import type { Binding } from "./bindings.ts";
 import type { BotRegistry } from "./registry.ts";
 import { validate } from "./standard-schema.ts";
 import type { Bot } from "./types.ts";
+
+/** What `PUT /devices/{number}/bots` says of one bot on one number. */
+export interface Binding {
+  id: string;
+  enabled: boolean;
+  /** Null: the bot's own. */
+  priority: number | null;
+  /** Null: none. */
+  config: Record<string, unknown> | null;
+}
 
 /** A binding of which only some things are said. */
 export type BindingChange = Pick<Binding, "id"> & Partial<Binding>;

@@ -1,28 +1,23 @@
 import { botBindings } from "../../drizzle/schema.ts";
+import { giveWay } from "../model/give-way.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
-import { readBindings, readChanges, readConfig, refuseConfigs } from "./binding-input.ts";
+import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";
 import { findConflicts, type Conflict } from "./conflicts.ts";
 import type { BotRecord, BotRegistry } from "./registry.ts";
 import { buildTable, listRoutes, type ActiveBot, type ListedRoute, type RouteTable } from "./table.ts";
 
-const BINDINGS = defineQuery("SELECT device_id, bot_id, enabled, priority, config FROM bot_bindings", {
-  deviceId: botBindings.deviceId,
-  botId: botBindings.botId,
-  enabled: botBindings.enabled,
-  priority: botBindings.priority,
-  config: botBindings.config,
-});
-
-/** What `PUT /devices/{number}/bots` says of one bot on one number. */
-export interface Binding {
-  id: string;
-  enabled: boolean;
-  /** Null: the bot's own. */
-  priority: number | null;
-  /** Null: none. */
-  config: Record<string, unknown> | null;
-}
+const BINDINGS = defineQuery(
+  `SELECT device_id, bot_id, enabled, priority, config FROM bot_bindings
+WHERE (device_id, bot_id) > (?, ?) ORDER BY device_id, bot_id LIMIT ?`,
+  {
+    deviceId: botBindings.deviceId,
+    botId: botBindings.botId,
+    enabled: botBindings.enabled,
+    priority: botBindings.priority,
+    config: botBindings.config,
+  },
+);
 
 /** One bot with what holds of it on one number. `priority` is the one in force. */
 export interface BoundBot extends BotRecord {
@@ -88,23 +83,27 @@ export function createBindings(
   }
 
   async function load(): Promise<void> {
-    const rows = await store.read(BINDINGS);
     bound.clear();
-    for (const { deviceId, botId, enabled, priority, config } of rows) {
-      const ofDevice = bound.get(deviceId) ?? new Map<string, Binding>();
-      ofDevice.set(botId, { id: botId, enabled, priority, config: config ?? null });
-      bound.set(deviceId, ofDevice);
-    }
+    for await (const page of store.pages(BINDINGS, (row) => [row?.deviceId ?? 0, row?.botId ?? ""]))
+      for (const { deviceId, botId, enabled, priority, config } of page) {
+        const ofDevice = bound.get(deviceId) ?? new Map<string, Binding>();
+        ofDevice.set(botId, { id: botId, enabled, priority, config });
+        bound.set(deviceId, ofDevice);
+      }
     await rebuild();
   }
 
   async function rebuild(): Promise<void> {
-    const built = await Promise.all(
-      [...bound].map(async ([deviceId, bindings]) => [deviceId, await tableFor(bindings)] as const),
-    );
+    const built: [number, RouteTable][] = [];
+    for (const [deviceId, bindings] of bound) {
+      built.push([deviceId, await tableFor(bindings)]);
+      // There may be tens of thousands of numbers, and messages arrive meanwhile: they find the old tables.
+      await giveWay();
+    }
     defaults = await tableFor(none);
     tables.clear();
-    for (const [deviceId, table] of built) tables.set(deviceId, table);
+    // A number may have been erased meanwhile.
+    for (const [deviceId, table] of built) if (bound.has(deviceId)) tables.set(deviceId, table);
   }
 
   async function tableFor(bindings: Map<string, Binding>): Promise<RouteTable> {

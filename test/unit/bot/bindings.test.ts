@@ -159,3 +159,46 @@ describe("what in a number's bots works otherwise than it may look", () => {
     expect(problems).toHaveLength(3);
   });
 });
+
+describe("other bots for many numbers", () => {
+  async function startWith(numbers: number) {
+    const store = await temporaryStore();
+    const row = "insert into bot_bindings (device_id, bot_id, enabled) values (?, 'shipped', 1)";
+    await store.writer.commit(
+      Array.from({ length: numbers }, (_, index) => ({ sql: row, args: [index + 1] })),
+    );
+    return start(store);
+  }
+
+  it("let everybody else in between two numbers, and the old bots answer until all are ready", async () => {
+    const { bindings } = await startWith(50);
+    const shown = () => bindings.tableOf(50).active.map(({ bot }) => bot.id);
+    const seen: string[][] = [];
+    let isDone = false;
+    const look = (): void => {
+      if (isDone) return;
+      seen.push(shown());
+      setImmediate(look);
+    };
+
+    setImmediate(look);
+    await bindings.use(createRegistry([{ id: "shipped", file: "new", exported: says("new") }], log));
+    isDone = true;
+
+    expect(seen.length).toBeGreaterThan(25);
+    expect(seen.every((ids) => ids.includes("everywhere"))).toBe(true);
+    expect(shown()).toEqual(["shipped"]);
+  });
+
+  it("do not come back for a number that is erased meanwhile", async () => {
+    const { bindings } = await startWith(3);
+    const hasShipped = (deviceId: number) =>
+      bindings.tableOf(deviceId).active.some(({ bot }) => bot.id === "shipped");
+    const used = bindings.use(registry);
+    await new Promise((resolve) => setImmediate(resolve));
+    bindings.forget(1);
+    await used;
+
+    expect([hasShipped(1), hasShipped(2)]).toEqual([false, true]);
+  });
+});
