@@ -1,8 +1,8 @@
 import type { Logger } from "../log.ts";
+import type { Statement } from "../model/statement.ts";
 import type { Cancel, Time } from "../model/time.ts";
 import { BALLAST_BYTES, createBallast, freeBytes, LEAST_FREE_BYTES } from "./ballast.ts";
 import type { BatchFailed } from "./engine.ts";
-import type { Statement } from "./store.ts";
 
 /**
  * `full`: the disk has no room; only what erases is written until there is some. `damaged`: the file is not what SQLite

@@ -1,5 +1,5 @@
 import type { ResultSet } from "@libsql/client";
-import type { Statement } from "./store.ts";
+import type { Statement } from "../model/statement.ts";
 
 /** One connection that writes. All statements of a batch are one transaction, begun as a writer. */
 export interface Engine {

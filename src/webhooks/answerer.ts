@@ -18,7 +18,7 @@ import type { DueRows } from "./due.ts";
 import type { Webhook } from "./settings.ts";
 import { isActive, type Registry } from "./registry.ts";
 import { describeFile, postedBody, type EventFiles } from "./files.ts";
-import type { Holds } from "./holds.ts";
+import { heldBy, type Holds } from "./holds.ts";
 import { eventName, toEvent } from "./payload.ts";
 import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
 import { switchOffAfter } from "./switch-off.ts";
@@ -218,14 +218,6 @@ function deliveryFor(
     },
     reply: null,
   };
-}
-
-/** `hold` of an accepted answer: the chat stays with the webhook, or is let go. */
-export function heldBy(holds: Pick<Holds, "keep">, attempt: Attempt, delivery: Delivery): Statement[] {
-  const seconds = attempt.parsed?.hold ?? null;
-  return seconds === null || !delivery.mayReply
-    ? []
-    : [holds.keep(delivery.deviceId, delivery.chat, seconds)];
 }
 
 function trailOf(attempt: Attempt, made: PreparedReply | null): TrailEntry {

@@ -6,7 +6,7 @@ import type { OutboundAnswer, SafeFetch } from "../net/safe-fetch.ts";
 import { signingSecrets } from "./registry.ts";
 import type { Webhook } from "./settings.ts";
 import { parseReply, type ParsedReply } from "./reply.ts";
-import type { Progress } from "./rows.ts";
+import type { KeptAttempt, Progress } from "./rows.ts";
 import { nextPause, readRetryAfter, resultOf, type AttemptResult } from "./schedule.ts";
 import { signedHeaders } from "./sign.ts";
 import type { InFlight } from "./in-flight.ts";
@@ -14,16 +14,7 @@ import type { InFlight } from "./in-flight.ts";
 const LARGEST_ANSWER = 1024 * 1024;
 
 /** One post and what came of it. */
-export interface Attempt {
-  /** When it began, Unix milliseconds. */
-  at: number;
-  /** Null when no answer came. */
-  statusCode: number | null;
-  durationMs: number;
-  /** Why it failed, for people; null when it was accepted. */
-  error: string | null;
-  /** The answer's body; null when none could be read. */
-  answer: Buffer | null;
+export interface Attempt extends KeptAttempt {
   result: AttemptResult;
   retryAfterMs: number | null;
   /** What an accepted answer says. */

@@ -1,6 +1,8 @@
 import { chatState } from "../../drizzle/schema.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import type { Attempt } from "./deliver.ts";
+import type { Delivery } from "./rows.ts";
 
 /** Chats that a webhook keeps for itself (`hold: seconds`), so that no bot's keyword cuts into its dialogue. */
 export interface Holds {
@@ -92,4 +94,12 @@ export function createHolds(store: Pick<Store, "read" | "time">): Holds {
         for (const hold of chats.values()) if (hold.until > ahead) hold.until -= ms;
     },
   };
+}
+
+/** `hold` of an accepted answer: the chat stays with the webhook, or is let go. */
+export function heldBy(holds: Pick<Holds, "keep">, attempt: Attempt, delivery: Delivery): Statement[] {
+  const seconds = attempt.parsed?.hold ?? null;
+  return seconds === null || !delivery.mayReply
+    ? []
+    : [holds.keep(delivery.deviceId, delivery.chat, seconds)];
 }

@@ -1,11 +1,10 @@
 import type { ResultSet } from "@libsql/client";
 import type { AddressedDraft } from "../model/answerer.ts";
 import type { Statement } from "../store/store.ts";
-import { heldBy } from "./answerer.ts";
 import type { Attempt } from "./deliver.ts";
 import type { Drafts } from "./drafts.ts";
 import type { Webhook } from "./settings.ts";
-import type { Holds } from "./holds.ts";
+import { heldBy, type Holds } from "./holds.ts";
 import type { Delivery } from "./rows.ts";
 
 /** Where replies of later attempts go. Message ids are derived from the message that is answered. */

@@ -1,7 +1,6 @@
 import { deliveries } from "../../drizzle/schema.ts";
 import type { TextDraft } from "../model/messages.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
-import type { Attempt } from "./deliver.ts";
 import { ATTEMPTS_BEFORE_TIME, WAITING } from "./waiting.ts";
 
 /** `pending` waits for its first attempt, `retrying` for another; `dead` was given up, `disabled` with its webhook. */
@@ -48,6 +47,19 @@ export interface Delivery {
   image?: boolean;
   target: ReplyTarget;
   reply: DeliveryReply | null;
+}
+
+/** What is kept of an attempt. */
+export interface KeptAttempt {
+  /** When it began, Unix milliseconds. */
+  at: number;
+  /** Null when no answer came. */
+  statusCode: number | null;
+  durationMs: number;
+  /** Why it failed, for people; null when it was accepted. */
+  error: string | null;
+  /** The answer's body, of which the beginning is kept; null when none could be read. */
+  answer: Buffer | null;
 }
 
 /** Where an attempt has brought its delivery; `nextAt` is null when no other follows. */
@@ -120,7 +132,7 @@ export function updateDelivery(delivery: Delivery, url: string, progress: Progre
 }
 
 /** @param number of this attempt, from 1 */
-export function insertAttempt(box: SecretBox, id: string, number: number, attempt: Attempt): Statement {
+export function insertAttempt(box: SecretBox, id: string, number: number, attempt: KeptAttempt): Statement {
   const { at, statusCode, durationMs, error, answer } = attempt;
   const kept = answer?.subarray(0, ANSWER_BYTES_KEPT);
   return {

@@ -1,6 +1,5 @@
 import { giveWay } from "../model/give-way.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { Delivery } from "./rows.ts";
 
 /** Deliveries that wait for an attempt. As the partial indexes of the table say it. */
 export const WAITING = "state in ('pending', 'retrying')";
@@ -13,7 +12,7 @@ const RELEASE = `update deliveries set next_at = min(created_at, ?1) where rowid
   where device_id = ?2 and chat = ?3 and ${WAITING} and next_at is null order by created_at, rowid limit 1)`;
 
 /** The oldest of a chat that is held may go: the one before it has ended, or goes its own way. */
-export function releaseNext({ deviceId, chat }: Pick<Delivery, "deviceId" | "chat">, now: number): Statement {
+export function releaseNext({ deviceId, chat }: { deviceId: number; chat: string }, now: number): Statement {
   return { sql: RELEASE, args: [now, deviceId, chat] };
 }
 

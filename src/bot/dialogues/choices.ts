@@ -1,5 +1,5 @@
 import { normalise } from "../normalise.ts";
-import type { AnyContext } from "../types.ts";
+import type { AnyContext } from "../types/context.ts";
 
 /** One thing that can be chosen. */
 export interface Choice {

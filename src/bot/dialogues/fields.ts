@@ -1,6 +1,6 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
-import type { AnyContext } from "../types.ts";
+import type { AnyContext } from "../types/context.ts";
 import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
 
 /** The question of a field: a text (or key of `locales/*.json`), or a function of what was answered before. */

@@ -1,4 +1,5 @@
-import type { AnyContext, Dialogue, DialogueState, Turn } from "../types.ts";
+import type { AnyContext, Dialogue } from "../types/context.ts";
+import type { DialogueState, Turn } from "../types/dialogue.ts";
 import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
 import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
 

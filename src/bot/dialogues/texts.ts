@@ -1,6 +1,7 @@
 import { normalise } from "../normalise.ts";
 import type { Duration } from "../duration.ts";
-import type { AnyContext, Idle } from "../types.ts";
+import type { AnyContext } from "../types/context.ts";
+import type { Idle } from "../types/dialogue.ts";
 
 /** What a dialogue says by itself. A text, or a key of `locales/*.json`: it goes through `ctx.t`. */
 export interface DialogueTexts {

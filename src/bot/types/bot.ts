@@ -1,6 +1,6 @@
 import type { Duration } from "../duration.ts";
 import type { StandardSchema } from "../standard-schema.ts";
-import type { Dialogue } from "./dialogue.ts";
+import type { Dialogue } from "./context.ts";
 import type { Handler, Middleware, Predicate, Routes } from "./routes.ts";
 
 /** Where a bot listens. */

@@ -1,5 +1,5 @@
 import type { ChatKind } from "../../model/messages.ts";
-import type { Dialogue } from "./dialogue.ts";
+import type { DialogueState, Idle, Turn } from "./dialogue.ts";
 import type { Duration } from "../duration.ts";
 import type { Message } from "./message.ts";
 
@@ -195,3 +195,22 @@ export type Observation<Config = Readonly<Record<string, unknown>>> = Pick<
   Context<Message, null, Config>,
   "text" | "from" | "chat" | "number" | "message" | "config" | "log" | "signal" | "now"
 >;
+
+/**
+ * A conversation over several messages, as data: its state is a row, so that it survives restarts and changed code.
+ * `menu` and `form` make them.
+ */
+export interface Dialogue<Input = undefined> {
+  readonly kind: string;
+  /** Unique within the bot; stored. */
+  readonly id: string;
+  readonly idle: Idle;
+  /** Asks the first question. */
+  begin(ctx: AnyContext, input: Input): Turn | Promise<Turn>;
+  /** A message while it is under way. */
+  take(ctx: AnyContext, state: DialogueState): Turn | Promise<Turn>;
+  /** Says again what it waits for. */
+  remind(ctx: AnyContext, state: DialogueState): void | Promise<void>;
+  /** Called when it ends because nobody went on. */
+  expired?(ctx: AnyContext, state: DialogueState): void | Promise<void>;
+}

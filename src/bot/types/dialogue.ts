@@ -1,5 +1,4 @@
 import type { Duration } from "../duration.ts";
-import type { AnyContext } from "./context.ts";
 
 /** JSON that a dialogue keeps between two messages. */
 export type DialogueState = Record<string, unknown>;
@@ -19,23 +18,4 @@ export interface Idle {
   remind?: Duration;
   /** Ends it after this time. Default 24 h. */
   expire?: Duration;
-}
-
-/**
- * A conversation over several messages, as data: its state is a row, so that it survives restarts and changed code.
- * `menu` and `form` make them.
- */
-export interface Dialogue<Input = undefined> {
-  readonly kind: string;
-  /** Unique within the bot; stored. */
-  readonly id: string;
-  readonly idle: Idle;
-  /** Asks the first question. */
-  begin(ctx: AnyContext, input: Input): Turn | Promise<Turn>;
-  /** A message while it is under way. */
-  take(ctx: AnyContext, state: DialogueState): Turn | Promise<Turn>;
-  /** Says again what it waits for. */
-  remind(ctx: AnyContext, state: DialogueState): void | Promise<void>;
-  /** Called when it ends because nobody went on. */
-  expired?(ctx: AnyContext, state: DialogueState): void | Promise<void>;
 }

@@ -7,8 +7,7 @@ import type {
   Values,
   fields,
 } from "../dialogues/index.ts";
-import type { Context, CommandMatch, Observation } from "./context.ts";
-import type { Dialogue } from "./dialogue.ts";
+import type { Context, CommandMatch, Dialogue, Observation } from "./context.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
 
 /** What a route runs. Its result is awaited, and means nothing. */
