@@ -21,6 +21,18 @@ const boundBot = bot.extend({
   config: z.record(z.string(), z.unknown()).nullable(),
 });
 
+/** What is said of one bot on one number; `priority` and `config` null or left out: the bot's own. */
+const binding = z.object({
+  id: text(1, 255),
+  enabled: flag(),
+  priority: integer(0, 100).nullish(),
+  config: z.record(z.string(), z.unknown()).nullish(),
+});
+/** What is left out stays as it is. */
+const bindingChange = binding.extend({ enabled: binding.shape.enabled.optional() });
+
+const bindings = <B extends z.ZodType>(each: B) => z.object({ bots: z.array(each).max(1000) });
+
 /** `GET /bots`: a bot that could not be loaded is listed with its `error`. */
 export const listBots = endpoint({
   method: "GET",
@@ -48,18 +60,7 @@ export const putDeviceBots = endpoint({
   access: bots,
   summary: "Set which bots answer at a number; a bot that is not listed does as it says itself",
   message: "Bots of the device saved.",
-  input: z.object({
-    bots: z
-      .array(
-        z.object({
-          id: text(1, 255),
-          enabled: flag(),
-          priority: integer(0, 100).nullish(),
-          config: z.record(z.string(), z.unknown()).nullish(),
-        }),
-      )
-      .max(1000),
-  }),
+  input: bindings(binding),
   output: listOf(boundBot),
 });
 
@@ -69,18 +70,7 @@ export const patchDeviceBots = endpoint({
   access: bots,
   summary: "Change single bots at a number; what is not named stays as it is",
   message: "Bots of the device saved.",
-  input: z.object({
-    bots: z
-      .array(
-        z.object({
-          id: text(1, 255),
-          enabled: flag().optional(),
-          priority: integer(0, 100).nullish(),
-          config: z.record(z.string(), z.unknown()).nullish(),
-        }),
-      )
-      .max(1000),
-  }),
+  input: bindings(bindingChange),
   output: listOf(boundBot),
 });
 
