@@ -100,7 +100,7 @@ function changePlaces({ dataDir, database, folder, present, now }: Move): string
   const asideOf = (path: string): string => join(dirname(path), `before-restore-${stamp}`);
   for (const path of present) {
     mkdirSync(asideOf(path), { recursive: true, mode: 0o700 });
-    renameSync(path, join(asideOf(path), basename(path)));
+    moveIfThere(path, join(asideOf(path), basename(path)));
   }
   failpoint("after-files-aside");
   if (existsSync(join(folder, MEDIA))) {
@@ -111,6 +111,16 @@ function changePlaces({ dataDir, database, folder, present, now }: Move): string
   flush(dirname(database));
   failpoint("after-restored-database");
   return present.length > 0 ? asideOf(database) : null;
+}
+
+/** A connection that was just closed may take its log away only now: what it held is in the database then. */
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" || !/-(wal|shm)$/.test(from)) throw error;
+  }
 }
 
 /** The database may lie on another file system than `DATA_DIR`. */

@@ -25,9 +25,12 @@ describe("GET /metrics", () => {
     await sim.waitForMessage(ANA, { from: SHOP });
     await gateway.get("/account", { key: "wrong" });
     const read = async () => samples((await gateway.get("/metrics", { key: gateway.adminToken })).text);
-    await until(
-      async () => (await read()).get('parley_messages_sent_total{kind="text",result="sent"}') === 1,
-    );
+    // That a reply was acknowledged is stored a tenth of a second later.
+    await until(async () => {
+      const counted = await read();
+      const sent = counted.get('parley_messages_sent_total{kind="text",result="sent"}') === 1;
+      return sent && counted.get("parley_outbox_pending") === 0;
+    });
 
     const answer = await gateway.get("/metrics", { key: gateway.adminToken });
     const found = samples(answer.text);
