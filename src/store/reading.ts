@@ -1,11 +1,9 @@
-import type { Row } from "@libsql/client";
 import type { Time } from "../model/time.ts";
 import { wrongArgument } from "./arguments.ts";
 import type { BatchFailed } from "./engine.ts";
 import { StorageUnavailable } from "./errors.ts";
 import { whileBusy } from "./patience.ts";
 import type { Query, RawRows } from "./query.ts";
-import { toRows } from "./result.ts";
 import type { Arguments, Reading, Statement } from "./store.ts";
 
 /** What an engine reads with. */
@@ -81,6 +79,5 @@ export function createReading(
         await new Promise((resolve) => setImmediate(resolve));
       }
     },
-    rows: async (sql: string, args: Arguments): Promise<Row[]> => toRows(await raw(sql, args)),
   };
 }

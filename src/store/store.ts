@@ -1,4 +1,4 @@
-import type { ResultSet, Row } from "@libsql/client";
+import type { ResultSet } from "@libsql/client";
 import type { Storage } from "unstorage";
 import type { Statement } from "../model/statement.ts";
 import type { Time } from "../model/time.ts";
@@ -33,8 +33,6 @@ export interface Reading {
     argsAfter: (last: Row | null) => Arguments,
     rows?: number,
   ): AsyncGenerator<Row[], void, undefined>;
-  /** Rows as the driver gives them, blobs as ArrayBuffer. For tests and for what has not moved to `read` yet. */
-  rows(sql: string, args: Arguments): Promise<Row[]>;
 }
 
 /**

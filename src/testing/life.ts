@@ -45,7 +45,6 @@ export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
     get state() {
       return store.state;
     },
-    rows: (sql, args) => (life.over ? never() : store.rows(sql, args)),
     read: (query, args) => (life.over ? never() : store.read(query, args)),
     readOne: (query, args) => (life.over ? never() : store.readOne(query, args)),
     async *pages(query, argsAfter, rows) {

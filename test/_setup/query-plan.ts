@@ -1,5 +1,6 @@
 import type { Query } from "../../src/store/query.ts";
 import type { Statement, Store } from "../../src/store/store.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 /**
  * The steps of a statement that read a whole table, a whole index, or the whole of what a subquery made. Nothing is run,
@@ -13,7 +14,7 @@ import type { Statement, Store } from "../../src/store/store.ts";
  * @returns e.g. `SCAN outbox`, `SCAN h USING INDEX outbox_waiting`; empty when every step looks something up
  */
 export async function fullScans(
-  store: Pick<Store, "rows">,
+  store: Pick<Store, "read">,
   sql: string,
   mayScan: readonly string[] = [],
 ): Promise<string[]> {
@@ -27,8 +28,8 @@ export async function fullScans(
 }
 
 /** All steps of a statement, e.g. `SEARCH o USING INDEX outbox_waiting (device_id=?)`. Nothing is run. */
-export async function planOf(store: Pick<Store, "rows">, sql: string): Promise<string[]> {
-  const plan = await store.rows(`EXPLAIN QUERY PLAN ${sql}`, Array(countArguments(sql)).fill(null));
+export async function planOf(store: Pick<Store, "read">, sql: string): Promise<string[]> {
+  const plan = await rawRows(store, `EXPLAIN QUERY PLAN ${sql}`, Array(countArguments(sql)).fill(null));
   return plan.map(({ detail }) => String(detail));
 }
 
@@ -49,15 +50,13 @@ export function recordingStore(store: Store): { store: Store; statements: () => 
   const noting = <T extends object, K extends keyof T>(of: T, name: K): PropertyDescriptor => ({
     value: (first: unknown, ...rest: unknown[]) => {
       if (Array.isArray(first)) note(first as Statement[]);
-      else seen.add(typeof first === "string" ? first : (first as Query<unknown>).sql);
+      else seen.add((first as Query<unknown>).sql);
       return (of[name] as (...args: unknown[]) => unknown)(first, ...rest);
     },
   });
   // Everything else as it is, what is computed included.
   const recording = Object.create(store, {
-    ...Object.fromEntries(
-      (["rows", "read", "readOne", "pages"] as const).map((name) => [name, noting(store, name)]),
-    ),
+    ...Object.fromEntries((["read", "readOne", "pages"] as const).map((name) => [name, noting(store, name)])),
     writer: {
       value: Object.create(writer, { commit: noting(writer, "commit"), soon: noting(writer, "soon") }),
     },

@@ -20,6 +20,7 @@ import { forgetRatchets } from "../../src/whatsapp/signal/rollback.ts";
 import { runCommand } from "../_setup/command.ts";
 import { freePort } from "../_setup/gateway.ts";
 import { configFor, silentLog, temporaryFolder } from "../unit/store/temporary.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const HOUR_MS = 3_600_000;
 const MEDIA_ID = `mf_${"0".repeat(23)}1`;
@@ -125,7 +126,7 @@ async function read<T>(dataDir: string, look: (store: Store) => Promise<T>): Pro
   return look(store).finally(() => store.close());
 }
 
-const accountNames = (store: Store) => store.rows("SELECT name FROM accounts", []);
+const accountNames = (store: Store) => rawRows(store, "SELECT name FROM accounts", []);
 
 async function entries(archive: string): Promise<string[]> {
   const found: string[] = [];
@@ -156,7 +157,7 @@ describe("a backup", () => {
 
     expect(readFileSync(join(elsewhere, "master-key"))).toEqual(readFileSync(join(dataDir, "master-key")));
     expect(statSync(join(elsewhere, "master-key")).mode & 0o777).toBe(0o600);
-    expect(await read(elsewhere, (store) => store.rows("SELECT * FROM devices", []))).toHaveLength(1);
+    expect(await read(elsewhere, (store) => rawRows(store, "SELECT * FROM devices", []))).toHaveLength(1);
   });
 
   it("is not written over a file, and says where no gateway and no data is", async () => {
@@ -186,9 +187,9 @@ describe("a restore", () => {
 
     expect(restored).toMatchObject({ linked: 1, aside: null });
     await read(elsewhere, async (store) => {
-      const keys = await store.rows("SELECT type, id FROM wa_keys ORDER BY type, id", []);
+      const keys = await rawRows(store, "SELECT type, id FROM wa_keys ORDER BY type, id", []);
       expect(keys.map(({ type, id }) => `${String(type)} ${String(id)}`)).toEqual(KEPT);
-      const [creds] = await store.rows("SELECT value FROM wa_creds", []);
+      const [creds] = await rawRows(store, "SELECT value FROM wa_creds", []);
       const opened = store.box.openJson<typeof CREDS>(
         new Uint8Array(creds!.value as ArrayBuffer),
         "wa_creds:1",
@@ -199,7 +200,7 @@ describe("a restore", () => {
         firstUnuploadedPreKeyId: opened.nextPreKeyId,
       });
       expect(opened.nextPreKeyId).toBeGreaterThan(CREDS.nextPreKeyId + 10_000);
-      expect(await store.rows("SELECT * FROM lid_map", [])).toHaveLength(1);
+      expect(await rawRows(store, "SELECT * FROM lid_map", [])).toHaveLength(1);
       const [inbox] = await store.writer.commit([
         {
           sql: `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
@@ -218,7 +219,7 @@ describe("a restore", () => {
     const archive = await backedUp(dataDir);
     const states = (folder: string) =>
       read(folder, async (store) => {
-        const rows = await store.rows("SELECT wa_id, state FROM outbox ORDER BY id", []);
+        const rows = await rawRows(store, "SELECT wa_id, state FROM outbox ORDER BY id", []);
         return Object.fromEntries(rows.map((row) => [row.wa_id, row.state]));
       });
 
@@ -226,7 +227,7 @@ describe("a restore", () => {
     expect(careful).toMatchObject({ waiting: 1, expired: 1 });
     expect(await states(dataDir)).toEqual({ OLD: "expired", YOUNG: "queued" });
     const ended = "SELECT wa_id FROM outbox WHERE ended_at IS NOT NULL";
-    expect(await read(dataDir, (store) => store.rows(ended, []))).toMatchObject([{ wa_id: "OLD" }]);
+    expect(await read(dataDir, (store) => rawRows(store, ended, []))).toMatchObject([{ wa_id: "OLD" }]);
 
     expect(await restore(archive, dataDir, { force: true, resend: true })).toMatchObject({
       waiting: 2,
@@ -281,7 +282,7 @@ describe("a restore", () => {
     await restore(archive, dataDir, { force: true });
 
     expect(readFileSync(join(dataDir, "master-key"), "utf8")).toBe(old);
-    expect(await read(dataDir, (store) => store.rows("SELECT * FROM devices", []))).toHaveLength(1);
+    expect(await read(dataDir, (store) => rawRows(store, "SELECT * FROM devices", []))).toHaveLength(1);
     const kept = readdirSync(dataDir).filter((name) => name.startsWith("master-key.until-"));
     expect(kept.map((name) => readFileSync(join(dataDir, name), "utf8"))).toContain(changed);
   });
@@ -345,7 +346,7 @@ describe("a restore", () => {
       expect(signal).toBe("SIGKILL");
       await expect(read(dataDir, async () => null)).rejects.toThrow("was broken off; run it again");
       await restore(archive, dataDir, { force: true });
-      expect(await read(dataDir, (store) => store.rows("SELECT * FROM devices", []))).toHaveLength(1);
+      expect(await read(dataDir, (store) => rawRows(store, "SELECT * FROM devices", []))).toHaveLength(1);
       expect(existsSync(join(dataDir, "media", MEDIA_ID))).toBe(true);
     },
   );

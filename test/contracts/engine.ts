@@ -6,6 +6,7 @@ import { defineQuery, integer, nullable, text } from "../../src/store/query.ts";
 import { createReading, type RowSource } from "../../src/store/reading.ts";
 import type { Statement } from "../../src/store/store.ts";
 import { createWriter } from "../../src/store/writer.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 /** A database of this test's own, with what an engine makes of it. */
 export interface Rig {
@@ -179,14 +180,17 @@ export function engineContract(open: () => Promise<Rig>): void {
       expect(rows.map(({ note }) => note)).toEqual(["small", "huge"]);
       expect(rows[0]!.id).toBe(2);
       expect(() => rows[1]!.id).toThrow("id is not what it should be");
-      expect((await reading.rows("SELECT id FROM t ORDER BY id", [])).map(({ id }) => id)).toEqual([2, huge]);
+      expect((await rawRows(reading, "SELECT id FROM t ORDER BY id", [])).map(({ id }) => id)).toEqual([
+        2,
+        huge,
+      ]);
     });
 
     it("refuses what no database takes before it is tried", async () => {
       const { writer, reading, ids } = await start();
 
       await expect(writer.commit([insert(Number.NaN)])).rejects.toThrow("Argument 1");
-      await expect(reading.rows("SELECT ?", [undefined as never])).rejects.toThrow("Argument 1");
+      await expect(rawRows(reading, "SELECT ?", [undefined as never])).rejects.toThrow("Argument 1");
 
       expect(await ids()).toEqual([]);
     });

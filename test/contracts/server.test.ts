@@ -10,6 +10,7 @@ import { openStore } from "../../src/store/open.ts";
 import { configFor, temporaryFolder } from "../unit/store/temporary.ts";
 import { findSqld, startSqld } from "../_setup/sqld.ts";
 import { engineContract, insert, over, recoverable, TABLE, type Rig } from "./engine.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const sqld = findSqld();
 const FENCES =
@@ -122,7 +123,7 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
     await server.kill();
     const commit = writer.commit([insert(2)]);
     await expect(commit).rejects.toBeInstanceOf(StorageUnavailable);
-    await expect(reading.rows("SELECT 1", [])).rejects.toBeInstanceOf(StorageUnavailable);
+    await expect(rawRows(reading, "SELECT 1", [])).rejects.toBeInstanceOf(StorageUnavailable);
     await server.start();
     await writer.commit([insert(3)]);
 
@@ -134,7 +135,7 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
     await writer.commit([insert(1)]);
 
     proxy.next("no answer", "SELECT 'never'");
-    await expect(reading.rows("SELECT 'never'", [])).rejects.toBeInstanceOf(StorageUnavailable);
+    await expect(rawRows(reading, "SELECT 'never'", [])).rejects.toBeInstanceOf(StorageUnavailable);
     proxy.next("no answer", "INSERT INTO t");
     await writer.commit([insert(2)]);
 
@@ -151,7 +152,7 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
     await first.writer.commit([{ sql: "INSERT INTO meta VALUES ('a', 'b')", args: [] }]);
     await first.close();
     const second = await openStore(config, log);
-    const rows = await second.rows("SELECT value FROM meta WHERE key = 'a'", []);
+    const rows = await rawRows(second, "SELECT value FROM meta WHERE key = 'a'", []);
     await second.close();
 
     expect(rows).toMatchObject([{ value: "b" }]);

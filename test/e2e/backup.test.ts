@@ -8,6 +8,7 @@ import { openStore } from "../../src/store/open.ts";
 import { command } from "../_setup/command.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -200,16 +201,17 @@ async function checkCopy(shop: Shop, { path, answersBefore, key, name }: Copy): 
   const config = loadConfig({ ...env, STORE_THREAD: "off" });
   const store = await openStore(config, createLogger(config));
   try {
-    expect((await store.rows("PRAGMA integrity_check", []))[0]![0]).toBe("ok");
-    const torn = await store.rows(
+    expect((await rawRows(store, "PRAGMA integrity_check", []))[0]![0]).toBe("ok");
+    const torn = await rawRows(
+      store,
       `SELECT o.id FROM outbox o LEFT JOIN inbox i ON i.id = o.inbox_id
       WHERE o.origin = 'webhook' AND (i.id IS NULL OR i.state <> 'done')`,
       [],
     );
     expect(torn).toEqual([]);
-    const [answers] = await store.rows("SELECT count(*) AS n FROM outbox WHERE origin = 'webhook'", []);
+    const [answers] = await rawRows(store, "SELECT count(*) AS n FROM outbox WHERE origin = 'webhook'", []);
     expect(Number(answers!.n)).toBeGreaterThanOrEqual(answersBefore);
-    for (const { device_id: device, wa_id: id, body } of await store.rows("SELECT * FROM inbox", []))
+    for (const { device_id: device, wa_id: id, body } of await rawRows(store, "SELECT * FROM inbox", []))
       expect(
         store.box.openJson(new Uint8Array(body as ArrayBuffer), `inbox:${Number(device)}:${String(id)}`),
       ).toHaveProperty("text");

@@ -11,6 +11,7 @@ import type { Store } from "../../src/store/store.ts";
 import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/harness.ts";
 import { silentLog } from "../unit/store/temporary.ts";
 import { Service } from "./service.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const MINUTE_MS = 60_000;
 const ENDED = new Set(["failed", "expired"]);
@@ -189,7 +190,7 @@ export class OutboxRun {
 
   /** Looks at all rows, and compares them with what was seen before. */
   async look(): Promise<SeenRow[]> {
-    const rows = await this.#store.rows("SELECT wa_id, state FROM outbox ORDER BY id", []);
+    const rows = await rawRows(this.#store, "SELECT wa_id, state FROM outbox ORDER BY id", []);
     const now: SeenRow[] = rows.map(({ wa_id, state }) => ({
       waId: String(wa_id),
       text: this.#texts.get(String(wa_id)) ?? "?",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLife, mortalStore, type Side } from "../../src/testing/life.ts";
 import { temporaryStore } from "../unit/store/temporary.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const ADD = {
   sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (1, ?, '1', 0)",
@@ -10,7 +11,8 @@ const ADD = {
 async function mortal(side: Side | null) {
   const store = await temporaryStore();
   const life = createLife(() => undefined);
-  const { writer, rows } = mortalStore(store, life, () => side);
+  const run = mortalStore(store, life, () => side);
+  const { writer } = run;
   const told: string[] = [];
   const add = (lid: string) =>
     void writer.commit([{ ...ADD, args: [lid] }]).then(
@@ -18,8 +20,17 @@ async function mortal(side: Side | null) {
       () => told.push(`${lid} refused`),
     );
   const stored = async () =>
-    (await store.rows("SELECT lid_user FROM lid_map ORDER BY lid_user", [])).map(({ lid_user }) => lid_user);
-  return { life, add, told, stored, rows, settled: () => store.writer.drain() };
+    (await rawRows(store, "SELECT lid_user FROM lid_map ORDER BY lid_user", [])).map(
+      ({ lid_user }) => lid_user,
+    );
+  return {
+    life,
+    add,
+    told,
+    stored,
+    rows: () => rawRows(run, "SELECT 1"),
+    settled: () => store.writer.drain(),
+  };
 }
 
 describe("a run that has ended", () => {
@@ -31,7 +42,7 @@ describe("a run that has ended", () => {
 
     life.end();
     add("b");
-    void rows("SELECT 1", []).then(() => told.push("read"));
+    void rows().then(() => told.push("read"));
     await settled();
     await stored();
 

@@ -13,6 +13,7 @@ import type { Statement, Store } from "../../src/store/store.ts";
 import type { LinkedIdentity, WhatsAppConnection } from "../../src/whatsapp/port.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
 import { atEnd, GUEST, OWN, settings, silent, simulate, testStore, until } from "./_setup.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 /** Messages that are counted. */
 const ANSWERED = 20;
@@ -154,5 +155,5 @@ async function startEcho(simulator: Simulator, store: Store) {
   await until("the connection to open", () => identity);
 
   const delivered = "SELECT count(*) AS n FROM outbox WHERE state = 'delivered'";
-  return (count: number) => async () => Number((await store.rows(delivered, []))[0]!.n) >= count;
+  return (count: number) => async () => Number((await rawRows(store, delivered, []))[0]!.n) >= count;
 }

@@ -13,6 +13,7 @@ import {
   type TestNumber,
   type TestWhatsApp,
 } from "./_setup.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const ID = "3EB0AAAAAAAAAAAAAAAAAA";
 const PHONE = { number: OWN, device: 0 };
@@ -78,7 +79,7 @@ async function restarted({
 }
 
 const missing = async (store: Store) =>
-  (await store.rows("select wa_id, reason, resolved_at from missing_messages order by rowid", [])).map(
+  (await rawRows(store, "select wa_id, reason, resolved_at from missing_messages order by rowid", [])).map(
     (row) => ({
       id: row.wa_id,
       reason: row.reason,

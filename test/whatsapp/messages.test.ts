@@ -13,6 +13,7 @@ import {
   type TestNumber,
 } from "./_setup.ts";
 import { journalInsert } from "../../src/whatsapp/signal/journal-rows.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const ID = "3EB0AAAAAAAAAAAAAAAAAA";
 
@@ -31,14 +32,14 @@ const receivedText = (number: TestNumber, text: string) =>
   until(`the text ${text}`, () => number.received.find((message) => message.text === text));
 
 const journalRows = (store: Store) =>
-  store.rows("select stanza_id, content from journal where stanza_id != ''", []);
+  rawRows(store, "select stanza_id, content from journal where stanza_id != ''", []);
 
 const unspent = (store: Store) =>
-  store.rows("select stanza_id from journal where stanza_id != '' and content is not null", []);
+  rawRows(store, "select stanza_id from journal where stanza_id != '' and content is not null", []);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const missing = (store: Store) => store.rows("select wa_id, reason from missing_messages", []);
+const missing = (store: Store) => rawRows(store, "select wa_id, reason from missing_messages", []);
 
 describe("direct messages", () => {
   it("a text comes in, and a reply arrives once with the id that was given", async () => {
@@ -148,7 +149,7 @@ describe("direct messages", () => {
     await receivedText(number, "hello");
     await number.send(GUEST, "one", "3EB0BBBBBBBBBBBBBBBBBB");
     const session = "select device_id, type, id, value from wa_keys where type = 'session'";
-    const before = await store.rows(session, []);
+    const before = await rawRows(store, session, []);
     await number.send(GUEST, "two", "3EB0CCCCCCCCCCCCCCCCCC");
     // An old copy of the sessions is put back, as from a backup: the next text uses a key that was used before.
     await number.close();

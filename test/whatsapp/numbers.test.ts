@@ -17,6 +17,7 @@ import {
   testStore,
   until,
 } from "./_setup.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 const QR = { force: false, method: "qr" } as const;
 const CODE = { force: false, method: "code" } as const;
@@ -223,7 +224,7 @@ describe("a linked number", () => {
     await until("the companion's removal", async () => (await owner.companions()).length === 0);
     expect(setup.numbers.state(device.id)).toBe("unlinked");
     expect(setup.numbers.isLinked(device.id)).toBe(false);
-    expect(await store.rows("select count(*) as n from wa_keys", [])).toMatchObject([{ n: 0 }]);
+    expect(await rawRows(store, "select count(*) as n from wa_keys", [])).toMatchObject([{ n: 0 }]);
     await simulator.scan(OWN, (await qrOf(setup, device)).qr);
     await inState(setup, device, "connected");
   });

@@ -5,6 +5,7 @@ import { StorageUnavailable } from "../../src/store/errors.ts";
 import { createReading } from "../../src/store/reading.ts";
 import type { Store } from "../../src/store/store.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } from "./_setup.ts";
+import { rawRows } from "../unit/store/rows.ts";
 
 /** The commits, or the reads, of a store that fail while `away`. */
 function breakable(store: Store): Store & { away: "writes" | "reads" | null } {
@@ -16,7 +17,7 @@ function breakable(store: Store): Store & { away: "writes" | "reads" | null } {
         async read(statement) {
           if (broken.away === "reads")
             throw new BatchFailed("unavailable", null, new Error("disk I/O error"));
-          const rows = await store.rows(statement.sql, statement.args);
+          const rows = await rawRows(store, statement.sql, statement.args);
           const columns = Object.keys(rows[0] ?? {});
           return { columns, values: rows.map((row) => columns.map((name) => row[name] ?? null)) };
         },
@@ -138,6 +139,6 @@ describe("while the database cannot be read", () => {
 
     expect(await saidOf(simulator, id)).toEqual([]);
     await comesAfterwards({ ...world, number: restarted });
-    expect(await store.rows("select wa_id from missing_messages", [])).toEqual([]);
+    expect(await rawRows(store, "select wa_id from missing_messages", [])).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { loadConfig } from "../../../src/config.ts";
 import { createErasure } from "../../../src/retention/erasure.ts";
 import type { Statement, Store } from "../../../src/store/store.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
+import { rawRows } from "../store/rows.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
@@ -162,7 +163,8 @@ describe("accounts", () => {
   it("count a day's sends by an index", async () => {
     const { store } = await setUp();
 
-    const plan = await store.rows(
+    const plan = await rawRows(
+      store,
       `EXPLAIN QUERY PLAN SELECT count(*) FROM devices d JOIN outbox o ON o.device_id = d.id
         WHERE d.account_id = ? AND o.origin = 'api' AND o.created_at >= ?`,
       ["a", 1],
@@ -199,8 +201,8 @@ describe("accounts", () => {
     expect(await keys.authenticate(apiKey)).toBeNull();
     expect(await keys.authenticate(otherKey)).not.toBeNull();
     expect(await accounts.list()).toEqual([other]);
-    expect((await store.rows("SELECT id FROM devices", [])).map((row) => row.id)).toEqual([2]);
-    expect((await store.rows("SELECT wa_id FROM outbox", [])).map((row) => row.wa_id)).toEqual(["b"]);
+    expect((await rawRows(store, "SELECT id FROM devices", [])).map((row) => row.id)).toEqual([2]);
+    expect((await rawRows(store, "SELECT wa_id FROM outbox", [])).map((row) => row.wa_id)).toEqual(["b"]);
     expect(await accounts.remove(account.id)).toBe(false);
   });
 });
@@ -210,7 +212,7 @@ describe("API keys", () => {
     const { accounts, store } = await setUp();
     const { apiKey } = await accounts.create({ name: "A", plan: "basic" });
 
-    const [row] = await store.rows("SELECT * FROM api_keys", []);
+    const [row] = await rawRows(store, "SELECT * FROM api_keys", []);
 
     expect(JSON.stringify(row)).toContain(apiKey.slice(0, 11));
     expect(JSON.stringify(row)).not.toContain(apiKey.slice(0, 12));

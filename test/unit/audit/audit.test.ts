@@ -11,6 +11,7 @@ import { jid, OWN_NUMBER, DEVICE } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 import { record } from "../../_setup/record.ts";
+import { rawRows } from "../store/rows.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -218,8 +219,9 @@ describe("receipts", () => {
       Array.from({ length: count }, (_, n) => delivered(`FORGED${from + n}`));
     const noted = async (deviceId: number): Promise<number> =>
       Number(
-        (await store.rows("SELECT count(*) AS n FROM missing_messages WHERE device_id = ?", [deviceId]))[0]!
-          .n,
+        (
+          await rawRows(store, "SELECT count(*) AS n FROM missing_messages WHERE device_id = ?", [deviceId])
+        )[0]!.n,
       );
     await store.writer.commit([
       {
@@ -340,7 +342,8 @@ describe("the report", () => {
     now += 40 * DAY;
     const counts = async (): Promise<number[]> =>
       (
-        await store.rows(
+        await rawRows(
+          store,
           "SELECT (SELECT count(*) FROM connections) AS c, (SELECT count(*) FROM missing_messages) AS m",
           [],
         )

@@ -5,6 +5,7 @@ import type { AnyContext, Routes } from "../../../src/bot/types.ts";
 import type { MediaRequest } from "../../../src/model/media.ts";
 import { jid } from "../outbox/harness.ts";
 import { ANA, bot, onHi, startBots } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const next = bot((b: Routes) => b.fallback((ctx) => ctx.reply("next")));
 const never = new Promise<never>(() => undefined);
@@ -252,7 +253,7 @@ describe("what a handler says", () => {
     });
     await bots.write(bots.message("hi"));
     await vi.waitFor(() => expect(bots.line.texts()).toContain("told"), { timeout: 20_000 });
-    const rows = await bots.run.store.rows("SELECT jid, is_reply FROM outbox ORDER BY id", []);
+    const rows = await rawRows(bots.run.store, "SELECT jid, is_reply FROM outbox ORDER BY id", []);
     expect(rows.map(({ jid: to, is_reply }) => [to, is_reply])).toEqual([
       [jid(491500900), 0],
       [jid(ANA), 1],

@@ -13,6 +13,7 @@ import { DEVICE, manualClock, scriptedLine, until, type Line } from "../outbox/h
 import { startPath, type Decision, type PathRun } from "../path/harness.ts";
 import { text, typed } from "../pipeline/harness.ts";
 import { listeningLog } from "./messages.ts";
+import { rawRows } from "../store/rows.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- bots of whatever config and session
 type AnyDefinition = BotDefinition<any, any> | ((b: Routes) => void);
@@ -98,7 +99,7 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
     await run.path.online(DEVICE);
   }
 
-  const count = async (sql: string): Promise<number> => Number((await run.store.rows(sql, []))[0]!.n);
+  const count = async (sql: string): Promise<number> => Number((await rawRows(run.store, sql, []))[0]!.n);
   const settled = async (): Promise<void> => {
     await until(async () => {
       expect(await run.undecided()).toBe(0);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bot, startBots, ANA } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const MINUTE = 60_000;
 
@@ -78,7 +79,8 @@ describe("a timer", () => {
     await bots.say("x");
     expect(bots.heard()).toEqual(["here"]);
     expect(await bots.rows("SELECT count(*) AS n FROM bot_timers")).toBe(0);
-    const [row] = await bots.run.store.rows(
+    const [row] = await rawRows(
+      bots.run.store,
       "SELECT trail FROM decisions WHERE wa_id LIKE 'timer:%' ORDER BY inbox_id DESC LIMIT 1",
       [],
     );

@@ -5,6 +5,7 @@ import { createPolls } from "../../../src/inbox/polls.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { incoming } from "../bot/messages.ts";
 import { temporaryStore } from "../store/temporary.ts";
+import { rawRows } from "../store/rows.ts";
 
 const DEVICE = 1;
 const OPTIONS = ["Pizza", "Pasta", "Salad"];
@@ -81,7 +82,7 @@ describe("votes", () => {
     const store = await temporaryStore();
     await keep(store, vote(ANA, ["Pizza"]));
 
-    const [row] = await store.rows("SELECT selected FROM poll_votes", []);
+    const [row] = await rawRows(store, "SELECT selected FROM poll_votes", []);
     expect(Buffer.from(row!.selected as ArrayBuffer).toString("latin1")).not.toContain("Pizza");
   });
 });

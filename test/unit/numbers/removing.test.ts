@@ -5,6 +5,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { Phone } from "../../properties/phone.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 import { NO_INTAKE } from "../../../src/store/intake.ts";
+import { rawRows } from "../store/rows.ts";
 
 const ACCOUNT = "account";
 const NUMBER = "31600000001";
@@ -39,7 +40,7 @@ async function open(deps: { erase?: (deviceId: number) => Promise<void> } = {}):
 }
 
 const messagesOf = async (store: Store, deviceId: number): Promise<number> =>
-  Number((await store.rows("SELECT count(*) AS n FROM inbox WHERE device_id = ?", [deviceId]))[0]!.n);
+  Number((await rawRows(store, "SELECT count(*) AS n FROM inbox WHERE device_id = ?", [deviceId]))[0]!.n);
 
 describe("a number that is removed", () => {
   it("can be registered anew at once, within the plan and under another id, while its messages are being deleted", async () => {

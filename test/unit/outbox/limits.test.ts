@@ -14,6 +14,7 @@ import {
   textOf,
   until,
 } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -43,7 +44,7 @@ describe("429", () => {
     expect(new Set(line.texts())).toEqual(new Set(["one", "two", "three"]));
     expect(line.sent).toHaveLength(5);
     await clock.advance(200);
-    expect(await run.store.rows("SELECT id FROM outbox WHERE state <> 'sent'", [])).toEqual([]);
+    expect(await rawRows(run.store, "SELECT id FROM outbox WHERE state <> 'sent'", [])).toEqual([]);
   });
 
   it("is counted once for what was under way together, and forgotten after a success", async () => {
@@ -55,13 +56,13 @@ describe("429", () => {
     await run.connect(line);
     await clock.advance(0);
     expect(line.sent).toHaveLength(4);
-    expect(await run.store.rows("SELECT times FROM send_brakes", [])).toMatchObject([{ times: 1 }]);
+    expect(await rawRows(run.store, "SELECT times FROM send_brakes", [])).toMatchObject([{ times: 1 }]);
     line.answer(() => ({ kind: "sent" }));
 
     await clock.advance(5_000);
 
     expect(line.sent).toHaveLength(8);
-    expect(await run.store.rows("SELECT times FROM send_brakes", [])).toEqual([]);
+    expect(await rawRows(run.store, "SELECT times FROM send_brakes", [])).toEqual([]);
   });
 
   it("is not forgotten by a restart", async () => {

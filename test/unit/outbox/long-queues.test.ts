@@ -15,6 +15,7 @@ import {
   until,
   type Run,
 } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const ROWS = 4_000;
 
@@ -39,7 +40,7 @@ async function turnsOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 const states = async ({ store }: Run): Promise<Record<string, number>> => {
-  const rows = await store.rows("SELECT state, count(*) AS n FROM outbox GROUP BY state", []);
+  const rows = await rawRows(store, "SELECT state, count(*) AS n FROM outbox GROUP BY state", []);
   return Object.fromEntries(rows.map(({ state, n }) => [String(state), Number(n)]));
 };
 

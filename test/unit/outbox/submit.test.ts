@@ -16,6 +16,7 @@ import {
   submitTo,
   until,
 } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 describe("a send by REST", () => {
   it("answers with the outcome of each destination, in their order", async () => {
@@ -96,7 +97,7 @@ describe("a send by REST", () => {
       code: "SENDER_NOT_CONNECTED",
     });
 
-    expect(await run.store.rows("SELECT id FROM outbox", [])).toEqual([]);
+    expect(await rawRows(run.store, "SELECT id FROM outbox", [])).toEqual([]);
   });
 
   it("quotes a message that is known in that chat, and sends without a quote where it is not", async () => {
@@ -201,7 +202,7 @@ describe("a send whose commit is reported as failed though it was made", () => {
     await clock.advance(5_000);
 
     expect(line.sent).toEqual([]);
-    expect(await run.store.rows("SELECT id FROM outbox", [])).toEqual([]);
+    expect(await rawRows(run.store, "SELECT id FROM outbox", [])).toEqual([]);
     expect(await idempotency.begin(request)).toMatchObject({ kind: "new" });
   });
 

@@ -17,6 +17,7 @@ import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { manualClock, scriptedLine, type Line, type ManualClock } from "../outbox/harness.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
+import { rawRows } from "../store/rows.ts";
 
 /** A row of `decisions`. */
 export type Decision = Omit<DecisionRow, "guard"> & { guard: string | null };
@@ -124,7 +125,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     await opened.close();
   };
   onTestFinished(end);
-  const count = async (sql: string): Promise<number> => Number((await store.rows(sql, []))[0]!.n);
+  const count = async (sql: string): Promise<number> => Number((await rawRows(store, sql, []))[0]!.n);
   return {
     store,
     path,
@@ -137,7 +138,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     count,
     undecided: () => count("SELECT count(*) AS n FROM inbox WHERE state = 'pending'"),
     async decision(waId) {
-      const [row] = await store.rows("SELECT * FROM decisions WHERE wa_id = ?", [waId]);
+      const [row] = await rawRows(store, "SELECT * FROM decisions WHERE wa_id = ?", [waId]);
       if (row === undefined) return null;
       const { by, route, guard } = row as unknown as Decision;
       return { by, route, guard, trail: JSON.parse(String(row.trail)) };

@@ -8,6 +8,7 @@ import { echo, text } from "../pipeline/harness.ts";
 import { scansOf, watchStatements } from "../store/query-plan.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 import { startPath, type PathRun } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const UNDECIDED = "SELECT count(*) AS n FROM inbox WHERE state = 'pending'";
 const now = (run: PathRun): { timestamp: number } => ({ timestamp: Math.floor(run.clock.now() / 1000) });
@@ -162,7 +163,7 @@ describe("sessions without an end", () => {
     const silent = createSilentSessions(store);
     await silent.step(clock.now());
 
-    const left = await store.rows("SELECT scope FROM bot_sessions ORDER BY scope", []);
+    const left = await rawRows(store, "SELECT scope FROM bot_sessions ORDER BY scope", []);
     expect(left.map(({ scope }) => scope)).toEqual(["fresh", "spoken"]);
     // And round again from the beginning.
     await silent.step(clock.now());

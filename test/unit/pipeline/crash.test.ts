@@ -17,6 +17,7 @@ import {
 } from "../outbox/harness.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
 import { crash, echo, saying, startPipeline, text, type PipelineRun } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const silent: Answerer = { ...echo(), answer: () => new Promise(() => undefined) };
 
@@ -33,7 +34,7 @@ async function restart(folder: string): Promise<{ run: PipelineRun; line: Line }
 async function expectOneReplyEach(run: PipelineRun, lines: Line[], words: string[]): Promise<void> {
   const last = lines.at(-1)!;
   await until(async () => {
-    const rows = await run.store.rows("SELECT state FROM outbox", []);
+    const rows = await rawRows(run.store, "SELECT state FROM outbox", []);
     expect(rows.map(({ state }) => state)).toEqual(words.map(() => "sent"));
   });
   expect(await run.undecided()).toBe(0);
@@ -276,7 +277,7 @@ VALUES (?, ?, '4915000', 'connected', 0, 0)`;
 
     await until(() => expect(asked).toEqual(["one", "three", "four"]));
     // What was being handled when it was closed is not decided either: somebody else may have the number by now.
-    const decided = await run.store.rows("SELECT 1 FROM decisions WHERE device_id = ?", [DEVICE]);
+    const decided = await rawRows(run.store, "SELECT 1 FROM decisions WHERE device_id = ?", [DEVICE]);
     expect(decided).toEqual([]);
   });
 });

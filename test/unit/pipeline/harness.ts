@@ -9,6 +9,7 @@ import { loadConfig } from "../../../src/config.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
+import { rawRows } from "../store/rows.ts";
 
 export interface PipelineRun extends Run {
   pipeline: Pipeline;
@@ -68,13 +69,13 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
     receive: async (...messages) =>
       commitIntake(run.store.writer, pipeline.receive(DEVICE, OWN_NUMBER, messages)),
     async decision(waId) {
-      const [row] = await run.store.rows("SELECT * FROM decisions WHERE wa_id = ?", [waId]);
+      const [row] = await rawRows(run.store, "SELECT * FROM decisions WHERE wa_id = ?", [waId]);
       if (row === undefined) return null;
       const { by, route, guard } = row as unknown as Decision;
       return { by, route, guard, trail: JSON.parse(String(row.trail)) };
     },
     async undecided() {
-      const [row] = await run.store.rows("SELECT count(*) AS n FROM inbox WHERE state = 'pending'", []);
+      const [row] = await rawRows(run.store, "SELECT count(*) AS n FROM inbox WHERE state = 'pending'", []);
       return Number(row!.n);
     },
   };

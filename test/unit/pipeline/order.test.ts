@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import { ACCOUNT, jid, rest, scriptedLine, until } from "../outbox/harness.ts";
 import { echo, saying, startPipeline, text, witness } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -130,7 +131,7 @@ describe("a message", () => {
     );
 
     await until(() => expect(line.sent).toHaveLength(2));
-    const rows = await run.store.rows("SELECT jid, chat, number FROM outbox ORDER BY id", []);
+    const rows = await rawRows(run.store, "SELECT jid, chat, number FROM outbox ORDER BY id", []);
     expect(rows.map(({ jid, chat, number }) => [jid, chat, number])).toEqual([
       [group, group, group],
       ["77@lid", jid(4915001), "4915001"],
@@ -199,7 +200,7 @@ describe("answerers", () => {
     await run.receive(text(4915001, "hello"));
 
     await until(() => expect(line.sent).toHaveLength(2));
-    const keys = (await run.store.rows("SELECT key FROM meta", [])).map(({ key }) => key);
+    const keys = (await rawRows(run.store, "SELECT key FROM meta", [])).map(({ key }) => key);
     expect(keys).toEqual(expect.arrayContaining(["passed", "answered", "replied"]));
     expect(ids).toEqual([line.sent.map(({ waId }) => waId)]);
   });

@@ -5,6 +5,7 @@ import { StorageUnavailable } from "../../../src/store/errors.ts";
 import { impatientTime, jid, scriptedLine, until } from "../outbox/harness.ts";
 import { faultyStore } from "../store/faulty.ts";
 import { echo, saying, startPipeline, text, typed, witness } from "./harness.ts";
+import { rawRows } from "../store/rows.ts";
 
 const DECISION = "INSERT INTO decisions";
 
@@ -36,7 +37,7 @@ describe("a decision whose commit got no answer", () => {
     await until(async () => expect(await run.undecided()).toBe(0));
     expect(fault.faults).toBe(1);
     expect(asked).toEqual(["one", "two"]);
-    expect(await run.store.rows("SELECT count(*) AS n FROM outbox", [])).toMatchObject([{ n: 2 }]);
+    expect(await rawRows(run.store, "SELECT count(*) AS n FROM outbox", [])).toMatchObject([{ n: 2 }]);
   });
 
   it("counts for the messages that were answered together with it", async () => {
@@ -69,7 +70,7 @@ describe("a decision whose commit got no answer", () => {
 
     await until(async () => expect(await run.undecided()).toBe(0));
     expect(asked).toEqual([]);
-    const hello = await run.store.rows("SELECT guard FROM decisions ORDER BY inbox_id DESC LIMIT 1", []);
+    const hello = await rawRows(run.store, "SELECT guard FROM decisions ORDER BY inbox_id DESC LIMIT 1", []);
     expect(hello).toMatchObject([{ guard: "takeover" }]);
   });
 
@@ -122,7 +123,7 @@ describe("a decision whose commit got no answer", () => {
     const decided = units.find((statements) => statements.some(({ sql }) => sql.includes(DECISION)))!;
 
     await expect(spied.store.writer.commit(decided)).rejects.toMatchObject({ name: "ConstraintViolation" });
-    expect(await spied.store.rows("SELECT count(*) AS n FROM outbox", [])).toMatchObject([{ n: 1 }]);
+    expect(await rawRows(spied.store, "SELECT count(*) AS n FROM outbox", [])).toMatchObject([{ n: 1 }]);
     await run.close();
   });
 });

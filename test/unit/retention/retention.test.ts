@@ -6,6 +6,7 @@ import { createRetention, type Retention } from "../../../src/retention/retentio
 import type { Store } from "../../../src/store/store.ts";
 import { scansOf, watchStatements } from "../store/query-plan.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
+import { rawRows } from "../store/rows.ts";
 
 const DAY = 86_400_000;
 const NOTHING = Buffer.from("sealed");
@@ -42,7 +43,7 @@ async function insert(
 }
 
 async function column(sql: string): Promise<unknown[]> {
-  return (await store.rows(sql, [])).map((row) => Object.values(row)[0]);
+  return (await rawRows(store, sql, [])).map((row) => Object.values(row)[0]);
 }
 
 const message = (id: number, days: number, state = "done") =>

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { openStore } from "../../../src/store/open.ts";
 import { runChild } from "./child.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";
+import { rawRows } from "./rows.ts";
 
 it("a start waits for somebody who has the database for a moment", async () => {
   const config = configFor(temporaryFolder());
@@ -13,6 +14,6 @@ it("a start waits for somebody who has the database for a moment", async () => {
   await other.printed((output) => output.includes("held"));
 
   const store = await openStore(config, silentLog(config));
-  expect(await store.rows("SELECT count(*) AS n FROM inbox", [])).toMatchObject([{ n: 0 }]);
+  expect(await rawRows(store, "SELECT count(*) AS n FROM inbox", [])).toMatchObject([{ n: 0 }]);
   await store.close();
 });

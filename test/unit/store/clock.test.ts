@@ -12,6 +12,7 @@ import { createChats } from "../../../src/pipeline/chats.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";
 import { sweepJournal } from "../../../src/whatsapp/signal/journal-rows.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";
+import { rawRows } from "./rows.ts";
 
 /** Times that nothing waits for, and a date that its owner has named. */
 const NO_DEADLINES = [
@@ -142,7 +143,7 @@ async function sweepAll(): Promise<string[]> {
   await sweepJournal(store);
   const left: string[] = [];
   for (const table of ["inbox", "idempotency", "journal"])
-    if ((await store.rows(`SELECT 1 FROM ${table}`, [])).length > 0) left.push(table);
+    if ((await rawRows(store, `SELECT 1 FROM ${table}`, [])).length > 0) left.push(table);
   return left;
 }
 
@@ -212,7 +213,11 @@ describe("a clock that is set back", () => {
     await store.writer.drain();
 
     for (const { table, column } of DEADLINES) {
-      const rows = await store.rows(`SELECT ${column} AS at FROM ${table} WHERE ${column} IS NOT NULL`, []);
+      const rows = await rawRows(
+        store,
+        `SELECT ${column} AS at FROM ${table} WHERE ${column} IS NOT NULL`,
+        [],
+      );
       expect({ table, column, at: rows.map(({ at }) => at) }).toEqual({ table, column, at: [soon - DAY_MS] });
     }
     expect(moved).toEqual([DAY_MS]);

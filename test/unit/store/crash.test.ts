@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openStore } from "../../../src/store/open.ts";
 import { runChild } from "./child.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";
+import { rawRows } from "./rows.ts";
 
 const lines = (output: string): number[] =>
   output
@@ -30,8 +31,8 @@ describe("a process that is killed while it commits", () => {
 
       const config = configFor(dataDir);
       const store = await openStore(config, silentLog(config));
-      const rows = await store.rows("SELECT key FROM meta WHERE key LIKE 'unit:%'", []);
-      const health = await store.rows("PRAGMA integrity_check", []);
+      const rows = await rawRows(store, "SELECT key FROM meta WHERE key LIKE 'unit:%'", []);
+      const health = await rawRows(store, "PRAGMA integrity_check", []);
       await store.close();
       const halves = new Map<number, number>();
       for (const row of rows) {

@@ -9,6 +9,7 @@ import { ERASED_AT_ONCE, eraseRecord } from "../../../src/store/erase.ts";
 import type { Statement, Store } from "../../../src/store/store.ts";
 import { scansOf, watchStatements } from "./query-plan.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "./temporary.ts";
+import { rawRows } from "./rows.ts";
 
 type TableConfig = ReturnType<typeof getTableConfig>;
 const tables = Object.values(schema)
@@ -29,7 +30,7 @@ function rowOf({ name, columns }: TableConfig, deviceId: number): Statement {
 }
 
 const exists = async (store: Store, table: string): Promise<number[]> =>
-  (await store.rows(`SELECT * FROM ${table}`, [])).map((row) =>
+  (await rawRows(store, `SELECT * FROM ${table}`, [])).map((row) =>
     Number(row["device_id"] ?? row["outbox_id"] ?? row["delivery_id"] ?? row["id"]),
   );
 

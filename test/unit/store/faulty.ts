@@ -35,7 +35,6 @@ export function faultyStore(): FaultyStore {
     },
     wrap: (store) => ({
       ...store,
-      rows: (sql, args) => (takes(failing, sql) ? away() : store.rows(sql, args)),
       read: (query, args) => (takes(failing, query.sql) ? away() : store.read(query, args)),
       readOne: (query, args) => (takes(failing, query.sql) ? away() : store.readOne(query, args)),
       writer: {

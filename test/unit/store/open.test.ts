@@ -8,6 +8,7 @@ import { StartError } from "../../../src/model/errors.ts";
 import { migrationsFolder } from "../../../src/store/migrations.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "./temporary.ts";
+import { rawRows } from "./rows.ts";
 
 const open = (dataDir: string, env: Environment = {}) => {
   const config = configFor(dataDir, env);
@@ -84,9 +85,9 @@ describe("a first start", () => {
   it("stores nothing through the reading side", async () => {
     const store = await temporaryStore();
 
-    await expect(store.rows("INSERT INTO meta VALUES ('a', 'b')", [])).rejects.toThrow(/readonly/);
+    await expect(rawRows(store, "INSERT INTO meta VALUES ('a', 'b')", [])).rejects.toThrow(/readonly/);
 
-    expect(await store.rows("SELECT * FROM meta WHERE key = 'a'", [])).toEqual([]);
+    expect(await rawRows(store, "SELECT * FROM meta WHERE key = 'a'", [])).toEqual([]);
   });
 });
 

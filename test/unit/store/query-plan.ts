@@ -1,10 +1,11 @@
 import type { Statement, Store } from "../../../src/store/store.ts";
+import { rawRows } from "./rows.ts";
 
-type Reader = Pick<Store, "rows">;
+type Reader = Pick<Store, "read">;
 
 /** How the database would run a statement: SQLite's words, one step each (`SEARCH inbox USING INDEX …`, `SCAN …`). */
-export async function planOf({ rows }: Reader, { sql, args }: Statement): Promise<string[]> {
-  return (await rows(`EXPLAIN QUERY PLAN ${sql}`, args)).map((row) => String(row.detail));
+export async function planOf(store: Reader, { sql, args }: Statement): Promise<string[]> {
+  return (await rawRows(store, `EXPLAIN QUERY PLAN ${sql}`, args)).map((row) => String(row.detail));
 }
 
 /** Steps that read a whole table or index, whatever its size. Lists handed in as JSON are no tables. */
@@ -30,10 +31,6 @@ export function watchStatements(store: Store): Watched {
   const affected: number[] = [];
   const watched: Store = {
     ...store,
-    rows(sql, args) {
-      seen.push({ sql, args });
-      return store.rows(sql, args);
-    },
     read(query, args = []) {
       seen.push({ sql: query.sql, args });
       return store.read(query, args);

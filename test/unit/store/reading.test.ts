@@ -5,6 +5,7 @@ import { boolean, bytes, defineQuery, integer, json, nullable, text } from "../.
 import { createReading } from "../../../src/store/reading.ts";
 import { BatchFailed } from "../../../src/store/engine.ts";
 import { temporaryStore } from "./temporary.ts";
+import { rawRows } from "./rows.ts";
 
 const BINDINGS = defineQuery(
   "SELECT device_id, bot_id AS botId, enabled, priority, config FROM bot_bindings",
@@ -112,11 +113,11 @@ describe("a read that fails", () => {
   it("is the statement's own fault when the statement is wrong", async () => {
     const store = await temporaryStore();
 
-    const outcome = store.rows("SELECT 1 FROM nowhere", []);
+    const outcome = rawRows(store, "SELECT 1 FROM nowhere", []);
 
     await expect(outcome).rejects.toThrow("nowhere");
     await expect(outcome).rejects.not.toBeInstanceOf(StorageUnavailable);
-    await expect(store.rows("SELECT ?", [undefined as never])).rejects.toThrow("Argument 1");
+    await expect(rawRows(store, "SELECT ?", [undefined as never])).rejects.toThrow("Argument 1");
   });
 
   it("is StorageUnavailable when the server is away", async () => {
@@ -131,7 +132,7 @@ describe("a read that fails", () => {
       store.time,
     );
 
-    const outcome = other.rows("SELECT 1", []);
+    const outcome = rawRows(other, "SELECT 1", []);
 
     await expect(outcome).rejects.toBeInstanceOf(StorageUnavailable);
     await expect(outcome).rejects.toThrow("The database cannot be read: fetch failed");
@@ -151,6 +152,6 @@ describe("a read that fails", () => {
       store.time,
     );
 
-    expect(await reads.rows("SELECT 1 AS n", [])).toMatchObject([{ n: 1 }]);
+    expect(await rawRows(reads, "SELECT 1 AS n", [])).toMatchObject([{ n: 1 }]);
   });
 });

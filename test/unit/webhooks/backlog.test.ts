@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Store } from "../../../src/store/store.ts";
 import { ACCOUNT, clock, DEVICE, gateway, receiver, status, storeWithNumber } from "./gateway.ts";
+import { rawRows } from "../store/rows.ts";
 
 const OTHER = 2;
 const HOUR = 3_600_000;
@@ -8,7 +9,7 @@ const PATIENT = { timeout: 30_000 };
 
 /** So many deliveries like the one that is there, in ten chats, one after the other. */
 async function multiply(store: Store, count: number, change: Record<string, unknown> = {}): Promise<void> {
-  const [row] = await store.rows("select * from deliveries limit 1", []);
+  const [row] = await rawRows(store, "select * from deliveries limit 1", []);
   const sealed = Buffer.from(row!["body"] as ArrayBuffer);
   const content = store.box.openJson<object>(sealed, `delivery:${String(row!["id"])}`);
   const columns = Object.keys(row!);
@@ -69,7 +70,7 @@ describe("ten thousand deliveries that wait", () => {
     await again.receive({ text: "of the other number" }, OTHER);
     await vi.waitFor(() => expect(quick.posts).toHaveLength(1), PATIENT);
     await vi.waitFor(async () => {
-      const kept = await store.rows("select 1 from deliveries where device_id = ?", [OTHER]);
+      const kept = await rawRows(store, "select 1 from deliveries where device_id = ?", [OTHER]);
       expect(kept).toHaveLength(1);
     }, PATIENT);
     await addForOther(store, "msg_other");
@@ -92,7 +93,7 @@ describe("ten thousand deliveries that wait", () => {
 
 /** A delivery of the other number that was given up. */
 async function addForOther(store: Store, id: string): Promise<void> {
-  const [row] = await store.rows("select * from deliveries where device_id = ?", [OTHER]);
+  const [row] = await rawRows(store, "select * from deliveries where device_id = ?", [OTHER]);
   const content = store.box.openJson<object>(
     Buffer.from(row!["body"] as ArrayBuffer),
     `delivery:${String(row!["id"])}`,
@@ -126,7 +127,7 @@ describe("the database", () => {
     const again = await gateway(store);
     await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
     expect(shop.posts.slice(1).map(({ event }) => event.place)).toEqual([1, 2]);
-    const [row] = await store.rows("select state from deliveries where id = 'msg_many0'", []);
+    const [row] = await rawRows(store, "select state from deliveries where id = 'msg_many0'", []);
     expect(row!["state"]).toBe("dead");
     expect(again.logged()).toMatch(/cannot be read from the database/);
   });
@@ -187,7 +188,8 @@ describe("replay of many", () => {
     const ids = made.shop.posts.map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(450);
     await vi.waitFor(async () => {
-      const [row] = await made.store.rows(
+      const [row] = await rawRows(
+        made.store,
         "select count(*) as n from deliveries where state = 'delivered'",
         [],
       );
@@ -200,9 +202,9 @@ describe("replay of many", () => {
   it("takes those of a time, of a state, of some ids, of a number, and of nobody else", async () => {
     const { parley, store, shop } = await given(6, {});
     const at = (id: string) =>
-      store
-        .rows("select created_at from deliveries where id = ?", [id])
-        .then(([row]) => Number(row!["created_at"]));
+      rawRows(store, "select created_at from deliveries where id = ?", [id]).then(([row]) =>
+        Number(row!["created_at"]),
+      );
     const { replayMany } = parley.webhooks.deliveries;
     const [since, until] = [await at("msg_many2"), await at("msg_many3")];
     expect(await replayMany({ deviceIds: [DEVICE], since, until })).toBe(2);
@@ -239,7 +241,7 @@ describe("a reply", () => {
     held[1]!(["another", "and", "more"]);
     await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(3), PATIENT);
     expect((await parley.sent()).map(({ text }) => text)).toEqual(["first", "second"]);
-    const [row] = await store.rows("select count(*) as n from outbox", []);
+    const [row] = await rawRows(store, "select count(*) as n from outbox", []);
     expect(row!["n"]).toBe(2);
   }, 60_000);
 });

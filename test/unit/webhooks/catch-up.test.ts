@@ -3,6 +3,7 @@ import type { ResultSet } from "@libsql/client";
 import type { Store } from "../../../src/store/store.ts";
 import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
 import { clock, DEVICE, gateway, receiver, status, storeWithNumber, type Clock } from "./gateway.ts";
+import { rawRows } from "../store/rows.ts";
 
 const PATIENT = { timeout: 60_000 };
 const CHATS = 60;
@@ -102,7 +103,7 @@ describe("what waits for a webhook that is deleted", () => {
 
     await parley.webhooks.remove(DEVICE);
 
-    const counted = await store.rows("select state, count(*) as n from deliveries group by state", []);
+    const counted = await rawRows(store, "select state, count(*) as n from deliveries group by state", []);
     expect(counted.map(({ state, n }) => [state, n])).toEqual([["disabled", CHATS * TURNS]]);
     const results = await Promise.all(commit.mock.results.map(({ value }) => value as Promise<ResultSet[]>));
     for (const [index, [statements]] of commit.mock.calls.entries())

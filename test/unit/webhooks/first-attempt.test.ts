@@ -2,6 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import { clock, gateway, receiver, status, storeWithNumber, type Gateway, type Receiver } from "./gateway.ts";
+import { rawRows } from "../store/rows.ts";
 
 async function started(
   options: Parameters<typeof gateway>[1] = {},
@@ -511,7 +512,7 @@ describe("what is kept", () => {
     const tables = ["webhooks", "deliveries", "delivery_attempts", "decisions", "outbox"];
     const dump: string[] = [parley.logged()];
     for (const table of tables) {
-      for (const row of await store.rows(`select * from ${table}`, [])) {
+      for (const row of await rawRows(store, `select * from ${table}`, [])) {
         for (const value of Object.values(row)) {
           dump.push(value instanceof ArrayBuffer ? Buffer.from(value).toString("latin1") : String(value));
         }

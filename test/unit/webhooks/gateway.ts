@@ -17,6 +17,7 @@ import type { EventFiles } from "../../../src/webhooks/files.ts";
 import { incoming, listeningLog } from "../bot/messages.ts";
 import { temporaryFolder, temporaryStore } from "../store/temporary.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
+import { rawRows } from "../store/rows.ts";
 
 export const DEVICE = 1;
 export const NUMBER = "4930555";
@@ -162,7 +163,7 @@ export async function gateway(
     answerers: [webhooks.holder, ...(options.before ?? []), webhooks.answerer],
     replyMaxAge: webhooks.replyMaxAge,
   });
-  for (const row of await store.rows("select id from devices", [])) await pipeline.open(Number(row.id));
+  for (const row of await rawRows(store, "select id from devices", [])) await pipeline.open(Number(row.id));
   webhooks.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {
@@ -191,7 +192,7 @@ export async function gateway(
     deliveries: async () => (await webhooks.deliveries.list({ deviceIds: [DEVICE], limit: 100 })).deliveries,
     /** What is in the outbox, in order; texts of what is no text are "". */
     sent: async (): Promise<Sent[]> => {
-      const rows = await store.rows("select wa_id, jid from outbox order by id", []);
+      const rows = await rawRows(store, "select wa_id, jid from outbox order by id", []);
       return Promise.all(
         rows.map(async (row) => {
           const id = String(row.wa_id);
@@ -207,7 +208,7 @@ export async function gateway(
       );
     },
     decisions: async () =>
-      (await store.rows('select wa_id, "by", trail from decisions order by inbox_id', [])).map((row) => ({
+      (await rawRows(store, 'select wa_id, "by", trail from decisions order by inbox_id', [])).map((row) => ({
         id: String(row.wa_id),
         by: row.by as string | null,
         trail: JSON.parse(String(row.trail)) as { by: string; outcome: string; detail?: string }[],

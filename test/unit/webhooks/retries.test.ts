@@ -14,6 +14,7 @@ import {
   type Gateway,
   type Receiver,
 } from "./gateway.ts";
+import { rawRows } from "../store/rows.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -204,7 +205,7 @@ describe("a late reply", () => {
     expect(await made.parley.sent()).toMatchObject([
       { text: "between us", jid: "15550001@s.whatsapp.net", quotes: null },
     ]);
-    const [row] = await made.store.rows("select chat, is_reply from outbox", []);
+    const [row] = await rawRows(made.store, "select chat, is_reply from outbox", []);
     expect(row).toMatchObject({ chat: "15550001@s.whatsapp.net", is_reply: 1 });
   });
 
@@ -414,7 +415,7 @@ describe("many deliveries", () => {
     shop.answer(status(200));
     await parley.webhooks.put(2, { url: shop.url });
     const columns = "inbox_id, message_id, chat, type, url, state, attempts, may_reply, created_at";
-    const [row] = await store.rows("select * from deliveries limit 1", []);
+    const [row] = await rawRows(store, "select * from deliveries limit 1", []);
     const id = "msg_other";
     const { body, target } = store.box.openJson<object & { body: string; target: object }>(
       Buffer.from(row!.body as ArrayBuffer),

@@ -16,6 +16,7 @@ import {
   sweepJournal,
   type JournalEntry,
 } from "../../../src/whatsapp/signal/journal-rows.ts";
+import { rawRows } from "../store/rows.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const folder = mkdtempSync(join(tmpdir(), "parley-journal-"));
@@ -72,13 +73,13 @@ describe("the journal's rows", () => {
     now += DAY + 1;
     await insert("young", { stanzaId: "2", content: null });
     await sweepJournal(store);
-    const rows = await store.rows("select hash from journal order by hash", []);
+    const rows = await rawRows(store, "select hash from journal order by hash", []);
     expect(rows.map(({ hash }) => hash)).toEqual(["owed", "young"]);
   });
 
   it("hold no clear text", async () => {
     await insert("h", message("a very secret sentence"));
-    const [row] = await store.rows("select content from journal", []);
+    const [row] = await rawRows(store, "select content from journal", []);
     expect(Buffer.from(row?.content as ArrayBuffer).toString("latin1")).not.toContain("secret");
   });
 });
