@@ -1,17 +1,14 @@
-import type { Row } from "@libsql/client";
 import { connect, type Connection } from "./connection.ts";
 import { BatchFailed, failureKind, type Engine } from "./engine.ts";
 import type { RawRows } from "./query.ts";
 import type { RowSource } from "./reading.ts";
-import { toResultSet, toRows, type RawResult } from "./result.ts";
+import { toResultSet, type RawResult } from "./result.ts";
 import type { Statement } from "./store.ts";
 
 /** Reads the database file in this thread, beside whoever writes it. */
 export interface FileReader extends RowSource {
   /** @throws {BatchFailed} */
   read(statement: Statement): RawRows;
-  /** By name and by position. @throws {BatchFailed} */
-  rows(statement: Statement): Row[];
 }
 
 /** Reads on a connection of their own that cannot write. */
@@ -33,7 +30,6 @@ export function createFileReader(path: string): FileReader {
   }
   return {
     read,
-    rows: (statement) => toRows(read(statement)),
     reconnect: disconnect,
     close() {
       closed = true;
