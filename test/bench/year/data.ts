@@ -130,18 +130,10 @@ export async function fill(
   path.start();
 
   const share = Math.round(size.messages / 2 / 10);
-  const someMessage = await converse(
-    { path, store, year, world, say },
-    busy,
-    size,
-    size.messages / 2 - share,
-  );
-  await converse(
-    { path, store, year, world, say },
-    other,
-    { ...size, dialogues: 0, waitingDeliveries: 0 },
-    share,
-  );
+  const making = { path, store, year, world, say };
+  await converse(making, other, { ...size, dialogues: 0, waitingDeliveries: 0 }, share);
+  // Last: the receiver goes away in its end, and stays away.
+  const someMessage = await converse(making, busy, size, size.messages / 2 - share);
   await fillSessions(store, busy.deviceId, size.sessions);
   say(`${size.sessions} sessions`);
   world.online = false;

@@ -25,6 +25,8 @@ export interface Run {
 const GUEST = "491799000001";
 const LOAD_EVERY_MS = 200;
 const DAY_S = 86_400;
+/** A webhook that is left alone after failures is tried again within this time. */
+const RECEIVER_PATIENCE_MS = 90_000;
 
 /** Every step under the light load of a contact who writes and is answered; each on the data that the ones before left. */
 export async function drive({ sim, facts, entry, dataDir, say }: Run): Promise<Cost[]> {
@@ -183,9 +185,9 @@ async function reconnect({ sim, facts }: Pick<Run, "sim" | "facts">, behindMs: n
 }
 
 async function catchUp(gateway: BenchGateway, { busy }: Facts, behindMs: number): Promise<void> {
-  let events = 0;
+  const seen = { events: 0 };
   const receiver = createServer((request, response) => {
-    events++;
+    seen.events++;
     request.resume();
     response.writeHead(204).end();
   }).listen(0, "127.0.0.1");
@@ -193,10 +195,12 @@ async function catchUp(gateway: BenchGateway, { busy }: Facts, behindMs: number)
   const { port } = receiver.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/webhook`;
   await callForKey(gateway, busy.key)("PUT", `/devices/${busy.number}/webhook`, { url, mode: "always" });
+  const deadline = performance.now() + RECEIVER_PATIENCE_MS;
+  while (seen.events === 0 && performance.now() < deadline) await pause(20);
   await pause(behindMs);
   receiver.close();
   receiver.closeAllConnections();
-  if (events === 0) throw new Error("The webhook's receiver was asked for nothing.");
+  if (seen.events === 0) throw new Error("The webhook's receiver was asked for nothing.");
 }
 
 async function erase(

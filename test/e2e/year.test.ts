@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, inject, it, onTestFinished } from "vitest";
+import { benchYear } from "../bench/year/main.ts";
+
+/**
+ * Computing of the event loop's thread between two looks, 2 ms apart: what other processes do does not count. On a quiet
+ * machine the limit is 50 ms; a slow one computes for longer.
+ */
+const LONGEST_COMPUTING_MS = 150;
+
+// The short form of `npm run bench -- --year`.
+it(
+  "nothing that operators, customers and time do to 20,000 messages stops the event loop",
+  { timeout: 300_000 },
+  async () => {
+    const parent = mkdtempSync(join(tmpdir(), "parley-year-"));
+    onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+
+    const costs = await benchYear({
+      folder: join(parent, "data"),
+      entry: inject("serverEntry"),
+      messages: 20_000,
+      say: () => undefined,
+    });
+
+    expect(costs.length).toBeGreaterThan(30);
+    expect(costs.filter(({ computingMs }) => computingMs > LONGEST_COMPUTING_MS)).toEqual([]);
+  },
+);
