@@ -7,10 +7,12 @@ import { runChild } from "./child.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";
 import { rawRows } from "./rows.ts";
 
+/** Units of which the process was told; a warning of Node or a line of the log among them is none. */
 const lines = (output: string): number[] =>
   output
     .split("\n")
     .slice(0, -1)
+    .filter((line) => /^\d+$/.test(line))
     .map((line) => Number(line));
 
 describe("a process that is killed while it commits", () => {
