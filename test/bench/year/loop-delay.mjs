@@ -29,5 +29,7 @@ process.on("message", (message) => {
   process.send(longest);
   longest = { stallMs: 0, computingMs: 0 };
 });
+// A bench that was cut off leaves nothing behind.
+process.on("disconnect", () => process.exit(1));
 // Listening to the bench must not keep the process alive.
 process.channel?.unref();

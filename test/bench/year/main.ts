@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { callForKey, createTenant } from "./tenants.ts";
 import { fill, readFacts, sizeOf, writeFacts, type Facts } from "./data.ts";
 import { companionOf, end, openSimulator, startYearGateway, type Cost } from "./gateway.ts";
+import { endAll } from "../processes.ts";
 import { drive } from "./steps.ts";
 
 /** What a run must keep to; a stall is not the number of milliseconds that a busy machine takes the processor away. */
@@ -35,6 +36,8 @@ export async function benchYear({ folder, entry, messages, say }: YearOptions): 
   try {
     return await drive({ sim, facts, entry, dataDir: copy, say });
   } finally {
+    // A step that failed has left its gateway behind.
+    endAll();
     await sim.stop();
     rmSync(copy, { recursive: true, force: true });
   }
