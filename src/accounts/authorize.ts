@@ -1,5 +1,6 @@
 import { GatewayError } from "../model/errors.ts";
 import type { Grants } from "./caller.ts";
+import { coversContact, coversEntry, type Contact } from "./recipients.ts";
 
 /** @throws PERMISSION_DENIED with the permission that the key lacks */
 export function authorize(caller: Grants, permission: string): void {
@@ -11,13 +12,9 @@ export function mayUseNumber(caller: Grants, number: string): boolean {
   return caller.devices === null || caller.devices.includes(number);
 }
 
-/**
- * Whether the key may write to this destination.
- *
- * @param destination normalised, as `results[].number` shows it
- */
-export function mayWriteTo(caller: Grants, destination: string): boolean {
-  return caller.recipients === null || caller.recipients.some((pattern) => covers(pattern, destination));
+/** Whether the key may write to this contact, and read of it what it may read at all. */
+export function mayWriteTo(caller: Grants, contact: Contact): boolean {
+  return caller.recipients === null || coversContact(caller.recipients, contact);
 }
 
 /**
@@ -29,7 +26,7 @@ export function requireMayGrant(caller: Grants, wanted: Grants): void {
   const lacking = wanted.permissions.find((permission) => !allows(caller.permissions, permission));
   if (lacking !== undefined) throw denied(lacking);
   if (!within(wanted.devices, caller.devices, (own, number) => own === number)) throw denied("devices");
-  if (!within(wanted.recipients, caller.recipients, covers)) throw denied("recipients");
+  if (!within(wanted.recipients, caller.recipients, coversEntry)) throw denied("recipients");
 }
 
 function allows(own: string[], permission: string): boolean {
@@ -43,13 +40,6 @@ function within(
 ): boolean {
   if (own === null) return true;
   return wanted !== null && wanted.every((entry) => own.some((mine) => includes(mine, entry)));
-}
-
-/** `4915*` covers `49151234567` and `49151*`. Without a star only the same text is covered. */
-function covers(pattern: string, wanted: string): boolean {
-  if (!pattern.endsWith("*")) return pattern === wanted;
-  // A wanted pattern compares with its star: `49*` is not within `491*`, nor `*` within `4*`.
-  return wanted.startsWith(pattern.slice(0, -1));
 }
 
 function denied(permission: string): GatewayError {

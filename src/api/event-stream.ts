@@ -33,6 +33,8 @@ interface EventStreamOptions {
   reader: EventReader;
   /** Who listens, asked anew before anything is written: a key that is deleted hears nothing more. */
   caller(): Promise<Caller | null>;
+  /** Whether the caller may read of this chat, address on the wire or destination, of its number (digits). */
+  mayReach(caller: Caller, number: string, chat: string): Promise<boolean>;
   /** Ends the stream cleanly. */
   ending: AbortSignal;
   /** Between comments while nothing happens; default 15,000 ms. */
@@ -59,10 +61,8 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
       const events = reader.take(MOST_AT_ONCE);
       const caller = await options.caller();
       if (events === null || caller === null || !caller.account.enabled) return null;
-      const text = events
-        .filter((event) => mayHear(caller, event))
-        .map(asText)
-        .join("");
+      let text = "";
+      for (const event of events) if (await mayHear(options, caller, event)) text += asText(event);
       if (text !== "") return text;
       if (events.length > 0) continue;
       const since = systemTime.monotonic();
@@ -108,10 +108,16 @@ export function lastEventId(header: string | null): number | null {
   return header !== null && /^\d{1,15}$|^\d{16}$/.test(header) ? Number(header) : null;
 }
 
-function mayHear(caller: Caller, { name, number }: AccountEvent): boolean {
+async function mayHear(
+  { mayReach }: Pick<EventStreamOptions, "mayReach">,
+  caller: Caller,
+  { name, number, record }: AccountEvent,
+): Promise<boolean> {
   if (!mayUseNumber(caller, number)) return false;
   try {
     authorize(caller, PERMISSION_FOR[name]);
+    if (name === "message.in") return await mayReach(caller, number, (record as Incoming).chatKey);
+    if (name === "message.out") return await mayReach(caller, number, (record as SentMessage).number);
     return true;
   } catch (error) {
     if (error instanceof GatewayError) return false;

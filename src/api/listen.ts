@@ -4,6 +4,7 @@ import { GatewayError } from "../model/errors.ts";
 import { bearerToken } from "./authenticate.ts";
 import { RawResult } from "./envelope.ts";
 import { eventStream, lastEventId } from "./event-stream.ts";
+import { mayReach } from "./recipients.ts";
 import type { App } from "./services.ts";
 
 /**
@@ -21,6 +22,10 @@ export function listen(app: App, caller: Caller, event: H3Event): RawResult {
   const stream = eventStream({
     reader,
     caller: async () => app.keys.authenticate(key),
+    async mayReach(listener, number, chat) {
+      const device = app.numbers.find(listener.accountId, number);
+      return device !== null && (await mayReach(app, listener, device.id, chat));
+    },
     ending: event.context.drain.signal,
   });
   return new RawResult(stream, {

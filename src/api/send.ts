@@ -1,4 +1,3 @@
-import { mayWriteTo } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { SendShare } from "../accounts/quotas.ts";
 import type { Destination } from "../model/address.ts";
@@ -8,6 +7,7 @@ import type { DeviceRecord } from "../numbers/numbers.ts";
 import type { Claim } from "../outbox/idempotency.ts";
 import type { SendResult } from "../outbox/submit.ts";
 import { JsonResult } from "./envelope.ts";
+import { mayReach } from "./recipients.ts";
 import { findSender, requireLinked } from "./senders.ts";
 import type { App } from "./services.ts";
 
@@ -39,7 +39,7 @@ export async function send(
 ): Promise<JsonResult> {
   const device = findSender(app, caller, input.sender);
   requireLinked(app, device);
-  requireRecipients(caller, input.number);
+  await requireRecipients(app, caller, device, input.number);
   const share = await app.accounts.takeSends(caller.accountId, input.number.length);
   let stored = 0;
   try {
@@ -69,10 +69,15 @@ function quotaHeaders(share: SendShare | null, notStored: number): Record<string
 }
 
 /** One destination that the key may not write to refuses the whole request. */
-function requireRecipients(caller: Caller, destinations: Destination[]): void {
-  const refused = destinations.find(({ number }) => !mayWriteTo(caller, number));
-  if (refused === undefined) return;
-  throw new GatewayError("RECIPIENT_NOT_ALLOWED", `This API key may not write to ${refused.number}.`);
+async function requireRecipients(
+  app: App,
+  caller: Caller,
+  device: DeviceRecord,
+  destinations: Destination[],
+): Promise<void> {
+  for (const { number } of destinations)
+    if (!(await mayReach(app, caller, device.id, number)))
+      throw new GatewayError("RECIPIENT_NOT_ALLOWED", `This API key may not write to ${number}.`);
 }
 
 /** Any sent: 200; else any queued: 202; none: the first result's own error. */

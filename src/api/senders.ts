@@ -3,6 +3,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { parseChannel, parseNumber } from "../model/address.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
+import { mayReach } from "./recipients.ts";
 import type { App, SentMessage } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
@@ -15,10 +16,13 @@ import { notFound } from "./unmatched.ts";
  * @throws SENDER_NOT_FOUND, in the same words for unknown, another account's, and outside the key's `devices`
  */
 export function findSender(app: App, caller: Caller, number: string): DeviceRecord {
-  const device = mayUseNumber(caller, number) ? app.numbers.find(caller.accountId, number) : null;
+  const device = visibleDevice(app, caller, number);
   if (device === null) throw senderNotFound("sender");
   return device;
 }
+
+const visibleDevice = (app: App, caller: Caller, number: string): DeviceRecord | null =>
+  mayUseNumber(caller, number) ? app.numbers.find(caller.accountId, number) : null;
 
 /** The refusal when a key names a number that it may not use. It reads the same whether the number exists or not. */
 export const senderNotFound = (field: "sender" | "device"): GatewayError =>
@@ -42,8 +46,7 @@ export function requireLinked(app: App, device: DeviceRecord): void {
  */
 export function findDevice(app: App, caller: Caller, text: string | undefined): DeviceRecord {
   const number = parseNumber(text ?? "");
-  const device =
-    number !== null && mayUseNumber(caller, number) ? app.numbers.find(caller.accountId, number) : null;
+  const device = number === null ? null : visibleDevice(app, caller, number);
   if (device === null) throw notFound();
   return device;
 }
@@ -51,11 +54,12 @@ export function findDevice(app: App, caller: Caller, text: string | undefined): 
 /**
  * A message that was sent.
  *
- * @throws NOT_FOUND when there is none, or it is of a number that the key may not use
+ * @throws NOT_FOUND when there is none, or it is of a number or to a recipient that the key may not use
  */
 export async function findMessage(app: App, caller: Caller, id: string | undefined): Promise<SentMessage> {
   const message = id === undefined ? null : await app.outbox.find(caller.accountId, id);
-  if (message === null || !mayUseNumber(caller, message.sender)) throw notFound();
+  const device = message && visibleDevice(app, caller, message.sender);
+  if (!message || !device || !(await mayReach(app, caller, device.id, message.number))) throw notFound();
   return message;
 }
 

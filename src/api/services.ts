@@ -42,7 +42,7 @@ export interface App {
   idempotency: Pick<Idempotency, "begin">;
   groups: Pick<Groups, "list">;
   channels: Pick<Channels, "list" | "add" | "remove">;
-  lids: Pick<Lids, "resolve">;
+  lids: Pick<Lids, "resolve" | "aliasesOf">;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {

@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 
 /** What looking LIDs up takes. */
 interface LidsOptions {
-  store: Pick<Store, "readOne">;
+  store: Pick<Store, "read" | "readOne">;
   /** The linked number's own pair. */
   identity: (deviceId: number) => { number: string; lid: string | null } | null;
   /** Asks WhatsApp for what may hold unknown pairs (the groups' members), when that is possible now. */
@@ -26,10 +26,21 @@ export interface Lids {
    * @param jid address on the wire, without a device part
    */
   canonicalChat(deviceId: number, jid: string): Promise<string>;
+  /**
+   * Other names of a destination that are known; nobody is asked.
+   *
+   * @param destination digits, `…@lid`, `…@g.us` or `…@newsletter`
+   * @returns the digits behind a LID, or the LIDs of digits; empty when none is known
+   */
+  aliasesOf(deviceId: number, destination: string): Promise<string[]>;
 }
 
 const FIND = defineQuery("SELECT pn_user FROM lid_map WHERE device_id = ? AND lid_user = ?", {
   pnUser: lidMap.pnUser,
+});
+/** One person has one LID, and another after a change of the number. */
+const LIDS_OF = defineQuery("SELECT lid_user FROM lid_map WHERE device_id = ? AND pn_user = ? LIMIT 10", {
+  lidUser: lidMap.lidUser,
 });
 
 /** Reads the pairs that connections store; its own pair a number knows from its login. */
@@ -54,6 +65,18 @@ export function createLids({ store, identity, learn }: LidsOptions): Lids {
       if (!jid.endsWith("@lid")) return jid;
       const number = await known(deviceId, userOf(jid));
       return number === null ? jid : `${number}@s.whatsapp.net`;
+    },
+
+    async aliasesOf(deviceId, destination) {
+      if (destination.endsWith("@lid")) {
+        const number = await known(deviceId, userOf(destination));
+        return number === null ? [] : [number];
+      }
+      if (destination.includes("@")) return [];
+      const lids = await store.read(LIDS_OF, [deviceId, destination]);
+      const own = identity(deviceId);
+      const ownLid = own?.number === destination && own.lid ? [userOf(own.lid)] : [];
+      return [...lids.map(({ lidUser }) => lidUser), ...ownLid].map((user) => `${user}@lid`);
     },
   };
 }

@@ -100,19 +100,31 @@ export function parseLid(text: string): string | null {
   return digits === undefined ? null : `${digits}@lid`;
 }
 
+/** Digits before a star, and the kind of destination behind it; for groups with the `-` of those made before 2021. */
+const PATTERNS: Record<string, RegExp> = {
+  "@g.us": /^(?:\d{1,32}(?:-\d{0,32})?)?$/,
+  "@newsletter": /^\d{0,32}$/,
+  "@lid": /^\d{0,32}$/,
+};
+
 /**
- * One entry of a key's `recipients`: a destination, or the beginning of one followed by `*`.
+ * One entry of a key's `recipients`: a destination, or a pattern of one kind: `4915*` phone numbers, `120363*@g.us` groups,
+ * `*@newsletter` channels, `*@lid` LIDs, `*` everybody.
  *
  * @returns the normalised entry, or null when it can match nothing
  */
 export function parseRecipient(text: string): string | null {
-  const entry = text.trim();
-  if (!entry.endsWith("*")) return parseDestination(entry)?.number ?? null;
-  const start = entry
-    .slice(0, -1)
-    .replace(/[\s+\-().]/g, "")
-    .replace(/^00/, "");
-  return /^\d*$/.test(start) ? `${start}*` : null;
+  const entry = text.trim().toLowerCase();
+  const star = entry.indexOf("*");
+  if (star === -1) return parseDestination(entry)?.number ?? null;
+  const [start, host] = [entry.slice(0, star).trim(), entry.slice(star + 1)];
+  const ofKind = PATTERNS[host];
+  if (ofKind !== undefined) return ofKind.test(start) ? `${start}*${host}` : null;
+  const onlyNumbers = NUMBER_JID.test(host);
+  if (host !== "" && !(onlyNumbers && host.replace(NUMBER_JID, "") === "")) return null;
+  const digits = start.replace(/[\s+\-().]/g, "").replace(/^00/, "");
+  if (!/^\d{0,15}$/.test(digits)) return null;
+  return digits === "" && onlyNumbers ? "*@s.whatsapp.net" : `${digits}*`;
 }
 
 function malformed(part: string): string {

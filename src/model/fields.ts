@@ -83,7 +83,7 @@ export const destinations = () =>
       description: "1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid`",
     });
 
-/** A destination, or the beginning of one followed by `*`. */
+/** A destination, or a pattern of one kind of destination. */
 export const recipient = () =>
   text(1, 100)
     .transform((value, context) => {
@@ -92,11 +92,15 @@ export const recipient = () =>
       context.issues.push({
         code: "custom",
         input: value,
-        message: "Must be a destination, or the first digits of one followed by *.",
+        message:
+          "Must be a destination, or a pattern: 4915* for phone numbers, 120363*@g.us for groups, *@newsletter for channels, *@lid, or * for everybody.",
       });
       return z.NEVER;
     })
-    .meta({ description: "A destination, or the first digits of one followed by `*`" });
+    .meta({
+      description:
+        "A destination, or a pattern of one kind: `4915*` (phone numbers only), `120363*@g.us`, `*@newsletter`, `*@lid`; `*` is everybody",
+    });
 
 /** A list; one value alone is a list of one, as forms send it. */
 export const list = <T extends z.ZodType>(item: T, min: number, max: number) =>

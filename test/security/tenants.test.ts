@@ -188,6 +188,37 @@ describe("a recipient that the key may not write to", () => {
   );
 });
 
+describe("a contact who is known by LID and number", () => {
+  const limited = async (...recipients: string[]): Promise<string> => {
+    const limits = { name: "few", permissions: ["messages", "keys"], recipients };
+    const { body } = await world.gateway.post("/api-keys", limits, { key: owner.key });
+    return body["api_key"];
+  };
+
+  it("is judged by the number, groups and LIDs by patterns of their own kind, and reading like sending", async () => {
+    const { number: sender, lid, group, ids } = owner.first;
+    const person = "4915100000001";
+    const send = async (key: string, number: string) => {
+      const message = { sender, number, message: "hello" };
+      return (await world.gateway.post("/send-message", message, { key })).status;
+    };
+    const read = async (key: string) =>
+      (await world.gateway.get(`/messages/${ids["messages"]}`, { key })).status;
+    const digitsOnly = await limited("1*", "4916*", `${group.slice(0, 6)}*`);
+    const lids = await limited("*@lid");
+    const numbers = await limited("49151*");
+    const groups = await limited(`${group.slice(0, 6)}*@g.us`);
+
+    expect([await send(digitsOnly, lid), await send(digitsOnly, group), await read(digitsOnly)]).toEqual([
+      403, 403, 404,
+    ]);
+    expect([await send(lids, lid), await send(lids, person), await read(lids)]).toEqual([403, 403, 404]);
+    expect([await send(groups, lid), await read(groups)]).toEqual([403, 404]);
+    expect([await send(numbers, group), await read(numbers)]).toEqual([403, 200]);
+    expect([await send(numbers, lid), await send(groups, group)]).toEqual([200, 200]);
+  });
+});
+
 describe("what is one's own", () => {
   const inOrder = keyEndpoints
     .filter((endpoint) => placesOf(endpoint).length > 0)

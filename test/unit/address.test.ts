@@ -188,11 +188,31 @@ describe("parseRecipient", () => {
     ["0049*", "49*"],
     ["*", "*"],
     ["120363041234567890@g.us", "120363041234567890@g.us"],
+    [" 120363*@G.US ", "120363*@g.us"],
+    ["4915-16*@g.us", "4915-16*@g.us"],
+    ["*@g.us", "*@g.us"],
+    ["*@newsletter", "*@newsletter"],
+    ["12*@lid", "12*@lid"],
+    ["+49 151*@c.us", "49151*"],
+    ["*@s.whatsapp.net", "*@s.whatsapp.net"],
   ])("reads %j as %s", (text, entry) => {
     expect(parseRecipient(text)).toBe(entry);
   });
 
-  it.each(["", "abc*", "49**", "4*9", "*@g.us", "12"])("refuses %j", (text) => {
+  it.each([
+    "",
+    "abc*",
+    "49**",
+    "4*9",
+    "*@",
+    "*@example.org",
+    "*@broadcast",
+    "4*@g.us@lid",
+    "+4*@lid",
+    "-1*@g.us",
+    "1234567890123456*",
+    "12",
+  ])("refuses %j", (text) => {
     expect(parseRecipient(text)).toBeNull();
   });
 });

@@ -3,6 +3,7 @@ import { authorize, mayUseNumber, mayWriteTo, requireMayGrant } from "../../../s
 import type { Grants } from "../../../src/accounts/caller.ts";
 import { GatewayError } from "../../../src/model/errors.ts";
 
+const to = (destination: string, ...aliases: string[]) => ({ destination, aliases });
 const grants = (more: Partial<Grants> = {}): Grants => ({
   permissions: [],
   devices: null,
@@ -39,14 +40,14 @@ describe("what a key may do", () => {
   it("is bound to its recipients, patterns included", () => {
     const own = grants({ recipients: ["49151234567", "4420*", "120363@g.us"] });
 
-    expect(["49151234567", "4420", "44201", "120363@g.us"].map((to) => mayWriteTo(own, to))).toEqual(
+    expect(["49151234567", "4420", "44201", "120363@g.us"].map((one) => mayWriteTo(own, to(one)))).toEqual(
       Array.from({ length: 4 }, () => true),
     );
-    expect(["4915123456", "491512345678", "442", "1@lid", ""].map((to) => mayWriteTo(own, to))).toEqual(
+    expect(["4915123456", "491512345678", "442", "1@lid", ""].map((one) => mayWriteTo(own, to(one)))).toEqual(
       Array.from({ length: 5 }, () => false),
     );
-    expect(mayWriteTo(grants({ recipients: ["*"] }), "anything@lid")).toBe(true);
-    expect(mayWriteTo(grants({ recipients: [] }), "4915")).toBe(false);
+    expect(mayWriteTo(grants({ recipients: ["*"] }), to("anything@lid"))).toBe(true);
+    expect(mayWriteTo(grants({ recipients: [] }), to("4915"))).toBe(false);
   });
 });
 

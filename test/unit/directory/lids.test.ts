@@ -59,3 +59,19 @@ describe("the key of a chat", () => {
     expect(await lids.canonicalChat(DEVICE, "1203@g.us")).toBe("1203@g.us");
   });
 });
+
+describe("the other names of a contact", () => {
+  it("are the number behind a LID and the LIDs of a number, of its own device alone", async () => {
+    const store = await temporaryStore();
+    const lids = createLids({ store, identity: () => ({ number: "491700", lid: "55@lid" }) });
+    await tell(store, "77", "4915001");
+    await tell(store, "78", "4915001");
+
+    expect(await lids.aliasesOf(DEVICE, "77@lid")).toEqual(["4915001"]);
+    expect(await lids.aliasesOf(DEVICE, "4915001")).toEqual(["77@lid", "78@lid"]);
+    expect(await lids.aliasesOf(DEVICE, "491700")).toEqual(["55@lid"]);
+    expect(await lids.aliasesOf(DEVICE, "79@lid")).toEqual([]);
+    expect(await lids.aliasesOf(DEVICE, "1203@g.us")).toEqual([]);
+    expect(await lids.aliasesOf(DEVICE + 1, "77@lid")).toEqual([]);
+  });
+});

@@ -122,11 +122,14 @@ describe("the events of an account", () => {
 const text = async (reader: ReadableStreamDefaultReader<Uint8Array>) =>
   new TextDecoder().decode((await reader.read()).value);
 
+const everybody = async () => true;
+
 describe("the stream of one listener", () => {
   it("writes a comment at once, another while nothing happens, and ends with the gateway", async () => {
     const ending = new AbortController();
     const reader = set().events.read("a1", null)!;
     const stream = eventStream({
+      mayReach: everybody,
       reader,
       caller: async () => caller,
       ending: ending.signal,
@@ -145,6 +148,7 @@ describe("the stream of one listener", () => {
     let known: typeof caller | null = caller;
     const reader = events.read("a1", null)!;
     const out = eventStream({
+      mayReach: everybody,
       reader,
       caller: async () => known,
       ending: new AbortController().signal,
@@ -163,6 +167,7 @@ describe("the stream of one listener", () => {
     const { events } = set();
     const reader = events.read("a1", null)!;
     const stream = eventStream({
+      mayReach: everybody,
       reader,
       caller: async () => caller,
       ending: new AbortController().signal,
