@@ -12,7 +12,7 @@ const { BOTS_DIR } = process.env;
 
 /** Tests that start the built gateway; the others run against the sources alone and need no build. */
 const GATEWAY_TESTS = [
-  "test/{api,app,compat,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
+  "test/{api,app,attack,compat,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
   "test/cli/{parley,bots}.test.ts",
   "test/readme.test.ts",
 ];

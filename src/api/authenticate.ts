@@ -38,10 +38,15 @@ export function authenticateOperator(app: App, event: H3Event): void {
     );
 }
 
+const SCHEME = "bearer";
+
 /** Other schemes are left alone: a proxy in front may use them. */
 export function bearerToken(event: H3Event): string | null {
-  const header = event.req.headers.get("authorization");
-  return /^Bearer\s+(\S.*?)\s*$/i.exec(header ?? "")?.[1] ?? null;
+  const header = event.req.headers.get("authorization")?.trim() ?? "";
+  // Cut at the first blank and trimmed: a pattern for "blanks, text, blanks" tries every place where they might part.
+  const scheme = header.slice(0, SCHEME.length);
+  if (scheme.toLowerCase() !== SCHEME || !/^\s/.test(header.slice(SCHEME.length))) return null;
+  return header.slice(SCHEME.length).trim();
 }
 
 /** What is no text cannot be a key, and must not pass for "none given". */

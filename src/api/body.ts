@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { GatewayError } from "../model/errors.ts";
-import { decodeForm } from "./form.ts";
+import { decodeForm, MAX_PAIRS } from "./form.ts";
 
 /** 1 MiB: a longer body is refused before it is read to its end. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -30,9 +30,10 @@ export async function readBodyFields(
   if (bytes.length === 0) return {};
   const text = decodeUtf8(bytes);
   if (type !== FORM || text.trimStart().startsWith("{")) return parseObject(text);
-  const { fields, notUtf8 } = decodeForm(text.trim(), lists);
-  if (notUtf8.length > 0) throw invalidJson("The body is not UTF-8.");
-  return fields;
+  const form = decodeForm(text.trim(), lists);
+  if (form === null) throw tooManyFields("body");
+  if (form.notUtf8.length > 0) throw invalidJson("The body is not UTF-8.");
+  return form.fields;
 }
 
 function contentType(event: H3Event): string {
@@ -106,6 +107,11 @@ async function readWebBytes(event: H3Event): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** A form that is far larger than any endpoint's: nothing of it was decoded. */
+export const tooManyFields = (where: "body" | "query"): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", {
+    fields: { [where]: [`Has more than ${MAX_PAIRS} fields.`] },
+  });
 const invalidJson = (message: string): GatewayError => new GatewayError("INVALID_JSON", message);
 const unsupported = (message: string): GatewayError => new GatewayError("UNSUPPORTED_CONTENT_TYPE", message);
 const bodyTooLarge = (): GatewayError =>

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { z } from "zod";
 import { GatewayError } from "../model/errors.ts";
-import { readBodyFields } from "./body.ts";
+import { readBodyFields, tooManyFields } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { decodeForm } from "./form.ts";
 import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
@@ -18,14 +18,16 @@ const listsOf = new WeakMap<z.ZodObject, ReadonlySet<string>>();
 /**
  * Body of a POST, PUT or PATCH; query of a GET or DELETE.
  *
- * @throws BODY_TOO_LARGE, UNSUPPORTED_CONTENT_TYPE, INVALID_JSON
+ * @throws BODY_TOO_LARGE, UNSUPPORTED_CONTENT_TYPE, INVALID_JSON; INVALID_PARAMETERS for a form of too many fields
  */
 export async function readInput(event: H3Event, endpoint: Endpoint): Promise<RawInput> {
   const lists = listFields(endpoint.input);
   if (endpoint.method !== "GET" && endpoint.method !== "DELETE")
     return { fields: await readBodyFields(event, lists), problems: {} };
-  const { fields, notUtf8 } = decodeForm(event.url.search.replace(/^\?/, ""), lists);
-  return { fields, problems: Object.fromEntries(notUtf8.map((name) => [name, ["Is not UTF-8."]])) };
+  const form = decodeForm(event.url.search.replace(/^\?/, ""), lists);
+  if (form === null) throw tooManyFields("query");
+  const problems = Object.fromEntries(form.notUtf8.map((name) => [name, ["Is not UTF-8."]]));
+  return { fields: form.fields, problems };
 }
 
 /**
@@ -35,9 +37,9 @@ export async function readInput(event: H3Event, endpoint: Endpoint): Promise<Raw
 export function validate<I extends z.ZodObject>(schema: I, raw: RawInput): z.output<I> {
   const given = Object.entries(raw.fields).filter(([, value]) => value !== null);
   const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
-  const known = Object.entries(raw.problems).filter(([name]) => Object.hasOwn(schema.shape, name));
-  if (parsed.success && known.length === 0) return parsed.data;
-  const fields = { ...fieldProblems(parsed.error?.issues ?? []), ...Object.fromEntries(known) };
+  // Also of fields that nobody knows: a query is refused for what a body is refused for.
+  if (parsed.success && Object.keys(raw.problems).length === 0) return parsed.data;
+  const fields = { ...fieldProblems(parsed.error?.issues ?? []), ...raw.problems };
   throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
 }
 

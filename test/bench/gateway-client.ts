@@ -6,7 +6,7 @@ import type { BenchGateway } from "./processes.ts";
 export type Json = Record<string, any>;
 
 export async function call(
-  gateway: BenchGateway,
+  gateway: Pick<BenchGateway, "url">,
   method: string,
   path: string,
   body?: Json,
@@ -30,7 +30,7 @@ export async function createAccount(gateway: BenchGateway): Promise<string> {
 
 /** Links a number as a user does: asks for the QR, lets the owner's phone scan its text, waits until it is connected. */
 export async function link(
-  gateway: BenchGateway,
+  gateway: Pick<BenchGateway, "url">,
   sim: Simulator,
   key: string,
   number: string,

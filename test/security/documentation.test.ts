@@ -1,13 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { loadAttacks } from "../attack/load.ts";
 
 const root = new URL("../../", import.meta.url);
 const linesOf = (file: string): string[] =>
   readFileSync(new URL(file, root), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("| **"));
-const lines = linesOf("docs/security.md");
+const security = linesOf("docs/security.md");
+const lines = security.filter((line) => /^\| \*\*\d/.test(line));
+const classes = security.filter((line) => !lines.includes(line));
 
 /** `test/x.test.ts` "title", "title"; … */
 function testsOf(line: string): { file: string; titles: string[] }[] {
@@ -24,7 +27,14 @@ describe("docs/security.md", () => {
     expect(numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it.each(named(lines))("names tests that exist for %s", (_, line) => {
+  it("has a line for the class of every attack", async () => {
+    const attacks = await loadAttacks();
+    const known = classes.map((line) => /^\| \*\*([A-Z]\d+)\*\* /.exec(line)?.[1]);
+    expect(attacks.length).toBeGreaterThan(0);
+    expect(attacks.filter((attack) => !known.includes(attack.class))).toEqual([]);
+  });
+
+  it.each(named(security))("names tests that exist for %s", (_, line) => {
     expect(missingTests(line)).toEqual([]);
   });
 });
