@@ -15,8 +15,13 @@ export interface Wish {
 
 /** "2 espresso", "2 x espresso", "espresso": what stands behind `add` and `remove`. */
 export function readWish(text: string): Wish | null {
-  const found = /^(?:(\d{1,4})\s*[x×]?\s+)?(\S.*)$/i.exec(text.trim());
-  return found && { pieces: Number(found[1] ?? 1), what: found[2]! };
+  // Word by word: an expression that may take the spaces for either side takes quadratic time on many of them.
+  const [first = "", ...others] = text.trim().split(/\s+/);
+  if (first === "") return null;
+  const count = others.length > 0 ? /^(\d{1,4})([x×]?)$/i.exec(first) : null;
+  if (count === null) return { pieces: 1, what: [first, ...others].join(" ") };
+  const times = count[2] === "" && others.length > 1 && /^[x×]$/i.test(others[0]!);
+  return { pieces: Number(count[1]), what: others.slice(times ? 1 : 0).join(" ") };
 }
 
 /** @returns whether it fits: a cart has at most {@link MOST_PIECES} of a thing */

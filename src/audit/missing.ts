@@ -167,4 +167,4 @@ function named(message: Incoming): MissingMessage {
   return { id, chat: chatKey, sender, fromMe, jid: chat, participant, timestamp, reason: "history" };
 }
 
-const userOf = (id: string): string => id.replace(/@.*$/, "");
+const userOf = (id: string): string => id.replace(/@.*/s, "");

@@ -82,7 +82,7 @@ export function createSentElsewhere(
       const results = await writer.commit(
         unknown.map(([waId, jid]) => ({
           sql: NOTE,
-          args: [deviceId, jid, waId, time.now(), jid.replace(/@.*$/, "")],
+          args: [deviceId, jid, waId, time.now(), jid.replace(/@.*/s, "")],
         })),
       );
       book.noted += results.filter((result) => result.rows.length > 0).length;

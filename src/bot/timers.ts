@@ -129,7 +129,7 @@ export function createTimers(deps: TimersDeps): Timers {
 function withNumber(body: TimerBody, sender: string): TimerBody {
   if (sender === body.sender) return body;
   const chatKey = body.chatKey === body.sender ? sender : body.chatKey;
-  return { ...body, sender, chatKey, lid: body.lid ?? body.sender, number: sender.replace(/@.*$/, "") };
+  return { ...body, sender, chatKey, lid: body.lid ?? body.sender, number: sender.replace(/@.*/s, "") };
 }
 
 function messageOf({ id, botId, key }: DueTimer, body: TimerBody, now: number): Incoming {

@@ -63,7 +63,7 @@ function splitWords(text: string): { word: string; end: number }[] {
 
 function readCommand(text: string): Words["command"] {
   if (!text.startsWith("/") || text.length > LONGEST_COMMAND) return null;
-  const found = /^\/([\p{L}\p{N}_-]{1,64})(?:\s+([\s\S]*))?$/u.exec(text.trim());
+  const found = /^\/([\p{L}\p{N}_-]{1,64})(?:\s([\s\S]*))?$/u.exec(text.trim());
   const key = found && normalise(found[1]!);
   if (!found || key === null) return null;
   const rest = (found[2] ?? "").trim();

@@ -83,5 +83,5 @@ export function createLids({ store, identity, learn }: LidsOptions): Lids {
 
 /** `123:4@lid` → `123` */
 function userOf(lid: string): string {
-  return lid.replace(/[:@].*$/, "");
+  return lid.replace(/[:@].*/s, "");
 }

@@ -17,7 +17,10 @@ export function documentName(
 ): string {
   const given = caption?.trim() || plain(namedBy(disposition)) || plain(lastSegment(url)) || "file";
   if (EXTENSION.test(given) || extension === "") return given;
-  return `${given.replace(/\.+$/, "")}.${extension}`;
+  let end = given.length;
+  // By hand: a pattern anchored at the end takes quadratic time on a long row of dots.
+  while (given[end - 1] === ".") end--;
+  return `${given.slice(0, end)}.${extension}`;
 }
 
 /** Names that come from elsewhere are names only: no folders, nothing that cannot be seen. */

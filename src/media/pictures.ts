@@ -51,7 +51,7 @@ export async function readVideo(ffmpeg: Ffmpeg, path: string): Promise<Picture &
 
 /** `  Duration: 00:01:02.50, start: …` */
 function durationIn(said: string): number | null {
-  const [, hours, minutes, seconds] = /^\s*Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/m.exec(said) ?? [];
+  const [, hours, minutes, seconds] = /^ *Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/m.exec(said) ?? [];
   if (seconds === undefined) return null;
   return Math.max(1, Math.round(Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)));
 }

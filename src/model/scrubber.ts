@@ -12,7 +12,7 @@ const PATTERNS: [RegExp, string][] = [
   [/\bparley_[0-9A-Za-z]{16,}/g, "parley_[redacted]"],
   [/\bwhsec_[A-Za-z0-9+/=_-]{8,}/g, "whsec_[redacted]"],
   [/\b(Bearer|Basic)(\s+|%20|\+)[^\s"'\\,;]+/gi, "$1 [redacted]"],
-  [/:\/\/[^\s/"'\\@]*:[^\s/"'\\@]+@/g, "://[redacted]@"],
+  [/:\/\/[^\s/"'\\@]+@/g, "://[redacted]@"],
   [/("(?:api_key|apikey|authorization|secret|token|password)"\s*:\s*)"(?:[^"\\]|\\.)*"/gi, '$1"[redacted]"'],
 ];
 
@@ -48,7 +48,7 @@ function spellings(secret: string | Uint8Array): string[] {
   const hex = bytes.toString("hex");
   // Without the padding, which some writers leave out and URLs spell differently.
   return [
-    base64.replace(/=+$/, ""),
+    base64.replace(/={1,2}$/, ""),
     encodeURIComponent(base64),
     bytes.toString("base64url"),
     hex,

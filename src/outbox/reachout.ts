@@ -53,7 +53,7 @@ export function createReachout(store: Store): Reachout {
   /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
   async function isFirstContact(deviceId: number, chat: string): Promise<boolean> {
     if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
-    return (await store.readOne(KNOWN, [deviceId, chat, chat.replace(/@.*$/, "")])) === null;
+    return (await store.readOne(KNOWN, [deviceId, chat, chat.replace(/@.*/s, "")])) === null;
   }
 
   return {

@@ -78,7 +78,7 @@ function withFreshPreKeys(creds: StoredCreds): StoredCreds {
 function isOwn(id: string, { me }: StoredCreds): boolean {
   const [, user = "", device = ""] = id.split("::");
   return [me?.id, me?.lid].some((jid) => {
-    const [own = "", ownDevice = "0"] = (jid ?? "").replace(/@.*$/, "").split(":");
+    const [own = "", ownDevice = "0"] = (jid ?? "").replace(/@.*/s, "").split(":");
     return own !== "" && user.replace(/_\d+$/, "") === own && device === ownDevice;
   });
 }
