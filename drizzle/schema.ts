@@ -292,6 +292,9 @@ export const outbox = sqliteTable(
     ordinal: integer().notNull().default(0),
     state: text().notNull().default("queued"),
     attempts: integer().notNull().default(0),
+    /** Attempts that came to nothing without the connection being at fault, and when the first of them ended. */
+    failures: integer().notNull().default(0),
+    failingSince: integer("failing_since"),
     error: text({ mode: "json" }).$type<Record<string, unknown> | null>(),
     /** Sealed JSON of `Draft`. */
     body: blob({ mode: "buffer" }).notNull(),

@@ -76,7 +76,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     accounts,
     keys,
     numbers: { ...numbers, register, remove },
-    outbox: { submit: path.submit, find: path.findSent },
+    outbox: { submit: path.submit, find: path.findSent, waitsForMedia: path.outbox.waitsForMedia },
     idempotency: createIdempotency({ store, log }),
     audit,
     groups,

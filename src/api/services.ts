@@ -36,7 +36,7 @@ export interface App {
   keys: Pick<ApiKeys, "authenticate" | "issue" | "list" | "remove" | "rotate">;
   numbers: Pick<Numbers, "list" | "find" | "register" | "remove" | "logout" | "link" | "why" | "isLinked">;
   audit: Pick<Audit, "report">;
-  outbox: Pick<Outbox, "submit"> & {
+  outbox: Pick<Outbox, "submit" | "waitsForMedia"> & {
     find(accountId: string, waId: string): Promise<SentMessage | null>;
   };
   idempotency: Pick<Idempotency, "begin">;

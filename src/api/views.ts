@@ -4,6 +4,7 @@ import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
 import { view } from "../model/view.ts";
+import type { MediaWait } from "../outbox/senders.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
 import { webhook } from "../webhooks/settings.ts";
@@ -55,7 +56,7 @@ export const deviceView = (device: DeviceRecord) => ({
 });
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
-export const whyView = (why: Why) => ({
+export const whyView = (why: Why, media: MediaWait | null) => ({
   state: why.state,
   since: iso(why.since),
   last_close:
@@ -63,8 +64,13 @@ export const whyView = (why: Why) => ({
       ? null
       : { code: why.lastClose.code, reason: why.lastClose.reason, at: iso(why.lastClose.at) },
   next_retry_at: isoOrNull(why.nextRetryAt),
-  advice: why.advice,
+  advice: why.state === "connected" && media !== null ? mediaAdvice(media) : why.advice,
 });
+
+const mediaAdvice = ({ since, chats, reason }: MediaWait): string =>
+  `Since ${iso(since)} WhatsApp's media service has not taken files: ${reason} ${
+    chats === 1 ? "One chat waits" : `${chats} chats wait`
+  } for it and will go on by themselves; all others are in order.`;
 
 /** A message that was sent, with every state it has had. */
 export const messageView = (message: SentMessage) => ({

@@ -10,6 +10,8 @@ export interface QueuedMessage extends QueuedRow {
   uncertain: boolean;
   /** Its chat is known to be one that the number may write in. */
   allowed: boolean;
+  /** WhatsApp's media service takes no files: since when (Unix milliseconds) it waits for that, and what was last heard. */
+  waitsForMedia: { since: number; reason: string } | null;
 }
 
 /** The messages of one chat, in their order. */

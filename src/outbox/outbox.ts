@@ -9,7 +9,7 @@ import type { Statement, Store } from "../store/store.ts";
 import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
-import { createSenders } from "./senders.ts";
+import { createSenders, type MediaWait } from "./senders.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { createStateCollector } from "./states.ts";
 import { createUncertainSends } from "./uncertain.ts";
@@ -89,6 +89,8 @@ export interface Outbox extends SentReader {
   abandon(deviceId: number): Promise<void>;
   /** The number is erased: nothing of it stays in memory. */
   forget(deviceId: number): void;
+  /** What waits because WhatsApp's media service takes no files; null when nothing does. */
+  waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
   /** Reads what numbers share. Call it before the first send. */
@@ -216,6 +218,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     wake: senders.wake,
     abandon: senders.abandon,
     forget: senders.forget,
+    waitsForMedia: senders.waitsForMedia,
     onClockMoved: senders.onClockMoved,
     start: senders.start,
     open: senders.open,

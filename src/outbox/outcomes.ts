@@ -4,15 +4,17 @@ import type { SendOutcome } from "../whatsapp/port.ts";
 import type { RateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Endings } from "./endings.ts";
+import { givenUp, type FailedAttempt, type PoisonWatch } from "./poison.ts";
 import type { Reachout } from "./reachout.ts";
 import type { Rows, SendError } from "./rows.ts";
 import type { NextStep } from "./sender.ts";
 
 interface OutcomeHandlerDeps {
-  store: Pick<Store, "writer">;
+  store: Pick<Store, "writer" | "now">;
   rows: Rows;
   reachout: Reachout;
   backoff: RateLimitBackoff;
+  poison: PoisonWatch;
   endings: Endings;
   log: Logger;
 }
@@ -25,7 +27,7 @@ const STALE_ADDRESSING = 479;
 
 /** One handler for all numbers. */
 export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
-  const { store, rows, reachout, backoff, endings, log } = deps;
+  const { store, rows, reachout, backoff, poison, endings, log } = deps;
 
   async function refused(
     message: QueuedMessage,
@@ -51,29 +53,58 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     return "done";
   }
 
-  async function unacknowledged(message: QueuedMessage, reason: string): Promise<NextStep> {
+  /** No acknowledgement: it is sent again under the same id, unless it has shown that it never will be taken. */
+  async function unacknowledged(message: QueuedMessage, outcome: FailedAttempt): Promise<NextStep> {
+    const { deviceId: device, waId, attempts } = message;
+    const { reason } = outcome;
+    poison.failed(message, outcome);
+    if (poison.isPoison(message)) {
+      log.error({ device, message: waId, attempts, reason }, "a message is given up; its chat goes on");
+      await endings.failed(message, givenUp(message, outcome, store.now()));
+      return "done";
+    }
     log.info(
-      { device: message.deviceId, message: message.waId, attempts: message.attempts, reason },
+      { device, message: waId, attempts, reason },
       "no acknowledgement; the message is sent again under the same id",
     );
     await store.writer
-      .commit([rows.attempted(message.id, message.attempts)])
+      .commit([rows.attempted(message)])
       .catch(() => log.warn("the number of attempts could not be stored"));
     return "later";
   }
 
+  /** The number is held back; a message that alone is limited waits by itself, or it would hold back all others for ever. */
+  async function limited(
+    message: QueuedMessage,
+    outcome: SendOutcome & { kind: "limited" },
+  ): Promise<NextStep> {
+    await backoff.limited(message.deviceId);
+    if (poison.isAlone(message)) return unacknowledged(message, outcome);
+    poison.failed(message, outcome);
+    return "again";
+  }
+
+  function noteMedia(message: QueuedMessage, outcome: SendOutcome): void {
+    message.waitsForMedia =
+      outcome.kind === "unknown" && outcome.blame === "media"
+        ? { since: message.waitsForMedia?.since ?? store.now(), reason: outcome.reason }
+        : null;
+  }
+
   return async (message, outcome) => {
     message.attempts++;
-    if (outcome.kind === "sent") backoff.accepted(message.deviceId);
+    noteMedia(message, outcome);
+    if (outcome.kind === "sent") {
+      backoff.accepted(message.deviceId);
+      poison.acknowledged(message.deviceId);
+    }
     // Whoever has received it has it, whatever came of sending it once more.
     if (outcome.kind === "sent" || message.confirmed) {
       await endings.sent(message);
       return "done";
     }
     if (outcome.kind === "refused") return refused(message, outcome);
-    if (outcome.kind === "unknown") return unacknowledged(message, outcome.reason);
-    await backoff.limited(message.deviceId);
-    return "again";
+    return outcome.kind === "unknown" ? unacknowledged(message, outcome) : limited(message, outcome);
   };
 }
 

@@ -37,14 +37,22 @@ interface QueueLoaderDeps {
 const IDS_PER_PAGE = 1_000;
 const ROWS_PER_PAGE = 200;
 /** What holds of a row that was found in the table: an earlier run may have sent it, and groups may have changed. */
-const FOUND = { draft: null, confirmed: false, retried: false, uncertain: true, allowed: false };
+const FOUND = {
+  draft: null,
+  confirmed: false,
+  retried: false,
+  uncertain: true,
+  allowed: false,
+  waitsForMedia: null,
+};
 
 const QUEUED_IDS = defineQuery(
   "SELECT id FROM outbox WHERE device_id = ? AND state = 'queued' AND id > ? ORDER BY id LIMIT ?",
   { id: integer() },
 );
 const QUEUED_ROWS = defineQuery(
-  `SELECT id, device_id, wa_id, chat, jid, is_reply, attempts, created_at FROM outbox
+  `SELECT id, device_id, wa_id, chat, jid, is_reply, attempts, failures, failing_since, created_at
+FROM outbox
 WHERE id IN (SELECT value FROM json_each(?)) AND state = 'queued' ORDER BY id`,
   {
     id: outbox.id,
@@ -54,6 +62,8 @@ WHERE id IN (SELECT value FROM json_each(?)) AND state = 'queued' ORDER BY id`,
     jid: outbox.jid,
     isReply: outbox.isReply,
     attempts: outbox.attempts,
+    failures: outbox.failures,
+    failingSince: outbox.failingSince,
     createdAt: outbox.createdAt,
   },
 );

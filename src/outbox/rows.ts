@@ -35,6 +35,10 @@ export interface QueuedRow {
   jid: string;
   isReply: boolean;
   attempts: number;
+  /** Attempts that came to nothing without the connection being at fault. */
+  failures: number;
+  /** When the first of these ended, Unix milliseconds; null while there is none. */
+  failingSince: number | null;
   createdAt: number;
   /** Null: still to be read from the row. */
   draft: Draft | null;
@@ -132,9 +136,14 @@ export function createRows(box: SecretBox, now: () => number) {
       return { sql: REACHED[state], args: [attempts, ...at, deviceId, waId] };
     },
 
-    attempted: (id: number, attempts: number): Statement => ({
-      sql: "UPDATE outbox SET attempts = ? WHERE id = ?",
-      args: [attempts, id],
+    attempted: ({
+      id,
+      attempts,
+      failures,
+      failingSince,
+    }: Pick<QueuedRow, "id" | "attempts" | "failures" | "failingSince">): Statement => ({
+      sql: "UPDATE outbox SET attempts = ?, failures = ?, failing_since = ? WHERE id = ?",
+      args: [attempts, failures, failingSince, id],
     }),
 
     failed: (id: number, attempts: number, error: SendError): Statement =>

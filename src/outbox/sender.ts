@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "pino";
+import { StorageUnavailable } from "../store/errors.ts";
 import { backoffMs, type Cancel, type Time } from "../model/time.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createWaitingChats, type Chat, type QueuedMessage } from "./chats.ts";
@@ -33,6 +34,8 @@ export interface Sender {
   /** @param id of the message's row */
   has(id: number): boolean;
   messages(): QueuedMessage[];
+  /** The first of each chat. */
+  heads(): Iterable<QueuedMessage>;
   /** The connection is open (again): whatever waited for it goes on. */
   wake(): void;
   readonly size: number;
@@ -163,13 +166,12 @@ export function createSender(deps: SenderDeps): Sender {
       const outgoing = await deps.compose(message);
       if (outgoing === null) return "done";
       return await deps.handleOutcome(message, await connection.send(outgoing));
-    } catch (error) {
+    } catch (err) {
       // The database could not be read, or a connection broke its word. The message stays; so does its id.
-      deps.log.error(
-        { message: message.waId, error: error instanceof Error ? error.name : "unknown" },
-        "an attempt to send ended in an error; it is made again",
-      );
-      return "later";
+      deps.log.error({ err, message: message.waId }, "an attempt to send ended in an error");
+      const reason = err instanceof Error ? err.name : "unknown";
+      const blame = err instanceof StorageUnavailable ? ("line" as const) : ("gateway" as const);
+      return deps.handleOutcome(message, { kind: "unknown", reason, blame });
     }
   }
 
@@ -216,6 +218,9 @@ export function createSender(deps: SenderDeps): Sender {
     find: chats.find,
     has: chats.has,
     messages: chats.messages,
+    *heads() {
+      for (const { messages } of chats.all()) if (messages[0] !== undefined) yield messages[0];
+    },
     wake() {
       void eachChat((chat) => {
         chat.failures = 0;

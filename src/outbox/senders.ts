@@ -12,6 +12,7 @@ import { createComposer } from "./compose.ts";
 import { createEndings, EXPIRED } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
+import { createPoisonWatch } from "./poison.ts";
 import { recentlyLeft } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
@@ -39,6 +40,15 @@ interface SendersDeps {
   isAwaited: (message: QueuedMessage) => boolean;
 }
 
+/** Chats whose next message waits for WhatsApp's media service. */
+export interface MediaWait {
+  /** Unix milliseconds. */
+  since: number;
+  chats: number;
+  /** What was last heard of the service, a sentence for people. */
+  reason: string;
+}
+
 /** The senders of all numbers: brings rows to them and takes rows away from them. */
 export interface Senders {
   /** @param results of the inserts of `stored`, after their commit */
@@ -49,6 +59,8 @@ export interface Senders {
   confirm(deviceId: number, waId: string): void;
   abandon(deviceId: number): Promise<void>;
   forget(deviceId: number): void;
+  /** What waits because WhatsApp's media service takes no files; null when nothing does. */
+  waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
   start(): Promise<void>;
@@ -98,7 +110,8 @@ export function createSenders(deps: SendersDeps): Senders {
     endings,
     retentionDays: config.retentionDays,
   });
-  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
+  const poison = createPoisonWatch(store.now);
+  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, poison, endings });
   const senders = new Map<number, NumberSender>();
   const abandoning = new Map<number, Promise<void>>();
   let leftBefore = new Map<number, number[]>();
@@ -238,9 +251,21 @@ export function createSenders(deps: SendersDeps): Senders {
       if (known === undefined) return;
       senders.delete(deviceId);
       backoff.forget(deviceId);
+      poison.forget(deviceId);
       known.queue.stop();
       for (const message of known.sender.clear()) settled(message, { state: "failed", error: NOT_LINKED });
       void known.sender.stop();
+    },
+
+    waitsForMedia(deviceId) {
+      let [since, chats, last] = [Infinity, 0, ""];
+      for (const { waitsForMedia: wait } of senders.get(deviceId)?.sender.heads() ?? []) {
+        if (wait === null) continue;
+        since = Math.min(since, wait.since);
+        last = wait.reason;
+        chats++;
+      }
+      return chats === 0 ? null : { since, chats, reason: last };
     },
 
     async start() {
@@ -284,6 +309,8 @@ function toQueued(
     jid,
     isReply: Number(inserted.is_reply) === 1,
     attempts: 0,
+    failures: 0,
+    failingSince: null,
     createdAt,
     draft: held ? row.draft : null,
     confirmed: false,
@@ -291,6 +318,7 @@ function toQueued(
     uncertain: false,
     // Sends by REST were asked about before they were stored.
     allowed: row.origin === "api",
+    waitsForMedia: null,
   };
 }
 

@@ -88,9 +88,9 @@ export type SendOutcome =
   | { kind: "sent" }
   /**
    * It may have been written or not: WhatsApp did not answer, the connection closed, or no ack came in time. Send the same
-   * id again.
+   * id again. `reason` is a sentence for people unless the gateway is to blame; `code` is the status that came, if one did.
    */
-  | { kind: "unknown"; reason: string }
+  | { kind: "unknown"; reason: string; code?: number; blame?: Blame }
   /** WhatsApp wants this number to ask less often (429). Nothing went out; send the same id again after a pause. */
   | { kind: "limited"; reason: string }
   /**
@@ -98,6 +98,13 @@ export type SendOutcome =
    * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, else a text for the log.
    */
   | { kind: "refused"; code: number; reason: string; until?: number };
+
+/**
+ * What an attempt without an outcome says nothing against the message for: `line`, the connection or the gateway's storage;
+ * `media`, WhatsApp's media service as a whole. `gateway`: an error of its own, whose reason is for the log alone. Absent: as
+ * far as can be told it is the message, or whom it is for.
+ */
+export type Blame = "line" | "media" | "gateway";
 
 /** A group as WhatsApp tells of it. */
 export interface GroupInfo {

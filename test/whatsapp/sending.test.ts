@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createTime, systemTime } from "../../src/model/time.ts";
+import type { Simulator } from "../../src/simulator/index.ts";
+import type { LibrarySimulator } from "../../src/simulator/inside.ts";
 import type { SendOutcome } from "../../src/whatsapp/port.ts";
 import { link as linkBare } from "../simulator/_setup.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn } from "./_setup.ts";
@@ -27,6 +29,10 @@ async function setup() {
   await link(simulator, number);
   return { simulator, guest, other, number, store };
 }
+
+const devicesOf = (simulator: Simulator, number: string) => [
+  ...(simulator as LibrarySimulator).server.world.account(number).devices.values(),
+];
 
 /** Tries again as the outbox does: a question that was lost is waited for a while by whoever asks the same. */
 const sentInTheEnd = (send: () => Promise<SendOutcome>): Promise<unknown> =>
@@ -73,6 +79,49 @@ describe("a question of a send that WhatsApp leaves unanswered", () => {
     const written = { number: OWN, direction: "in", tag: "message" } as const;
     expect(await simulator.countStanzas({ ...written, id: OTHER_ID })).toBe(1);
   });
+});
+
+describe("an address without devices", () => {
+  const nobody = { kind: "refused", reason: "not_on_whatsapp" };
+
+  it("is nobody's when WhatsApp knows no such LID, now and the next time", async () => {
+    const { number } = await setup();
+    expect(await number.send("77000000000001@lid", "hello", ID)).toMatchObject(nobody);
+    expect(await number.send("77000000000001@lid", "hello", OTHER_ID)).toMatchObject(nobody);
+  });
+
+  it("is nobody's only when WhatsApp says so: silence is no answer, nor is one that names nobody", async () => {
+    const { simulator, number } = await setup();
+    await simulator.faults.unansweredIqs({ number: OWN, xmlns: "usync", times: 100 });
+    expect(await number.send("77000000000001@lid", "hello", ID)).toMatchObject({ kind: "unknown" });
+    await simulator.faults.clear();
+    devicesOf(simulator, OWN).forEach((device) => (device.listed = false));
+    // Not even this number itself is in the answer.
+    const server = (simulator as LibrarySimulator).server;
+    server.world.find = () => undefined;
+    expect(await number.send("77000000000002@lid", "hello", OTHER_ID)).toMatchObject({ kind: "unknown" });
+  });
+
+  it("is somebody's whom WhatsApp names: the message is to blame, and may be tried again", async () => {
+    const { simulator, guest, number } = await setup();
+    const devices = devicesOf(simulator, GUEST);
+    for (const device of devices) device.listed = false;
+    for (const to of [guest.lid, GUEST]) {
+      const outcome = await number.send(to, "hello", ID);
+      expect(outcome).toEqual({ kind: "unknown", reason: expect.stringContaining("what devices") });
+    }
+    for (const device of devices) device.listed = true;
+    expect(await number.send(GUEST, "hello", OTHER_ID)).toEqual({ kind: "sent" });
+  });
+});
+
+it("on a connection that is closed by now nothing is a message's own fault", async () => {
+  const { simulator, number } = await setup();
+  await simulator.faults.unansweredIqs({ number: OWN, xmlns: "usync", times: 100 });
+  const sending = number.send(GUEST, "hello", ID);
+  await number.close();
+  expect(await sending).toMatchObject({ kind: "unknown", blame: "line" });
+  expect(await number.send(GUEST, "hello", ID)).toMatchObject({ kind: "unknown", blame: "line" });
 });
 
 it("devices are asked for once, and keys once, for all messages to a contact", async () => {

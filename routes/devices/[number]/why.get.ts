@@ -5,5 +5,8 @@ import { ofDevice } from "../../../src/api/webhooks.ts";
 
 /** `GET /devices/{number}/why`: why it is in its state, and what to do. */
 export default defineApi(whyDevice, async ({ app, caller, params }) => ({
-  data: whyView(await ofDevice(app, caller, params["number"], (id) => app.numbers.why(id))),
+  data: await ofDevice(app, caller, params["number"], (id) => {
+    const why = app.numbers.why(id);
+    return why && whyView(why, app.outbox.waitsForMedia(id));
+  }),
 }));

@@ -21,7 +21,14 @@ import { live, type Life } from "./life.ts";
 import { createReceiving, type Receiving } from "./receiving.ts";
 import { takeTurnsByChat, type ChatTurns } from "./chat-turns.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
-import type { Closed, SentMessage, WhatsAppConnection, WhatsAppEvents, Witness } from "../port.ts";
+import type {
+  Closed,
+  SendOutcome,
+  SentMessage,
+  WhatsAppConnection,
+  WhatsAppEvents,
+  Witness,
+} from "../port.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { quietLogger } from "./quiet-logger.ts";
@@ -39,6 +46,11 @@ import { watchTally } from "./tally.ts";
 import type { Uploads } from "../media/upload.ts";
 import { listenToStanzas } from "./wire.ts";
 
+const NOT_CONNECTED: SendOutcome = {
+  kind: "unknown",
+  reason: "The number is not connected.",
+  blame: "line",
+};
 const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
 
 /** What a connection needs of the gateway. */
@@ -268,8 +280,11 @@ function surface(
   const { socket, time } = sending;
   return {
     async send(message) {
-      if (!life.isOpen()) return { kind: "unknown", reason: "The number is not connected." };
-      return sendMessage(sending, message);
+      if (!life.isOpen()) return NOT_CONNECTED;
+      const outcome = await sendMessage(sending, message);
+      // Whatever failed on a connection that is closed by now failed because of that.
+      const isClosed = !life.isOpen() || !socket.ws.isOpen;
+      return outcome.kind === "unknown" && isClosed ? { ...outcome, blame: "line" } : outcome;
     },
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,

@@ -1,7 +1,10 @@
+import { StorageUnavailable } from "../../store/errors.ts";
 import type { SendOutcome } from "../port.ts";
 import { NothingEncrypted } from "./direct-message.ts";
+import { Unanswered } from "./unanswered.ts";
 
 const RATE_OVERLIMIT = 429;
+const TIMED_OUT = 408;
 /** Server errors between 400 and 499 that pass. */
 const PASSING = new Set([408, 428]);
 
@@ -23,9 +26,21 @@ export const NO_KEYS: SendOutcome = {
  * stands in `data` of a Boom error. Everything else, whatever status Baileys or a database gives it, may pass.
  */
 export function outcomeOf(error: unknown): SendOutcome {
-  if (error instanceof NothingEncrypted) return { kind: "unknown", reason: error.message };
-  const { message = String(error), data: code } = error as { message?: string; data?: unknown };
+  const {
+    message: reason = String(error),
+    data: code,
+    output,
+  } = Object(error) as { message?: string; data?: unknown; output?: { statusCode?: unknown } };
+  if (error instanceof NothingEncrypted || error instanceof Unanswered) return { kind: "unknown", reason };
+  if (error instanceof StorageUnavailable) return { kind: "unknown", reason, blame: "line" };
   if (code === RATE_OVERLIMIT) return LIMITED;
-  const final = typeof code === "number" && code >= 400 && code < 500 && !PASSING.has(code);
-  return final ? { kind: "refused", code, reason: message } : { kind: "unknown", reason: message };
+  if (typeof code === "number") {
+    const final = code >= 400 && code < 500 && !PASSING.has(code);
+    if (final) return { kind: "refused", code, reason };
+    return { kind: "unknown", reason: `WhatsApp answered a question with error ${code}.`, code };
+  }
+  // The library's own words for silence; that the connection closed is seen by whether it is open.
+  if (output?.statusCode === TIMED_OUT)
+    return { kind: "unknown", reason: "WhatsApp has not answered a question in time." };
+  return { kind: "unknown", reason, blame: "gateway" };
 }

@@ -34,7 +34,7 @@ export interface Directory {
    * Who gets a message to a person. A number may be known under another form of it (Brazilian ones with or without their
    * ninth digit): WhatsApp then names the form that counts.
    *
-   * @returns `NOT_ON_WHATSAPP` only when WhatsApp says so
+   * @returns `NOT_ON_WHATSAPP` only when WhatsApp says so, or names everybody but this LID
    * @throws {Unanswered} when it does not say
    */
   recipientsOf(jid: string): Promise<Recipients | typeof NOT_ON_WHATSAPP>;
@@ -65,11 +65,23 @@ export function createDirectory(
       else lists.set(jid, known);
     }
     if (unknown.length === 0) return lists;
-    for (const [jid, devices] of await ask(unknown)) {
+    const answers = await ask(unknown);
+    for (const jid of unknown) {
+      const devices = answers.get(jid) ?? [];
       lists.set(jid, devices);
       await userDevices.set(userOf(jid), devices);
     }
     return lists;
+  }
+
+  /**
+   * Whether WhatsApp leaves a LID out of an answer in which it names this number itself. Nobody can be asked whether a LID
+   * exists: an answer about others that says nothing of it is the only "no" that there is.
+   */
+  async function isNobodys(lid: string): Promise<boolean> {
+    const { me } = socket().authState.creds;
+    const named = await ask([withoutDevice(me?.lid ?? me?.id), lid]);
+    return named.size === 1 && !named.has(lid);
   }
 
   /** Null when the person has no devices, as far as WhatsApp tells. */
@@ -97,7 +109,10 @@ export function createDirectory(
       const jid = otherForms.get(wanted) ?? wanted;
       const found = await withOwn(jid);
       if (found !== null) return found;
-      if (isLid(jid)) throw new Unanswered("what devices this contact has");
+      if (isLid(jid)) {
+        if (await isNobodys(jid)) return NOT_ON_WHATSAPP;
+        throw new Unanswered("what devices this contact has");
+      }
       const form = await askForForm(socket(), wanted);
       if (form === null) return NOT_ON_WHATSAPP;
       const other = form === jid ? null : await withOwn(form);
@@ -133,7 +148,7 @@ async function askForForm(socket: WASocket, jid: string): Promise<string | null>
 /**
  * What Baileys' `getUSyncDevices` asks, but a question without an answer is told from one about nobody.
  *
- * @returns devices by the address that was asked about
+ * @returns devices by the address that was asked about; nothing of whom the answer leaves out
  */
 async function askForDevices(socket: WASocket, jids: string[]): Promise<Map<string, Device[]>> {
   const query = new baileys.USyncQuery().withContext("message").withDeviceProtocol().withLIDProtocol();
@@ -149,7 +164,9 @@ async function askForDevices(socket: WASocket, jids: string[]): Promise<Map<stri
   ) as (FullJid & { device: number })[];
   const lists = new Map<string, Device[]>();
   const byUser = new Map<string, Device[]>();
+  const named = new Set((answer.list as { id: string }[]).map(({ id }) => userOf(id)));
   for (const jid of jids) {
+    if (!named.has(userOf(jid))) continue;
     const devices: Device[] = [];
     lists.set(jid, devices);
     byUser.set(userOf(jid), devices);

@@ -137,7 +137,11 @@ function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack
     case "timeout":
       return { kind: "unknown", reason: "WhatsApp has not acknowledged it in time." };
     case "closed":
-      return { kind: "unknown", reason: "The connection closed before WhatsApp acknowledged it." };
+      return {
+        kind: "unknown",
+        reason: "The connection closed before WhatsApp acknowledged it.",
+        blame: "line",
+      };
     case "refused": {
       if (ack.code === STALE_DEVICES) void memory.userDevices.del(userOf(jid));
       if (isGroup(jid)) void forgetWhoHasOurKey(socket, jid);

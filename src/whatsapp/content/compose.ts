@@ -54,8 +54,14 @@ export function createComposer({ files, uploads, hosts, groups, box }: ComposerD
         return { kind: "composed", message: content, handle: stored.upload.handle };
       } catch (error) {
         if (!(error instanceof UploadFailed)) throw error;
-        const { message: reason, status } = error;
-        return status === null ? { kind: "unknown", reason } : { kind: "refused", code: status, reason };
+        const { message: reason, status, answered, ofService } = error;
+        if (status !== null) return { kind: "refused", code: status, reason };
+        return {
+          kind: "unknown",
+          reason,
+          ...(answered !== null && answered >= 400 && { code: answered }),
+          ...(ofService && { blame: "media" }),
+        };
       }
     },
 

@@ -5,6 +5,7 @@ import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../mo
 import type { MediaKind } from "../../model/messages.ts";
 import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
 import type { MediaHostsSource } from "./hosts.ts";
+import { createMediaService } from "./media-service.ts";
 import type { StoredFile } from "../content/to-whatsapp-media.ts";
 
 /** Stores files at WhatsApp's media hosts, each once for as many messages as name it. */
@@ -18,14 +19,20 @@ export interface Uploads {
   ensure(fileId: string, target: UploadTarget, hosts: MediaHostsSource): Promise<StoredFile | null>;
 }
 
-/** `status`: what the host refused it with; null when it failed in a way that passes. */
+/** A file could not be stored. */
 export class UploadFailed extends Error {
+  /** What the host refused it with; null when it failed in a way that passes. */
   readonly status: number | null;
+  /** Of what passes: the status that came; null when none did. */
+  readonly answered: number | null;
+  /** It says nothing of this file: as far as is known, no file is taken. */
+  ofService = false;
 
-  constructor(message: string, status: number | null) {
+  constructor(message: string, status: number | null, answered: number | null = null) {
     super(message);
     this.name = "UploadFailed";
     this.status = status;
+    this.answered = answered;
   }
 }
 
@@ -52,6 +59,7 @@ const PATHS: Record<MediaKind, string> = {
 /** Stores each file once for all its destinations: uploads under way are shared, finished ones used for a day. */
 export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () => number): Uploads {
   const inFlight = new Map<string, Promise<StoredFile | null>>();
+  const service = createMediaService();
 
   async function store(
     fileId: string,
@@ -62,7 +70,12 @@ export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () =
     if (file === null) return null;
     const known = file.uploaded(target);
     if (known !== null && known.at > now() - FRESH_MS) return { facts: file.facts, upload: known, target };
-    const upload = await storeAtAnyHost(agent, file, target, hosts, now);
+    const upload = await storeAtAnyHost(agent, file, target, hosts, now).catch((error: unknown) => {
+      const failure = asFailure(error);
+      failure.ofService = failure.status === null && service.isAway(fileId, failure.answered);
+      throw failure;
+    });
+    service.hasTaken(fileId);
     failpoint("after-upload");
     await files.remember(fileId, target, upload);
     return { facts: file.facts, upload, target };
@@ -146,7 +159,7 @@ async function storeAt(
     throw new UploadFailed(`WhatsApp's media host refused the file with ${statusCode}.`, statusCode);
   const { url, direct_path: directPath, handle } = answer;
   if (statusCode !== 200 || typeof url !== "string" || typeof directPath !== "string")
-    throw new UploadFailed(`WhatsApp's media host answered ${statusCode}.`, null);
+    throw new UploadFailed(`WhatsApp's media host answered ${statusCode}.`, null, statusCode);
   return {
     url,
     directPath,

@@ -281,6 +281,7 @@ describe("further answers", () => {
   it("show a number of which everything is known, and one of which nothing is", async () => {
     const full = { ...device, lid: "1@lid", name: "Shop", platform: "android", lastIn: 1, lastOut: 2 };
     const app = createRoutesApp({
+      outbox: { waitsForMedia: () => null },
       numbers: {
         list: () => [device, full],
         find: () => full,
@@ -319,6 +320,23 @@ describe("further answers", () => {
     expect((await app.ask("POST", `${path}/logout`)).status).toBe(200);
     expect((await app.ask("DELETE", path)).status).toBe(200);
     expect((await app.ask("POST", "/devices", { device: OWN_NUMBER })).status).toBe(200);
+  });
+
+  it("say in /why what waits for WhatsApp's media service, unless there is worse to say", async () => {
+    const adviceOf = async (state: "connected" | "connecting"): Promise<string> => {
+      const why = { state, since: 0, lastClose: null, nextRetryAt: null, advice: "Something else." };
+      const reason = "WhatsApp's media host answered 503.";
+      const app = createRoutesApp({
+        outbox: { waitsForMedia: () => ({ since: 0, chats: 2, reason }) },
+        numbers: { find: () => device, why: () => why },
+      });
+      return (await app.ask("GET", `/devices/${OWN_NUMBER}/why`)).body["data"].advice;
+    };
+    expect(await adviceOf("connected")).toBe(
+      "Since 1970-01-01T00:00:00.000Z WhatsApp's media service has not taken files: WhatsApp's media host answered 503. " +
+        "2 chats wait for it and will go on by themselves; all others are in order.",
+    );
+    expect(await adviceOf("connecting")).toBe("Something else.");
   });
 
   it("take a number in a path in every spelling", async () => {

@@ -116,6 +116,14 @@ describe("a message with a file", () => {
   it("says why there is none", async () => {
     const failing = setUp("image", new UploadFailed("503", null));
     expect(await failing.composer.compose(failing.message())).toEqual({ kind: "unknown", reason: "503" });
+    const away = Object.assign(new UploadFailed("503", null, 503), { ofService: true });
+    const waiting = setUp("image", away);
+    expect(await waiting.composer.compose(waiting.message())).toEqual({
+      kind: "unknown",
+      reason: "503",
+      code: 503,
+      blame: "media",
+    });
     const refused = setUp("image", new UploadFailed("415", 415));
     expect(await refused.composer.compose(refused.message())).toMatchObject({ kind: "refused", code: 415 });
     const { composer, message } = setUp("image");

@@ -83,8 +83,13 @@ function setUp(...hosts: string[]) {
     }),
   };
   const files: OutgoingFiles = {
-    load: async (id) => (id === file.id ? file : null),
-    remember: async (_id, target, upload) => void remembered.set(target, upload),
+    load: async (id) => {
+      if (id === file.id) return file;
+      return id === "mf_other" ? { ...file, uploaded: () => null } : null;
+    },
+    remember: async (id, target, upload) => {
+      if (id === file.id) remembered.set(target, upload);
+    },
   };
   let tickets = 0;
   const source: MediaHostsSource = {
@@ -198,5 +203,32 @@ describe("storing a file at WhatsApp", () => {
     expect(await uploads.ensure("mf_2", "chats", source)).toBeNull();
     const nobody: MediaHostsSource = { get: () => Promise.reject(new Error("Timed Out")) };
     expect((await failureOf(uploads.ensure("mf_1", "chats", nobody))).status).toBeNull();
+  });
+});
+
+describe("a file that is not taken", () => {
+  const failing = (code: number) => [status(code), status(code), status(code)];
+
+  it.each([502, 503, 504, 429])(
+    "with %i says nothing of itself until another file was taken",
+    async (code) => {
+      const host = await startHost(...failing(code), good, status(code));
+      const { ensure, uploads, source } = setUp(host.name);
+      const failures = [await failureOf(ensure()), await failureOf(ensure()), await failureOf(ensure())];
+
+      await uploads.ensure("mf_other", "chats", source);
+      const afterwards = await failureOf(ensure());
+
+      expect(failures.map(({ ofService, answered }) => ({ ofService, answered }))).toEqual(
+        failures.map(() => ({ ofService: true, answered: code })),
+      );
+      expect(afterwards).toMatchObject({ ofService: false, answered: code });
+    },
+  );
+
+  it("with 500 is taken for what it is; nobody there is the service's own affair", async () => {
+    const host = await startHost(status(500));
+    expect(await failureOf(setUp(host.name).ensure())).toMatchObject({ ofService: false, answered: 500 });
+    expect(await failureOf(setUp("127.0.0.1:1").ensure())).toMatchObject({ ofService: true, answered: null });
   });
 });
