@@ -54,6 +54,8 @@ export interface Config {
   /** 32 bytes: Noise root public key of a simulator. */
   whatsappNoiseRoot: Buffer | null;
   whatsappCaFile: string | null;
+  /** Linking may ask for the owner's passkey, and a person answers it. */
+  passkeyLinking: boolean;
   logLevel: LogLevel;
 }
 
@@ -85,6 +87,7 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
     ffmpegPath: readProgram(settings, "FFMPEG_PATH", path),
     allowPrivateNetwork: settings.flag("ALLOW_PRIVATE_NETWORK"),
     mpwaCompat: settings.flag("MPWA_COMPAT"),
+    passkeyLinking: settings.flag("PASSKEY_LINKING"),
     plans: {
       basic: readPlan("PLAN_BASIC", settings.text("PLAN_BASIC"), {
         devices: 1,

@@ -16,7 +16,7 @@ export async function findOrRegister(app: App, caller: Caller, number: string): 
 }
 
 /**
- * The five answers of `/generate-qr`. `status` is true only once there is nothing left to scan.
+ * The answers of `/generate-qr`. `status` is true only once there is nothing left to scan.
  *
  * @param mpwaCompat in the words that clients of MPWA look for
  */
@@ -40,6 +40,18 @@ export function linkResult(device: string, link: LinkStatus, mpwaCompat: boolean
         { state: link.state, code: link.code, expires_in: seconds(link.expiresInMs) },
         { status: false, message: "Type this code on the phone: Linked devices, Link with phone number" },
       );
+    case "passkey": {
+      const { state, passkey } = link;
+      const expires_in = Math.min(600, seconds(link.expiresInMs));
+      return new JsonResult(
+        { state, device, passkey, expires_in },
+        { status: false, message: PASSKEY_ASKED },
+      );
+    }
+    case "action_required": {
+      const { state, reason } = link;
+      return new JsonResult({ state, reason, device }, { status: false, message: PASSKEY_OFF });
+    }
     case "connected":
       return new JsonResult(
         { state: link.state, device },
@@ -55,5 +67,9 @@ export function linkResult(device: string, link: LinkStatus, mpwaCompat: boolean
   }
 }
 
+const PASSKEY_ASKED =
+  "WhatsApp asks for the passkey of this account: answer with POST /devices/{number}/passkey";
+const PASSKEY_OFF =
+  "WhatsApp asks for the passkey of this account, and this gateway does not take one: see /devices/{number}/why";
 const ALREADY_CONNECTED = "Device already connected!";
 const seconds = (milliseconds: number): number => Math.max(0, Math.floor(milliseconds / 1000));

@@ -34,7 +34,19 @@ export interface App {
   isAdminToken(token: string): boolean;
   accounts: Pick<Accounts, "create" | "list" | "get" | "update" | "remove" | "usage" | "takeSends">;
   keys: Pick<ApiKeys, "authenticate" | "issue" | "list" | "remove" | "rotate">;
-  numbers: Pick<Numbers, "list" | "find" | "register" | "remove" | "logout" | "link" | "why" | "isLinked">;
+  numbers: Pick<
+    Numbers,
+    | "list"
+    | "find"
+    | "register"
+    | "remove"
+    | "logout"
+    | "link"
+    | "answerPasskey"
+    | "confirmPasskey"
+    | "why"
+    | "isLinked"
+  >;
   audit: Pick<Audit, "report">;
   outbox: Pick<Outbox, "submit" | "waitsForMedia"> & {
     find(accountId: string, waId: string): Promise<SentMessage | null>;

@@ -19,6 +19,7 @@ export function openNumbers(
     store,
     log,
     whatsapp,
+    passkeys: config.passkeyLinking,
     erase,
     deviceLimit: (accountId) => limitOf(store, config, accountId, "devices"),
     onMessages(deviceId, ownNumber, messages) {

@@ -32,6 +32,12 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
       session.showQr(text, expiresInMs, time.now());
       parts.changed();
     }),
+    passkey: unlessStale((request, withinMs) => {
+      session.showPasskey(request, withinMs, time.now());
+      // Whoever answers may take his time.
+      session.asked(time.now() + withinMs);
+      parts.changed();
+    }),
     linked: unlessStale((who) => {
       if (isSameNumber(who.number, device.number)) log.info({ number: device.number }, "number linked");
       else log.warn({ number: device.number, scanned: who.number }, "another number scanned; logging it out");

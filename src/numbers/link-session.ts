@@ -1,7 +1,11 @@
+import type { PasskeyRequest } from "../model/passkey.ts";
+
 /** What there is to show while a number is being linked. */
 export interface LinkShown {
   qr: { text: string; expiresAt: number } | null;
   code: { text: string; expiresAt: number } | null;
+  /** WhatsApp waits for an assertion of the owner's passkey. */
+  passkey: { request: PasskeyRequest; expiresAt: number } | null;
 }
 
 /** Six QR codes: the first lives 60 s, the others 20 s each. A pairing code ends with the last of them. */
@@ -15,6 +19,8 @@ export interface LinkSession extends LinkShown {
   asked(now: number): void;
   isAbandoned(now: number): boolean;
   showQr(text: string, expiresInMs: number, now: number): void;
+  /** From now on a passkey is what is asked for. Null: not any more. */
+  showPasskey(request: PasskeyRequest | null, withinMs: number, now: number): void;
   /** The same code for all who ask, made at the first call. */
   requestCode(make: () => Promise<string>, now: () => number): Promise<void>;
   /** The connection it was shown by is gone. */
@@ -29,11 +35,16 @@ export function createLinkSession(): LinkSession {
   const session: LinkSession = {
     qr: null,
     code: null,
+    passkey: null,
     asked: (now) => void (askedAt = now),
     isAbandoned: (now) => now - askedAt > ABANDONED_MS,
     showQr(text, expiresInMs, now) {
       if (session.qr === null) codeEndsAt = now + CODE_LIFE_MS;
       session.qr = { text, expiresAt: now + expiresInMs };
+    },
+    showPasskey(request, withinMs, now) {
+      session.hide();
+      if (request !== null) session.passkey = { request, expiresAt: now + withinMs };
     },
     requestCode(make, now) {
       if (session.code !== null && session.code.expiresAt > now()) return Promise.resolve();
@@ -45,6 +56,7 @@ export function createLinkSession(): LinkSession {
     hide() {
       session.qr = null;
       session.code = null;
+      session.passkey = null;
     },
   };
   return session;

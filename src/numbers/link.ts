@@ -1,3 +1,4 @@
+import { PASSKEY_WANTED } from "../model/passkey.ts";
 import type { Closed } from "../whatsapp/port.ts";
 
 /** States of a number, as the API tells them. */
@@ -54,6 +55,7 @@ const ended = (state: LinkState): AfterClose => ({ state, retryInMs: null, erase
  */
 export function afterClose({ code, reason }: Closed, facts: LinkFacts): AfterClose {
   const { linked } = facts;
+  if (!linked && reason === PASSKEY_WANTED) return ended("action_required");
   const again = (retryInMs: number): AfterClose => ({
     state: linked ? "connecting" : "linking",
     retryInMs,
@@ -91,6 +93,9 @@ function backoff({ attempt, random }: LinkFacts): number {
   return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
 }
 
+const PASSKEY_ADVICE =
+  "WhatsApp asks for the passkey of this account before it links another device. Set PASSKEY_LINKING=1, restart, and run: npm run parley -- link <number>";
+
 /** One sentence for people: what is the matter, and what to do. */
 export function adviceFor(state: LinkState, lastClose: Closed | null): string {
   switch (state) {
@@ -111,6 +116,7 @@ export function adviceFor(state: LinkState, lastClose: Closed | null): string {
     case "replaced":
       return "Another program connected with the same credentials. Stop it, then call POST /generate-qr to take over.";
     case "action_required":
+      if (lastClose?.reason === PASSKEY_WANTED) return PASSKEY_ADVICE;
       return lastClose?.code === 405
         ? "WhatsApp refuses this client version. Set WHATSAPP_VERSION to a current one (2.3000.x) and restart, or update Parley."
         : "WhatsApp wants something done on the phone. Open WhatsApp there, then call POST /generate-qr.";

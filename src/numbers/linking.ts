@@ -19,6 +19,8 @@ export interface ShowDeps {
   /** The answer when a phone has it linked by now; null while none has. */
   linkedAnswer(): LinkAnswer | null;
   current(): WhatsAppConnection | null;
+  /** What a person has to do before linking can go on; null while nothing is. */
+  blockedBy(): "passkey" | null;
   /** A foreign number has scanned: there is nothing more to wait for. */
   isRefused(): boolean;
   changed(): void;
@@ -28,12 +30,23 @@ export interface ShowDeps {
 export function linkAnswer(deps: ShowDeps, method: "qr" | "code"): LinkAnswer {
   const linked = deps.linkedAnswer();
   if (linked !== null) return linked;
+  const reason = deps.blockedBy();
+  if (reason !== null) return { state: "action_required", reason };
+  const passkey = passkeyAnswer(deps);
+  if (passkey !== null) return passkey;
   const shown = method === "code" ? deps.session.code : deps.session.qr;
   const expiresInMs = (shown?.expiresAt ?? 0) - deps.time.now();
   if (shown === null || expiresInMs <= 0) return { state: "processing" };
   return method === "code"
     ? { state: "code", code: shown.text, expiresInMs }
     : { state: "qr", qr: shown.text, expiresInMs };
+}
+
+function passkeyAnswer({ session: { passkey }, time }: ShowDeps): LinkAnswer | null {
+  const expiresInMs = (passkey?.expiresAt ?? 0) - time.now();
+  return passkey === null || expiresInMs <= 0
+    ? null
+    : { state: "passkey", passkey: passkey.request, expiresInMs };
 }
 
 /** Waits for something to show, less than two seconds. */

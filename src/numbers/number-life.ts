@@ -1,5 +1,6 @@
 import type { Logger } from "../log.ts";
 import type { Incoming } from "../model/messages.ts";
+import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
@@ -11,6 +12,9 @@ export type LinkAnswer =
   | { state: "processing" }
   | { state: "qr"; qr: string; expiresInMs: number }
   | { state: "code"; code: string; expiresInMs: number }
+  | { state: "passkey"; passkey: PasskeyRequest; expiresInMs: number }
+  /** WhatsApp asks for a passkey, and PASSKEY_LINKING is off. */
+  | { state: "action_required"; reason: "passkey" }
   | { state: "connected" }
   | { state: "connecting" };
 
@@ -18,7 +22,9 @@ export type LinkAnswer =
 export interface NumberDeps {
   device: DeviceRecord;
   linked: boolean;
-  whatsapp: WhatsApp;
+  whatsapp: Pick<WhatsApp, "connect" | "erase">;
+  /** Whether a person may answer when WhatsApp asks for a passkey. */
+  passkeys: boolean;
   store: Pick<Store, "time">;
   log: Logger;
   /** Between 0 and 1; for the jitter. */
@@ -55,6 +61,10 @@ export interface NumberLife {
   rest(): void;
   /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned */
   link(options: { force: boolean; method: "qr" | "code" }): Promise<LinkAnswer>;
+  /** @throws NO_PASSKEY_REQUEST when none is asked for; WHATSAPP_REFUSED */
+  answerPasskey(assertion: PasskeyAssertion): Promise<PasskeyStep>;
+  /** @throws NO_PASSKEY_REQUEST when there is nothing to confirm; WHATSAPP_REFUSED */
+  confirmPasskey(): Promise<PasskeyStep>;
   /** Removes the companion at WhatsApp, as far as that can be reached, and forgets the credentials. */
   logout(): Promise<void>;
   /** Closes without logging out. */

@@ -1,4 +1,7 @@
 import { GatewayError } from "../model/errors.ts";
+import { PASSKEY_WANTED } from "../model/passkey.ts";
+import { MINUTE_MS } from "../model/time.ts";
+import { NoPasskeyRequest, PasskeyRefused, type WhatsAppConnection } from "../whatsapp/port.ts";
 import { createChanges, type Changes } from "./changes.ts";
 import type { DeviceRecord } from "./device-record.ts";
 import { comesBack, isLinked, nextRetryAt } from "./life.ts";
@@ -8,6 +11,8 @@ import type { NumberDeps, NumberLife } from "./number-life.ts";
 import { createLifeRunner, type LifeRunner } from "./runner.ts";
 
 const LOGOUT_WAITS_MS = 5_000;
+/** Who keeps asking for a QR is told for so long that WhatsApp wants a passkey; then linking begins anew. */
+const PASSKEY_TOLD_MS = 10 * MINUTE_MS;
 
 /** Begins the life of a number that is registered; `connect` or `link` bring it online. */
 export function createNumber(deps: NumberDeps): NumberLife {
@@ -27,6 +32,7 @@ export function createNumber(deps: NumberDeps): NumberLife {
       return { state: runner.life.phase === "open" ? "connected" : "connecting" };
     },
     current: runner.slot.current,
+    blockedBy: () => blockedBy(deps, runner),
     isRefused: () => device.wrongNumber !== null,
     changed: runner.changed,
   };
@@ -45,9 +51,16 @@ export function createNumber(deps: NumberDeps): NumberLife {
     async link({ force, method }) {
       throwIfWrongNumber(device, runner);
       session.asked(time.now());
+      if (!force && shown.blockedBy() !== null) return linkAnswer(shown, method);
       runner.send({ type: "asked", force });
       return isLinked(runner.life) ? linkAnswer(shown, method) : showSoon(shown, method);
     },
+    answerPasskey: (assertion) => askWhatsApp(runner, (connection) => connection.answerPasskey(assertion)),
+    confirmPasskey: () =>
+      askWhatsApp(runner, async (connection) => {
+        await connection.confirmPasskey();
+        return { state: "linking" };
+      }),
     async logout() {
       if (isLinked(runner.life)) await waitUntilOpen(runner, changes, () => time.monotonic());
       runner.send({ type: "logout" });
@@ -55,6 +68,35 @@ export function createNumber(deps: NumberDeps): NumberLife {
     },
     stop: runner.stop,
   };
+}
+
+/** A number that rests because WhatsApp wants a passkey that nobody may give. */
+function blockedBy({ device, passkeys, store }: NumberDeps, { life }: LifeRunner): "passkey" | null {
+  const { lastClose } = device;
+  if (passkeys || life.phase !== "resting" || life.shown !== "action_required") return null;
+  if (lastClose?.reason !== PASSKEY_WANTED) return null;
+  return store.time.now() - lastClose.at < PASSKEY_TOLD_MS ? "passkey" : null;
+}
+
+async function askWhatsApp<T>(
+  { slot }: LifeRunner,
+  ask: (connection: WhatsAppConnection) => Promise<T>,
+): Promise<T> {
+  const connection = slot.current();
+  try {
+    if (connection === null) throw new NoPasskeyRequest();
+    return await ask(connection);
+  } catch (error) {
+    if (error instanceof NoPasskeyRequest)
+      throw new GatewayError(
+        "NO_PASSKEY_REQUEST",
+        "WhatsApp does not wait for a passkey of this number now. Start with POST /generate-qr.",
+      );
+    if (!(error instanceof PasskeyRefused)) throw error;
+    throw new GatewayError("WHATSAPP_REFUSED", `WhatsApp refused the passkey: ${error.message}.`, {
+      extra: { whatsapp_code: error.code },
+    });
+  }
 }
 
 /** Told once. */

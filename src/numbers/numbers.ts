@@ -3,6 +3,7 @@ import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Cancel } from "../model/time.ts";
 import type { Incoming } from "../model/messages.ts";
+import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
@@ -40,6 +41,8 @@ interface NumbersDeps {
   onState?(device: DeviceRecord): void;
   /** Between 0 and 1, for the jitter of reconnecting. Default `Math.random`. */
   random?(): number;
+  /** Whether a person may answer when WhatsApp asks for a passkey. Default false. */
+  passkeys?: boolean;
 }
 
 /** What a caller of `/generate-qr` is told; `qrcode` is a PNG data URI. */
@@ -81,6 +84,10 @@ export interface Numbers {
   logout(deviceId: number): Promise<void>;
   /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned */
   link(deviceId: number, options: { force: boolean; method: "qr" | "code" }): Promise<LinkStatus>;
+  /** Hands over what the owner's browser answered. @throws NO_PASSKEY_REQUEST when nobody asks for it; WHATSAPP_REFUSED */
+  answerPasskey(deviceId: number, assertion: PasskeyAssertion): Promise<PasskeyStep>;
+  /** The owner has compared the code. @throws NO_PASSKEY_REQUEST when there is none; WHATSAPP_REFUSED */
+  confirmPasskey(deviceId: number): Promise<PasskeyStep>;
   why(deviceId: number): Why | null;
   state(deviceId: number): LinkState | null;
   /** Null unless the number is online. */
@@ -120,6 +127,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       store,
       log,
       random: deps.random ?? Math.random,
+      passkeys: deps.passkeys ?? false,
       save: (change) => save(updateStatement(id, change)),
       changed() {
         sessions.publish(life);
@@ -231,6 +239,8 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       if (answer.state !== "qr") return answer;
       return { ...answer, qrcode: await sessions.image(life, answer.qr) };
     },
+    answerPasskey: async (deviceId, assertion) => lifeOf(deviceId).answerPasskey(assertion),
+    confirmPasskey: async (deviceId) => lifeOf(deviceId).confirmPasskey(),
     why(deviceId) {
       const life = lives.get(deviceId);
       if (life === undefined) return null;

@@ -36,7 +36,7 @@ export function createSessionStates({ cache, box }: Pick<Store, "cache" | "box">
   const drawing = new Map<number, { qr: string; image: Promise<string> }>();
 
   function write({ device: { id, state, since } }: NumberLife, shown: Shown): Promise<void> {
-    const isEmpty = shown.qr === null && shown.code === null;
+    const isEmpty = shown.qr === null && shown.code === null && shown.passkey === null;
     const sealed = isEmpty ? null : box.sealJson(shown, contextOf(id)).toString("base64");
     const session: SessionState = { state, since, shown: sealed };
     // The cache is allowed to be away.

@@ -72,6 +72,8 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       followChannel: unavailable,
       unfollowChannel: unavailable,
       requestPairingCode: unavailable,
+      answerPasskey: unavailable,
+      confirmPasskey: unavailable,
       mediaHosts: unavailable,
       reuploadMedia: unavailable,
     }),

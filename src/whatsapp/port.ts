@@ -1,4 +1,5 @@
 import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
+import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/intake.ts";
 
 /**
@@ -130,6 +131,23 @@ export class RateOverlimit extends Error {
 export const CHANNEL_ROLES = ["owner", "admin", "subscriber", "guest"] as const;
 type ChannelRole = (typeof CHANNEL_ROLES)[number];
 
+/** There is no passkey request to answer, or to confirm, at the moment. */
+export class NoPasskeyRequest extends Error {
+  constructor() {
+    super("WhatsApp does not ask for a passkey now.");
+  }
+}
+
+/** WhatsApp has refused a step of linking with a passkey. `code` is WhatsApp's, 0 when it gave none. */
+export class PasskeyRefused extends Error {
+  readonly code: number;
+
+  constructor(code: number, reason: string) {
+    super(reason);
+    this.code = code;
+  }
+}
+
 /** A channel as WhatsApp tells of it. */
 export interface ChannelInfo {
   /** `…@newsletter` */
@@ -161,6 +179,11 @@ export interface Closed {
 export interface WhatsAppEvents {
   /** A QR text to show, valid for `expiresInMs`. Secret: whoever scans it owns the link. */
   qr(text: string, expiresInMs: number): void;
+  /**
+   * WhatsApp wants an assertion of the owner's passkey before it links, within so many milliseconds; until then no QR is
+   * shown. Null: it has one, or does not wait any more.
+   */
+  passkey(request: PasskeyRequest | null, withinMs: number): void;
   /** The QR or code was used; credentials are stored. A restart of the connection (515) follows. */
   linked(identity: LinkedIdentity): void;
   /** Logged in and ready to send. */
@@ -262,6 +285,10 @@ export interface WhatsAppConnection {
   unfollowChannel(id: string): Promise<void>;
   /** 8 characters to type on the phone; only while a QR is pending. */
   requestPairingCode(number: string): Promise<string>;
+  /** Hands over an assertion. @throws NoPasskeyRequest when none is asked for; PasskeyRefused */
+  answerPasskey(assertion: PasskeyAssertion): Promise<PasskeyStep>;
+  /** The code that `answerPasskey` gave is the one on the phone. @throws NoPasskeyRequest when it gave none; PasskeyRefused */
+  confirmPasskey(): Promise<void>;
   markRead(chat: string, id: string, participant: string | null): Promise<void>;
   typing(chat: string, on: boolean): Promise<void>;
   /** Hosts of files, best first: names, with a port when it is not the usual one. */

@@ -25,7 +25,7 @@ const LINKED = defineQuery("select device_id from wa_creds", { deviceId: waCreds
 /** What WhatsApp needs of the gateway. */
 interface WhatsAppDeps {
   store: Store;
-  config: WhatsAppSettings & Pick<Config, "logLevel">;
+  config: WhatsAppSettings & Pick<Config, "logLevel" | "passkeyLinking">;
   log: Logger;
   /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
   sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
@@ -75,6 +75,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         files,
         uploads,
         witness: deps.witness,
+        passkeys: config.passkeyLinking,
         onUndecryptable: deps.onUndecryptable,
         async openAuth(onWriteFailed) {
           const auth = await openAuthState({ store, deviceId, cache, onWriteFailed });

@@ -138,6 +138,7 @@ export class NumberRun {
 
 const deaf = {
   qr: () => undefined,
+  passkey: () => undefined,
   linked: () => undefined,
   open: () => undefined,
   closed: () => undefined,

@@ -204,6 +204,7 @@ function testNumber(
       await registered(store, deviceId);
       current = await whatsapp.connect(deviceId, {
         qr: (text) => void number.qrs.push(text),
+        passkey: () => undefined,
         linked: () => void number.linked++,
         open(identity) {
           number.identity = identity;
@@ -247,7 +248,7 @@ export async function link(simulator: Simulator, number: TestNumber, digits = OW
 }
 
 /** What arrives is stored for numbers that exist. */
-async function registered(store: Store, deviceId: number): Promise<void> {
+export async function registered(store: Store, deviceId: number): Promise<void> {
   const sql = `insert or ignore into devices (id, account_id, number, state, since, created_at)
     values (?, 'account', ?, 'linking', 0, 0)`;
   await store.writer.commit([{ sql, args: [deviceId, OWN] }]);

@@ -131,6 +131,7 @@ async function startEcho(simulator: Simulator, store: Store) {
   const connect = async (): Promise<void> => {
     connection = await whatsapp.connect(1, {
       qr: (text) => void qrs.push(text),
+      passkey: () => undefined,
       linked: () => undefined,
       open(known) {
         identity = known;

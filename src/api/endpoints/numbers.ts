@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
 import { flag, oneOf, ownNumber } from "../../model/fields.ts";
-import { device, newDevice, why } from "../schemas/numbers.ts";
+import { device, newDevice, passkeyAssertion, passkeyRequest, why } from "../schemas/numbers.ts";
 
 const devices = { by: "key", permission: "devices" } as const;
 const nothing = z.object({});
@@ -34,6 +34,19 @@ export const generateQr = endpoint({
       state: z.literal("code"),
       code: z.string().regex(/^[A-Z0-9]{8}$/),
       expires_in: expiresIn,
+    }).extend({ status: z.literal(false) }),
+    answer({
+      state: z.literal("passkey"),
+      device: z.string(),
+      passkey: passkeyRequest,
+      expires_in: expiresIn,
+    }).extend({
+      status: z.literal(false),
+    }),
+    answer({
+      state: z.literal("action_required"),
+      reason: z.literal("passkey"),
+      device: z.string(),
     }).extend({ status: z.literal(false) }),
     answer({ state: z.literal("connected"), device: z.string() }).extend({ status: z.literal(true) }),
     answer({ state: z.literal("connecting"), device: z.string() }).extend({ status: z.literal(true) }),
@@ -102,4 +115,33 @@ export const whyDevice = endpoint({
   message: "Explanation.",
   input: nothing,
   output: record(why),
+});
+
+const linking = answer({ state: z.literal("linking") }).extend({ status: z.literal(true) });
+
+/** `POST /devices/{number}/passkey`: what the owner's browser answered to `passkey` of `/generate-qr`. */
+export const answerPasskey = endpoint({
+  method: "POST",
+  path: "/devices/{number}/passkey",
+  access: { by: "key", permission: "qr" },
+  summary: "Answer WhatsApp's question for the passkey of a number",
+  message: "WhatsApp has the passkey's answer.",
+  errors: ["NO_PASSKEY_REQUEST", "WHATSAPP_REFUSED"],
+  input: z.object({ assertion: passkeyAssertion }),
+  output: z.discriminatedUnion("state", [
+    linking,
+    answer({ state: z.literal("confirm"), code: z.string() }).extend({ status: z.literal(true) }),
+  ]),
+});
+
+/** `POST /devices/{number}/passkey/confirm`: the code is the one that the phone shows. */
+export const confirmPasskey = endpoint({
+  method: "POST",
+  path: "/devices/{number}/passkey/confirm",
+  access: { by: "key", permission: "qr" },
+  summary: "Confirm that gateway and phone show the same code",
+  message: "Linking goes on.",
+  errors: ["NO_PASSKEY_REQUEST", "WHATSAPP_REFUSED"],
+  input: nothing,
+  output: linking,
 });

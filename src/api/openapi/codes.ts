@@ -16,6 +16,7 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   NOT_FOUND: "There is nothing here that this caller may see.",
   METHOD_NOT_ALLOWED: "`Allow` names the methods of this path.",
   SENDER_NOT_CONNECTED: "No phone has this number linked.",
+  NO_PASSKEY_REQUEST: "WhatsApp does not wait for a passkey of this number, or no longer.",
   WRONG_NUMBER: "Another number, `scanned`, has scanned the code and was logged out.",
   IDEMPOTENCY_IN_PROGRESS: "The first request with this idempotency key is still running.",
   BODY_TOO_LARGE: "The body is larger than 1 MiB.",

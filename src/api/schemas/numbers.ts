@@ -25,3 +25,42 @@ export const why = z.strictObject({
   next_retry_at: isoTime().nullable(),
   advice: z.string(),
 });
+
+const base64url = z
+  .string()
+  .max(65_536)
+  .regex(/^[\w-]+$/);
+
+/** What `navigator.credentials.get` is to be called with, as WhatsApp asks it. */
+export const passkeyRequest = z.object({
+  challenge: z.string(),
+  rpId: z.string(),
+  timeout: z.number(),
+  allowCredentials: z.array(z.object({ id: z.string(), type: z.string(), transports: z.array(z.string()) })),
+  userVerification: z.string(),
+  extensions: z.record(z.string(), z.unknown()),
+});
+
+const assertion = z.object({
+  id: base64url,
+  rawId: base64url,
+  type: z.literal("public-key"),
+  response: z.object({
+    clientDataJSON: base64url,
+    authenticatorData: base64url,
+    signature: base64url,
+    userHandle: base64url.nullish(),
+  }),
+});
+
+/** What the browser answered. Whatever is wrong with it is said of the whole: it is made by a program, and pasted. */
+export const passkeyAssertion = z.preprocess((value, context) => {
+  const parsed = assertion.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const place = parsed.error.issues[0]?.path.join(".") || "the whole";
+  context.addIssue({
+    code: "custom",
+    message: `Must be what navigator.credentials.get answered, with its bytes in base64url without padding; look at ${place}.`,
+  });
+  return z.NEVER;
+}, assertion);

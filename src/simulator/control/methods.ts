@@ -9,6 +9,8 @@ export const PLAIN_METHODS = [
   "scan",
   "enterPairingCode",
   "logoutCompanion",
+  "requirePasskey",
+  "passkeyCode",
   "typeAsOwner",
   "companions",
   "sendText",

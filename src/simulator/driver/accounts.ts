@@ -1,4 +1,5 @@
 import type { AccountMethods, CompanionInfo } from "../surface/accounts.ts";
+import type { Passkeys } from "../server/passkeys.ts";
 import { userJid } from "../world/accounts.ts";
 import type { Account } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
@@ -9,13 +10,14 @@ import { companionInfo, companionsOf } from "./wire.ts";
 
 interface Needs {
   world: World;
+  passkeys: Pick<Passkeys, "require">;
   population: Population;
   /** What handles call; it is complete once they are used. */
   methods: () => HandleMethods;
 }
 
 /** Numbers, contacts and companions. */
-export function createAccountMethods({ world, population, methods }: Needs): AccountMethods {
+export function createAccountMethods({ world, passkeys, population, methods }: Needs): AccountMethods {
   /** @throws when the number has no such companion */
   const companion = (number: string, device: number): CompanionInfo => {
     const found = companionsOf(world, number, device)[0];
@@ -55,6 +57,11 @@ export function createAccountMethods({ world, population, methods }: Needs): Acc
       companion(number, device);
       await population.owner(number).removeCompanion(device);
     },
+    async requirePasskey(number, passkey, rule) {
+      population.owner(number);
+      passkeys.require(world.account(number), passkey, rule);
+    },
+    passkeyCode: (number, timeoutMs) => population.owner(number).passkeyCode(timeoutMs),
     async companions(number) {
       return companionsOf(world, number).map(companionInfo);
     },

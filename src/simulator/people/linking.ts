@@ -6,6 +6,8 @@ import { NUMBERS, deviceJid, readUserJid } from "./jids.ts";
 import type { PhoneWorld } from "./link.ts";
 import { WrongCode, answerHello, openKeyBundle } from "./linking-code.ts";
 import { NoteBox } from "./note-box.ts";
+import type { ScannedSecrets } from "./passkey.ts";
+import { createPasskeyCeremony, type PasskeyCeremony } from "./passkey-ceremony.ts";
 import type { SimulatedOwner } from "./people.ts";
 import type { Phone } from "./phone.ts";
 
@@ -15,6 +17,7 @@ const CODE_WAIT_MS = 20_000;
 /** The element that identifies one linking by code, from start to finish. */
 const REF = "link_code_pairing_ref";
 
+/** What linking takes of its owner. */
 interface Needs {
   world: PhoneWorld;
   number: string;
@@ -25,7 +28,10 @@ interface Needs {
 }
 
 /** Linking and unlinking of companions, on the owner's phone. */
-export interface Linking extends Pick<SimulatedOwner, "scan" | "enterPairingCode" | "removeCompanion"> {
+export interface Linking extends Pick<
+  SimulatedOwner,
+  "scan" | "enterPairingCode" | "passkeyCode" | "removeCompanion"
+> {
   /** A notification may be the other side of a linking by code. */
   onArrival(notification: BinaryNode): void;
 }
@@ -34,11 +40,13 @@ export interface Linking extends Pick<SimulatedOwner, "scan" | "enterPairingCode
 export function createLinking(needs: Needs): Linking {
   const codes = new NoteBox<BinaryNode>(needs.world.time);
   let lastKeyIndex = 0;
-  const parts: Parts = { ...needs, codes, nextKeyIndex: () => ++lastKeyIndex };
+  const ceremony = createPasskeyCeremony(needs);
+  const parts: Parts = { ...needs, codes, ceremony, nextKeyIndex: () => ++lastKeyIndex };
   return {
     onArrival(notification) {
       const linkCode = child(notification, "link_code_companion_reg");
       if (linkCode) codes.put(linkCode);
+      ceremony.onArrival(notification);
     },
     async scan(qrText) {
       const [ref, noiseKey, identity, advSecret] = (qrText.split("#").at(-1) ?? "").split(",");
@@ -46,8 +54,9 @@ export function createLinking(needs: Needs): Linking {
         throw new Error("This is not the QR text of a companion: it needs ref, two keys and a secret.");
       }
       const keys = [noiseKey, identity, advSecret].map((base64) => Buffer.from(base64, "base64"));
-      return await link(parts, ref, keys[0]!, keys[1]!, keys[2]!);
+      return await link(parts, ref, { noiseKey: keys[0]!, identity: keys[1]!, advSecret: keys[2]! });
     },
+    passkeyCode: ceremony.code,
     enterPairingCode: (code) => enterCode(parts, code),
     async removeCompanion(device) {
       const { state } = await needs.phone();
@@ -61,6 +70,7 @@ export function createLinking(needs: Needs): Linking {
 
 interface Parts extends Needs {
   codes: NoteBox<BinaryNode>;
+  ceremony: PasskeyCeremony;
   nextKeyIndex(): number;
 }
 
@@ -94,17 +104,29 @@ async function linkByCode(parts: Parts, code: string, hello: BinaryNode): Promis
   const bundle = content(finish, "link_code_pairing_wrapped_key_bundle");
   const announced = content(finish, "companion_identity_public");
   const { companion, advSecret } = openKeyBundle(exchange, bundle, announced, signal.identity);
-  return await link(parts, ref, content(hello, "companion_server_auth_key_pub"), companion, advSecret);
+  const noiseKey = content(hello, "companion_server_auth_key_pub");
+  return await link(parts, ref, { noiseKey, identity: companion, advSecret });
 }
 
-/** Signs the companion's identity and has the service link it. */
-async function link(
+/** Signs the companion's identity and has the service link it, after the step with the passkey if the account has one. */
+async function link(parts: Parts, ref: string, shown: ScannedSecrets): Promise<{ device: number }> {
+  const answer = await requestLink(parts, ref, shown);
+  if (!child(answer, "passkey")) return deviceIn(answer);
+  const proven = await parts.ceremony.run(shown);
+  const secrets = { ...shown, advSecret: proven.advSecret };
+  return deviceIn(await requestLink(parts, proven.ref, secrets, { passkey: "1" }));
+}
+
+const deviceIn = (answer: BinaryNode): { device: number } => ({
+  device: readUserJid(child(answer, "device")?.attrs.jid ?? "").device,
+});
+
+async function requestLink(
   parts: Parts,
   ref: string,
-  noiseKey: Uint8Array,
-  companion: Uint8Array,
-  advSecret: Uint8Array,
-): Promise<{ device: number }> {
+  { noiseKey, identity, advSecret }: ScannedSecrets,
+  attrs: Record<string, string> = {},
+): Promise<BinaryNode> {
   const { signal, query } = (await parts.phone()).state;
   const keyIndex = parts.nextKeyIndex();
   const rawId = parts
@@ -112,15 +134,15 @@ async function link(
     .fork(`linking ${keyIndex}`)
     .integer(2 ** 31);
   const timestamp = Math.floor(parts.world.time.now() / 1000);
-  const signed = signByAccount(signal.identity, companion, { rawId, timestamp, keyIndex });
-  const request = element("pair-device", {}, [
+  const signed = signByAccount(signal.identity, identity, { rawId, timestamp, keyIndex });
+  const request = element("pair-device", attrs, [
     element("ref", {}, Buffer.from(ref)),
     element("pub-key", {}, noiseKey),
     element("device-identity", {}, sealForCompanion(signed, advSecret)),
   ]);
   const answer = await query(iq("md", [request], "set"));
   checkAnswer(answer, "linking", parts.number);
-  return { device: readUserJid(child(answer, "device")?.attrs.jid ?? "").device };
+  return answer;
 }
 
 /** The newest message of a linking by code; it is used once. */

@@ -40,6 +40,7 @@ export function createOwner(world: PhoneWorld, given: OwnerOptions): SimulatedOw
   return Object.assign(createPerson(world, options, devices), {
     scan: linking.scan,
     enterPairingCode: linking.enterPairingCode,
+    passkeyCode: linking.passkeyCode,
     answerPlaceholder: care.answerPlaceholder,
     async removeCompanion(device: number) {
       await linking.removeCompanion(device);

@@ -96,6 +96,8 @@ export interface SimulatedOwner extends SimulatedPerson {
   scan(qrText: string): Promise<{ device: number }>;
   /** Types the eight-character code; resolves when the companion is linked. Rejects for a wrong code. */
   enterPairingCode(code: string): Promise<{ device: number }>;
+  /** The code that the phone shows while a companion proves itself, see `PasskeyMethods.passkeyCode`. */
+  passkeyCode(timeoutMs?: number): Promise<{ code: string; mustCompare: boolean }>;
   /** What the phone does when a companion asks for this message, which reached it without content. Default: it sends it. */
   answerPlaceholder(id: string, how: PlaceholderAnswer): void;
   /** "Log out" of one linked device, done on the phone. */

@@ -10,6 +10,7 @@ import type { World } from "../world/world.ts";
 import { IqError } from "./iq-error.ts";
 import { readPairingAnswer } from "./pairing-answer.ts";
 import type { SignedDevice } from "./pairing-answer.ts";
+import type { Passkeys } from "./passkeys.ts";
 import type { Deliveries, Reports, Stamps } from "./ports.ts";
 import { Registrations, readRegistration } from "./registrations.ts";
 import type { Registration } from "./registrations.ts";
@@ -18,6 +19,8 @@ import type { Registration } from "./registrations.ts";
 const LEAVE_WITHIN_MS = 10_000;
 /** How long a pairing code can be entered. */
 const CODE_LIFE_MS = 180_000;
+/** How long a reference is good that a client has asked for. */
+const REFERENCE_LIFE_MS = 600_000;
 /** The real service links four companions to a phone. */
 const MAX_COMPANIONS = 4;
 
@@ -27,6 +30,7 @@ interface Needs extends Stamps, Deliveries, Reports {
   time: Time;
   /** How many QR references a client gets, and how long they live. */
   qr: { refs: number; firstMs: number; nextMs: number };
+  passkeys: Pick<Passkeys, "isRequired" | "ask">;
   /** Brings the phone of an account online. */
   wake(account: Account): Promise<void>;
 }
@@ -47,7 +51,12 @@ export interface Pairing {
   companionFinish(connection: Connection, request: BinaryNode): BinaryNode[];
   /** Relays the phone's answer to the companion. */
   primaryHello(request: BinaryNode): BinaryNode[];
-  /** The phone has signed a companion: the companion answers with its own signature and is linked. */
+  /** A registering client asks for a reference of its own, not to be shown to anybody. */
+  newReference(connection: Connection): BinaryNode[];
+  /**
+   * The phone has signed a companion: the companion answers with its own signature and is linked. An account with a passkey is
+   * first answered `<passkey/>`, and asks once more when its companion has proven itself (`passkey="1"`).
+   */
   pairDevice(phone: Device, request: BinaryNode): Promise<BinaryNode[]>;
   /** Drops a client whose connection has ended, along with its references. */
   forget(connection: Connection): void;
@@ -63,6 +72,7 @@ export function createPairing(needs: Needs): Pairing {
     companionHello: (connection, request) => companionHello(parts, connection, request),
     companionFinish: (connection, request) => companionFinish(parts, connection, request),
     primaryHello: (request) => primaryHello(parts, request),
+    newReference: (connection) => newReference(parts, connection),
     pairDevice: (phone, request) => pairDevice(parts, phone, request),
     forget: (connection) => registrations.forget(connection),
     close: () => registrations.close(),
@@ -103,6 +113,12 @@ function companionHello(needs: Parts, connection: Connection, request: BinaryNod
   return [element("link_code_companion_reg", { stage: "companion_hello" }, [answer])];
 }
 
+function newReference(needs: Parts, connection: Connection): BinaryNode[] {
+  const registration = needs.registrations.of(connection);
+  if (!registration) throw new IqError(404, "item-not-found");
+  return [element("ref", {}, Buffer.from(needs.registrations.refer(registration, REFERENCE_LIFE_MS)))];
+}
+
 function companionFinish(needs: Parts, connection: Connection, request: BinaryNode): BinaryNode[] {
   const account = needs.world.find(request.attrs.jid);
   const registration = needs.registrations.find(text(child(request, "link_code_pairing_ref")));
@@ -126,8 +142,13 @@ async function pairDevice(needs: Parts, phone: Device, request: BinaryNode): Pro
   if (!registration || !identity) throw new IqError(404, "item-not-found");
   if (!bytes(child(request, "pub-key"))?.equals(registration.noiseKey)) throw new IqError(400, "bad-request");
   if (phone.account.devices.size > MAX_COMPANIONS) throw new IqError(419, "resource-limit");
-  needs.registrations.spend(name!);
   const { connection } = registration;
+  if (needs.passkeys.isRequired(phone.account) && request.attrs.passkey !== "1") {
+    const mayTakeMs = needs.passkeys.ask(connection, phone);
+    needs.registrations.extend(connection, mayTakeMs + LEAVE_WITHIN_MS);
+    return [element("passkey")];
+  }
+  needs.registrations.spend(name!);
   const device = newDevice(phone.account, registration);
   const success = pairSuccess(needs, device, identity);
   const answer = await connection.query(success).catch(() => {

@@ -63,6 +63,14 @@ export class Registrations {
     this.#open.set(connection, { registration, cancelEnd });
   }
 
+  /** The client's connection may stay for so many milliseconds from now. */
+  extend(connection: Connection, lifeMs: number): void {
+    const open = this.#open.get(connection);
+    if (!open) return;
+    open.cancelEnd();
+    open.cancelEnd = this.#time.after(lifeMs, () => connection.close());
+  }
+
   /** The client on a connection. */
   of(connection: Connection): Registration | undefined {
     return this.#open.get(connection)?.registration;

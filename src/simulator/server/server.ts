@@ -32,6 +32,7 @@ import { createMediaRetry } from "./media-retry.ts";
 import { MessageBook } from "./message-book.ts";
 import { createMessages } from "./messages.ts";
 import { createPairing } from "./pairing.ts";
+import { createPasskeys } from "./passkeys.ts";
 import { createReachout } from "./reachout.ts";
 import { createReceiptGathering } from "./receipt-gathering.ts";
 import { createReceipts } from "./receipts.ts";
@@ -129,12 +130,14 @@ function createCore(parts: ServerParts) {
 
 /** What handlers share, besides the state. */
 function createServices(core: ReturnType<typeof createCore>) {
+  const passkeys = createPasskeys(core);
   return {
     deviceLists: createDeviceLists(core),
     groups: createGroups(core),
     channels: createChannels(core),
     reachout: createReachout(core),
-    pairing: createPairing(core),
+    passkeys,
+    pairing: createPairing({ ...core, passkeys }),
     ...createMediaRetry(core),
   };
 }

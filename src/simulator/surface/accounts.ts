@@ -3,6 +3,7 @@ import type { Address, PhoneNumber } from "./addresses.ts";
 import type { Content, SendOptions, Sent, StatusOptions, TypingState, VoteOptions } from "./content.ts";
 import type { HistoryOptions } from "./history.ts";
 import type { LoadedMedia } from "./media.ts";
+import type { PasskeyMethods } from "./passkey.ts";
 import type { ArrivedMessage, MessageFilter, WaitFilter } from "./evidence.ts";
 
 /** Options of a number that can be linked. */
@@ -95,7 +96,7 @@ export interface NumberHandle {
 }
 
 /** Making accounts and linking companions. */
-export interface AccountMethods {
+export interface AccountMethods extends PasskeyMethods {
   addNumber(number: PhoneNumber, options?: NumberOptions): Promise<NumberHandle>;
   addContact(number: PhoneNumber, options?: ContactOptions): Promise<ContactHandle>;
   /** Adds `count` contacts with the numbers `prefix` + `00001`…; resolves with their numbers. */

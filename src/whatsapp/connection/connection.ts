@@ -31,6 +31,8 @@ import type {
 } from "../port.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
+import { createPasskeyLinking, type PasskeyLinking } from "../passkey/linking.ts";
+import { addWaitingRefs } from "../passkey/waiting-refs.ts";
 import { quietLogger } from "./quiet-logger.ts";
 import { startRecovery } from "./recovery.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
@@ -71,6 +73,8 @@ interface ConnectionDeps {
   files: OutgoingFiles;
   uploads: Uploads;
   witness: Witness;
+  /** Whether a person may answer when WhatsApp asks for a passkey. */
+  passkeys: boolean;
   onUndecryptable?(reason: string): void;
 }
 
@@ -100,7 +104,15 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   attach(socket, deps, parts);
   const { time } = deps.store;
   const caughtUp = watchCaughtUp(socket, time);
-  const life = follow(socket, deps, parts, { turns, caughtUp });
+  const passkey = createPasskeyLinking({
+    ...deps,
+    socket,
+    time,
+    enabled: deps.passkeys,
+    auth: parts.auth,
+    end: parts.end,
+  });
+  const life = follow(socket, deps, parts, { turns, caughtUp, passkey });
   const sending: SendDeps = {
     socket,
     encryption: parts.auth,
@@ -115,7 +127,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     lockedUntil: life.lockedUntil,
   };
   const { groups, hosts } = parts;
-  return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life });
+  return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life, passkey });
 }
 
 async function prepare(deps: ConnectionDeps): Promise<Parts> {
@@ -213,6 +225,7 @@ function attach(socket: WASocket, { store, events, deviceId, witness }: Connecti
   late.clock = watchClock(socket, store);
   closeQuickly(socket, store.time);
   rememberNothingSent(socket);
+  addWaitingRefs(socket);
   emitWhatIsListenedFor(socket);
   writeTogether(socket);
   listenToStanzas(socket, {
@@ -233,7 +246,7 @@ function follow(
   socket: WASocket,
   deps: ConnectionDeps,
   { auth, receiving, stanzas, acks, end, late }: Parts,
-  { turns, caughtUp }: { turns: ChatTurns; caughtUp: CaughtUp },
+  { turns, caughtUp, passkey }: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking },
 ): Life {
   const { deviceId, witness, store, events, log, memory } = deps;
   const recovery = startRecovery(socket, {
@@ -257,10 +270,12 @@ function follow(
     end,
     endedBy: () => late.closed,
     caughtUp,
+    passkey,
     recovery,
     tally: watchTally(socket, store.now, (facts) => witness.connection(deviceId, facts)),
     onClosed() {
       acks.fail();
+      passkey.end();
       stopWatching();
     },
   });
@@ -274,9 +289,10 @@ function surface(
     channels: Channels;
     hosts: MediaHostsSource;
     life: Life;
+    passkey: PasskeyLinking;
   },
 ): WhatsAppConnection {
-  const { groups, channels, hosts, life } = parts;
+  const { groups, channels, hosts, life, passkey } = parts;
   const { socket, time } = sending;
   return {
     async send(message) {
@@ -292,6 +308,8 @@ function surface(
     followChannel: channels.follow,
     unfollowChannel: channels.unfollow,
     requestPairingCode: (number) => socket.requestPairingCode(number),
+    answerPasskey: passkey.answer,
+    confirmPasskey: passkey.confirm,
     markRead: (chat, id, participant) =>
       socket.readMessages([{ remoteJid: chat, id, participant: participant ?? undefined, fromMe: false }]),
     typing: (chat, on) => socket.sendPresenceUpdate(on ? "composing" : "paused", chat),

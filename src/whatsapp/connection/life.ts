@@ -2,6 +2,8 @@ import type { ConnectionState, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import { MINUTE_MS, SECOND_MS, type Time } from "../../model/time.ts";
 import { identityOf } from "../identity.ts";
+import type { PasskeyLinking } from "../passkey/linking.ts";
+import { isWaitingRef } from "../passkey/waiting-refs.ts";
 import type { Closed, WhatsAppEvents } from "../port.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import type { CaughtUp } from "./caught-up.ts";
@@ -12,6 +14,8 @@ import type { Tally } from "./tally.ts";
 
 const FIRST_QR_MS = MINUTE_MS;
 const NEXT_QR_MS = 20 * SECOND_MS;
+/** In Baileys' words, which `numbers` knows. */
+const QR_REFS_USED_UP: Closed = { code: 408, reason: "QR refs attempts ended" };
 const SETTLE_MS = 5 * SECOND_MS;
 
 /** One connection's life, as far as its owner may look at it. */
@@ -34,6 +38,7 @@ interface LifeDeps {
   /** The reason given to `end`. */
   endedBy(): Closed | null;
   caughtUp: CaughtUp;
+  passkey: Pick<PasskeyLinking, "isUnderWay">;
   recovery: Recovery;
   tally: Tally;
   onClosed(): void;
@@ -75,7 +80,9 @@ export function live(context: LifeDeps): Life {
   }
 
   socket.ev.on("connection.update", (update: Partial<ConnectionState>) => {
-    if (update.qr) {
+    if (update.qr && isWaitingRef(update.qr)) {
+      if (!context.passkey.isUnderWay()) context.end(QR_REFS_USED_UP);
+    } else if (update.qr && !context.passkey.isUnderWay()) {
       stopWatching();
       events.qr(update.qr, qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS);
     }

@@ -55,6 +55,7 @@ describe("settings", () => {
       retentionDays: 30,
       ffmpegPath: null,
       mpwaCompat: false,
+      passkeyLinking: false,
       whatsappVersion: null,
       whatsappWsUrl: null,
       whatsappNoiseRoot: null,

@@ -88,6 +88,8 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
       followChannel: unused,
       unfollowChannel: unused,
       requestPairingCode: unused,
+      answerPasskey: unused,
+      confirmPasskey: unused,
       markRead: unused,
       typing: unused,
       mediaHosts: unused,

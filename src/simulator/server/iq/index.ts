@@ -15,6 +15,7 @@ import { createLinkingHandlers } from "./linking.ts";
 import { createMediaHandlers } from "./media.ts";
 import { createMexHandlers } from "./mex/index.ts";
 import { createNewsletterHandlers } from "./newsletter.ts";
+import { createPasskeyHandlers } from "./passkey.ts";
 import { createPrivacyHandlers } from "./privacy.ts";
 import { profileHandlers } from "./profile.ts";
 import { createSessionHandlers } from "./session.ts";
@@ -27,6 +28,7 @@ type HandlerNeeds = Parameters<typeof createEncryptHandlers>[0] &
   Parameters<typeof createMediaHandlers>[0] &
   Parameters<typeof createMexHandlers>[0] &
   Parameters<typeof createNewsletterHandlers>[0] &
+  Parameters<typeof createPasskeyHandlers>[0] &
   Parameters<typeof createPrivacyHandlers>[0] &
   Parameters<typeof createSessionHandlers>[0] &
   Parameters<typeof createUsyncHandlers>[0];
@@ -40,6 +42,7 @@ export const createIqHandlers = (needs: HandlerNeeds): IqHandler[] => [
   ...createMediaHandlers(needs),
   ...createMexHandlers(needs),
   ...createNewsletterHandlers(needs),
+  ...createPasskeyHandlers(needs),
   ...createPrivacyHandlers(needs),
   ...profileHandlers,
   ...createSessionHandlers(needs),
