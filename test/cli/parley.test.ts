@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
+import { createAuthenticator } from "../_setup/authenticator.ts";
 import { readTerminalQr } from "./terminal-qr.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
@@ -24,7 +25,7 @@ function parley(world: World, ...args: string[]): Command {
   const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", ...args], {
     cwd: repositoryRoot(),
     env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   started.push(child);
   let text = "";
@@ -71,6 +72,42 @@ describe("npm run parley -- link", () => {
     expect(account.body["data"]).toMatchObject({ name: "default" });
     // The command's own key is gone again.
     expect((await keysOf(world, account.body["data"].id)).length).toBe(1);
+  });
+
+  it("walks through the passkey: shows what to run, asks again for what cannot be read, and links", async () => {
+    const world = await openWorld({ env: { PASSKEY_LINKING: "1" } });
+    const owner = await world.sim.addNumber(NUMBER);
+    const browser = createAuthenticator();
+    await world.sim.requirePasskey(NUMBER, browser.passkey);
+
+    const command = parley(world, "link", NUMBER);
+    await until(() => command.text().includes("Scan it with the phone of +31600000001"));
+    const scan = owner.scan(readTerminalQr(command.text()));
+    await until(() => command.text().includes("paste it here, and press Enter:"));
+    const request = JSON.parse(/\}\)\((\{.*\})\);/.exec(command.text())![1]!);
+    command.child.stdin!.write("{half of it\n");
+    await until(() => command.text().includes("That is not the whole line."));
+    command.child.stdin!.write(`${JSON.stringify(browser.assert(request, { rpId: "example.com" }))}\n`);
+    await until(() => command.text().includes("Run the lines once more"));
+    await world.sim.expectViolation("passkey_assertion");
+    command.child.stdin!.write(`${JSON.stringify(browser.assert(request))}\n`);
+
+    await scan;
+    expect(await command.ended).toBe(0);
+    expect(command.text()).toContain("✓ +31600000001 is linked.");
+  });
+
+  it("says what WhatsApp wants when a passkey is asked for and the gateway takes none", async () => {
+    const world = await openWorld();
+    const owner = await world.sim.addNumber(NUMBER);
+    await world.sim.requirePasskey(NUMBER, createAuthenticator().passkey);
+
+    const command = parley(world, "link", NUMBER);
+    await until(() => command.text().includes("Scan it with the phone of +31600000001"));
+    owner.scan(readTerminalQr(command.text())).catch(() => undefined);
+
+    expect(await command.ended).toBe(1);
+    expect(command.text()).toContain("Set PASSKEY_LINKING=1, restart");
   });
 
   it("shows the new code as soon as the one on the screen no longer holds", async () => {

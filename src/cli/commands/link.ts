@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { defineCommand } from "citty";
+import type { PasskeyRequest } from "../../model/passkey.ts";
+import { answerPasskey } from "../answer-passkey.ts";
 import { GatewayRefusal, type GatewayClient } from "../gateway-client.ts";
 import { showLinking, type LinkingView } from "../linking-view.ts";
 import { findOperator, type Account, type Operator } from "../operator.ts";
@@ -9,9 +11,11 @@ import { showNumber } from "../terminal.ts";
 /** Answer of `POST /generate-qr`. */
 interface LinkAnswer {
   status: boolean;
-  state: "processing" | "qr" | "code" | "connected" | "connecting";
+  state: "processing" | "qr" | "code" | "passkey" | "action_required" | "connected" | "connecting";
+  message: string;
   qr?: string;
   code?: string;
+  passkey?: PasskeyRequest;
   expires_in?: number;
 }
 
@@ -78,11 +82,23 @@ async function followLinking(
     if (answer.status && answer.state === "connected") return;
     if (Date.now() > deadline)
       throw new Error(`Nobody linked ${showNumber(number)} within ${GIVE_UP_MS / 60_000} minutes.`);
+    if (answer.passkey) {
+      view.clear();
+      await answerPasskey(gateway, number, answer.passkey, process.stdin, interrupted);
+      continue;
+    }
+    if (answer.state === "action_required") throw new Error(await whyNot(gateway, number));
     if (answer.qr) await view.qr(answer.qr, answer.expires_in ?? 0);
     else if (answer.code) view.code(answer.code, answer.expires_in ?? 0);
     else view.waiting(answer.state === "connecting" ? "connecting" : "preparing");
     await pause(ASK_EVERY_MS, undefined, { signal: interrupted }).catch(() => {});
   }
+}
+
+/** What WhatsApp wants, in the gateway's words. */
+async function whyNot(gateway: GatewayClient, number: string): Promise<string> {
+  const { data } = await gateway.get<{ data: { advice: string } }>(`/devices/${number}/why`);
+  return data.advice;
 }
 
 async function askForQr(gateway: GatewayClient, number: string, method: "qr" | "code"): Promise<LinkAnswer> {

@@ -15,6 +15,10 @@
  *   {link_code_pairing_wrapped_primary_ephemeral_pub, primary_identity_pub, link_code_pairing_ref}` (the server
  *   forwards those three as a notification to the companion), and the second with the same `pair-device` as above,
  *   its `ref` being the `link_code_pairing_ref` and its `pub-key` the `companion_server_auth_key_pub`.
+ * - Linking with a passkey: the server answers `pair-device` with `<passkey/>`, asks the companion, and passes each of its steps
+ *   (`passkey_prologue`, `companion_nonce`, `encrypted_pairing_request`) on as `notification type=companion_linking`; the phone answers
+ *   the first with `iq set md > primary_ephemeral_identity` and ends with `pair-device@passkey=1`. The real phone's side of it is not
+ *   known: these names are the simulator's own.
  * - Removing a companion: `iq set md > remove-companion-device@jid,reason=user_initiated`.
  * - Peer messages to one own companion: `<message to=user:device@s.whatsapp.net category=peer type=text
  *   push_priority=high><enc/></message>`, without `participants`.
