@@ -10,5 +10,6 @@ export type * from "./surface/faults.ts";
 export type * from "./surface/groups.ts";
 export type * from "./surface/history.ts";
 export type * from "./surface/media.ts";
+export type * from "./surface/passkey.ts";
 export type * from "./surface/simulator.ts";
 export type * from "./surface/stanzas.ts";

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import type { PasskeyAssertion, PasskeyRequest } from "../../src/model/passkey.ts";
-import type { OwnerPasskey } from "../../src/simulator/surface/passkey.ts";
+import type { OwnerPasskey } from "../../src/simulator/types.ts";
 
 const ORIGIN = "https://web.whatsapp.com";
 const PRESENT_AND_VERIFIED = 0x05;

@@ -3,8 +3,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { chromium, type CDPSession, type Page } from "playwright-core";
 import type { PasskeyAssertion, PasskeyRequest } from "../../src/model/passkey.ts";
-import { makeCertificates } from "../../src/simulator/media/certificates.ts";
-import type { OwnerPasskey } from "../../src/simulator/surface/passkey.ts";
+import { makeCertificates } from "../../src/simulator/inside.ts";
+import type { OwnerPasskey } from "../../src/simulator/types.ts";
 
 const HOST = "web.whatsapp.com";
 

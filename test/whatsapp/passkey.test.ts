@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createAudit } from "../../src/audit/audit.ts";
 import type { PasskeyRequest } from "../../src/model/passkey.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
-import type { PasskeyRule } from "../../src/simulator/surface/passkey.ts";
+import type { PasskeyRule } from "../../src/simulator/types.ts";
 import { NO_INTAKE } from "../../src/store/intake.ts";
 import { NoPasskeyRequest, PasskeyRefused, type WhatsAppConnection } from "../../src/whatsapp/port.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
