@@ -39,6 +39,7 @@ export default defineConfig({
     // Tests with a gateway wait for it, and for time, as much as they compute.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },
+    setupFiles: [inRoot("./test/_setup/cpu.ts")],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [

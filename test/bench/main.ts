@@ -4,7 +4,7 @@
  * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --chats 100 --numbers 50`.
  *
  * `--echo`: only text → bot reply, in one chat and in many. `--profile DIR`: the same, with a CPU profile of the gateway.
- * `--year [--messages 1000000]`: what a year of data costs (`year/main.ts`).
+ * `--year [--messages 1000000] [--folder DIR]`: what a year of data costs (`year/main.ts`); the folder is made once.
  * `--bots`: only what bots cost (`bots.ts`). `--slow-disk 5`: what 5 ms more per flush of the disk cost, see
  * `slow-disk-rounds.ts`.
  */
@@ -39,6 +39,7 @@ const { values } = parseArgs({
     profile: { type: "string" },
     bots: { type: "boolean", default: false },
     year: { type: "boolean", default: false },
+    folder: { type: "string" },
     "slow-disk": { type: "string" },
   },
 });
@@ -50,7 +51,7 @@ if (values.year) {
   const size = Number(values.messages ?? 1_000_000);
   const entry = join(root, ".output/server/index.mjs");
   await benchYear({
-    folder: join(root, `.bench/year-${size}`),
+    folder: values.folder ?? join(root, `.bench/year-${size}`),
     entry,
     messages: size,
     say: console.log,
