@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "nitro";
 import type { Nitro } from "nitro/types";
 import { rolldown } from "rolldown";
+import { makeOneScript } from "./src/build/one-script.ts";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
 /** For modules of bots that never end. */
@@ -108,6 +109,7 @@ export default defineConfig({
       await cp(join(root, "drizzle/migrations"), join(nitro.options.output.serverDir, "drizzle/migrations"), {
         recursive: true,
       });
+      await makeOneScript(nitro.options.output.serverDir, (text) => nitro.logger.warn(text));
     },
   },
   modules: [

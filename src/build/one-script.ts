@@ -1,0 +1,139 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rolldown, type Plugin } from "rolldown";
+
+const LAUNCHER = new URL("./launcher.mjs", import.meta.url);
+const SCRIPT = "gateway.cjs";
+/** Binaries, and what nobody has installed: packages that others ask for only to see whether they are there. */
+const NOT_INSIDE =
+  /^(?:(?:libsql|sharp|@img|jimp|link-preview-js|audio-decode|bufferutil|utf-8-validate)(?:\/|$)|.*\.node$)/;
+const COMPILE_MS = 60_000;
+/** What a start without a terminal needs of the environment; nothing of the operator's settings. */
+const INHERITED = ["PATH", "HOME", "TMPDIR", "SystemRoot"];
+
+/**
+ * Makes one script of what Nitro has built, and the code that V8 compiles from it. Without it a start compiles some hundred
+ * modules, which is half of its time; Node keeps compiled code of scripts, and of modules only from version 22 on.
+ *
+ * @param serverDir Nitro's output: `index.mjs` becomes the launcher of the script; what went into the script is removed
+ * @param say       told when the compiled code could not be made: a start takes longer then
+ */
+export async function makeOneScript(serverDir: string, say: (text: string) => void): Promise<void> {
+  const bundle = await rolldown({
+    input: join(serverDir, "index.mjs"),
+    platform: "node",
+    external: (id) => NOT_INSIDE.test(id),
+    plugins: [patchedInPlace(), withoutSpeechEnhancement()],
+    logLevel: "warn",
+  });
+  const { output } = await bundle.generate({ format: "es", codeSplitting: false });
+  await bundle.close();
+  writeFileSync(join(serverDir, SCRIPT), asScript(output[0].code), "latin1");
+  for (const file of output[0].moduleIds.filter((id) => isOurs(id, serverDir))) rmSync(file);
+  for (const folder of ["_chunks", "_libs", "_routes"])
+    rmSync(join(serverDir, folder), { recursive: true, force: true });
+  writeFileSync(join(serverDir, "index.mjs"), readFileSync(LAUNCHER));
+  await compile(serverDir).catch((error: Error) =>
+    say(`Starts will be slower, the code could not be compiled: ${error.message}`),
+  );
+}
+
+const isOurs = (id: string, serverDir: string): boolean =>
+  id.startsWith(serverDir) && !id.includes("node_modules");
+
+/** An enhancement of speech that no decoder of ours is asked for: 4 MB that every start would read. */
+function withoutSpeechEnhancement(): Plugin {
+  return {
+    name: "without-speech-enhancement",
+    load: (id) => (/opus-ml/.test(id) ? { code: "module.exports = {};", moduleType: "js" } : null),
+  };
+}
+
+/**
+ * What the gateway patches before it loads Baileys stays one copy for everybody, and is looked up when it is used first: as
+ * an import it would be read before the patches.
+ */
+function patchedInPlace(): Plugin {
+  const inPlace = /^(?:libsignal|curve25519-js|whatsapp-rust-bridge)(?:\/|$)/;
+  return {
+    name: "patched-in-place",
+    resolveId: (id) => (inPlace.test(id) ? `\0beside:${id}` : null),
+    load(id) {
+      if (!id.startsWith("\0beside:")) return null;
+      const name = id.slice("\0beside:".length);
+      const found =
+        name === "whatsapp-rust-bridge"
+          ? `__outside.besideBaileys("${name}", "dist/index.js")`
+          : `__outside.fromBaileys("${name}")`;
+      return { code: `module.exports = ${found};`, moduleType: "js" };
+    },
+  };
+}
+
+/** Turns a module without exports into a script: a function that awaits, and is given what only modules have. */
+function asScript(module: string): string {
+  const lines = module.split("\n");
+  const first = lines.findIndex((line) => !line.startsWith("import "));
+  const head = lines.slice(0, first).map(asRequire).join("\n");
+  const body = lines
+    .slice(first)
+    .join("\n")
+    .replace(/^export (?:default [^\n]*|\{[^}]*\});?$/gm, "")
+    .replace(/\bimport\.meta\b/g, "__outside.meta")
+    .replace(/(?<![.\w$])import\(/g, "__outside.importModule(");
+  // One byte a character: read without decoding, and kept in half the memory.
+  const latin1 = body.replace(
+    /[^\0-\xFF]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `(async function (__outside) { "use strict";\n${head}\n${latin1}\n})`;
+}
+
+/** `import a, { b as c } from "d";`, or `import a, * as e from "d";`, as Rolldown writes them. */
+function asRequire(line: string): string {
+  const [, what = "", from] = /^import (.*) from ("[^"]+");$/.exec(line) ?? [];
+  const [, own, all, some] = /^(?:([\w$]+)(?:, )?)?(?:\* as ([\w$]+)|\{(.*)\})?$/.exec(what) ?? [];
+  if (from === undefined || !(own ?? all ?? some)) throw new Error(`This import is not understood: ${line}`);
+  const names = [own, all, some && `{${some.replaceAll(" as ", ": ")}}`].filter(Boolean);
+  return names.map((name) => `const ${name} = __outside.require(${from});`).join(" ");
+}
+
+/** Starts the gateway once, on data of its own that go away: what a start needs is then compiled. */
+async function compile(serverDir: string): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "parley-build-"));
+  try {
+    const inherited = INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
+    const child = spawn(process.execPath, [join(serverDir, "index.mjs"), "--write-compiled"], {
+      cwd: dataDir,
+      env: {
+        ...Object.fromEntries(inherited),
+        NODE_ENV: "production",
+        DATA_DIR: dataDir,
+        HOST: "127.0.0.1",
+        PORT: String(await freePort()),
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: COMPILE_MS,
+    });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    const code = await new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    if (code !== 0) throw new Error(said.trim() || `the gateway ended with ${String(code)}`);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
