@@ -65,7 +65,7 @@ async function report(ctx: AnyContext, { lead, key, tries }: Retry): Promise<voi
       post(ctx.config as Config, { ...lead, from: ctx.from.number }, key, signal),
     );
   } catch (error) {
-    ctx.log.warn({ reason: (error as Error).name, tries }, "the CRM did not take a lead");
+    ctx.log.warn({ err: error, tries }, "the CRM did not take a lead");
     if (tries + 1 < MOST_TRIES) ctx.after("10m", "retry", { lead, key, tries: tries + 1 });
   }
 }

@@ -43,7 +43,7 @@ export default defineBot({ enable: "bound", config, limits: { timeout: "10s" } }
       const { status, tracking } = Order.parse(await response.json());
       ctx.reply(`Your order ${order} ${SENTENCES[status]}${tracking ? `\n${tracking}` : ""}`);
     } catch (error) {
-      ctx.log.warn({ reason: (error as Error).name }, "an order could not be looked up");
+      ctx.log.warn({ err: error }, "an order could not be looked up");
       ctx.reply("I cannot look that up at the moment. Please try again in a few minutes.");
     }
   });

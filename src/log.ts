@@ -1,10 +1,41 @@
 import { pino, symbols } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Config } from "./config.ts";
+import { LoggedError } from "./model/logged-error.ts";
 import { createScrubber, type Scrubber } from "./model/scrubber.ts";
 
-/** A pino logger as `createLogger` makes it: secrets in a line are replaced before it is written. */
-export type Logger = pino.Logger;
+/** What stands in a record beside its text: numbers, ids, words of the gateway's own; never what people wrote. */
+export interface LogFields {
+  /** What was thrown. The record has its kind, code and place, see {@link LoggedError}. */
+  err?: unknown;
+  /** Record of the number. */
+  device?: number;
+  /** Id of the message on the wire. */
+  message?: string;
+  [field: string]: unknown;
+  // One name for one thing.
+  error?: never;
+  exception?: never;
+  cause?: never;
+  deviceId?: never;
+  messageId?: never;
+}
+
+interface LogMethod {
+  (fields: LogFields, text: string): void;
+  (text: string): void;
+}
+
+/** The one kind of logger there is, as `createLogger` makes it: secrets in a line are replaced before it is written. */
+export interface Logger {
+  debug: LogMethod;
+  info: LogMethod;
+  warn: LogMethod;
+  error: LogMethod;
+  /** The fields stand in each of its records. */
+  child(fields: LogFields): Logger;
+  isLevelEnabled(level: "debug" | "info" | "warn" | "error"): boolean;
+}
 
 /** Where finished lines go. */
 export interface LogTarget {
@@ -34,7 +65,39 @@ export function createLogger(config: Config, target?: LogTarget): Logger {
     scrubber,
     write: (line) => void out.write(scrubber.scrub(pretty === null ? line : pretty(line))),
   };
-  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const { isoTime } = pino.stdTimeFunctions;
+  const logger = pino(
+    {
+      level: config.logLevel,
+      base: null,
+      timestamp: isoTime,
+      formatters: { log: withoutErrors },
+      hooks: { logMethod: withoutMessageOfError },
+    },
+    stream,
+  );
+  return logger;
+}
+
+/** Bots log as well, and under any name: an error is never written as it is, nor lost as `{}`. */
+function withoutErrors(fields: Record<string, unknown>): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const isError = name === "err" || value instanceof Error;
+    shown[name] = isError && !(value instanceof LoggedError) ? new LoggedError(value) : value;
+  }
+  return shown;
+}
+
+/** Without a text of its own, a record of pino's has the error's message for one. */
+function withoutMessageOfError(
+  this: pino.Logger,
+  [fields, ...texts]: Parameters<pino.LogFn>,
+  write: pino.LogFn,
+): void {
+  if (typeof fields === "string") return write.call(this, fields, ...texts);
+  const [text = "", ...values] = texts;
+  write.call(this, fields instanceof Error ? { err: fields } : fields, text, ...values);
 }
 
 function readable(): (line: string) => string {

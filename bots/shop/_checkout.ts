@@ -63,7 +63,7 @@ async function order(ctx: ShopContext, delivery: Delivery): Promise<void> {
     // Placed once: after a crash the stored number is given back instead of ordering again.
     number = await ctx.step("order", (signal) => placeOrder(ctx.config, cart, delivery, key, signal));
   } catch (error) {
-    ctx.log.error({ reason: (error as Error).name }, "an order could not be placed");
+    ctx.log.error({ err: error }, "an order could not be placed");
     return ctx.reply(
       "We cannot take orders at the moment. Your cart is kept: write “checkout” to try again.",
     );

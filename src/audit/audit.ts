@@ -55,7 +55,7 @@ export function createAudit(deps: { store: Store; config: { retentionDays: numbe
         store.writer
           .commit(statements)
           .then(stored, (error: unknown) =>
-            log.warn({ deviceId, error: (error as Error).name }, "a message stays missing in the audit"),
+            log.warn({ err: error, device: deviceId }, "a message stays missing in the audit"),
           );
       },
       askable: (deviceId, noticedBefore) =>

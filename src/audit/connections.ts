@@ -25,7 +25,7 @@ export function createConnectionBook({ writer }: Pick<Store, "writer">, log: Log
       writer
         .commit([{ sql, args }])
         .catch((error: unknown) =>
-          log.warn({ deviceId, error: (error as Error).name }, "a connection is not in the audit"),
+          log.warn({ err: error, device: deviceId }, "a connection is not in the audit"),
         );
     },
     forget: (deviceId) => void current.delete(deviceId),

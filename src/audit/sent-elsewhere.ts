@@ -89,7 +89,7 @@ export function createSentElsewhere(
     }
     if (book.noted >= NOTED_PER_HOUR)
       log.warn(
-        { deviceId },
+        { device: deviceId },
         "many receipts of messages that were not sent here; the rest of the hour is not noted",
       );
   }
@@ -106,7 +106,7 @@ export function createSentElsewhere(
     planned = null;
     running = running
       .then(lookUpAll)
-      .catch((error: unknown) => log.warn({ error: (error as Error).name }, "receipts are not in the audit"));
+      .catch((error: unknown) => log.warn({ err: error }, "receipts are not in the audit"));
     return running;
   }
 

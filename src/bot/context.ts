@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import { milliseconds } from "./duration.ts";
 import { ContextClosedError, noEffects, type Effects } from "./effects.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { keepAlive, SECOND_MS, systemTime } from "../model/time.ts";
 import { StartError } from "../model/errors.ts";
 import { forgetModules, READING } from "./fresh-modules.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import type { Time } from "../model/time.ts";
 import { lazyView } from "./message-view.ts";
@@ -48,6 +48,6 @@ async function observe(
   try {
     await tap(observation);
   } catch (error) {
-    log.error({ error: describeError(error, observation.text) }, "an observer (b.tap) threw");
+    log.error({ err: describeError(error, observation.text) }, "an observer (b.tap) threw");
   }
 }

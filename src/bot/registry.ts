@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { readBot } from "./define.ts";
 import { compareIds } from "./table.ts";
 import type { Bot, RouteKind } from "./types.ts";
@@ -57,11 +57,11 @@ export function createRegistry(
       taken.set(source.id, source.file);
       records.push(register(source));
     }
-    const { error, kept } = records.at(-1)!;
+    const { error: problem, kept } = records.at(-1)!;
     const text = kept
       ? "a bot file cannot be loaded: its last good version goes on"
       : "a bot file is not loaded";
-    if (error) log.error({ bot: source.id, file: source.file, error }, text);
+    if (problem) log.error({ bot: source.id, file: source.file, problem }, text);
   }
   // Stable: of two files with one id the loaded one stands first.
   records.sort((a, b) => compareIds(a.id, b.id));

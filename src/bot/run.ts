@@ -1,4 +1,5 @@
 import { failpoint } from "../model/failpoint.ts";
+import { LoggedError } from "../model/logged-error.ts";
 import type { Time } from "../model/time.ts";
 import { openContext, type ContextInput } from "./context.ts";
 import { ContextClosedError, type Effects } from "./effects.ts";
@@ -173,16 +174,10 @@ const QUOTES_NOTHING = "its message is withheld: it may quote what the person wr
  * What may be logged of a handler's error. Message texts stand in no log, and errors like to quote their input
  * (`JSON.parse`), so the error's message is given only when it has no word of the text in it.
  */
-export function describeError(
-  error: unknown,
-  text: string,
-): { type: string; message: string; stack?: string } {
-  if (!(error instanceof Error)) return { type: typeof error, message: QUOTES_NOTHING };
-  const type = error.name;
-  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  const stack = frames.slice(0, 6).join("\n");
-  if (error instanceof ContextClosedError) return { type, message: error.message, stack };
-  return { type, message: quotes(error.message, text) ? QUOTES_NOTHING : error.message, stack };
+export function describeError(error: unknown, text: string): LoggedError {
+  const mayQuote = !(error instanceof ContextClosedError);
+  const withheld = !(error instanceof Error) || (mayQuote && quotes(error.message, text));
+  return new LoggedError(error, { message: withheld ? QUOTES_NOTHING : error.message });
 }
 
 const SHORT = 3;

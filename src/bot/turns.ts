@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { Answer, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Time } from "../model/time.ts";
@@ -231,7 +231,7 @@ function report(
     );
     return { by, outcome: "timed_out", detail: `no return within ${timeoutMs} ms` };
   }
-  const error = describeError(outcome.error, message.text);
-  botLog().error({ error, dropped: outcome.dropped }, "the handler threw; it has said nothing");
-  return { by, outcome: "failed", detail: error.type };
+  const err = describeError(outcome.error, message.text);
+  botLog().error({ err, dropped: outcome.dropped }, "the handler threw; it has said nothing");
+  return { by, outcome: "failed", detail: err.type };
 }

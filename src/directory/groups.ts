@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
@@ -121,7 +121,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       state.dirty ||= wasDirty;
       const limited = error instanceof RateOverlimit;
       log.warn(
-        { device: deviceId, error: (error as Error).name },
+        { err: error, device: deviceId },
         limited ? "WhatsApp limits how often groups may be asked for" : "WhatsApp gave no list of groups",
       );
       return null;
@@ -175,7 +175,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       for (const id of gone) state.leftMeanwhile.add(id);
       inTurn(state, () => mark(deviceId, gone)).catch((error: Error) => {
         state.dirty = true;
-        log.warn({ device: deviceId, error: error.name }, "that a group was left could not be stored");
+        log.warn({ err: error, device: deviceId }, "that a group was left could not be stored");
       });
     },
 

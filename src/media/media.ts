@@ -99,7 +99,7 @@ export function createMedia({ store, config, log, http }: MediaDeps): Media {
     if (kind === "video")
       // A phone may well play what this ffmpeg cannot.
       return readVideo(ffmpeg, clear).catch((error: Error) => {
-        log.info({ error: firstLine(error) }, "a video is sent without its picture");
+        log.info({ err: error }, "a video is sent without its picture");
         return {};
       });
     if (kind === "audio") {

@@ -9,6 +9,7 @@ export interface Scrubber {
 const PATTERNS: [RegExp, string][] = [
   [/(\/media\/)[\w.-]{40,}/g, "$1[redacted]"],
   [/([?&;]|\b)(api_key|access_token|token|secret)=[^&\s"'\\]+/gi, "$1$2=[redacted]"],
+  [/\?[^\s"'\\=&?]{1,64}=[^\s"'\\]*/g, "?[redacted]"],
   [/\bparley_[0-9A-Za-z]{16,}/g, "parley_[redacted]"],
   [/\bwhsec_[A-Za-z0-9+/=_-]{8,}/g, "whsec_[redacted]"],
   [/\b(Bearer|Basic)(\s+|%20|\+)[^\s"'\\,;]+/gi, "$1 [redacted]"],

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { sendBrakes } from "../../drizzle/schema.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
@@ -73,7 +73,9 @@ export function createRateLimitBackoff(
       log.warn({ device: deviceId, seconds: ms / 1000 }, "WhatsApp limits this number (429); sending pauses");
       await store.writer
         .commit([{ sql: SAVE, args: [deviceId, until, times] }])
-        .catch((error: Error) => log.error({ error: error.name }, "a pause of sending could not be stored"));
+        .catch((error: unknown) =>
+          log.error({ err: error, device: deviceId }, "a pause of sending could not be stored"),
+        );
     },
 
     accepted(deviceId) {
@@ -82,7 +84,9 @@ export function createRateLimitBackoff(
       pauses.delete(deviceId);
       store.writer
         .commit([{ sql: "DELETE FROM send_brakes WHERE device_id = ?", args: [deviceId] }])
-        .catch((error: Error) => log.error({ error: error.name }, "the end of a pause could not be stored"));
+        .catch((error: unknown) =>
+          log.error({ err: error, device: deviceId }, "the end of a pause could not be stored"),
+        );
     },
 
     forget: (deviceId) => void pauses.delete(deviceId),

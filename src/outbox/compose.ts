@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { outbox } from "../../drizzle/schema.ts";
 import type { Draft } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
@@ -60,9 +60,12 @@ export function createComposer(deps: ComposerDeps): Composer {
   function openDraft({ deviceId, waId }: QueuedMessage, sealed: Uint8Array): Draft | null {
     try {
       return rows.openDraft(deviceId, waId, sealed);
-    } catch {
+    } catch (error) {
       // It never will: its chat goes on without it.
-      deps.log.error({ device: deviceId, message: waId }, "a queued message cannot be read any more");
+      deps.log.error(
+        { err: error, device: deviceId, message: waId },
+        "a queued message cannot be read any more",
+      );
       return null;
     }
   }

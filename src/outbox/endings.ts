@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { backoffMs } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { QueuedMessage } from "./chats.ts";
@@ -48,10 +48,7 @@ export function createEndings(deps: EndingsDeps): Endings {
         for (const { deviceId, waId } of messages) deps.changed(deviceId, waId);
         return;
       } catch (error) {
-        log.error(
-          { error: (error as Error).name },
-          "what became of a message could not be stored; trying again",
-        );
+        log.error({ err: error }, "what became of a message could not be stored; trying again");
         if (stopping.signal.aborted) return;
         await store.time.pause(backoffMs(failures), stopping.signal);
       }

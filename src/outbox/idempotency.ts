@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { idempotency, outbox } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
 import { SENT_STATES } from "../model/messages.ts";
@@ -104,7 +104,7 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
           await writer
             .commit([{ sql: ANSWERED, args: [httpStatus, box.sealJson(answer, context), ...place] }])
             // The ids are stored: a retry makes the answer again from what became of the messages.
-            .catch((error: Error) => log.warn({ error: error.name }, "an answer could not be remembered"));
+            .catch((error: unknown) => log.warn({ err: error }, "an answer could not be remembered"));
         }
         running.delete(context);
       },

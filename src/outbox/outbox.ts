@@ -1,5 +1,5 @@
 import type { ResultSet } from "@libsql/client";
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import type { SendOutcome } from "../whatsapp/port.ts";
 import type { RateLimitBackoff } from "./backoff.ts";
@@ -45,7 +45,9 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     if (outcome.code === REACHOUT_LOCKED) {
       await reachout
         .lock(message.deviceId, outcome.until)
-        .catch((error: Error) => log.error({ error: error.name }, "a reach-out lock could not be stored"));
+        .catch((error: unknown) =>
+          log.error({ err: error, device: message.deviceId }, "a reach-out lock could not be stored"),
+        );
       await endings.failed(message, reachout.error(message.deviceId));
     } else {
       await endings.failed(message, refusalError(outcome));
@@ -69,7 +71,9 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     );
     await store.writer
       .commit([rows.attempted(message)])
-      .catch(() => log.warn("the number of attempts could not be stored"));
+      .catch((error: unknown) =>
+        log.warn({ err: error, device: message.deviceId }, "the number of attempts could not be stored"),
+      );
     return "later";
   }
 

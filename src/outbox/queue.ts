@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { outbox } from "../../drizzle/schema.ts";
 import { backoffMs } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
@@ -117,7 +117,7 @@ export function createQueueLoader(
       if (!stopped) await readAll();
     } catch (error) {
       // What is in memory goes on.
-      log.error({ device: deviceId, error: (error as Error).name }, "queued messages could not be read");
+      log.error({ err: error, device: deviceId }, "queued messages could not be read");
       store.time.after(backoffMs(++failures), () => void load());
     } finally {
       loads--;

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import { backoffMs, type Cancel, type Time } from "../model/time.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../whatsapp/port.ts";
@@ -168,7 +168,8 @@ export function createSender(deps: SenderDeps): Sender {
       return await deps.handleOutcome(message, await connection.send(outgoing));
     } catch (err) {
       // The database could not be read, or a connection broke its word. The message stays; so does its id.
-      deps.log.error({ err, message: message.waId }, "an attempt to send ended in an error");
+      const { deviceId: device, waId } = message;
+      deps.log.error({ err, device, message: waId }, "an attempt to send ended in an error");
       const reason = err instanceof Error ? err.name : "unknown";
       const blame = err instanceof StorageUnavailable ? ("line" as const) : ("gateway" as const);
       return deps.handleOutcome(message, { kind: "unknown", reason, blame });

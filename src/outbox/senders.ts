@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { Logger } from "../log.ts";
 import { devices, outbox } from "../../drizzle/schema.ts";
 import type { ResultSet, Row } from "@libsql/client";
-import type { Logger } from "pino";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
@@ -162,7 +162,7 @@ export function createSenders(deps: SendersDeps): Senders {
     if (!reachout.isLocked(deviceId)) return;
     endFirstContacts(deviceId, messages).catch((error: Error) => {
       // Whatever is left is held back when its turn comes.
-      log.warn({ device: deviceId, error: error.name }, "first contacts could not be looked for");
+      log.warn({ err: error, device: deviceId }, "first contacts could not be looked for");
     });
   }
 

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { SENT_STATES } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Store, Writer } from "../store/store.ts";
@@ -80,7 +80,7 @@ export function createStateCollector(
     for (let from = 0; from < all.length; from += PER_COMMIT) {
       const failed = await storeTogether(all.slice(from, from + PER_COMMIT), way);
       if (failed === null) continue;
-      log.warn({ messages: all.length - from, error: failed.name }, "states of messages are not stored yet");
+      log.warn({ err: failed, messages: all.length - from }, "states of messages are not stored yet");
       putBack(all.slice(from));
       break;
     }
@@ -94,7 +94,7 @@ export function createStateCollector(
     } catch (error) {
       if (error instanceof StorageUnavailable) return error;
       if (some.length > 1) return storeOneByOne(some);
-      log.warn({ error: (error as Error).name }, "a state that cannot be stored is dropped");
+      log.warn({ err: error }, "a state that cannot be stored is dropped");
       return null;
     }
     for (const { deviceId, waId } of some) changed(deviceId, waId);

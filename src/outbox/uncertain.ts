@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { outbox } from "../../drizzle/schema.ts";
 import { backoffMs } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
@@ -37,7 +37,7 @@ export function createUncertainSends(
       await store.writer.commit(statements);
       for (const waId of waIds) takenBack.delete(waId);
     } catch (error) {
-      log.warn({ messages: waIds.length, error: (error as Error).name }, "sends are not taken back yet");
+      log.warn({ err: error, messages: waIds.length }, "sends are not taken back yet");
       store.time.after(backoffMs(failures), () => void takeBack(waIds, statements, failures + 1));
     }
   }

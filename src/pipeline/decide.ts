@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { Statement } from "../model/statement.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import {
@@ -116,7 +116,7 @@ function forwardTo(
 function failure(answerer: Answerer, stored: StoredMessage, error: unknown, log: Logger): TrailEntry {
   const detail = error instanceof Error ? error.name : typeof error;
   log.error(
-    { answerer: answerer.name, device: stored.deviceId, message: stored.message.id, error: detail },
+    { err: error, answerer: answerer.name, device: stored.deviceId, message: stored.message.id },
     "an answerer threw; it has said nothing",
   );
   return { by: answerer.name, outcome: "failed", detail };

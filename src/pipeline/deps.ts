@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Polls } from "../inbox/polls.ts";
 import type { Answerer, StoredMessage, TrailEntry } from "../model/answerer.ts";

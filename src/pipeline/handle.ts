@@ -86,7 +86,7 @@ export function createHandler(
       if (error instanceof ConstraintViolation && error.statement === 0) throw error;
       const detail = (error as Error).name;
       log.error(
-        { device: stored.deviceId, message: stored.message.id, by: row.by, error: detail },
+        { device: stored.deviceId, message: stored.message.id, by: row.by, err: error },
         "the database refused an answer; it is dropped",
       );
       const trail = [...row.trail, { by: row.by ?? "commit", outcome: "failed", detail }];
@@ -101,7 +101,7 @@ export function createHandler(
       await work();
     } catch (error) {
       const { deviceId: device, inboxId: inbox } = stored;
-      log.error({ device, inbox, error: (error as Error).name }, `a message is decided, but ${what} failed`);
+      log.error({ err: error, device, inbox }, `a message is decided, but ${what} failed`);
     }
   }
 

@@ -73,7 +73,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
     const detail = error instanceof Error ? error.name : typeof error;
     const hopeless = !(error instanceof StorageUnavailable) && failures >= MOST_FAILURES;
     const what = hopeless ? "a message is given up" : "a message could not be decided; it is tried again";
-    log.error({ device: deviceId, inbox: inboxId, error: detail, failures }, what);
+    log.error({ err: error, device: deviceId, inbox: inboxId, failures }, what);
     if (!hopeless) return false;
     const trail = JSON.stringify([{ by: "pipeline", outcome: "failed", detail }]);
     const decision = { sql: GIVE_UP, args: [trail, store.now(), inboxId] };

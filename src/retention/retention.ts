@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { DAY_MS, HOUR_MS, type Cancel } from "../model/time.ts";
 import { expireSentFiles, removeFiles, type FilesDeps } from "./files.ts";
 import {

@@ -51,7 +51,7 @@ function connectTo(url: string, log: Logger) {
         retryStrategy: (attempt) => Math.min(100 * attempt, 5_000),
       });
       this.on("error", (error: Error) => {
-        if (!away) log.warn({ reason: error.message }, "Redis is away; going on without the shared cache");
+        if (!away) log.warn({ err: error }, "Redis is away; going on without the shared cache");
         away = true;
       });
       this.on("ready", () => {

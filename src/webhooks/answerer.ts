@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { sentAt, type Incoming } from "../model/messages.ts";
 import type {
   Answer,
@@ -235,7 +235,9 @@ function showPresence(
 ): { done(): void } {
   const line = (read || typing) && !message.fromMe ? connection(deviceId) : null;
   const quietly = (work: Promise<void>): void =>
-    void work.catch((error: unknown) => log.debug({ device: deviceId, error }, "presence was not shown"));
+    void work.catch((error: unknown) =>
+      log.debug({ err: error, device: deviceId }, "presence was not shown"),
+    );
   if (line === null) return { done: () => undefined };
   if (read) quietly(line.markRead(message.chat, message.id, message.participant));
   if (!typing || !mayReply) return { done: () => undefined };

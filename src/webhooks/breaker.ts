@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { webhooks } from "../../drizzle/schema.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
@@ -121,7 +121,7 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
       store.writer.commit([update]).then(
         () => undefined,
         (error: unknown) =>
-          log.error({ device: deviceId, error }, "a webhook's failures could not be counted"),
+          log.error({ err: error, device: deviceId }, "a webhook's failures could not be counted"),
       ),
     );
   }
@@ -151,7 +151,7 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
       await inSteps(store, () => catchUp(deviceId, store.now()));
     } catch (error) {
       // The pause is over already: the next probe tries it again.
-      log.error({ device: deviceId, error }, "what waits for a webhook could not be made ready");
+      log.error({ err: error, device: deviceId }, "what waits for a webhook could not be made ready");
       breaker.closing = false;
       return;
     }

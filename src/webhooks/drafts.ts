@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { MediaRequest } from "../model/media.ts";
 import type { Draft, MediaDraft } from "../model/messages.ts";
@@ -143,7 +143,7 @@ function reasonOf(error: unknown, { deviceId, id }: Delivery, log: Logger): stri
   if (error instanceof GatewayError) return `${error.code}: ${error.message}`;
   if (error instanceof OutboundError) return error.message;
   const kind = error instanceof Error ? error.name : typeof error;
-  log.error({ device: deviceId, delivery: id, error: kind }, "the file of a webhook's answer was not sent");
+  log.error({ err: error, device: deviceId, delivery: id }, "the file of a webhook's answer was not sent");
   return `the file could not be sent (${kind})`;
 }
 

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -128,7 +128,10 @@ export function createRegistry({ store, log, config, checkUrl }: RegistryDeps): 
         statements: [disable, endWaiting(deviceId, store.now())],
         committed: () => {
           endAll(deviceId).catch((error: unknown) =>
-            log.error({ device: deviceId, error }, "what waits for a webhook that is off could not be ended"),
+            log.error(
+              { err: error, device: deviceId },
+              "what waits for a webhook that is off could not be ended",
+            ),
           );
           const webhook = known.get(deviceId);
           if (webhook) known.set(deviceId, { ...webhook, enabled: false, disabledReason: reason });

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import type { Statement } from "../store/store.ts";
 import type { Breakers } from "./breaker.ts";
 import type { Attempt } from "./deliver.ts";

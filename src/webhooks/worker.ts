@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "../log.ts";
 import { giveWay } from "../model/give-way.ts";
 import { MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -101,7 +101,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   }
 
   function pauseAfter(error: unknown): void {
-    log.error({ error }, "webhook retries pause: the database could not be read or written");
+    log.error({ err: error }, "webhook retries pause: the database could not be read or written");
     // Whatever else wakes the worker: nothing is posted again and again whose outcome cannot be kept.
     troubleUntil = time.monotonic() + PAUSE_AFTER_TROUBLE_MS;
     if (running) wakeIn(0);
@@ -170,9 +170,12 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   async function opened(row: DeliveryRow): Promise<Delivery | null> {
     try {
       return deliveryOf(row, store.box);
-    } catch {
-      const { id } = row;
-      log.error({ delivery: id }, "a delivery cannot be read from the database and is given up");
+    } catch (error) {
+      const { id, deviceId } = row;
+      log.error(
+        { err: error, device: deviceId, delivery: id },
+        "a delivery cannot be read from the database and is given up",
+      );
       await store.writer.commit([
         { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] },
         releaseNext(row, store.now()),

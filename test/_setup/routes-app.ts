@@ -1,7 +1,7 @@
 import { H3, type EventHandler } from "h3";
-import { pino } from "pino";
 import { loadConfig } from "../../src/config.ts";
 import { createDrain } from "../../src/api/drain.ts";
+import { createLogger } from "../../src/log.ts";
 import { createRateLimit } from "../../src/api/rate-limit.ts";
 import type { Caller } from "../../src/accounts/caller.ts";
 import type { App } from "../../src/api/services.ts";
@@ -72,11 +72,12 @@ export function createRoutesApp(parts: Parts = {}): RoutesApp {
     metrics: { authFailed: () => undefined },
     health: { longestStallMs: () => 0 },
     accounts: { takeSends: () => null },
+    lids: { aliasesOf: async () => [] },
   };
   const app = new Proxy(
     {
       config,
-      log: pino({ level: "info" }, { write: (line: string) => void (log += line) }),
+      log: createLogger(config, { write: (line: string) => void (log += line) }),
       isAdminToken: (token: string) => token === "operator",
     } as Partial<App>,
     {

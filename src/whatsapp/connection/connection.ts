@@ -140,7 +140,7 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     void late.socket?.end(new Error(closed.reason));
   };
   const onFailed = (error: unknown): void => {
-    deps.log.error({ err: error, deviceId }, "closing the connection: storing failed");
+    deps.log.error({ err: error, device: deviceId }, "closing the connection: storing failed");
     end(STORAGE_FAILED);
   };
   const auth = await deps.openAuth(onFailed);

@@ -53,7 +53,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed });
   const tell = (error: unknown, id: string): void =>
     log.error(
-      { deviceId, id, error: error instanceof Error ? error.name : typeof error },
+      { err: error, device: deviceId, message: id },
       "a message that was received cannot be read or stored; it is noted as missing",
     );
 

@@ -41,7 +41,7 @@ export function startRecovery(
   const startedAt = deps.now();
   const unlessItFails = (what: string, work: () => Promise<void>): Promise<void> =>
     work().catch((error: unknown) => {
-      deps.log.warn({ deviceId: deps.deviceId, error: (error as Error).name }, what);
+      deps.log.warn({ err: error, device: deps.deviceId }, what);
     });
 
   async function ask(message: MissingMessage): Promise<void> {

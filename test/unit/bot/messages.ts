@@ -1,5 +1,5 @@
-import { pino } from "pino";
-import type { Logger } from "../../../src/log.ts";
+import { loadConfig } from "../../../src/config.ts";
+import { createLogger, type Logger } from "../../../src/log.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { StoredMessage } from "../../../src/model/answerer.ts";
 
@@ -41,6 +41,6 @@ export function stored(change: Partial<Incoming> = {}, deviceId = 1): StoredMess
 /** A logger whose finished lines can be read. */
 export function listeningLog(): { log: Logger; lines: string[]; text(): string } {
   const lines: string[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  const log = createLogger(loadConfig({ LOG_LEVEL: "trace" }), { write: (line) => void lines.push(line) });
   return { log, lines, text: () => lines.join("") };
 }
