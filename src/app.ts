@@ -7,6 +7,7 @@ import { openData, type Base, type Data } from "./app/data.ts";
 import { openNumbers, withPath } from "./app/numbers.ts";
 import { observe } from "./app/observation.ts";
 import { createBackups } from "./backup/backups.ts";
+import { withBlocked } from "./bot/registry.ts";
 import { openBots, type Bots } from "./bot/reload.ts";
 import { createRunningBots, type RunningBots } from "./bot/running.ts";
 import type { Config } from "./config.ts";
@@ -86,7 +87,14 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     deliveries: webhooks.deliveries,
     events,
     metrics,
-    bots: { list: () => bots.registry.list(), reload: () => bots.reload(bindings.use) },
+    bots: {
+      list: () => bots.registry.list().map((bot) => withBlocked(bot, path.blocking)),
+      reload: () =>
+        bots.reload(async (registry) => {
+          await bindings.use(registry);
+          path.blocking.forget();
+        }),
+    },
     bindings,
     decisions: createDecisions(store),
     backups: createBackups({ config, log, now: store.now }),

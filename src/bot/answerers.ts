@@ -1,6 +1,7 @@
 import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Statement } from "../model/statement.ts";
+import { blockedFor, createBlocking, type Blocking } from "./blocking.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
 import { bodyOf, endRows } from "./to-rows.ts";
 import { lazyView } from "./message-view.ts";
@@ -8,14 +9,14 @@ import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";
 import type { StoredDialogue } from "./state.ts";
-import type { ActiveBot, Candidate, FilterFailure, RouteTable } from "./table.ts";
+import type { ActiveBot, Candidate, FilterFailure, Looking, RouteEntry, RouteTable } from "./table.ts";
 import { notifyObservers } from "./observers.ts";
 import { EXPIRE, OWN_TIMERS, REMIND } from "./timer-rows.ts";
 import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
 import type { Dialogue, Message, Turn } from "./types.ts";
 
 /** What asking the bots needs: everything that a turn needs, and which bots a number has. */
-export interface BotAnswerersDeps extends TurnsDeps {
+export interface BotAnswerersDeps extends Omit<TurnsDeps, "blocking"> {
   /** Which bots each number has. */
   bindings: Pick<Bindings, "tableOf">;
 }
@@ -29,8 +30,11 @@ export interface BotAnswerers {
   /** The dialogue that is under way, and timers. */
   conversations: Answerer;
   routes: Answerer;
+  /** Which bots hold everybody up. */
+  blocking: Blocking;
 }
 
+const LEFT_OUT = "blocks_everybody";
 const EMPTY: Answer = { kind: "pass", trail: [] };
 
 /**
@@ -43,7 +47,8 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   const { bindings, state, log, time } = deps;
   const breaker = createBreaker(time.now);
   const rates = createReplyRates(time.now);
-  const turns = createTurns(deps);
+  const blocking = createBlocking(log, time);
+  const turns = createTurns({ ...deps, blocking });
   /** Asks one bot, unless it has failed too often or answers this chat too often. */
   async function ask(
     active: ActiveBot,
@@ -62,6 +67,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
       trail: [{ by, outcome: "not_asked", route: label, detail }],
       statements: [],
     });
+    if (blocking.isLeftOut(bot.id)) return notAsked(LEFT_OUT);
     if (breaker.isOpen(deviceId, bot.id)) return notAsked("circuit_open");
     const chat = `${deviceId}:${bot.id}:${message.chatKey}`;
     if (bot.rate !== null && !rates.allows(chat, bot.rate)) return notAsked("rate_limited");
@@ -77,7 +83,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   }
 
   async function observe(stored: StoredMessage): Promise<Answer> {
-    notifyObservers(deps, bindings.tableOf(stored.deviceId).active, stored);
+    notifyObservers({ ...deps, blocking }, bindings.tableOf(stored.deviceId).active, stored);
     return EMPTY;
   }
 
@@ -166,12 +172,37 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     return { kind: "pass", trail: result.trail, statements: result.statements };
   }
 
+  /** One line for each bot of which nothing runs. */
+  function leftOut({ active }: RouteTable, { message }: StoredMessage): TrailEntry[] {
+    return active
+      .filter(
+        ({ bot }) =>
+          (bot.chats as readonly string[]).includes(message.chatKind) && blocking.isLeftOut(bot.id),
+      )
+      .map(({ bot }) => ({ by: `bot:${bot.id}`, outcome: "not_asked", detail: LEFT_OUT }));
+  }
+
+  /** Expressions and functions of routes are a bot's own code: what they take is theirs. */
+  function lookingAt({ deviceId, message }: StoredMessage, trail: TrailEntry[]): Looking {
+    return {
+      isLeftOut: blocking.isLeftOut,
+      monotonic: time.monotonic,
+      looked(entry, ms) {
+        const route = labelOf(entry);
+        const place = { bot: entry.bot.id, route, device: deviceId, message: message.id };
+        if (blocking.took(place, ms))
+          trail.push({ by: `bot:${entry.bot.id}`, outcome: "blocked", route, detail: blockedFor(ms) });
+      },
+    };
+  }
+
   async function route(stored: StoredMessage, asked: Asked): Promise<Answer> {
     const table = bindings.tableOf(stored.deviceId);
     const burst = await gather(table, stored, asked);
-    const trail: TrailEntry[] = [];
+    const trail = leftOut(table, stored);
     const statements: Statement[] = [];
-    for (const { candidate, message, view, took } of candidatesOf(table, stored, burst)) {
+    const looking = lookingAt(stored, trail);
+    for (const { candidate, message, view, took } of candidatesOf(table, stored, burst, looking)) {
       const { bot } = candidate;
       if (asked.notes.failedBots.has(bot.id)) continue;
       const work = handlerOf(candidate);
@@ -194,6 +225,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     interrupts: { name: "interrupts", ignoresTakeover: true, answer: interrupt },
     conversations: { name: "conversations", ignoresTakeover: false, runsTimers: true, answer: converse },
     routes: { name: "bots", ignoresTakeover: false, answer: route },
+    blocking,
   };
 }
 
@@ -236,19 +268,20 @@ function* candidatesOf(
   table: RouteTable,
   stored: StoredMessage,
   burst: Map<string, Gathered> | null,
+  looking: Looking,
 ): Generator<Asking, void> {
   const view = lazyView(stored.message);
   if (burst === null) {
-    for (const candidate of table.candidates(stored.message, view))
+    for (const candidate of table.candidates(stored.message, view, looking))
       yield { candidate, message: stored, took: [], view };
     return;
   }
-  const found = [...table.candidates(stored.message, view)]
+  const found = [...table.candidates(stored.message, view, looking)]
     .filter(({ bot }) => !burst.has(bot.id))
     .map((candidate): Asking => ({ candidate, message: stored, took: [], view }));
   for (const [botId, { message, took }] of burst) {
     const merged = lazyView(message.message);
-    for (const candidate of table.candidates(message.message, merged))
+    for (const candidate of table.candidates(message.message, merged, looking))
       if (candidate.bot.id === botId) found.push({ candidate, message, took, view: merged });
   }
   yield* found.toSorted((a, b) => a.candidate.rank - b.candidate.rank);
@@ -283,7 +316,7 @@ function handlerOf(candidate: Candidate | FilterFailure): Work {
 const workOf = (route: Candidate["route"] | undefined): Work | null =>
   route === undefined ? null : { handler: route.handler as never };
 
-function labelOf({ route }: Candidate | FilterFailure): string {
+function labelOf({ route }: RouteEntry): string {
   return route.kind === "fallback" ? route.kind : `${route.kind}:${route.pattern}`;
 }
 

@@ -4,7 +4,8 @@ import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";
 import { findConflicts, type Conflict } from "./conflicts.ts";
-import type { BotRecord, BotRegistry } from "./registry.ts";
+import type { Blocking } from "./blocking.ts";
+import { withBlocked, type BotRecord, type BotRegistry } from "./registry.ts";
 import { buildTable, listRoutes, type ActiveBot, type ListedRoute, type RouteTable } from "./table.ts";
 
 const BINDINGS = defineQuery(
@@ -65,6 +66,7 @@ export function createBindings(
   store: Store,
   first: BotRegistry,
   onProblem: (text: string) => void,
+  blocking: Pick<Blocking, "of"> = { of: () => null },
 ): Bindings {
   const bound = new Map<number, Map<string, Binding>>();
   const tables = new Map<number, RouteTable>();
@@ -125,7 +127,7 @@ export function createBindings(
     return bots.map((bot) => {
       const binding = bindings.get(bot.id);
       return {
-        ...bot,
+        ...withBlocked(bot, blocking),
         enabled: (bot.error === undefined || bot.kept === true) && (binding?.enabled ?? bot.enable === "all"),
         priority: binding?.priority ?? bot.priority,
         config: binding?.config ?? null,

@@ -2,6 +2,7 @@ import type { Logger } from "../log.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import type { Time } from "../model/time.ts";
 import { lazyView } from "./message-view.ts";
+import type { Blocking } from "./blocking.ts";
 import { describeError } from "./run.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Observation } from "./types.ts";
@@ -9,7 +10,8 @@ import type { Observation } from "./types.ts";
 interface ObserverDeps {
   config: { botTimeoutMs: number };
   log: Logger;
-  time: Pick<Time, "now">;
+  time: Pick<Time, "now" | "monotonic">;
+  blocking: Pick<Blocking, "took" | "isLeftOut">;
 }
 
 /** Shows a message to the observers of a number's bots. Nobody waits for them; what they throw is logged. */
@@ -22,7 +24,12 @@ export function notifyObservers(
   if (message.timer) return;
   const view = lazyView(message);
   for (const { bot, config } of active) {
-    if (bot.observers.length === 0 || !(bot.chats as readonly string[]).includes(message.chatKind)) continue;
+    if (
+      bot.observers.length === 0 ||
+      deps.blocking.isLeftOut(bot.id) ||
+      !(bot.chats as readonly string[]).includes(message.chatKind)
+    )
+      continue;
     const log = deps.log.child({ bot: bot.id, device: deviceId, message: message.id });
     const observation: Observation = {
       text: message.text,
@@ -35,8 +42,11 @@ export function notifyObservers(
       signal: AbortSignal.timeout(deps.config.botTimeoutMs),
       now: deps.time.now,
     };
+    const began = deps.time.monotonic();
     for (const tap of bot.observers)
       void observe(tap as (observation: Observation) => unknown, observation, log);
+    const place = { bot: bot.id, route: "tap", device: deviceId, message: message.id };
+    deps.blocking.took(place, deps.time.monotonic() - began);
   }
 }
 

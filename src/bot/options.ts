@@ -7,6 +7,9 @@ type Options = Omit<Bot, "id" | "routes" | "middleware" | "observers" | "dialogu
 const CHATS: readonly BotChat[] = ["dm", "group", "channel"];
 const LOCALE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 const LONGEST_BURST_MS = 30_000;
+/** Nobody writes more to a bot that means it; a stranger may send sixteen times as much. */
+const DEFAULT_MAX_TEXT = 4_096;
+const LONGEST_TEXT = 65_536;
 
 /** All that a bot's definition may hold; any other name is taken for a slip. */
 export const OPTION_NAMES = [
@@ -18,6 +21,7 @@ export const OPTION_NAMES = [
   "burst",
   "limits",
   "onError",
+  "maxText",
   "locale",
   "routes",
 ];
@@ -44,6 +48,7 @@ export function readOptions(definition: Record<string, unknown>): Options {
     timeoutMs: limits.timeout === undefined ? null : milliseconds(limits.timeout, "limits.timeout"),
     rate: limits.repliesPerChat === undefined ? null : rate(limits.repliesPerChat, "limits.repliesPerChat"),
     onError: readOnError(definition.onError),
+    maxText: readMaxText(definition.maxText),
   };
 }
 
@@ -91,6 +96,12 @@ function readOnError(value: unknown): OnError {
   if (typeof reply !== "string" || reply.trim() === "")
     throw new TypeError("`onError` must be 'next', 'silent' or { reply: \"…\" }.");
   return { reply };
+}
+
+function readMaxText(value: unknown = DEFAULT_MAX_TEXT): number {
+  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > LONGEST_TEXT)
+    throw new TypeError(`\`maxText\` must be a whole number of characters from 1 to ${LONGEST_TEXT}.`);
+  return value as number;
 }
 
 function readRecord(value: unknown, name: string): Record<string, unknown> {

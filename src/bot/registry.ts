@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import type { BlockedView, Blocking } from "./blocking.ts";
 import { readBot } from "./define.ts";
 import { compareIds } from "./table.ts";
 import type { Bot, RouteKind } from "./types.ts";
@@ -13,6 +14,14 @@ export interface BotRecord {
   error?: string;
   /** The file could be loaded once and cannot be now: what it was then goes on. */
   kept?: true;
+  /** It has held up the whole gateway: how often, and until when it is left out for that. */
+  blocked?: BlockedView;
+}
+
+/** The record with what is known of the bot while it runs. */
+export function withBlocked<R extends BotRecord>(record: R, blocking: Pick<Blocking, "of">): R {
+  const blocked = blocking.of(record.id);
+  return blocked === null ? record : { ...record, blocked };
 }
 
 /** One bot file: its id, where it is, and what it exports or why it could not be read. */

@@ -1,4 +1,5 @@
 import type { Incoming, MessageType } from "../model/messages.ts";
+import { headOf, lazyHead } from "./message-view.ts";
 import type { Bot, Message, Route, RouteKind } from "./types.ts";
 import { readWords, type Words } from "./words.ts";
 
@@ -27,12 +28,25 @@ export interface FilterFailure extends RouteEntry {
   error: unknown;
 }
 
+/** How routes are looked through: a bot's own expressions and functions run while they are. */
+export interface Looking {
+  /** Bots of which nothing runs. */
+  isLeftOut(botId: string): boolean;
+  monotonic(): number;
+  /** Told how long a route took to say whether it fits: milliseconds. */
+  looked(entry: RouteEntry, ms: number): void;
+}
+
 /** The routes of one number's bots in the order of asking. Keywords and commands cost one look-up, however many there are. */
 export interface RouteTable {
   /** In the order in which they are asked. */
   readonly active: readonly ActiveBot[];
   /** Routes that fit, one after the other; the next is searched only when it is asked for. */
-  candidates(message: Incoming, view: () => Message): Generator<Candidate | FilterFailure, void>;
+  candidates(
+    message: Incoming,
+    view: () => Message,
+    looking?: Looking,
+  ): Generator<Candidate | FilterFailure, void>;
   /** Interrupts that the message is, in the order of asking. */
   interrupts(message: Incoming): Candidate[];
   /** The bot, when it is on here. */
@@ -114,7 +128,7 @@ export function buildTable(active: readonly ActiveBot[]): RouteTable {
   const byId = new Map(active.map((item) => [item.bot.id, item]));
   return {
     active: active.toSorted((a, b) => a.priority - b.priority || compareIds(a.bot.id, b.bot.id)),
-    candidates: (message, view) => candidates(exact, scanned, message, view),
+    candidates: (message, view, looking) => candidates(exact, scanned, { message, view, looking }),
     interrupts(message) {
       if (exact.interrupt.size === 0 || !WRITTEN.has(message.type)) return [];
       const { whole } = readWords(message.text);
@@ -134,22 +148,26 @@ const listens = (entry: RouteEntry, message: Incoming): boolean =>
 function* candidates(
   exact: ExactRoutes,
   scanned: RouteEntry[],
-  message: Incoming,
-  view: () => Message,
+  { message, view, looking }: { message: Incoming; view: () => Message; looking: Looking | undefined },
 ): Generator<Candidate | FilterFailure, void> {
+  const isAsked = (entry: RouteEntry): boolean =>
+    listens(entry, message) && !looking?.isLeftOut(entry.bot.id);
+  const head = lazyHead(message, view);
   const words = WRITTEN.has(message.type) ? readWords(message.text) : null;
   const named = words === null ? [] : namedRoutes(exact, words);
   let next = 0;
   for (const entry of scanned) {
     while (next < named.length && named[next]!.rank < entry.rank) {
       const hit = named[next++]!;
-      if (listens(hit, message)) yield hit;
+      if (isAsked(hit)) yield hit;
     }
-    if (!listens(entry, message)) continue;
-    const found = fits(entry.route, message, words, view);
+    if (!isAsked(entry)) continue;
+    const began = looking?.monotonic();
+    const found = fits(entry, message, words, head);
+    if (began !== undefined) looking!.looked(entry, looking!.monotonic() - began);
     if (found !== null) yield { ...entry, ...found };
   }
-  for (const hit of named.slice(next)) if (listens(hit, message)) yield hit;
+  for (const hit of named.slice(next)) if (isAsked(hit)) yield hit;
 }
 
 /** Keywords and commands: found by look-up, in the order of asking. */
@@ -164,10 +182,10 @@ function namedRoutes({ keyword, command }: ExactRoutes, words: Words): Candidate
 }
 
 function fits(
-  route: Route,
+  { route, bot }: RouteEntry,
   message: Incoming,
   words: Words | null,
-  view: () => Message,
+  head: (maxText: number) => Message,
 ): { match: unknown } | { error: unknown } | null {
   switch (route.kind) {
     case "word":
@@ -177,13 +195,13 @@ function fits(
       return rest === null ? null : { match: rest };
     }
     case "match": {
-      const match = words === null ? null : route.regex!.exec(message.text);
+      const match = words === null ? null : route.regex!.exec(headOf(message.text, bot.maxText));
       return match && { match };
     }
     case "fallback":
       return NO_FALLBACK.has(message.type) ? null : { match: null };
     default:
-      return accepted(route, view);
+      return accepted(route, () => head(bot.maxText));
   }
 }
 

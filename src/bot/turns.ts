@@ -4,6 +4,7 @@ import type { Incoming } from "../model/messages.ts";
 import type { Time } from "../model/time.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement } from "../model/statement.ts";
+import { blockedFor, createStopwatch, type Blocking, type Stopwatch } from "./blocking.ts";
 import { toRows, type Before, type BotMedia } from "./to-rows.ts";
 import type { ContextServices } from "./context.ts";
 import { translate, type Locales } from "./locales.ts";
@@ -36,10 +37,9 @@ export interface TurnsDeps {
   stopping?: AbortSignal;
   /** Told who runs. */
   running?: Pick<RunningBots, "begin">;
+  /** Told how long handlers ran without giving way. */
+  blocking: Pick<Blocking, "took">;
 }
-
-/** A handler that does not give the event loop back for longer is named: nobody else was served meanwhile. */
-const BLOCKING_MS = 1_000;
 
 /** One bot, asked about one message. */
 export interface TurnInput {
@@ -53,6 +53,7 @@ export interface TurnInput {
 }
 
 type Won = Extract<Answer, { kind: "answer" }>;
+type Answered = Extract<HandlerOutcome, { kind: "answered" }>;
 
 /** `statements` belong into the message's commit, whoever answers it; those of an answer stand in the answer as well. */
 export type TurnResult =
@@ -69,22 +70,17 @@ export interface Turns {
 
 /** Runs handlers with what they need from the database, and turns what they want into an answer. */
 export function createTurns(deps: TurnsDeps): Turns {
-  const { state, config, log, time, stopping, running } = deps;
+  const { state, config, log, time, stopping, running, blocking } = deps;
 
-  /** Runs the handler, and says so when it kept everybody else waiting. */
+  /** Runs the handler among those who run. */
   async function watched(
     bot: Bot,
-    botLog: () => Logger,
+    stopwatch: Stopwatch,
     run: () => Promise<HandlerOutcome>,
   ): Promise<HandlerOutcome> {
     const ended = running?.begin(bot.id);
-    const began = time.monotonic();
-    const pending = run();
-    const blockedMs = Math.round(time.monotonic() - began);
-    if (blockedMs >= BLOCKING_MS)
-      botLog().warn({ blockedMs }, "the handler blocked the event loop: all numbers stood still meanwhile");
     try {
-      return await pending;
+      return await stopwatch.during(run);
     } finally {
       ended?.();
     }
@@ -94,71 +90,98 @@ export function createTurns(deps: TurnsDeps): Turns {
     { bot }: ActiveBot,
     stored: StoredMessage,
     dialogue: StoredDialogue | null,
+    stopwatch: Stopwatch,
   ): Promise<Before & { value: unknown }> {
     const scope = scopeOf(stored.message);
     const reads = bot.session !== null || (await state.keepsLocales(stored.deviceId, bot.id));
     const session = reads ? await state.session(stored.deviceId, bot.id, scope) : null;
-    const value = bot.session === null ? undefined : sessionFor(bot.session, session);
+    const value =
+      bot.session === null ? undefined : stopwatch.during(() => sessionFor(bot.session!, session));
     return { scope, session, given: JSON.stringify(value) ?? null, dialogue, value };
   }
 
-  return {
-    async run(active, stored, { label, work, match, view, dialogue }) {
-      const { bot } = active;
-      const by = `bot:${bot.id}`;
-      const { deviceId, message } = stored;
-      const botLog = (): Logger =>
-        log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
-      const limits: Limits = {
-        time,
-        timeoutMs: bot.timeoutMs ?? config.botTimeoutMs,
-        ...(stopping && { stopping }),
+  async function turn(
+    active: ActiveBot,
+    stored: StoredMessage,
+    { label, work, match, view, dialogue }: TurnInput,
+    stopwatch: Stopwatch,
+  ): Promise<TurnResult> {
+    const { bot } = active;
+    const by = `bot:${bot.id}`;
+    const { deviceId, message } = stored;
+    const botLog = (): Logger =>
+      log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
+    const limits: Limits = {
+      time,
+      timeoutMs: bot.timeoutMs ?? config.botTimeoutMs,
+      ...(stopping && { stopping }),
+    };
+    let outcome: HandlerOutcome;
+    let steps: Steps | null = null;
+    let found: Before | null = null;
+    let storageFailure: StorageUnavailable | null = null;
+    try {
+      const { value, ...rest } = await before(active, stored, dialogue, stopwatch);
+      found = rest;
+      steps = openSteps(state, bot.id, stored);
+      const input = {
+        bot,
+        stored,
+        match,
+        config: active.config,
+        session: value,
+        locale: found.session?.locale ?? null,
+        view,
+        now: time.now,
+        log: botLog,
+        services: servicesFor(deps, bot, stored, steps, stopwatch, (error) => (storageFailure = error)),
       };
-      let outcome: HandlerOutcome;
-      let steps: Steps | null = null;
-      let found: Before | null = null;
-      let storageFailure: StorageUnavailable | null = null;
-      try {
-        const { value, ...rest } = await before(active, stored, dialogue);
-        found = rest;
-        steps = openSteps(state, bot.id, stored);
-        const input = {
-          bot,
-          stored,
-          match,
-          config: active.config,
-          session: value,
-          locale: found.session?.locale ?? null,
-          view,
-          now: time.now,
-          log: botLog,
-          services: servicesFor(deps, bot, stored, steps, (error) => (storageFailure = error)),
-        };
-        outcome = await watched(bot, botLog, () => runHandler(work, bot.middleware, input, limits));
-        // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
-        if (storageFailure !== null) throw storageFailure;
-        if (outcome.kind === "answered") {
-          const { replies, statements, chat } = await toRows(deps, bot, stored, found, outcome);
-          statements.push(...steps.forget());
-          const note = outcome.turn?.botTurn.kind === "pass" ? undefined : outcome.turn?.botTurn.note;
-          const trail = [
-            { by, outcome: "answered", route: label, ...(note !== undefined && { detail: note }) },
-          ];
-          const answer: Won = { kind: "answer", by, route: label, replies, trail, statements, chat };
-          return { kind: "answered", answer, trail, statements };
-        }
-      } catch (error) {
-        // Nobody's answer could be kept: the message is decided anew later.
-        if (error instanceof StorageUnavailable || stopping?.aborted) throw error;
-        outcome = { kind: "failed", error, dropped: 0 };
+      outcome = await watched(bot, stopwatch, () => runHandler(work, bot.middleware, input, limits));
+      // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
+      if (storageFailure !== null) throw storageFailure;
+      if (outcome.kind === "answered") {
+        const { replies, statements, chat } = await stopwatch.during(() =>
+          toRows(deps, bot, stored, found!, outcome as Answered),
+        );
+        statements.push(...steps.forget());
+        const note = outcome.turn?.botTurn.kind === "pass" ? undefined : outcome.turn?.botTurn.note;
+        const trail = [
+          { by, outcome: "answered", route: label, ...(note !== undefined && { detail: note }) },
+        ];
+        const answer: Won = { kind: "answer", by, route: label, replies, trail, statements, chat };
+        return { kind: "answered", answer, trail, statements };
       }
-      if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
-      const trail = [{ ...report(outcome, by, message, botLog, limits.timeoutMs), route: label }];
-      const statements = steps?.forget() ?? [];
-      if (outcome.kind === "passed") return { kind: "passed", trail, statements };
-      return failed(bot.onError, by, label, stored, trail, statements);
+    } catch (error) {
+      // Nobody's answer could be kept: the message is decided anew later.
+      if (error instanceof StorageUnavailable || stopping?.aborted) throw error;
+      outcome = { kind: "failed", error, dropped: 0 };
+    }
+    if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
+    const trail = [{ ...report(outcome, by, message, botLog, limits.timeoutMs), route: label }];
+    const statements = steps?.forget() ?? [];
+    if (outcome.kind === "passed") return { kind: "passed", trail, statements };
+    return failed(bot.onError, by, label, stored, trail, statements);
+  }
+
+  return {
+    async run(active, stored, input) {
+      const stopwatch = createStopwatch(time.monotonic);
+      const result = await turn(active, stored, input, stopwatch);
+      const ms = stopwatch.longestMs();
+      const place = {
+        bot: active.bot.id,
+        route: input.label,
+        device: stored.deviceId,
+        message: stored.message.id,
+      };
+      if (blocking.took(place, ms)) noteBlocked(result.trail.at(-1), ms);
+      return result;
     },
   };
+}
+
+function noteBlocked(entry: TrailEntry | undefined, ms: number): void {
+  if (entry !== undefined) entry.detail = [entry.detail, blockedFor(ms)].filter(Boolean).join("; ");
 }
 
 function failed(
@@ -192,6 +215,7 @@ function servicesFor(
   bot: Bot,
   stored: StoredMessage,
   steps: Steps,
+  stopwatch: Stopwatch,
   lost: (error: StorageUnavailable) => void,
 ): ContextServices {
   const { deviceId, inboxId } = stored;
@@ -201,10 +225,13 @@ function servicesFor(
     } catch (error) {
       if (error instanceof StorageUnavailable) lost(error);
       throw error;
+    } finally {
+      stopwatch.goesOn();
     }
   }
   return {
-    step: (key, work, signal) => telling(steps.run(key, work, signal)),
+    step: (key, work, signal) =>
+      telling(steps.run(key, (inTime) => stopwatch.during(() => work(inTime)), signal)),
     idempotencyKey: (key) => hmac(`${deviceId}:${inboxId}:${bot.id}:${key}`),
     file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
     translate: (languages, key, values) => translate(locales(), languages, key, values),

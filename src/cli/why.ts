@@ -25,6 +25,7 @@ const OUTCOMES: Record<string, string> = {
   passed: "passed it on",
   failed: "failed",
   timed_out: "took too long",
+  blocked: "looked at it for too long",
   not_asked: "was not asked",
   forwarded: "was told of it",
   merged: "answered it together with",
@@ -32,6 +33,7 @@ const OUTCOMES: Record<string, string> = {
 
 const REASONS: Record<string, string> = {
   circuit_open: "it had failed too often",
+  blocks_everybody: "it has blocked everybody too often",
   rate_limited: "it had answered the chat often enough",
   takeover: "a person has the chat",
   postponed: "it runs when bots may speak again",

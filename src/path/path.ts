@@ -1,6 +1,7 @@
 import type { BotFiles } from "../bot/turns.ts";
 import { createAlarm } from "../bot/alarm.ts";
 import { createBotAnswerers } from "../bot/answerers.ts";
+import type { Blocking } from "../bot/blocking.ts";
 import { createBindings, type Bindings } from "../bot/bindings.ts";
 import type { Locales } from "../bot/locales.ts";
 import type { BotRegistry } from "../bot/registry.ts";
@@ -109,6 +110,8 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
   /** After `drain`, when no request submits any more: resolves when what was being sent has its outcome. */
   sent(): Promise<void>;
   readonly bindings: Bindings;
+  /** Which bots hold everybody up. */
+  readonly blocking: Blocking;
   readonly webhooks: Webhooks;
   readonly outbox: Outbox;
   readonly pipeline: Pipeline;
@@ -184,7 +187,9 @@ function createQueues(deps: MessagePathDeps) {
 /** Who answers, in the order in which they are asked. */
 function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard) {
   const { store, config, log, connections, observers, stopping, files } = deps;
-  const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem));
+  const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem), {
+    of: (id) => bots.blocking.of(id),
+  });
   const alarm = createAlarm(store.time);
   const state = createBotState(store, alarm.expect);
   const bots = createBotAnswerers({
@@ -224,7 +229,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     webhooks.answerer,
     ...(deps.lastly ?? []),
   ];
-  return { bindings, alarm, state, webhooks, inOrder };
+  return { bindings, alarm, state, webhooks, inOrder, blocking: bots.blocking };
 }
 
 type Parts = ReturnType<typeof createQueues> &
@@ -236,7 +241,7 @@ type Parts = ReturnType<typeof createQueues> &
 
 /** The parts, as they are used together. */
 function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Parts): MessagePath {
-  const { outbox, polls, bindings, alarm, state, webhooks, chats, pipeline, timers } = parts;
+  const { outbox, polls, bindings, blocking, alarm, state, webhooks, chats, pipeline, timers } = parts;
 
   async function close(deviceId: number): Promise<void> {
     timers.close(deviceId);
@@ -287,6 +292,7 @@ function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Part
     sent: outbox.drain,
 
     bindings,
+    blocking,
     webhooks,
     outbox,
     pipeline,

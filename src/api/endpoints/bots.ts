@@ -13,6 +13,16 @@ const bot = z.strictObject({
   error: z.string().optional(),
   /** The file cannot be loaded now: its last good version goes on. */
   kept: z.boolean().optional(),
+  /** It has held up the whole gateway for more than a second; left out: nothing of it runs, on no number. */
+  blocked: z
+    .strictObject({
+      times: z.int(),
+      longest_ms: z.int(),
+      route: z.string(),
+      at: z.string(),
+      left_out_until: z.string().nullable(),
+    })
+    .optional(),
 });
 
 /** With what holds on one number; `priority` is the one in force. */

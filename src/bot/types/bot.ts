@@ -60,6 +60,11 @@ export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session 
   limits?: BotLimits;
   /** Default `next`. */
   onError?: OnError;
+  /**
+   * How many characters of a text `match` and the functions of `on` look at. Default 4,096, at most 65,536. `ctx.text` is the
+   * whole text in any case.
+   */
+  maxText?: number;
   /** Language of `ctx.t` when nobody has chosen one. Default `en`. */
   locale?: string;
 }
@@ -120,6 +125,8 @@ export interface Bot {
   timeoutMs: number | null;
   rate: { count: number; ms: number } | null;
   onError: OnError;
+  /** Characters of a text that routes look at. */
+  maxText: number;
   locale: string;
   routes: Route[];
   middleware: Middleware<never, never>[];

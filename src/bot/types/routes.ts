@@ -18,7 +18,7 @@ export type Handler<
   Session = undefined,
 > = (ctx: Context<M, Match, Config, Session>) => unknown;
 
-/** A filter of one's own: whether the route takes the message. */
+/** A filter of one's own: whether the route takes the message. Its texts are the first 4,096 characters (`maxText`). */
 export type Predicate = (message: Message) => boolean;
 
 /** Runs around the routes of its bot, in the order of the calls. Not calling `next` keeps the route from running. */
@@ -52,7 +52,10 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   prefix(texts: Words, handler: Handler<Message, string, Config, Session>): void;
   /** `/name`, whatever follows: `b.command("order", …)` takes "/order 2 pizzas". */
   command(names: Words, handler: Handler<Message, CommandMatch, Config, Session>): void;
-  /** The text matches. Flags `g` and `y` are dropped: the expression is asked afresh for each message. */
+  /**
+   * The text matches; looked at are its first 4,096 characters (`maxText`). Flags `g` and `y` are dropped: the expression
+   * is asked afresh for each message.
+   */
   match(pattern: RegExp, handler: Handler<Message, RegExpExecArray, Config, Session>): void;
   /** Messages that a filter accepts, one of several filters, or a function. */
   on<F extends Filter>(filters: F | readonly F[], handler: Handler<Filtered<F>, null, Config, Session>): void;
