@@ -199,7 +199,12 @@ describe("hostile text", () => {
   });
 
   it.each([0, -1, 1.5, 65_537, "many"])("cannot be let in by maxText: %s", (maxText) => {
-    expect(() => readBot("a", bot(() => null, { maxText: maxText as number }))).toThrow("maxText");
+    expect(() =>
+      readBot(
+        "a",
+        bot(() => null, { maxText: maxText as number }),
+      ),
+    ).toThrow("maxText");
   });
 
   it("is cut between signs, not within one", async () => {
