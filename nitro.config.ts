@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "nitro";
 import type { Nitro } from "nitro/types";
-import { rolldown } from "rolldown";
+import { buildBeside, isPackage } from "./src/build/beside.ts";
 import { makeOneScript } from "./src/build/one-script.ts";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
@@ -71,21 +71,6 @@ function routesModule(nitro: Nitro): string {
   return `export default [\n${entries.join(",\n")}\n];`;
 }
 
-/**
- * The database's thread is started from a file of its own. Not a second entry of the same bundle: a chunk that both share
- * could be the gateway's, and the thread would start a gateway.
- */
-async function buildStoreThread(into: string): Promise<void> {
-  const build = await rolldown({
-    input: join(root, "src/store/thread/main.ts"),
-    platform: "node",
-    external: /^[^./]/,
-    logLevel: "warn",
-  });
-  await build.write({ file: join(into, "store-thread.mjs"), format: "esm" });
-  await build.close();
-}
-
 export default defineConfig({
   serverDir: "./",
   serverEntry: false,
@@ -95,21 +80,32 @@ export default defineConfig({
   errorHandler: "./src/api/error-handler.ts",
   alias: { parley: join(root, "src/bot/index.ts") },
   // External and readable in stack traces; both bring files that a bundle would lose.
-  traceDeps: ["@whiskeysockets/baileys", "@libsql/client"],
+  traceDeps: ["@whiskeysockets/baileys", "@libsql/client", "sharp"],
   // Where the built gateway listens; Nitro's own default is every interface.
   devServer: { hostname: process.env["HOST"] ?? "127.0.0.1", port: Number(process.env["PORT"] ?? 3000) },
   replace: { __FAILPOINTS__: "false" },
   virtual: { "#bots": botsModule },
   hooks: {
     async compiled(nitro) {
-      await buildStoreThread(nitro.options.output.serverDir);
+      const into = nitro.options.output.serverDir;
+      await buildBeside({
+        input: join(root, "src/store/thread/main.ts"),
+        file: join(into, "store-thread.mjs"),
+        isInstalled: isPackage,
+      });
+      // Whole but for what has native parts: the gateway itself imports none of what reads files.
+      await buildBeside({
+        input: join(root, "src/media/decoder/main.ts"),
+        file: join(into, "decoder.mjs"),
+        isInstalled: (name) => name === "sharp",
+      });
       if (nitro.options.dev) return;
       // Not in builds that are asked to be quiet.
       if (nitro.options.logLevel >= 3) checkBots();
-      await cp(join(root, "drizzle/migrations"), join(nitro.options.output.serverDir, "drizzle/migrations"), {
+      await cp(join(root, "drizzle/migrations"), join(into, "drizzle/migrations"), {
         recursive: true,
       });
-      await makeOneScript(nitro.options.output.serverDir, (text) => nitro.logger.warn(text));
+      await makeOneScript(into, (text) => nitro.logger.warn(text));
     },
   },
   modules: [

@@ -36,7 +36,7 @@ export function openData({ config, log, store, connections, observers, stopping 
   const received = createInboxReader(store);
   const sent = createSentReader(store);
   const http = createSafeFetch(config, undefined, observers.addressBlocked);
-  const outgoingFiles = createMedia({ store, config, log, http });
+  const outgoingFiles = createMedia({ store, config, log, http, accountOf: connections.accountOf });
   const audit = createAudit({ store, config, log });
   const whatsapp = createWhatsApp({
     store,

@@ -40,6 +40,7 @@ export function openNumbers(
   connections.serve({
     ...numbers,
     number: (deviceId) => numbers.get(deviceId)?.number ?? null,
+    accountOf: (deviceId) => numbers.get(deviceId)?.accountId ?? null,
     deviceOf: (accountId, number) => numbers.find(accountId, number)?.id ?? null,
   });
   return numbers;

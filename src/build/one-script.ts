@@ -26,7 +26,7 @@ export async function makeOneScript(serverDir: string, say: (text: string) => vo
     input: join(serverDir, "index.mjs"),
     platform: "node",
     external: (id) => NOT_INSIDE.test(id),
-    plugins: [patchedInPlace(), withoutSpeechEnhancement()],
+    plugins: [patchedInPlace()],
     logLevel: "warn",
   });
   const { output } = await bundle.generate({ format: "es", codeSplitting: false });
@@ -43,14 +43,6 @@ export async function makeOneScript(serverDir: string, say: (text: string) => vo
 
 const isOurs = (id: string, serverDir: string): boolean =>
   id.startsWith(serverDir) && !id.includes("node_modules");
-
-/** An enhancement of speech that no decoder of ours is asked for: 4 MB that every start would read. */
-function withoutSpeechEnhancement(): Plugin {
-  return {
-    name: "without-speech-enhancement",
-    load: (id) => (/opus-ml/.test(id) ? { code: "module.exports = {};", moduleType: "js" } : null),
-  };
-}
 
 /**
  * What the gateway patches before it loads Baileys stays one copy for everybody, and is looked up when it is used first: as

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { buildBeside, isPackage } from "../build/beside.ts";
 
 /**
  * Builds what projects of bot authors import, `parley`, `parley/testing` and `parley/testing/matchers`, into `dist/`. What
@@ -61,4 +62,10 @@ function follow(file: string, needed: Set<string>): void {
 
 rmSync(dist, { recursive: true, force: true });
 await bundle();
+// The process that reads files has a file of its own, beside the others.
+await buildBeside({
+  input: join(root, "src/media/decoder/main.ts"),
+  file: join(dist, "decoder.mjs"),
+  isInstalled: isPackage,
+});
 declare();

@@ -1,44 +1,61 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import { systemTime } from "../model/time.ts";
+import { Unreadable } from "./decoder/process.ts";
+import { createTimeLimit, limited, lowerPriority } from "./decoder/limits.ts";
 
 /**
  * ffmpeg in a process of its own. It is fed files of strangers, so it may open nothing but local files and its own pipes,
- * read nothing as a play list, take no longer than a limit, and it does not outlive the gateway: everything it makes goes
- * (also) to a pipe, and a closed pipe ends it.
+ * read nothing as a play list, take no longer and no more memory than its limits, and it does not outlive the gateway:
+ * everything it makes goes (also) to a pipe, and a closed pipe ends it.
  */
 export interface Ffmpeg {
   /** Whether there is one: looked for anew each time, because it may have been installed meanwhile. */
   find(): string | null;
   /**
-   * @param args outputs, the last of them `pipe:1`
-   * @param onOutput gets what it writes there
    * @returns what it said on stderr
-   * @throws {FfmpegFailed} also when there is none
+   * @throws {Unreadable} also when there is none
    */
-  run(input: string, args: string[], onOutput: (chunk: Buffer) => void): Promise<string>;
+  run(work: FfmpegWork): Promise<string>;
   /** Ends what is running. */
   stop(): void;
 }
 
-/** ffmpeg is not installed, ended with an error or took too long; the message says which. */
-export class FfmpegFailed extends Error {
-  constructor(why: string) {
-    super(`ffmpeg ${why}`);
-    this.name = "FfmpegFailed";
-  }
+/** What ffmpeg is to make of a file. */
+export interface FfmpegWork {
+  input: string;
+  /** How the input is to be read. */
+  reading?: string[];
+  /** Outputs, the last of them `pipe:1`. */
+  args: string[];
+  /** Gets what it writes there. */
+  onOutput(chunk: Buffer): void;
+  memoryBytes: number;
+  /** Ends it. */
+  signal: AbortSignal;
+  /**
+   * Asked twice a second once it has had its time whether what it has made by then is worth going on; default: no.
+   *
+   * @param ms that it has taken
+   */
+  mayGoOn?(ms: number): boolean;
 }
 
-const TIME_LIMIT_SECONDS = 120;
+const NICENESS = 10;
+const ASKED_EVERY_MS = 500;
+/** Of a processor; above what any work may take. */
+const CPU_SECONDS = 90;
+/** A frame of 8K. */
+const MAX_PIXELS = 36_000_000;
 const MAX_SAID_CHARACTERS = 16_000;
-const OPTIONAL_PACKAGE = "@ffmpeg-installer/ffmpeg";
 /** Containers of sound and video. Play lists (hls, concat, dash …), which name further files, are not among them. */
 const FORMATS =
   "mp3,mov,wav,w64,ogg,flac,aac,amr,amrnb,amrwb,aiff,au,caf,ape,wv,ac3,eac3,dts,mpeg,mpegts,mpegvideo,matroska,avi,flv,asf";
-const NICENESS = 10;
+const SAFE_READING = `-nostdin -hide_banner -max_pixels ${MAX_PIXELS} -threads 1 -filter_threads 1 -protocol_whitelist file,pipe -format_whitelist ${FORMATS}`;
+/** What it says when it got less memory than it asked for, or a frame was larger than allowed. */
+const EXCEEDED = /Cannot allocate memory|max pixel count/;
 
 /** @param configured path or name of the program; null looks for `ffmpeg` */
 export function createFfmpeg(configured: string | null): Ffmpeg {
@@ -48,55 +65,52 @@ export function createFfmpeg(configured: string | null): Ffmpeg {
   };
   process.once("exit", stop);
 
-  async function run(
-    program: string,
-    args: string[],
-    onOutput: (chunk: Buffer) => void,
-  ): Promise<{ said: string; ended: string | null }> {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: {} });
+  const find = (): string | null => inPath(configured ?? "ffmpeg");
+
+  async function run(program: string, work: FfmpegWork): Promise<string> {
+    const { memoryBytes, signal, mayGoOn = () => false } = work;
+    const [file, args] = limited(program, argumentsOf(work), { memoryBytes, cpuSeconds: CPU_SECONDS });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: {} });
     running.add(child);
-    // What people wait for, above all messages, goes first.
-    if (child.pid !== undefined) lowerPriority(child.pid);
+    const kill = (): void => void child.kill("SIGKILL");
+    if (signal.aborted) kill();
+    signal.addEventListener("abort", kill, { once: true });
+    if (child.pid !== undefined) lowerPriority(child.pid, NICENESS);
     let said = "";
-    child.stdout.on("data", onOutput);
+    child.stdout.on("data", work.onOutput);
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       if (said.length < MAX_SAID_CHARACTERS) said += text;
     });
+    const begun = systemTime.monotonic();
+    const isOver = createTimeLimit(child.pid);
     let late = false;
-    const limit = setTimeout(() => {
+    const cancel = systemTime.every(ASKED_EVERY_MS, () => {
+      if (!isOver() || mayGoOn(systemTime.monotonic() - begun)) return;
       late = true;
-      child.kill("SIGKILL");
-    }, TIME_LIMIT_SECONDS * 1000);
+      kill();
+    });
     try {
-      const ended = await new Promise<string | null>((resolve) => {
-        child.once("error", (error: NodeJS.ErrnoException) => resolve(`did not start (${error.code})`));
-        child.once("close", (code, signal) => resolve(code === 0 ? null : `ended with ${signal ?? code}`));
+      const ended = await new Promise<number | string | null>((resolve) => {
+        child.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+        child.once("close", (code, signal) => resolve(code === 0 ? null : (signal ?? code)));
       });
-      return { said, ended: late ? `took longer than ${TIME_LIMIT_SECONDS} s` : ended };
+      if (late) throw new Unreadable("ffmpeg took too long", { exceeded: true });
+      const exceeded = typeof ended === "string" || EXCEEDED.test(said);
+      if (ended !== null) throw new Unreadable(`ffmpeg ended with ${ended}`, { exceeded });
+      return said;
     } finally {
-      clearTimeout(limit);
+      cancel();
+      signal.removeEventListener("abort", kill);
       running.delete(child);
     }
   }
 
-  const find = (): string | null => inPath(configured ?? "ffmpeg") ?? (configured ? null : ofPackage());
   return {
     find,
-    async run(input, args, onOutput) {
+    async run(work) {
       const program = find();
-      if (program === null) throw new FfmpegFailed("is not installed");
-      const limits = ["-nostdin", "-hide_banner", "-timelimit", String(TIME_LIMIT_SECONDS)];
-      const reading = [
-        "-protocol_whitelist",
-        "file,pipe",
-        "-format_whitelist",
-        FORMATS,
-        "-i",
-        `file:${input}`,
-      ];
-      const { said, ended } = await run(program, [...limits, ...reading, ...args], onOutput);
-      if (ended !== null) throw new FfmpegFailed(ended);
-      return said;
+      if (program === null) throw new Unreadable("ffmpeg is not installed");
+      return run(program, work);
     },
     stop() {
       process.removeListener("exit", stop);
@@ -105,13 +119,13 @@ export function createFfmpeg(configured: string | null): Ffmpeg {
   };
 }
 
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, NICENESS);
-  } catch {
-    // It has ended already.
-  }
-}
+const argumentsOf = ({ input, reading = [], args }: FfmpegWork): string[] => [
+  ...SAFE_READING.split(" "),
+  ...reading,
+  "-i",
+  `file:${input}`,
+  ...args,
+];
 
 function inPath(program: string): string | null {
   if (program.includes("/")) return isExecutable(program) ? program : null;
@@ -125,15 +139,5 @@ function isExecutable(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     return false;
-  }
-}
-
-/** A package that brings the program; nobody needs to have it. */
-function ofPackage(): string | null {
-  try {
-    const { path } = createRequire(import.meta.url)(OPTIONAL_PACKAGE) as { path: string };
-    return isExecutable(path) ? path : null;
-  } catch {
-    return null;
   }
 }

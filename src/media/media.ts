@@ -4,27 +4,27 @@ import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media.ts";
 import type { MediaDraft } from "../model/messages.ts";
+import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { Download } from "../net/download.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
-import { createFfmpeg, FfmpegFailed } from "./ffmpeg.ts";
+import { sharedDecoder } from "./decoder/decoder.ts";
+import { createFfmpeg } from "./ffmpeg.ts";
 import { createFiles, type Workspace } from "./files.ts";
+import { createLooks, VOICE_NAME } from "./look.ts";
 import { documentName } from "./names.ts";
-import { BrokenOgg, measureOpus } from "./ogg.ts";
-import { readImage, readVideo } from "./pictures.ts";
-import { notUsable, receive, SEALED_NAME, type Received } from "./receive.ts";
+import { receive, SEALED_NAME, type Received } from "./receive.ts";
 import { openSealedWriter, type SealedFile } from "./seal.ts";
-import { readSound } from "./sound.ts";
-import { createTurns } from "./turns.ts";
-import { makeVoiceNote } from "./voice.ts";
-import { sharedAbort } from "../model/shared-abort.ts";
+import { createTurns, type TurnLimits } from "./turns.ts";
 
 interface MediaDeps {
   store: Store;
   config: Pick<Config, "dataDir" | "maxMediaBytes" | "ffmpegPath">;
   log: Logger;
   http: Pick<SafeFetch, "download">;
+  /** Whose number it is; null once it is erased. */
+  accountOf(deviceId: number): string | null;
 }
 
 /** Files on their way from somebody's link to WhatsApp. */
@@ -45,83 +45,74 @@ export interface Media {
 const FIRST_BYTE_MS = 30_000;
 const WHOLE_FILE_MS = 5 * 60_000;
 const MAX_REDIRECTS = 5;
-/** More wait for their turn: each holds a connection and buffers. */
-const MAX_FETCHES = 24;
-const MAX_FETCHES_OF_ONE = 4;
-const MAX_DECODERS = 2;
-const MAX_DECODERS_OF_ONE = 1;
+/** Slower than this a file is not waited for: it would hold its place for minutes. */
+const LEAST_RATE = { bytes: 80 * 1024, withinMs: 10_000 };
+/** Each holds a connection and buffers. */
+const FETCHES: TurnLimits = { all: 24, each: 8, most: 96 };
+const MAX_FETCHES_OF_NUMBER = 4;
+/** What is done for one request, and for whom. */
+interface Job {
+  request: MediaRequest;
+  workspace: Workspace;
+  account: string;
+  /** Aborts with the caller and with the gateway. */
+  signal: AbortSignal;
+}
 
-/** Files to be sent, with a limit on how many are fetched and decoded at once, in all and for one number. */
-export function createMedia({ store, config, log, http }: MediaDeps): Media {
+/** Files to be sent, with shares of each account and number in how many are fetched and looked at at once. */
+export function createMedia({ store, config, log, http, accountOf }: MediaDeps): Media {
   const files = createFiles(store, config.dataDir);
   const ffmpeg = createFfmpeg(config.ffmpegPath);
-  const fetches = createTurns(MAX_FETCHES, MAX_FETCHES_OF_ONE);
-  const decoders = createTurns(MAX_DECODERS, MAX_DECODERS_OF_ONE);
+  const looks = createLooks({ ffmpeg, log, decoder: sharedDecoder() });
+  const fetches = createTurns(FETCHES);
+  const fetchesOfNumber = createTurns({ all: Infinity, each: MAX_FETCHES_OF_NUMBER });
   const stopping = sharedAbort();
 
   function requireConverter(): void {
     if (ffmpeg.find() !== null) return;
+    log.error("a voice note could not be made: install the system's ffmpeg, or name it in FFMPEG_PATH");
     throw new GatewayError(
       "CONVERTER_MISSING",
-      "Voice notes are made by ffmpeg, and there is none. Install it (apt-get install ffmpeg), or name it in FFMPEG_PATH, " +
-        "or run npm install @ffmpeg-installer/ffmpeg. Mono Ogg/Opus needs no converter.",
+      "Voice notes are made with ffmpeg, which this gateway does not have: its operator can cure that. Mono Ogg/Opus needs none.",
     );
   }
 
-  function fetchFile(request: MediaRequest, workspace: Workspace): Promise<Received> {
-    if (request.bytes === undefined) return download(request, workspace);
-    if (request.bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
-    return receive(request, given(request.bytes), workspace, requireConverter);
-  }
-
-  const download = (request: MediaRequest, workspace: Workspace): Promise<Received> =>
-    fetches(request.deviceId, () =>
-      http.download(
-        request.url,
-        {
-          firstByteMs: FIRST_BYTE_MS,
-          totalMs: WHOLE_FILE_MS,
-          maxBytes: config.maxMediaBytes,
-          maxRedirects: MAX_REDIRECTS,
-          signal: request.signal ?? stopping.signal,
-        },
-        (answer) => receive(request, answer, workspace, requireConverter),
-      ),
-    );
-
-  /** What only a decoder can tell. @throws FILE_NOT_USABLE */
-  async function look({ kind, clear, mimetype, sealed }: Received, workspace: Workspace, mediaType: string) {
-    if (clear === null) return {};
-    if (kind === "image")
-      return readImage(clear).catch((error: Error) => {
-        throw notUsable(`an image that cannot be read (${firstLine(error)})`, mediaType);
-      });
-    if (kind === "video")
-      // A phone may well play what this ffmpeg cannot.
-      return readVideo(ffmpeg, clear).catch((error: Error) => {
-        log.info({ err: error }, "a video is sent without its picture");
-        return {};
-      });
-    if (kind === "audio") {
-      const { seconds, hasVideo } = await readSound(clear, mimetype);
-      if (hasVideo) throw notUsable("a video", mediaType);
-      return seconds === null ? {} : { seconds };
+  function fetchFile(job: Job): Promise<Received> {
+    const { request, workspace, account, signal } = job;
+    const { mediaType, bytes, deviceId } = request;
+    const into = {
+      workspace,
+      requireConverter,
+      identify: (head: Buffer, tail: Buffer) => looks.identify({ account, mediaType, signal }, head, tail),
+    };
+    if (bytes === undefined) {
+      const fetched = (): Promise<Received> =>
+        http.download(
+          request.url,
+          {
+            firstByteMs: FIRST_BYTE_MS,
+            totalMs: WHOLE_FILE_MS,
+            leastRate: LEAST_RATE,
+            maxBytes: config.maxMediaBytes,
+            maxRedirects: MAX_REDIRECTS,
+            signal,
+          },
+          (answer) => receive(request, answer, into),
+        );
+      return fetchesOfNumber(String(deviceId), () => fetches(account, fetched, signal), signal);
     }
-    const note = sealed === null ? makeVoiceNote(ffmpeg, clear, workspace.path("voice")) : measureOpus(clear);
-    const { seconds, waveform } = await note.catch((error: unknown) => {
-      if (error instanceof BrokenOgg || (error instanceof FfmpegFailed && !stopping.signal.aborted))
-        throw notUsable(`sound that cannot be read (${firstLine(error)})`, mediaType);
-      throw error;
-    });
-    return { seconds, waveform: waveform.toString("base64") };
+    if (bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
+    return receive(request, given(bytes), into);
   }
 
-  async function work(request: MediaRequest, workspace: Workspace): Promise<MediaDraft> {
+  async function work(job: Job): Promise<MediaDraft> {
+    const { request, workspace, account, signal } = job;
     const { deviceId, mediaType, caption, text, url } = request;
-    const received = await fetchFile(request, workspace);
+    const received = await fetchFile(job);
     const { kind, mimetype, extension, disposition } = received;
-    const seen = await decoders(deviceId, () => look(received, workspace, mediaType));
+    const seen = await looks.see({ account, mediaType, signal }, received, workspace);
     const sealed = received.sealed ?? (await sealVoice(workspace));
+    signal.throwIfAborted();
     const facts: FileFacts = {
       kind,
       mimetype,
@@ -141,13 +132,16 @@ export function createMedia({ store, config, log, http }: MediaDeps): Media {
   return {
     async prepare(request) {
       const workspace = await files.workspace();
+      const account = accountOf(request.deviceId) ?? `number ${request.deviceId}`;
+      const ending = abortsWith([stopping.signal, request.signal]);
       try {
-        return await work(request, workspace);
+        return await work({ request, workspace, account, signal: ending.signal });
       } catch (error) {
         throw stopping.signal.aborted
           ? unavailable("The gateway is restarting; try again.")
           : publicError(error);
       } finally {
+        ending.release();
         await workspace.dispose();
       }
     },
@@ -167,7 +161,7 @@ export function createMedia({ store, config, log, http }: MediaDeps): Media {
 }
 
 async function sealVoice(workspace: Workspace): Promise<SealedFile> {
-  const source = await open(workspace.path("voice"));
+  const source = await open(workspace.path(VOICE_NAME));
   const sealed = await openSealedWriter(workspace.path(SEALED_NAME), "voice");
   try {
     for await (const chunk of source.createReadStream() as AsyncIterable<Buffer>) await sealed.write(chunk);
@@ -206,6 +200,3 @@ function given(bytes: Uint8Array): Download {
 
 const unavailable = (message: string): GatewayError =>
   new GatewayError("UNAVAILABLE", message, { retryAfter: 5 });
-
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split("\n")[0]!;

@@ -4,8 +4,9 @@ import type { MediaRequest } from "../model/media.ts";
 import type { MediaKind } from "../model/messages.ts";
 import type { Download } from "../net/download.ts";
 import type { Workspace } from "./files.ts";
-import { identify, KNOWN_AT_THE_END, LOOKED_AT_BYTES, mimetypeFor, type Found } from "./identify.ts";
-import { readOpusHead } from "./ogg.ts";
+import type { Found } from "./decoder/identify.ts";
+import { readOpusHead } from "./decoder/opus-head.ts";
+import { KNOWN_AT_THE_END, LOOKED_AT_BYTES, mimetypeFor } from "./fit.ts";
 import { openSealedWriter, PRIVATE, writeAll, type SealedFile, type SealedWriter } from "./seal.ts";
 
 /** A file that has arrived and is what it was called. */
@@ -26,35 +27,45 @@ export const SEALED_NAME = "sealed";
 const VOICE_MIMETYPE = "audio/ogg; codecs=opus";
 const CLEAR_NAME = "clear";
 
+/** Where a file goes, and who is asked about it. */
+interface ReceiveInto {
+  workspace: Workspace;
+  /** Throws when a voice note cannot be made. */
+  requireConverter(): void;
+  /** @throws FILE_NOT_USABLE */
+  identify(head: Buffer, tail: Buffer): Promise<Found>;
+}
+
 /**
  * Writes a file to the disk while it comes: encrypted, and also in the clear when a decoder has to see it. What it is is
  * known from its first bytes, so most of what cannot be used is not transferred.
  *
- * @param requireConverter throws when a voice note cannot be made
  * @throws FILE_NOT_USABLE, and what the download throws
  */
 export async function receive(
   { mediaType, ptt }: Pick<MediaRequest, "mediaType" | "ptt">,
   answer: Download,
-  workspace: Workspace,
-  requireConverter: () => void,
+  { workspace, requireConverter, identify }: ReceiveInto,
 ): Promise<Received> {
   const chunks = answer.body[Symbol.asyncIterator]();
   const head = await readHead(chunks);
   if (head.length === 0) throw notUsable("an empty file", mediaType);
+  const voice = ptt === "vn" && (mediaType === "audio" || mediaType === "mp3");
+  const isVoiceNote = readOpusHead(head)?.channels === 1;
+  const asItIs = !voice || isVoiceNote;
+  // What is a voice note already may be called sound of any kind.
+  const fits = voice && isVoiceNote ? "audio" : mediaType;
   let found = await identify(head, head);
   if (KNOWN_AT_THE_END.has(mediaType)) refusePages(found, mediaType);
-  else requireFit(mediaType, found, head);
+  else requireFit(fits, found, head);
 
-  const voice = ptt === "vn" && (mediaType === "audio" || mediaType === "mp3");
-  const asItIs = !voice || readOpusHead(head)?.channels === 1;
   if (!asItIs) requireConverter();
   const kind = kindOf(mediaType, voice);
   const clear = kind === "document" ? null : workspace.path(CLEAR_NAME);
   const target = { sealed: asItIs ? workspace.path(SEALED_NAME) : null, clear, kind };
   const { sealed, tail } = await write(target, head, chunks);
   if (KNOWN_AT_THE_END.has(mediaType)) found = await identify(head, tail);
-  const mimetype = requireFit(mediaType, found, head);
+  const mimetype = requireFit(fits, found, head);
   return {
     kind,
     mimetype: voice ? VOICE_MIMETYPE : mimetype,

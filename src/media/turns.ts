@@ -1,26 +1,97 @@
-import { Semaphore } from "async-mutex";
-
-/** Runs work when it is its turn. */
-export type Turns = <T>(deviceId: number, work: () => Promise<T>) => Promise<T>;
+/** How much is done at once. */
+export interface TurnLimits {
+  /** In all. */
+  all: number;
+  /** For one owner. */
+  each: number;
+  /** In all, those included who have nothing else under way: they do not wait for the others. Default: `all`. */
+  most?: number;
+}
 
 /**
- * Turns for work that holds memory or a processor. Each number has a share of its own, so that one customer's slow server
- * does not keep the files of all others waiting.
+ * Runs work when it is its turn.
  *
- * @param all  at the same time
- * @param each of them, for one number
+ * @param owner  whose share it takes
+ * @param signal ends the waiting, which then throws its reason; work that has begun looks at it itself
  */
-export function createTurns(all: number, each: number): Turns {
-  const total = new Semaphore(all);
-  const shares = new Map<number, { gate: Semaphore; users: number }>();
-  return async (deviceId, work) => {
-    const share = shares.get(deviceId) ?? { gate: new Semaphore(each), users: 0 };
-    shares.set(deviceId, share);
-    share.users++;
+export type Turns = <T>(owner: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+
+interface Share {
+  running: number;
+  waiting: Set<() => void>;
+}
+
+/**
+ * Turns for work that holds memory, a processor or a connection. Whoever has least under way is next, and whoever has
+ * nothing under way has a place kept: what one asks for delays his own and, but for `most`, nobody else's.
+ */
+export function createTurns({ all, each, most = all }: TurnLimits): Turns {
+  // In the order in which they were served last.
+  const shares = new Map<string, Share>();
+  let running = 0;
+
+  function shareOf(owner: string): Share {
+    const share = shares.get(owner) ?? { running: 0, waiting: new Set() };
+    shares.set(owner, share);
+    return share;
+  }
+
+  function next(): { owner: string; share: Share } | null {
+    let found: { owner: string; share: Share } | null = null;
+    for (const [owner, share] of shares) {
+      if (share.waiting.size === 0 || share.running >= each) continue;
+      if (running >= (share.running === 0 ? most : all)) continue;
+      if (found === null || share.running < found.share.running) found = { owner, share };
+    }
+    return found;
+  }
+
+  function fill(): void {
+    for (let place = next(); place !== null; place = next()) {
+      const { owner, share } = place;
+      const [begin] = share.waiting;
+      share.waiting.delete(begin!);
+      share.running++;
+      running++;
+      shares.delete(owner);
+      shares.set(owner, share);
+      begin!();
+    }
+  }
+
+  function wait(owner: string, signal: AbortSignal | undefined): Promise<void> {
+    const { waiting } = shareOf(owner);
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.delete(begin);
+        tidy(owner);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      waiting.add(begin);
+      fill();
+    });
+  }
+
+  function tidy(owner: string): void {
+    const share = shares.get(owner);
+    if (share?.running === 0 && share.waiting.size === 0) shares.delete(owner);
+  }
+
+  return async (owner, work, signal) => {
+    signal?.throwIfAborted();
+    await wait(owner, signal);
     try {
-      return await share.gate.runExclusive(() => total.runExclusive(work));
+      return await work();
     } finally {
-      if (--share.users === 0) shares.delete(deviceId);
+      shareOf(owner).running--;
+      running--;
+      tidy(owner);
+      fill();
     }
   };
 }

@@ -10,31 +10,41 @@ const VOICE =
 /** The same sound plainly, for duration and waveform. */
 const PLAIN = `-map 0:a:0 -vn -sn -dn -ac 1 -ar ${SAMPLES_PER_SECOND} -f s16le pipe:1`;
 
+/** ffmpeg takes 45 MiB for itself, and little for sound. */
+const MEMORY_BYTES = 64 * 1024 * 1024;
+/** A long recording may take its time as long as it gets on: so many seconds of sound in each second. */
+const LEAST_SPEED = 5;
+const LONGEST_MS = 60_000;
+
 /**
  * Makes a voice note of any sound.
  *
  * @param output path of the Ogg/Opus file that is made
  * @returns seconds, whole and at least 1
- * @throws FfmpegFailed
+ * @throws {Unreadable}
  */
 export async function makeVoiceNote(
   ffmpeg: Ffmpeg,
   input: string,
   output: string,
+  signal: AbortSignal,
 ): Promise<{ seconds: number; waveform: Buffer }> {
   const levels = createLevels(WINDOW);
   let odd: Buffer = Buffer.alloc(0);
-  await ffmpeg.run(
+  await ffmpeg.run({
     input,
-    ["-loglevel", "error", ...VOICE.split(" "), `file:${output}`, ...PLAIN.split(" ")],
-    (chunk) => {
+    args: ["-loglevel", "error", ...VOICE.split(" "), `file:${output}`, ...PLAIN.split(" ")],
+    memoryBytes: MEMORY_BYTES,
+    signal,
+    mayGoOn: (ms) => ms < LONGEST_MS && levels.count() / SAMPLES_PER_SECOND >= (LEAST_SPEED * ms) / 1000,
+    onOutput(chunk) {
       const bytes = odd.length === 0 ? chunk : Buffer.concat([odd, chunk]);
       const whole = bytes.length - (bytes.length % 2);
       odd = bytes.subarray(whole);
       // Copied, because samples of two bytes must begin at an even address.
       levels.add(new Int16Array(new Uint8Array(bytes.subarray(0, whole)).buffer));
     },
-  );
+  });
   const seconds = Math.max(1, Math.round(levels.count() / SAMPLES_PER_SECOND));
   return { seconds, waveform: levels.waveform() };
 }

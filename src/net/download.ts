@@ -9,6 +9,11 @@ export interface DownloadLimits {
   /** From the start to the last byte. */
   totalMs: number;
   maxBytes: number;
+  /**
+   * So many bytes at least must come in each such time, of which only that counts in which the answer is waited for. The
+   * end of a file may be shorter. Default: any rate will do.
+   */
+  leastRate?: { bytes: number; withinMs: number };
   /** Each is checked like the first address. */
   maxRedirects: number;
   /** Ends it early; it then fails with this signal's reason. */
@@ -50,7 +55,11 @@ export async function download<T>(
     return await read({
       header: (name) => headerOf(found.answer, name),
       url: found.url.href,
-      body: counted(found.answer, limits.maxBytes, { onFirst: () => clearTimeout(first), asKnown }),
+      body: counted(found.answer, limits.maxBytes, {
+        onFirst: () => clearTimeout(first),
+        pace: limits.leastRate === undefined ? null : createPace(limits.leastRate, abort),
+        asKnown,
+      }),
     });
   } finally {
     clearTimeout(total);
@@ -125,13 +134,15 @@ function discard({ body }: Dispatcher.ResponseData): void {
 
 interface Watch {
   onFirst(): void;
+  /** Null: any will do. */
+  pace: Pace | null;
   asKnown(error: unknown): unknown;
 }
 
 async function* counted(
   { body, ...answer }: Dispatcher.ResponseData,
   maxBytes: number,
-  { onFirst, asKnown }: Watch,
+  { onFirst, pace, asKnown }: Watch,
 ): AsyncGenerator<Buffer> {
   const tooLarge = (): OutboundError =>
     new OutboundError("too_large", `The file is larger than ${maxBytes} bytes.`, {
@@ -142,15 +153,65 @@ async function* counted(
   const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   for (;;) {
     // Only what the connection says is made an outbound error, never what the reader throws.
-    const next = await chunks.next().catch((error: unknown) => {
+    const next = await (pace?.whileWaiting(chunks.next()) ?? chunks.next()).catch((error: unknown) => {
       throw asKnown(error);
     });
     onFirst();
     if (next.done) return;
     bytes += next.value.length;
+    pace?.came(next.value.length);
     if (bytes > maxBytes) throw tooLarge();
     yield next.value;
   }
+}
+
+/** Watches how fast a body comes once it has begun. */
+interface Pace {
+  /** The time that this takes counts. */
+  whileWaiting<T>(chunk: Promise<T>): Promise<T>;
+  came(bytes: number): void;
+}
+
+function createPace(
+  least: { bytes: number; withinMs: number },
+  abort: (reason: OutboundError) => void,
+): Pace {
+  let left = least.withinMs;
+  let came: number | null = null;
+
+  function look(): void {
+    if (came !== null && came < least.bytes)
+      abort(
+        new OutboundError(
+          "timeout",
+          `Less than ${least.bytes} bytes of the file came within ${least.withinMs} ms.`,
+        ),
+      );
+    left = least.withinMs;
+    came = 0;
+  }
+
+  return {
+    async whileWaiting(chunk) {
+      if (came === null) return chunk;
+      let begun = performance.now();
+      let timer = setTimeout(function late() {
+        look();
+        begun = performance.now();
+        timer = setTimeout(late, left);
+      }, left);
+      try {
+        return await chunk;
+      } finally {
+        clearTimeout(timer);
+        left -= performance.now() - begun;
+      }
+    },
+    came(bytes) {
+      came = (came ?? 0) + bytes;
+      if (left <= 0) look();
+    },
+  };
 }
 
 function headerOf({ headers }: Pick<Dispatcher.ResponseData, "headers">, name: string): string | null {

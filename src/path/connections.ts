@@ -10,6 +10,8 @@ export interface Connections {
   isLinked(deviceId: number): boolean;
   /** Its digits; null once it is erased. */
   number(deviceId: number): string | null;
+  /** Whose it is; null once it is erased. */
+  accountOf(deviceId: number): string | null;
   /** Id of an account's number, or null. */
   deviceOf(accountId: string, number: string): number | null;
 }
@@ -32,6 +34,7 @@ export function createConnectionPort(): ConnectionPort {
     identity: (deviceId) => served?.identity(deviceId) ?? null,
     isLinked: (deviceId) => served?.isLinked(deviceId) ?? false,
     number: (deviceId) => served?.number(deviceId) ?? null,
+    accountOf: (deviceId) => served?.accountOf(deviceId) ?? null,
     deviceOf: (accountId, number) => served?.deviceOf(accountId, number) ?? null,
   };
 }

@@ -18,6 +18,7 @@ import type { Wire } from "./wire.ts";
 
 /** The one number of a test chat. */
 export const DEVICE = 1;
+const ACCOUNT = "test";
 
 /** What one run of the gateway in a test is started with; clock and wire outlive it. */
 export interface RunOptions {
@@ -56,7 +57,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   await opened.writer.commit([
     {
       sql: `INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at)
-VALUES (?, 'test', ?, 'connected', 0, 0)`,
+VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
       args: [DEVICE, ownNumber],
     },
   ]);
@@ -65,7 +66,13 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
   const store = mortalStore(opened, life, options.plan);
   const connection = wire.connection(life);
   const http = createSafeFetch({ allowPrivateNetwork: true });
-  const outgoing = createMedia({ store, config, log, http: { download: options.download } });
+  const outgoing = createMedia({
+    store,
+    config,
+    log,
+    http: { download: options.download },
+    accountOf: () => ACCOUNT,
+  });
   const path = createMessagePath({
     store,
     config,
@@ -75,6 +82,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`,
       identity: () => null,
       isLinked: () => true,
       number: () => ownNumber,
+      accountOf: () => ACCOUNT,
       deviceOf: () => DEVICE,
     },
     // Contacts are known by their numbers here.

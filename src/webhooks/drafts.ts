@@ -2,6 +2,7 @@ import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { MediaRequest } from "../model/media.ts";
 import type { Draft, MediaDraft } from "../model/messages.ts";
+import { unlessAborted } from "../model/shared-abort.ts";
 import type { Time } from "../model/time.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { AddressedDraft } from "../model/answerer.ts";
@@ -167,14 +168,4 @@ async function withinTime<T>(
     cancel();
     stopping.removeEventListener("abort", stop);
   }
-}
-
-/** Whoever does not listen to the signal is not waited for. */
-function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    const settled = (): void => signal.removeEventListener("abort", stop);
-    work.then(resolve, reject).finally(settled);
-  });
 }

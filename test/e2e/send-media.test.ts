@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { LoadedMedia } from "../../src/simulator/types.ts";
 import { startFileHost } from "../_setup/files.ts";
+import { opusOfComments } from "../_setup/hostile-media.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 import { cfb, docx, mp3, mp4, opus, pdf, png, wav, xlsx, zip } from "../unit/media/samples.ts";
 
@@ -190,17 +191,24 @@ describe("a voice note", () => {
     const world = await openShop({ PATH: "/nowhere" });
     const host = await startFileHost({
       "/a.ogg": note,
+      "/long.ogg": opusOfComments(200_000),
       "/a.wav": wav(1),
       "/stereo.ogg": opus(2),
       "/a.mp4": film,
     });
 
-    const passed = await send(world, { media_type: "audio", url: host.url("/a.ogg"), ptt: "vn" });
-    const got = await arrived(world, passed.body["id"]);
-    expect(got).toMatchObject({ kind: "voice", ptt: true, seconds: 3, mimetype: "audio/ogg; codecs=opus" });
-    expect(sha(got.bytes)).toBe(sha(note));
-    expect(got.waveform).toHaveLength(64);
-    expect(Math.max(...got.waveform!)).toBe(100);
+    for (const media_type of ["audio", "mp3"]) {
+      const passed = await send(world, { media_type, url: host.url("/a.ogg"), ptt: "vn" });
+      const got = await arrived(world, passed.body["id"]);
+      expect(got).toMatchObject({ kind: "voice", ptt: true, seconds: 3, mimetype: "audio/ogg; codecs=opus" });
+      expect(sha(got.bytes)).toBe(sha(note));
+      expect(got.waveform).toHaveLength(64);
+      expect(Math.max(...got.waveform!)).toBe(100);
+    }
+    const long = await send(world, { media_type: "audio", url: host.url("/long.ogg"), ptt: "vn" });
+    expect(await arrived(world, long.body["id"])).toMatchObject({ kind: "voice", seconds: 3 });
+    // Without `vn` it is a document that is not what it is called.
+    expect((await send(world, { media_type: "mp3", url: host.url("/a.ogg") })).status).toBe(422);
 
     for (const path of ["/a.wav", "/stereo.ogg"]) {
       const refused = await send(world, { media_type: "audio", url: host.url(path), ptt: "vn" });
@@ -209,6 +217,8 @@ describe("a voice note", () => {
         body: { status: false, errors: { code: "CONVERTER_MISSING" } },
       });
       expect(refused.body["msg"]).toContain("ffmpeg");
+      // What to install is for the operator.
+      expect(refused.body["msg"]).not.toMatch(/install|npm|apt/);
     }
     const video = await send(world, { media_type: "video", url: host.url("/a.mp4") });
     expect(await arrived(world, video.body["id"])).toMatchObject({ kind: "video", thumbnailBytes: 0 });

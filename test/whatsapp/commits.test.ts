@@ -83,6 +83,7 @@ async function startEcho(simulator: Simulator, store: Store) {
       identity: () => identity,
       isLinked: () => true,
       number: () => OWN,
+      accountOf: () => null,
       deviceOf: () => 1,
     },
     directory: { canonicalChat: createLids({ store, identity: () => identity }).canonicalChat },

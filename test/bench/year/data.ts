@@ -113,6 +113,7 @@ export async function fill(
       identity: () => null,
       isLinked: () => true,
       number: (id) => [busy, other].find(({ deviceId }) => deviceId === id)?.number ?? null,
+      accountOf: () => null,
       deviceOf: () => null,
     },
     directory: { canonicalChat: async (_deviceId, jid) => jid },

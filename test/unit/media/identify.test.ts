@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { identify, mimetypeFor } from "../../../src/media/identify.ts";
+import { identify } from "../../../src/media/decoder/identify.ts";
+import { mimetypeFor } from "../../../src/media/fit.ts";
 import type { MediaType } from "../../../src/model/media.ts";
 import { cfb, docx, pdf, png, wav, xlsx, zip } from "./samples.ts";
 

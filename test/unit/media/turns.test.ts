@@ -19,9 +19,15 @@ function slow() {
 const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it("work of one number waits for its own, not for that of others, and all together for a place", async () => {
-  const turns = createTurns(3, 2);
+  const turns = createTurns({ all: 3, each: 2 });
   const [a, b, c, d, e] = [slow(), slow(), slow(), slow(), slow()];
-  const running = [turns(1, a.work), turns(1, b.work), turns(1, c.work), turns(2, d.work), turns(3, e.work)];
+  const running = [
+    turns("1", a.work),
+    turns("1", b.work),
+    turns("1", c.work),
+    turns("2", d.work),
+    turns("3", e.work),
+  ];
   await turnOfTheLoop();
   expect([a, b, c, d, e].map(({ hasBegun }) => hasBegun())).toEqual([true, true, false, true, false]);
   a.end();
@@ -33,7 +39,7 @@ it("work of one number waits for its own, not for that of others, and all togeth
 });
 
 it("work that fails gives its turn back", async () => {
-  const turns = createTurns(1, 1);
-  await expect(turns(1, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
-  expect(await turns(1, async () => "next")).toBe("next");
+  const turns = createTurns({ all: 1, each: 1 });
+  await expect(turns("1", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+  expect(await turns("1", async () => "next")).toBe("next");
 });

@@ -89,6 +89,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
       identity: () => null,
       isLinked: () => true,
       number: numberOf,
+      accountOf: () => null,
       deviceOf: (_accountId, number) => Number(number.slice(-1)),
     },
     directory: { canonicalChat: createLids({ store, identity: () => null }).canonicalChat },

@@ -9,6 +9,7 @@ import { systemTime } from "../../../src/model/time.ts";
 import { createDrafts } from "../../../src/webhooks/drafts.ts";
 import { parseReply } from "../../../src/webhooks/reply.ts";
 import type { Delivery } from "../../../src/webhooks/rows.ts";
+import { decoderReady } from "../../_setup/decoder.ts";
 import { listeningLog } from "../bot/messages.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 import { clock, gateway, receiver, status, storeWithNumber, type Gateway, type Receiver } from "./gateway.ts";
@@ -22,6 +23,7 @@ const pdf = Buffer.from("%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n
 async function fileServer(
   own: RequestListener = () => undefined,
 ): Promise<{ url: string; asked: string[]; closed: string[] }> {
+  await decoderReady();
   const asked: string[] = [];
   const closed: string[] = [];
   const server = createServer((request, response) => {
@@ -148,7 +150,7 @@ describe("an answer with files", () => {
     const store = await storeWithNumber();
     const http = createSafeFetch({ allowPrivateNetwork: false });
     const config = { dataDir: temporaryFolder(), maxMediaBytes: 1024, ffmpegPath: null };
-    const media = createMedia({ store, config, log, http });
+    const media = createMedia({ store, config, log, http, accountOf: () => null });
     const drafts = createDrafts({ log, media, time: store.time, stopping: new AbortController().signal });
     const made = await drafts.of(parseReply(answer({ image: { url: `${url}/a.png` } })), someDelivery(), {
       replyMaxAge: 60,
@@ -259,9 +261,9 @@ describe("a file that does not come", () => {
     const store = await storeWithNumber();
     const http = createSafeFetch({ allowPrivateNetwork: true });
     const config = { dataDir: temporaryFolder(), maxMediaBytes: 1024 ** 2, ffmpegPath: null };
-    const media = createMedia({ store, config, log, http });
+    const media = createMedia({ store, config, log, http, accountOf: () => null });
     const { signal } = new AbortController();
-    const drafts = createDrafts({ log, media, time: store.time, stopping: signal, mediaTimeMs: 800 });
+    const drafts = createDrafts({ log, media, time: store.time, stopping: signal, mediaTimeMs: 2_000 });
 
     const parsed = parseReply(
       answer([{ image: { url: `${url}/own` } }, { image: { url: `${url}/a.png` } }, "text"]),
@@ -269,7 +271,7 @@ describe("a file that does not come", () => {
     const { replies, reply } = await drafts.of(parsed, someDelivery(), { replyMaxAge: 60 });
 
     expect(replies.map(({ draft }) => draft.kind)).toEqual(["image", "text"]);
-    expect(reply.ignored).toEqual(["replies[0]: FILE_UNREACHABLE: The file did not arrive within 0.8 s."]);
+    expect(reply.ignored).toEqual(["replies[0]: FILE_UNREACHABLE: The file did not arrive within 2 s."]);
     await vi.waitFor(() => expect(closed).toContain("/own"));
   });
 

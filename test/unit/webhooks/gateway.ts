@@ -132,6 +132,7 @@ export async function gateway(
     config: { dataDir, maxMediaBytes: 1024 ** 2, ffmpegPath: null },
     log,
     http,
+    accountOf: () => null,
   });
   const chats = createChats(store);
   const webhooks = createWebhooks({

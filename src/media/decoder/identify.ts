@@ -1,5 +1,4 @@
 import { fileTypeFromBuffer } from "file-type";
-import type { MediaRequest } from "../model/media.ts";
 import { looksLikeText, rootOfMarkup } from "./text.ts";
 
 /** What a file's own bytes say it is. */
@@ -10,9 +9,6 @@ export interface Found {
   /** For people: `an HTML page`, `a PNG file (image/png)`. */
   label: string;
 }
-
-/** How many bytes of a file's beginning, and of its end, are looked at. */
-export const LOOKED_AT_BYTES = 64 * 1024;
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 const WORD_X: Found = found(`${OFFICE}.wordprocessingml.document`, "docx");
@@ -26,18 +22,10 @@ const EXCEL: Found = {
 };
 const OLD_OFFICE: Found = { mimetype: "application/x-cfb", extension: "cfb", label: "an old Office file" };
 
-/** Types whose bytes must be looked at from both ends: what a zip or an old Office file is stands anywhere in it. */
-export const KNOWN_AT_THE_END: ReadonlySet<MediaRequest["mediaType"]> = new Set([
-  "xls",
-  "xlsx",
-  "doc",
-  "docx",
-  "zip",
-  "document",
-]);
-
 /**
- * @param head the first bytes, at most {@link LOOKED_AT_BYTES}
+ * What a file's own bytes say it is.
+ *
+ * @param head the first bytes, 64 KiB or a little more
  * @param tail the last ones; may overlap
  */
 export async function identify(head: Buffer, tail: Buffer): Promise<Found> {
@@ -76,52 +64,4 @@ function found(mimetype: string, extension: string): Found {
   const name = extension.toUpperCase();
   const article = /^[AEFHILMNORSX]/.test(name) ? "an" : "a";
   return { mimetype, extension, label: `${article} ${name} file (${mimetype})` };
-}
-
-/** What phones show as an image. */
-const IMAGES = new Set(["image/jpeg", "image/png", "image/apng", "image/webp", "image/gif"]);
-/** Names that differ from those that WhatsApp uses. */
-const ALIASES: Record<string, string> = {
-  "image/apng": "image/png",
-  "audio/x-m4a": "audio/mp4",
-  "video/x-m4v": "video/mp4",
-};
-/** Containers that often hold sound alone; whether this one does is seen when it is read. */
-const MAYBE_SOUND = new Set(["video/mp4", "video/webm", "video/matroska", "video/3gpp", "video/ogg"]);
-
-/**
- * Whether a file is what its sender calls it.
- *
- * @returns the mimetype for the message, or null when the bytes contradict `mediaType`
- */
-export function mimetypeFor(
-  mediaType: MediaRequest["mediaType"],
-  { mimetype, extension }: Found,
-  head: Buffer,
-): string | null {
-  const shown = ALIASES[mimetype] ?? mimetype;
-  switch (mediaType) {
-    case "image":
-      return IMAGES.has(mimetype) ? shown : null;
-    case "video":
-      return mimetype.startsWith("video/") ? shown : null;
-    case "audio":
-      if (MAYBE_SOUND.has(mimetype)) return mimetype.replace("video/", "audio/");
-      return mimetype.startsWith("audio/") ? shown : null;
-    case "mp3":
-      return extension === "mp3" ? "audio/mpeg" : null;
-    case "doc":
-      return extension === "doc" || extension === "cfb" ? WORD.mimetype : null;
-    case "xls":
-      return extension === "xls" || extension === "cfb" ? EXCEL.mimetype : null;
-    case "zip": {
-      // Archives without a type of their own here (epub, jar, odt) are zips; Word's and Excel's are not.
-      const archive = head.subarray(0, 2).toString("latin1") === "PK";
-      return archive && extension !== "docx" && extension !== "xlsx" ? ZIP.mimetype : null;
-    }
-    case "document":
-      return extension === "html" ? null : shown;
-    default:
-      return extension === mediaType ? mimetype : null;
-  }
 }

@@ -10,13 +10,17 @@ export interface Sound {
 }
 
 /**
- * Looks at the file's headers only. Counting the frames of a large file would take many seconds of the event loop, so where
- * no header says the duration it is reckoned from size and bit rate.
+ * Looks at the file's headers only: counting the frames of a large file would take many seconds, so where no header says
+ * the duration it is reckoned from size and bit rate. Nothing is taken from tags.
  *
  * A file that cannot be read says nothing: whether a phone can play it is another question.
  */
 export async function readSound(path: string, mimetype: string): Promise<Sound> {
-  const { format } = await parseFile(path, { duration: false, skipCovers: true }).catch(() => ({
+  const { format } = await parseFile(path, {
+    duration: false,
+    skipCovers: true,
+    skipPostHeaders: true,
+  }).catch(() => ({
     format: { hasVideo: mimetype.startsWith("video/"), duration: undefined, bitrate: undefined },
   }));
   const seconds = format.duration ?? (await reckoned(path, format.bitrate));

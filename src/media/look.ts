@@ -1,0 +1,121 @@
+import type { Logger } from "../log.ts";
+import { GatewayError } from "../model/errors.ts";
+import type { FileFacts } from "../model/media.ts";
+import { unlessAborted } from "../model/shared-abort.ts";
+import type { Decoder } from "./decoder/decoder.ts";
+import type { Found } from "./decoder/identify.ts";
+import { DecoderAway, Unreadable } from "./decoder/process.ts";
+import type { Ffmpeg } from "./ffmpeg.ts";
+import type { Workspace } from "./files.ts";
+import { notUsable, type Received } from "./receive.ts";
+import { createTurns, type TurnLimits } from "./turns.ts";
+import { readVideo } from "./video.ts";
+import { makeVoiceNote } from "./voice.ts";
+
+/** What is told of a file by those who look into it. */
+export type Seen = Pick<FileFacts, "thumbnail" | "width" | "height" | "seconds" | "waveform">;
+
+/** For whom a file is looked at, and what it is to be. */
+export interface LookRequest {
+  /** Whose turn it takes. */
+  account: string;
+  mediaType: string;
+  /** Ends the waiting for a turn. */
+  signal: AbortSignal;
+}
+
+/** Looks into files of strangers: in processes of their own, one file at a time, an account's after another's. */
+export interface Looks {
+  /** @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal */
+  identify(request: LookRequest, head: Buffer, tail: Buffer): Promise<Found>;
+  /**
+   * What only a decoder can tell; voice notes that have to be made are made.
+   *
+   * @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal
+   */
+  see(request: LookRequest, received: Received, workspace: Workspace): Promise<Seen>;
+}
+
+/** Name of the voice note that is made, in its workspace. */
+export const VOICE_NAME = "voice";
+/** One at a time, because each may take as much memory as its limit allows; none takes longer than a few seconds. */
+const LOOKS: TurnLimits = { all: 1, each: 1 };
+/** The same for voice notes, which may take a minute. */
+const CONVERSIONS: TurnLimits = { all: 1, each: 1 };
+
+interface LooksDeps {
+  ffmpeg: Ffmpeg;
+  log: Logger;
+  decoder: Pick<Decoder, "ask">;
+}
+
+/** Starts nothing until there is a file. */
+export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
+  const looks = createTurns(LOOKS);
+  const conversions = createTurns(CONVERSIONS);
+
+  async function inTurn<T>(
+    { account, signal, mediaType }: LookRequest,
+    turns: typeof looks,
+    what: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await unlessAborted(signal, turns(account, work, signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Unreadable) throw notUsable(`${what} (${firstLine(error)})`, mediaType);
+      if (!(error instanceof DecoderAway)) throw error;
+      log.error({ err: error }, "files cannot be looked at");
+      throw new GatewayError("UNAVAILABLE", "Files cannot be looked at just now; try again.", {
+        retryAfter: 5,
+      });
+    }
+  }
+
+  async function seeVideo(path: string, frame: string, signal: AbortSignal): Promise<Seen> {
+    try {
+      return await readVideo({ ffmpeg, decoder }, path, frame, signal);
+    } catch (error) {
+      // A phone may well play what this ffmpeg cannot; a file that is made to exhaust it is not passed on.
+      if (!(error instanceof Unreadable) || error.exceeded) throw error;
+      log.info({ err: error }, "a video is sent without its picture");
+      return {};
+    }
+  }
+
+  return {
+    identify: (request, head, tail) =>
+      inTurn(request, looks, "a file that cannot be told", () => decoder.ask("identify", { head, tail })),
+
+    async see(request, { kind, clear, mimetype, sealed }, workspace) {
+      if (clear === null) return {};
+      if (kind === "image")
+        return inTurn(request, looks, "an image that cannot be read", () =>
+          decoder.ask("picture", { path: clear }),
+        );
+      if (kind === "video")
+        return inTurn(request, looks, "a video that cannot be read", () =>
+          seeVideo(clear, workspace.path("frame"), request.signal),
+        );
+      const noSound = "sound that cannot be read";
+      if (kind === "audio") {
+        const { seconds, hasVideo } = await inTurn(request, looks, noSound, () =>
+          decoder.ask("sound", { path: clear, mimetype }),
+        );
+        if (hasVideo) throw notUsable("a video", request.mediaType);
+        return seconds === null ? {} : { seconds };
+      }
+      const { seconds, waveform } =
+        sealed === null
+          ? await inTurn(request, conversions, noSound, () =>
+              makeVoiceNote(ffmpeg, clear, workspace.path(VOICE_NAME), request.signal),
+            )
+          : await inTurn(request, looks, noSound, () => decoder.ask("opus", { path: clear }));
+      return { seconds, waveform: Buffer.from(waveform).toString("base64") };
+    },
+  };
+}
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n")[0]!;
