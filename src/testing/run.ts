@@ -66,13 +66,8 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
   const store = mortalStore(opened, life, options.plan);
   const connection = wire.connection(life);
   const http = createSafeFetch({ allowPrivateNetwork: true });
-  const outgoing = createMedia({
-    store,
-    config,
-    log,
-    http: { download: options.download },
-    accountOf: () => ACCOUNT,
-  });
+  const accountOf = (): string => ACCOUNT;
+  const outgoing = createMedia({ store, config, log, http: { download: options.download }, accountOf });
   const path = createMessagePath({
     store,
     config,
@@ -82,7 +77,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
       identity: () => null,
       isLinked: () => true,
       number: () => ownNumber,
-      accountOf: () => ACCOUNT,
+      accountOf,
       deviceOf: () => DEVICE,
     },
     // Contacts are known by their numbers here.
