@@ -227,8 +227,20 @@ export const inbox = sqliteTable(
     receivedAt: integer("received_at").notNull(),
     /** Sealed JSON of `Incoming`. */
     body: blob({ mode: "buffer" }).notNull(),
+    /** Message that an edit or a revoke is about; null for all others. */
+    targetId: text("target_id"),
   },
   (t) => [
+    // What is listed: neither timers of bots nor status broadcasts, of which there may be many.
+    index("inbox_listed")
+      .on(t.deviceId, t.fromMe, t.receivedAt)
+      .where(sql`type <> 'timer' and chat <> 'status@broadcast'`),
+    index("inbox_listed_chat")
+      .on(t.deviceId, t.chat, t.fromMe, t.receivedAt)
+      .where(sql`type <> 'timer' and chat <> 'status@broadcast'`),
+    index("inbox_changes")
+      .on(t.deviceId, t.targetId)
+      .where(sql`target_id is not null`),
     // The id first: by it alone a message is found, whoever wrote it where.
     uniqueIndex("inbox_message").on(t.deviceId, t.waId, t.chat, t.sender),
     index("inbox_pending")
@@ -311,6 +323,13 @@ export const outbox = sqliteTable(
   },
   (t) => [
     uniqueIndex("outbox_wa_id").on(t.deviceId, t.waId),
+    // What is listed.
+    index("outbox_listed").on(t.deviceId, t.createdAt),
+    index("outbox_listed_chat").on(t.deviceId, t.chat, t.createdAt),
+    // What is queued has an index of its own, and its queries must go by that one.
+    index("outbox_listed_state")
+      .on(t.deviceId, t.state, t.createdAt)
+      .where(sql`state <> 'queued'`),
     index("outbox_waiting")
       .on(t.deviceId, t.id)
       .where(sql`state = 'queued'`),

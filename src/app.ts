@@ -3,7 +3,7 @@ import { createAccounts } from "./accounts/accounts.ts";
 import { isAdminToken } from "./accounts/admin-token.ts";
 import { createApiKeys } from "./accounts/api-keys.ts";
 import type { App } from "./api/services.ts";
-import { openData, type Base, type Data } from "./app/data.ts";
+import { openConversations, openData, type Base, type Data } from "./app/data.ts";
 import { openNumbers, withPath } from "./app/numbers.ts";
 import { observe } from "./app/observation.ts";
 import { createBackups } from "./backup/backups.ts";
@@ -97,6 +97,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     },
     bindings,
     decisions: createDecisions(store),
+    conversations: { ...openConversations(base, data), takeOver: path.takeOver },
     backups: createBackups({ config, log, now: store.now }),
     media: data.receivedFiles,
     files: outgoingFiles,

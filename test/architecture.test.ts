@@ -11,6 +11,7 @@ const DOMAIN = [
   "audit",
   "backup",
   "bot",
+  "conversations",
   "directory",
   "events",
   "inbox",

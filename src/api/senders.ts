@@ -1,6 +1,6 @@
-import { mayUseNumber } from "../accounts/authorize.ts";
+import { mayUseNumber, mayWriteTo } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { parseChannel, parseNumber } from "../model/address.ts";
+import { parseChannel, parseDestination, parseNumber, type Destination } from "../model/address.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
 import { mayReach } from "./recipients.ts";
@@ -73,6 +73,40 @@ export function channelId(text: string | undefined): string {
   if (channel === null || !("id" in channel)) throw notFound();
   return channel.id;
 }
+
+/**
+ * The numbers whose records a list may show.
+ *
+ * @param sender the one that is asked for, if any
+ * @throws SENDER_NOT_FOUND
+ */
+export function listedDevices(app: App, caller: Caller, sender: string | undefined): DeviceRecord[] {
+  return sender === undefined ? visibleDevices(app, caller) : [findSender(app, caller, sender)];
+}
+
+/**
+ * The chat in a path, of a number.
+ *
+ * @throws NOT_FOUND when it is no address; RECIPIENT_NOT_ALLOWED when the key may not write there
+ */
+export async function findChat(
+  app: App,
+  caller: Caller,
+  device: DeviceRecord,
+  text: string | undefined,
+): Promise<Destination> {
+  const chat = parseDestination(text ?? "");
+  if (chat === null) throw notFound();
+  if (!(await mayReach(app, caller, device.id, chat.number)))
+    throw new GatewayError("RECIPIENT_NOT_ALLOWED", `This API key may not write to ${chat.number}.`);
+  return chat;
+}
+
+/** Whether a list may show what belongs to a chat, by all its names; null: whatever it is. */
+export const chatFilter = (caller: Caller): ((names: string[]) => boolean) | null =>
+  caller.recipients === null
+    ? null
+    : ([destination, ...aliases]) => mayWriteTo(caller, { destination: destination!, aliases });
 
 /** All numbers of the account that the key may use. */
 export function visibleDevices(app: App, caller: Caller): DeviceRecord[] {

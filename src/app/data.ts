@@ -1,13 +1,18 @@
 import { createAudit } from "../audit/audit.ts";
 import type { Config } from "../config.ts";
+import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
 import { createGroups } from "../directory/groups.ts";
+import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
-import { createInboxReader } from "../inbox/reader.ts";
+import { contentOpener, createInboxReader } from "../inbox/reader.ts";
 import type { Logger } from "../log.ts";
 import { createReceivedMedia } from "../media/incoming.ts";
+import { factsOf } from "../media/files.ts";
 import { createMedia } from "../media/media.ts";
+import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { createSafeFetch } from "../net/safe-fetch.ts";
+import { draftOpener } from "../outbox/rows.ts";
 import { createSentReader } from "../outbox/sent-reader.ts";
 import type { ConnectionPort } from "../path/connections.ts";
 import type { Observers } from "../path/observers.ts";
@@ -29,6 +34,21 @@ export interface Base {
 
 /** What was received and sent, files, and who is who. */
 export type Data = ReturnType<typeof openData>;
+
+/** Joins the list of messages and chats with those who know what is in the rows. */
+export function openConversations({ store }: Base, { receivedFiles, channels }: Data): Conversations {
+  const groups = createStoredLists(store, MINUTE_MS / SECOND_MS);
+  return createConversations(store, {
+    openIncoming: contentOpener(store.box),
+    openDraft: draftOpener(store.box),
+    link: receivedFiles.link,
+    fileFacts: (ids) => factsOf(store, ids),
+    async names(deviceId) {
+      const known = [...((await groups.read(deviceId))?.groups ?? []), ...(await channels.list(deviceId))];
+      return new Map(known.map(({ id, name }) => [id, name]));
+    },
+  });
+}
 
 /** Joins everything that messages are looked up in, and WhatsApp itself. Nothing is read or connected yet. */
 export function openData({ config, log, store, connections, observers, stopping }: Base) {

@@ -48,8 +48,8 @@ export interface Inbox extends InboxReader {
 // was known by a LID alone when the message first came may be known by number now: the unique index has both ids of both.
 const LID_OF = (digits: string): string =>
   `(SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ${digits})`;
-const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
+const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body, target_id)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?14 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
 AND NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
 AND chat IN (?2, ?10, ${LID_OF("?12")}) AND sender IN (?3, ?11, ${LID_OF("?13")}))
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
@@ -84,7 +84,7 @@ export function createInbox(
     const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, type, timestamp, now, body];
     return {
       sql: INSERT,
-      args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender)],
+      args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender), changed(message)],
       recover: { sql: INSERTED, args: [deviceId, chatKey, sender, id, now] },
     };
   }
@@ -132,6 +132,11 @@ export function createInbox(
 
     done: (inboxId) => ({ sql: DONE, args: [inboxId] }),
   };
+}
+
+/** The message that is edited or revoked, whose record says so from now on. */
+function changed({ type, targetId }: Incoming): string | null {
+  return type === "edit" || type === "revoke" ? targetId : null;
 }
 
 /** Digits of a number's id, null for every other. */

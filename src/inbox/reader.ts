@@ -20,11 +20,17 @@ const FIND = defineQuery(
   SEALED,
 );
 
+/** @returns opens the content of a row @throws when it is not this row's */
+export const contentOpener =
+  (box: Pick<Store["box"], "openJson">) =>
+  (deviceId: number, waId: string, body: Uint8Array): Incoming =>
+    box.openJson<Incoming>(body, sealContext(deviceId, waId));
+
 /** Reads the table `inbox`; keeps nothing in memory. */
 export function createInboxReader({ readOne, box }: Pick<Store, "readOne" | "box">): InboxReader {
-  function open({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): Incoming {
-    return box.openJson<Incoming>(body, sealContext(deviceId, waId));
-  }
+  const content = contentOpener(box);
+  const open = ({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): Incoming =>
+    content(deviceId, waId, body);
 
   async function find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null> {
     const row = await readOne(FIND, [deviceId, waId, chatKey]);

@@ -108,4 +108,18 @@ function outgoing(
   };
 }
 
+const FACTS = defineQuery("SELECT id, meta FROM media_files WHERE id IN (SELECT value FROM json_each(?))", {
+  id: mediaFiles.id,
+  meta: mediaFiles.meta,
+});
+
+/** What is known of files that were sent, by their ids; those that are not kept any more are missing. */
+export async function factsOf(
+  { read, box }: Pick<Store, "read" | "box">,
+  ids: string[],
+): Promise<Map<string, FileFacts>> {
+  const rows = ids.length === 0 ? [] : await read(FACTS, [JSON.stringify(ids)]);
+  return new Map(rows.map(({ id, meta }) => [id, box.openJson<FileFacts>(meta, sealContext(id, "meta"))]));
+}
+
 const sealContext = (id: string, name: string): string => `media:${id}:${name}`;

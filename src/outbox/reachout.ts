@@ -37,7 +37,8 @@ const KNOWN = defineQuery(
 UNION ALL SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ?3
 UNION ALL SELECT pn_user || '@s.whatsapp.net' FROM lid_map WHERE device_id = ?1 AND lid_user = ?3)
 SELECT 1 AS known FROM chat_state WHERE device_id = ?1 AND chat IN (SELECT chat FROM names)
-UNION ALL SELECT 1 FROM outbox WHERE device_id = ?1 AND chat IN (SELECT chat FROM names) AND is_reply = 0
+UNION ALL SELECT 1 FROM outbox INDEXED BY outbox_unasked
+  WHERE device_id = ?1 AND chat IN (SELECT chat FROM names) AND is_reply = 0
 AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
   { known: boolean() },
 );

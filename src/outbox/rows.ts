@@ -95,6 +95,12 @@ function statesBefore(state: (typeof SENT_STATES)[number]): string {
   return earlier.map((name) => `'${name}'`).join(", ");
 }
 
+/** @returns opens the draft of a row @throws when it is not this row's */
+export const draftOpener =
+  (box: Pick<SecretBox, "openJson">) =>
+  (deviceId: number, waId: string, sealed: Uint8Array): Draft =>
+    box.openJson<Draft>(sealed, sealContext(deviceId, waId));
+
 /** Statements and readings of the table `outbox`. All SQL of this folder's hot paths stands here. */
 export function createRows(box: SecretBox, now: () => number) {
   const ended = (id: number, attempts: number, state: "failed" | "expired", error: SendError): Statement => ({
@@ -114,9 +120,7 @@ export function createRows(box: SecretBox, now: () => number) {
       return { sql: INSERT_SEND, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at], recover };
     },
 
-    openDraft(deviceId: number, waId: string, sealed: Uint8Array): Draft {
-      return box.openJson<Draft>(sealed, sealContext(deviceId, waId));
-    },
+    openDraft: draftOpener(box),
 
     reached({
       deviceId,

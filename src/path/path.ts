@@ -84,6 +84,8 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
   receipts: Outbox["receipt"];
   /** A message of ours, for whoever asks what became of it. */
   findSent(accountId: string, waId: string): Promise<SentMessage | null>;
+  /** A person takes a chat, or hands it back. See `Chats.takeOver`. */
+  takeOver: Chats["takeOver"];
   /** Reads what numbers share. Call it once, before the first request. */
   load(): Promise<void>;
   /**
@@ -260,6 +262,8 @@ function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Part
       polls,
       deviceOf: connections.deviceOf,
     }),
+
+    takeOver: chats.takeOver,
 
     async load() {
       await Promise.all([bindings.load(), webhooks.load(), outbox.start()]);

@@ -31,6 +31,14 @@ export interface Chats {
   ): Statement[];
   /** After that commit. @param facts what `load` gave */
   saved(deviceId: number, chat: string, change: ChatChange, facts: ChatFacts): void;
+  /**
+   * A person takes the chat, or hands it back: bots are silent until then, whatever was said before.
+   *
+   * @param chats its keys, the canonical one first
+   * @param ms    from now on; 0: bots go on at once
+   * @returns until when they are silent, Unix milliseconds, or null
+   */
+  takeOver(deviceId: number, chats: readonly string[], ms: number): Promise<number | null>;
   forget(deviceId: number): void;
   /** The clock was set back by so many milliseconds: what lies ahead moves along. */
   onClockMoved(ms: number): void;
@@ -56,10 +64,12 @@ takeover_until = coalesce(max(excluded.takeover_until, coalesce(takeover_until, 
 muted_until = coalesce(max(excluded.muted_until, coalesce(muted_until, 0)), muted_until),
 last_incoming_at = coalesce(max(excluded.last_incoming_at, coalesce(last_incoming_at, 0)), last_incoming_at)`;
 
+const TAKE_OVER = `INSERT INTO chat_state (device_id, chat, takeover_until) VALUES (?, ?, ?)
+ON CONFLICT (device_id, chat) DO UPDATE SET takeover_until = excluded.takeover_until`;
 const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat IN (?, ?)";
 
 /** Facts are one object per chat, however many ask at the same time: what one of them learns all of them know. */
-export function createChats(store: Pick<Store, "readOne" | "now">): Chats {
+export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): Chats {
   const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
   const loading = new Map<string, Promise<ChatFacts>>();
 
@@ -115,6 +125,20 @@ export function createChats(store: Pick<Store, "readOne" | "now">): Chats {
         (read) => apply(change, read),
         () => undefined,
       );
+    },
+
+    async takeOver(deviceId, chats, ms) {
+      const until = ms === 0 ? null : store.now() + ms;
+      const ended = chats.map((chat) => ({ sql: END_TAKEOVER, args: [deviceId, chat, chat] }));
+      const begun = until === null ? [] : [{ sql: TAKE_OVER, args: [deviceId, chats[0]!, until] }];
+      await store.writer.commit([...ended, ...begun]);
+      for (const chat of chats) {
+        const key = keyOf(deviceId, chat);
+        const takeoverUntil = until ?? 0;
+        for (const facts of [known.get(key), await loading.get(key)])
+          if (facts !== undefined) facts.takeoverUntil = takeoverUntil;
+      }
+      return until;
     },
 
     forget(deviceId) {

@@ -245,3 +245,108 @@ describe("which events are sent", () => {
     expect(receiver.events.map(({ body }) => body.message)).toEqual(["Last"]);
   });
 });
+
+describe("what was written", () => {
+  const list = async (query: string, key = world.key) =>
+    (await world.gateway.get(`/messages?sender=${SHOP}&${query}`, { key })).body;
+  const newKey = async (limits: object): Promise<string> => {
+    const made = await world.gateway.post(
+      "/api-keys",
+      { name: "few", permissions: ["messages"], ...limits },
+      { key: world.key },
+    );
+    return made.body["api_key"];
+  };
+
+  it("is listed with both directions, newest first, in any form of the chat's address", async () => {
+    receiver.answer = { message: "Until six." };
+    await eventOf(world.sim.sendText(BEN, SHOP, "Until when?"));
+    await world.sim.waitForMessage(BEN, { from: SHOP, text: "Until six." });
+    await eventOf(world.sim.typeAsOwner(SHOP, BEN, "Or seven."));
+    const { lid } = await world.sim.contact(BEN);
+
+    await until(async () => (await list(`chat=${BEN}&limit=3`)).data[1]?.state !== "queued");
+    for (const chat of [BEN, `+${BEN}`, `${BEN}@s.whatsapp.net`, lid]) {
+      const page = await list(`limit=3&chat=${encodeURIComponent(chat)}`);
+      expect(page.data).toMatchObject([
+        { sender: SHOP, chat: BEN, direction: "out", from: SHOP, type: "text", message: "Or seven." },
+        { chat: BEN, direction: "out", from: SHOP, message: "Until six.", answered_by: "webhook" },
+        { chat: BEN, direction: "in", from: BEN, message: "Until when?", answered_by: "webhook" },
+      ]);
+      expect(page).toMatchObject({ status: true, total: null, next: expect.any(String) });
+    }
+    const [newest, second] = (await list(`chat=${BEN}`)).data;
+    const { next } = await list(`chat=${BEN}&limit=1`);
+    expect((await list(`chat=${BEN}&limit=1&before=${next}`)).data).toEqual([second]);
+    expect((await list(`chat=${BEN}&before=${newest.at}`)).data[0].id).toBe(second.id);
+  });
+
+  it("is marked as edited and revoked", async () => {
+    const { id } = await world.sim.sendText(ANA, SHOP, "Ten");
+    await eventOf(world.sim.edit(ANA, id, "Eleven"));
+    await eventOf(world.sim.revoke(ANA, id));
+
+    const { data } = await list(`chat=${ANA}&direction=in`);
+    const found = data.find(
+      (message: { id: string; type: string }) => message.id === id && message.type === "text",
+    );
+    expect(found).toMatchObject({ message: "Eleven", edited: true, revoked: true });
+  });
+
+  it("is told to a key as far as it may read, and filters that mean nothing are refused", async () => {
+    const onlyAna = await newKey({ recipients: [ANA] });
+    await eventOf(world.sim.sendText(BEN, SHOP, "For those who may"));
+    const chats = (await list("limit=100", onlyAna)).data.map((message: { chat: string }) => message.chat);
+    expect(new Set(chats)).toEqual(new Set([ANA]));
+    expect((await world.gateway.get("/chats", { key: onlyAna })).body.data).toMatchObject([{ chat: ANA }]);
+
+    const groupsOnly = await newKey({ permissions: ["groups"] });
+    expect((await world.gateway.get("/messages", { key: groupsOnly })).status).toBe(403);
+    for (const query of [
+      "limit=0",
+      "limit=101",
+      "before=soon",
+      "chat=x",
+      "direction=up",
+      "state=lost",
+      "since=today",
+    ])
+      expect(await list(query), query).toMatchObject({ errors: { code: "INVALID_PARAMETERS" } });
+    const unknown = await world.gateway.get("/messages?sender=31600000009", { key: world.key });
+    expect(unknown).toMatchObject({ status: 404, body: { errors: { code: "SENDER_NOT_FOUND" } } });
+  });
+
+  it("is listed by chats, which a person takes over and hands back", async () => {
+    await world.bindBots(SHOP, "ping");
+    const path = `/chats/${ANA}/takeover`;
+    const taken = await world.gateway.post(path, { sender: SHOP, minutes: 5 }, { key: world.key });
+    expect(taken.status).toBe(200);
+    const until5 = Date.parse(taken.body["data"].taken_over_until);
+    expect(Math.abs(until5 - Date.now() - 300_000)).toBeLessThan(60_000);
+
+    const ping = await eventOf(world.sim.sendText(ANA, SHOP, "ping"));
+    expect(ping["handled_by"]).toBeNull();
+    const chat = async () =>
+      (await world.gateway.get(`/chats?sender=${SHOP}&q=ana`, { key: world.key })).body.data;
+    expect(await chat()).toMatchObject([
+      {
+        sender: SHOP,
+        chat: ANA,
+        name: "Ana",
+        is_group: false,
+        last: { direction: "in", type: "text", message: "ping" },
+        unanswered: true,
+        taken_over_until: taken.body["data"].taken_over_until,
+      },
+    ]);
+
+    const back = await world.gateway.delete(`${path}?sender=${SHOP}`, { key: world.key });
+    expect(back.body).toMatchObject({ data: { sender: SHOP, chat: ANA, taken_over_until: null } });
+    await world.sim.sendText(ANA, SHOP, "ping");
+    await world.sim.waitForMessage(ANA, { from: SHOP, text: "pong" });
+    expect(await chat()).toMatchObject([
+      { last: { message: "pong" }, unanswered: false, taken_over_until: null, bot: "ping" },
+    ]);
+    await world.bindBots(SHOP);
+  });
+});

@@ -44,6 +44,8 @@ const isAsked = ({ who }: Caller, { path }: Endpoint): boolean =>
 
 /** How an endpoint refuses what is not there; undefined where it registers it, or has nothing to list. */
 function refusalAt(endpoint: Endpoint, place: Place, caller: Caller): string | undefined {
+  // A chat is nobody's: people are there whether the number has written to them or not.
+  if (place.name === "chat") return undefined;
   if (place.in === "path") return "NOT_FOUND";
   if (place.name === "sender") return "SENDER_NOT_FOUND";
   return registers(endpoint) && caller.who !== "another account" ? "SENDER_NOT_FOUND" : undefined;
@@ -89,7 +91,7 @@ function bytesOf({ status, headers, text }: Answer, value: string): string {
     .map(([name, header]) => `${name}: ${header}`);
   const said = text
     .replaceAll(value, "‹asked›")
-    .replace(/"since":"[^"]+"/, '"since":"‹time›"')
+    .replace(/"(since|taken_over_until)":"[^"]+"/, '"$1":"‹time›"')
     // A number of one's own may have any digits, and a QR is never the same twice.
     .replace(/"(qr|qrcode)":"[^"]+"/g, '"$1":"‹qr›"')
     .replace(/"expires_in":\d+/, '"expires_in":0');

@@ -59,6 +59,7 @@ async function addNumber(world: World, key: string, number: string, contact: str
   expect(registered.status).toBe(200);
   const ids = {
     channels: channel.id,
+    chats: contact,
     messages: sent.body["id"],
     deliveries: delivery,
     "api-keys": made.body["data"].id,

@@ -3,6 +3,7 @@ import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
 import * as backup from "./backup.ts";
 import * as bots from "./bots.ts";
+import * as conversations from "./conversations.ts";
 import * as decisions from "./decisions.ts";
 import * as channels from "./channels.ts";
 import * as contacts from "./contacts.ts";
@@ -22,6 +23,7 @@ const { sendAnswer: _, ...messageEndpoints } = messages;
 /** Every endpoint that exists, in the order in which the documentation shows them. */
 export const endpoints: Endpoint[] = [
   messageEndpoints,
+  conversations,
   sendMedia,
   polls,
   contacts,

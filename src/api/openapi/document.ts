@@ -132,7 +132,7 @@ function operationId({ method, path }: Endpoint): string {
 
 const TAGS: [RegExp, string][] = [
   [/^\/(send-|messages)/, "Messages"],
-  [/^\/(groups|resolve-lid|channels|media)/, "Chats"],
+  [/^\/(chats|groups|resolve-lid|channels|media)/, "Chats"],
   [/webhook|^\/deliveries/, "Webhooks"],
   [/\/bots|^\/bots/, "Bots"],
   [/^\/(devices|generate-qr)/, "Numbers"],

@@ -98,6 +98,17 @@ const delivery = {
   next_at: null,
   reply: { understood: true, ignored: [], ids: [MESSAGE] },
 };
+const listed = {
+  id: "3AEB64C1D2E3F4A5B6C7",
+  sender: SENDER,
+  chat: PERSON,
+  direction: "in",
+  from: PERSON,
+  type: "text",
+  message: "When do you close?",
+  at: AT,
+  answered_by: "webhook",
+};
 const binding = {
   id: "menu",
   priority: 10,
@@ -148,6 +159,33 @@ export const EXAMPLES: Record<string, Example> = {
         { state: "delivered", at: AT },
       ],
     }),
+  },
+  "GET /messages": {
+    input: { sender: SENDER, chat: PERSON, limit: 20 },
+    output: { ...page("Messages.", listed), next: "1795253400000.84" },
+  },
+  "GET /chats": {
+    input: { sender: SENDER, limit: 20 },
+    output: page("Chats.", {
+      sender: SENDER,
+      chat: PERSON,
+      name: "Ana",
+      is_group: false,
+      last: { id: listed.id, at: AT, direction: "in", type: "text", message: listed.message },
+      unanswered: true,
+      taken_over_until: null,
+      bot: null,
+    }),
+  },
+  "POST /chats/{chat}/takeover": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, minutes: 60 },
+    output: one("Bots pause in this chat.", { sender: SENDER, chat: PERSON, taken_over_until: AT }),
+  },
+  "DELETE /chats/{chat}/takeover": {
+    path: { chat: PERSON },
+    input: { sender: SENDER },
+    output: one("Bots go on in this chat.", { sender: SENDER, chat: PERSON, taken_over_until: null }),
   },
   "POST /groups": {
     input: { sender: SENDER },

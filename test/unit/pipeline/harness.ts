@@ -3,7 +3,7 @@ import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
 import type { PipelineDeps } from "../../../src/pipeline/deps.ts";
 import { createPipeline, type Pipeline } from "../../../src/pipeline/pipeline.ts";
-import { createChats } from "../../../src/pipeline/chats.ts";
+import { createChats, type Chats } from "../../../src/pipeline/chats.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
@@ -13,6 +13,7 @@ import { rawRows } from "../store/rows.ts";
 
 export interface PipelineRun extends Run {
   pipeline: Pipeline;
+  chats: Chats;
   /** Receives messages as a connection hands them in. */
   receive(...messages: Incoming[]): Promise<void>;
   decision(waId: string): Promise<Decision | null>;
@@ -48,13 +49,14 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   let letStart!: () => void;
   const mayStart = new Promise<void>((resolve) => (letStart = resolve));
   if (!options.slowStart) letStart();
+  const chats = createChats(run.store);
   const pipeline = createPipeline({
     store: run.store,
     config,
     log: silentLog(config),
     inbox: { ...inbox, pending: async (deviceId) => (await mayStart, inbox.pending(deviceId)) },
     outbox: run.outbox,
-    chats: createChats(run.store),
+    chats,
     leftovers: () => [],
     polls: createPolls(run.store),
     answerers,
@@ -65,6 +67,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   return {
     ...run,
     pipeline,
+    chats,
     letStart,
     receive: async (...messages) =>
       commitIntake(run.store.writer, pipeline.receive(DEVICE, OWN_NUMBER, messages)),

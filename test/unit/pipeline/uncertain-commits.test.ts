@@ -156,7 +156,7 @@ describe("facts of a chat", () => {
   it("are one, however many ask while they are read: a takeover is not lost in memory", async () => {
     const reads: ((row: null) => void)[] = [];
     const readOne = () => new Promise<null>((resolve) => reads.push(resolve));
-    const chats = createChats({ readOne, now: () => 1_000 });
+    const chats = createChats({ readOne, now: () => 1_000, writer: {} as never });
     const chat = jid(4915001);
 
     // The loop guard of a webhook's late reply asks while the message is being read for; both reads end one after the other.

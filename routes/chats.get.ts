@@ -1,0 +1,15 @@
+import { listedChatView } from "../src/api/conversation-views.ts";
+import { defineApi } from "../src/api/define-api.ts";
+import { listChats } from "../src/api/endpoints/conversations.ts";
+import { chatFilter, listedDevices } from "../src/api/senders.ts";
+
+/** `GET /chats`: whom the numbers that the key may use write with. */
+export default defineApi(listChats, async ({ app, caller, input }) => {
+  const { sender, ...filter } = input;
+  const { chats, ...page } = await app.conversations.chats.list({
+    ...filter,
+    devices: listedDevices(app, caller, sender),
+    allowed: chatFilter(caller),
+  });
+  return { ...page, data: chats.map(listedChatView) };
+});

@@ -1,0 +1,16 @@
+import { listedMessageView } from "../src/api/conversation-views.ts";
+import { defineApi } from "../src/api/define-api.ts";
+import { listMessages } from "../src/api/endpoints/conversations.ts";
+import { chatFilter, listedDevices } from "../src/api/senders.ts";
+
+/** `GET /messages`: what the numbers that the key may use received and sent. */
+export default defineApi(listMessages, async ({ app, caller, input }) => {
+  const { sender, chat, ...filter } = input;
+  const { messages, ...page } = await app.conversations.messages.list({
+    ...filter,
+    devices: listedDevices(app, caller, sender),
+    chat: chat?.jid,
+    allowed: chatFilter(caller),
+  });
+  return { ...page, data: messages.map(listedMessageView) };
+});

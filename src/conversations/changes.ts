@@ -1,0 +1,67 @@
+import { inbox } from "../../drizzle/schema.ts";
+import { defineQuery, text } from "../store/query.ts";
+import type { Reading } from "../store/store.ts";
+import type { Contents } from "./records.ts";
+
+/** What edits and revokes have made of a message. @param of the message itself; `sender` null: this gateway */
+export type Changes = (
+  deviceId: number,
+  waId: string,
+  of: { chat: string; sender: string | null },
+) => { message?: string; edited?: true; revoked?: true };
+
+/** Of one message that are looked at: anybody may send an edit of anything, and most mean nothing. */
+const MOST_OF_ONE = 10;
+
+const CHANGES = defineQuery(
+  `SELECT i.device_id, i.target_id AS targetId, i.wa_id, i.type, i.chat, i.sender, i.from_me, i.body
+  FROM json_each(?1) p CROSS JOIN inbox i WHERE i.id IN (SELECT id FROM inbox
+    WHERE device_id = json_extract(p.value, '$[0]') AND target_id = json_extract(p.value, '$[1]')
+    AND target_id IS NOT NULL ORDER BY id DESC LIMIT ${MOST_OF_ONE})
+  ORDER BY i.id DESC`,
+  {
+    deviceId: inbox.deviceId,
+    targetId: text(),
+    waId: inbox.waId,
+    type: text<"edit" | "revoke">(),
+    chat: inbox.chat,
+    sender: inbox.sender,
+    fromMe: inbox.fromMe,
+    body: inbox.body,
+  },
+);
+
+/**
+ * Looks up what has become of messages since. Only the writer's own edit counts; a revoke in a group may be that of an
+ * admin, and counts whoever it comes from: WhatsApp's servers let no other through.
+ */
+export async function changesOf(
+  { read }: Pick<Reading, "read">,
+  { openIncoming }: Pick<Contents, "openIncoming">,
+  messages: readonly { deviceId: number; waId: string }[],
+): Promise<Changes> {
+  const pairs = messages.map(({ deviceId, waId }) => [deviceId, waId]);
+  const rows = await read(CHANGES, [JSON.stringify(pairs)]);
+
+  return (deviceId, waId, { chat, sender }) => {
+    const about = rows.filter(
+      (row) => row.deviceId === deviceId && row.targetId === waId && row.chat === chat,
+    );
+    const byWriter = about.filter((row) => (sender === null ? row.fromMe : row.sender === sender));
+    const edit = byWriter.find(({ type }) => type === "edit");
+    const revoked = (chat.endsWith("@g.us") ? about : byWriter).some(({ type }) => type === "revoke");
+    const text = edit && textOf(edit.deviceId, edit.waId, edit.body);
+    return {
+      ...(text !== undefined && { message: text, edited: true }),
+      ...(revoked && { revoked: true }),
+    };
+  };
+
+  function textOf(deviceId: number, waId: string, body: Buffer): string | undefined {
+    try {
+      return openIncoming(deviceId, waId, body).text;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import { chatState, decisions, inbox } from "../../drizzle/schema.ts";
+import type { Place } from "../model/page.ts";
+import { defineQuery, integer, nullable, text } from "../store/query.ts";
+import type { Store } from "../store/store.ts";
+import { placeOf } from "./messages.ts";
+import type { Contents, ListedMessage, OwnNumber } from "./records.ts";
+import { canonicalChats, keysOfChats } from "./same-chat.ts";
+import { readMessages, shownAddress } from "./shown.ts";
+import { newestFirst, rowOf, spotsBefore, STREAMS, type Spot, type Stream } from "./spots.ts";
+import { walk } from "./walk.ts";
+
+/** A chat of a number, with its last message. Times are Unix milliseconds. */
+export interface ListedChat {
+  /** The number itself, digits. */
+  sender: string;
+  /** What `number` of a send accepts. */
+  chat: string;
+  /** Of the group or channel, or what the person calls himself; null when unknown. */
+  name: string | null;
+  isGroup: boolean;
+  last: ListedMessage;
+  /** The other side has written last. */
+  unanswered: boolean;
+  /** Bots are silent until then; null when they are not. */
+  takenOverUntil: number | null;
+  /** Id of the bot that answered the last message that was answered; null when none did. */
+  bot: string | null;
+}
+
+/** Which chats are wanted; those written in last come first. */
+export interface ChatFilter {
+  /** Numbers whose chats may be seen. */
+  devices: readonly OwnNumber[];
+  /** A part of the name, or of the digits. */
+  q?: string;
+  limit: number;
+  /** `next` of the page before, or an ISO time. */
+  before?: string;
+  /** Whether a chat may be seen, by its names as they are shown, the canonical one first; null: all may. */
+  allowed: ((names: string[]) => boolean) | null;
+}
+
+/** One page of chats. */
+export interface ChatPage {
+  /** All that the filter matches, when the first page holds them all; else null. */
+  total: number | null;
+  /** `before` of the next page; null at the end. A page may be short, and go on nonetheless. */
+  next: string | null;
+  chats: ListedChat[];
+}
+
+/** Chats of numbers. */
+export interface ChatList {
+  list(filter: ChatFilter): Promise<ChatPage>;
+}
+
+/** What the list of chats takes from those who know names. */
+export interface ChatNames {
+  /** Names of a number's groups and channels, by their ids. */
+  names(deviceId: number): Promise<Map<string, string>>;
+}
+
+/** A chat that is on the page: its newest message, and every key that it was ever stored under. */
+interface Candidate extends Spot {
+  canonical: string;
+  keys: string[];
+}
+
+const LISTED = "type <> 'timer' AND chat <> 'status@broadcast'";
+const OF_KEY = "WHERE device_id = json_extract(k.value, '$[1]') AND chat = json_extract(k.value, '$[2]')";
+const EACH_KEY = "SELECT json_extract(k.value, '$[0]') AS place";
+
+function newestReceived(fromMe: 0 | 1) {
+  return defineQuery(
+    `${EACH_KEY}, i.id, i.received_at AS at, i.device_id, i.wa_id, i.body FROM json_each(?1) k CROSS JOIN inbox i WHERE i.id =
+    (SELECT id FROM inbox ${OF_KEY} AND from_me = ${fromMe} AND ${LISTED} ORDER BY received_at DESC, id DESC LIMIT 1)`,
+    {
+      place: integer(),
+      id: integer(),
+      at: integer(),
+      deviceId: inbox.deviceId,
+      waId: inbox.waId,
+      body: inbox.body,
+    },
+  );
+}
+const NEWEST = { in: newestReceived(0), typed: newestReceived(1) };
+const NEWEST_SENT = defineQuery(
+  `${EACH_KEY}, o.id, o.created_at AS at FROM json_each(?1) k CROSS JOIN outbox o WHERE o.id =
+  (SELECT id FROM outbox ${OF_KEY} ORDER BY created_at DESC, id DESC LIMIT 1)`,
+  { place: integer(), id: integer(), at: integer() },
+);
+const TAKEN = defineQuery(
+  `${EACH_KEY}, s.takeover_until AS "until" FROM json_each(?1) k CROSS JOIN chat_state s
+  ${OF_KEY} AND takeover_until > ?2`,
+  { place: integer(), until: nullable(chatState.takeoverUntil) },
+);
+const ANSWERED = defineQuery(
+  `${EACH_KEY}, d."by", d.at FROM json_each(?1) k CROSS JOIN decisions d WHERE d.inbox_id =
+  (SELECT inbox_id FROM decisions ${OF_KEY} ORDER BY at DESC, inbox_id DESC LIMIT 1)`,
+  { place: integer(), by: nullable(text()), at: decisions.at },
+);
+
+/** Chats are found by their newest messages, from the newest on: nothing is kept of a chat but its messages. */
+export function createChatList(
+  store: Pick<Store, "read" | "now">,
+  contents: Contents,
+  { names }: ChatNames,
+): ChatList {
+  async function candidates(spots: Spot[]): Promise<Candidate[]> {
+    const canonical = await canonicalChats(store, spots);
+    const first = new Map<string, Spot & { canonical: string }>();
+    for (const spot of spots) {
+      const chat = canonical(spot);
+      const key = `${spot.deviceId}:${chat}`;
+      if (!first.has(key)) first.set(key, { ...spot, canonical: chat });
+    }
+    const chats = [...first.values()];
+    const keys = await keysOfChats(
+      store,
+      chats.map((spot) => ({ deviceId: spot.deviceId, chat: spot.canonical })),
+    );
+    const all = chats.map((spot, index) => ({ ...spot, keys: keys[index]! }));
+    const newest = await newestOf(all);
+    // A chat whose newest message stands before this page has been on an earlier one.
+    return all.filter((spot, index) => newest[index]!.at === spot.at && newest[index]!.row === spot.row);
+  }
+
+  /** The place of each chat's newest message, whatever key it was stored under. */
+  async function newestOf(all: Candidate[]): Promise<Place[]> {
+    const newest: Place[] = all.map(({ at, row }) => ({ at, row }));
+    const note = (stream: Stream, rows: { place: number; id: number; at: number }[]): void => {
+      for (const { place, id, at } of rows) {
+        const one = { at, row: rowOf(stream, id) };
+        if (newestFirst(one, newest[place]!) < 0) newest[place] = one;
+      }
+    };
+    const keys = keysOf(all);
+    note("in", await store.read(NEWEST.in, [keys]));
+    note("typed", await store.read(NEWEST.typed, [keys]));
+    note("sent", await store.read(NEWEST_SENT, [keys]));
+    return newest;
+  }
+
+  async function namesOf(all: Candidate[]): Promise<(string | null)[]> {
+    const known = new Map<number, Map<string, string>>();
+    for (const { deviceId } of all) if (!known.has(deviceId)) known.set(deviceId, await names(deviceId));
+    const people = new Map<number, string>();
+    const rows = await store.read(NEWEST.in, [
+      keysOf(all.map((one) => (isPerson(one.canonical) ? one : { ...one, keys: [] }))),
+    ]);
+    for (const row of rows) people.set(row.place, pushNameOf(row));
+    return all.map(
+      (one, place) => known.get(one.deviceId)!.get(one.canonical) ?? (people.get(place) || null),
+    );
+  }
+
+  function pushNameOf({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): string {
+    try {
+      return contents.openIncoming(deviceId, waId, body).pushName;
+    } catch {
+      return "";
+    }
+  }
+
+  async function matching(all: Candidate[], q: string | undefined): Promise<Candidate[]> {
+    if (q === undefined) return all;
+    const wanted = q.trim().toLowerCase();
+    const digits = /^[\d\s+().-]+$/.test(wanted) ? wanted.replace(/\D/g, "") : null;
+    const called = await namesOf(all);
+    return all.filter(
+      ({ canonical }, index) =>
+        (digits !== null && digits !== "" && canonical.includes(digits)) ||
+        (called[index] ?? "").toLowerCase().includes(wanted),
+    );
+  }
+
+  async function described(all: Candidate[], devices: readonly OwnNumber[]): Promise<ListedChat[]> {
+    const keys = keysOf(all);
+    const [called, messages, taken, answered] = await Promise.all([
+      namesOf(all),
+      readMessages(store, contents, devices, all),
+      store.read(TAKEN, [keys, store.now()]),
+      store.read(ANSWERED, [keys]),
+    ]);
+    return messages.map((last, place) => {
+      const [by] = answered.filter((row) => row.place === place).toSorted((a, b) => b.at - a.at);
+      const until = Math.max(0, ...taken.filter((row) => row.place === place).map((row) => row.until ?? 0));
+      return {
+        sender: last.sender,
+        chat: last.chat,
+        name: called[place]!,
+        isGroup: last.chat.endsWith("@g.us"),
+        last,
+        unanswered: last.direction === "in",
+        takenOverUntil: until || null,
+        bot: /^bot:(.+)$/.exec(by?.by ?? "")?.[1] ?? null,
+      };
+    });
+  }
+
+  return {
+    async list({ devices, q, limit, before, allowed }) {
+      const wanted = {
+        deviceIds: devices.map(({ id }) => id),
+        streams: STREAMS,
+        chats: null,
+        state: null,
+        since: 0,
+      };
+      const more = (from: Place, count: number): Promise<Spot[]> => spotsBefore(store, wanted, from, count);
+      const accept = async (spots: Spot[]): Promise<Candidate[]> => {
+        const all = await candidates(spots);
+        const seen = allowed === null ? all : all.filter(({ keys }) => allowed(keys.map(shownAddress)));
+        return matching(seen, q);
+      };
+      const { items, next } = await walk(placeOf(before), limit, more, accept);
+      return {
+        total: before === undefined && next === null ? items.length : null,
+        next,
+        chats: await described(items, devices),
+      };
+    },
+  };
+}
+
+const isPerson = (chat: string): boolean => chat.endsWith("@s.whatsapp.net") || chat.endsWith("@lid");
+
+/** `[[place, device, key], …]`, as the statements take them. */
+const keysOf = (all: Pick<Candidate, "deviceId" | "keys">[]): string =>
+  JSON.stringify(all.flatMap(({ deviceId, keys }, place) => keys.map((key) => [place, deviceId, key])));

@@ -1,0 +1,29 @@
+import type { Store } from "../store/store.ts";
+import { createChatList, type ChatList, type ChatNames } from "./chats.ts";
+import { createMessages, type Messages } from "./messages.ts";
+import type { Contents } from "./records.ts";
+import { canonicalChats, keysOfChats } from "./same-chat.ts";
+
+/** What was written, as people look at it: messages of both directions, and the chats that they are in. */
+export interface Conversations {
+  messages: Messages;
+  chats: ChatList;
+  /** Under which keys things of a chat are stored, the canonical one first. @param jid its address in any form */
+  keysOf(deviceId: number, jid: string): Promise<string[]>;
+}
+
+/** Reads what `inbox/`, `outbox/` and `pipeline/` have stored; changes nothing. */
+export function createConversations(
+  store: Pick<Store, "read" | "now">,
+  contents: Contents & ChatNames,
+): Conversations {
+  return {
+    messages: createMessages(store, contents),
+    chats: createChatList(store, contents, contents),
+    async keysOf(deviceId, chat) {
+      const canonical = await canonicalChats(store, [{ deviceId, chat }]);
+      const [keys] = await keysOfChats(store, [{ deviceId, chat: canonical({ deviceId, chat }) }]);
+      return keys!;
+    },
+  };
+}

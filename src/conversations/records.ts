@@ -1,0 +1,62 @@
+import type { Draft, Incoming, IncomingMedia, MessageType, SentState } from "../model/messages.ts";
+
+/** A number whose messages are listed. */
+export interface OwnNumber {
+  id: number;
+  /** Digits. */
+  number: string;
+}
+
+/** A file of a message: in the words of a webhook's event. */
+export interface MessageFile {
+  type: string;
+  mimetype: string;
+  fileName: string | null;
+  /** Bytes. */
+  size: number;
+  /** Signed, expiring, needs no key; null when there is none. */
+  url: string | null;
+  /** Why there is no address. */
+  error?: string;
+}
+
+/** One message that a number received or sent. Absent is undefined; times are Unix milliseconds. */
+export interface ListedMessage {
+  /** WhatsApp's id; of a message that the gateway sent, the one that `GET /messages/{id}` takes. */
+  id: string;
+  /** The number itself, digits. */
+  sender: string;
+  /** What `number` of a send accepts to answer there. */
+  chat: string;
+  direction: "in" | "out";
+  /** The writer: digits, or `…@lid` while the number is unknown. */
+  from: string;
+  type: MessageType;
+  /** What a person would read, after its last edit; "" when there is nothing. */
+  message: string;
+  media?: MessageFile;
+  quoted?: { id: string; from: string; text: string };
+  /** When the gateway stored it: the list is in this order. */
+  at: number;
+  /** Of what the gateway sent. */
+  state?: SentState;
+  /** Who answered a message that came, or wrote one that went: `bot:<id>` or `webhook`. */
+  answeredBy?: string;
+  edited?: true;
+  revoked?: true;
+}
+
+/** What the list takes from those who keep messages and files. */
+export interface Contents {
+  /** @throws when the content does not open */
+  openIncoming(deviceId: number, waId: string, body: Uint8Array): Incoming;
+  /** @throws when the content does not open */
+  openDraft(deviceId: number, waId: string, body: Uint8Array): Draft;
+  /** The address of a received file, or why there is none. */
+  link(
+    target: { deviceId: number; inboxId: number },
+    media: IncomingMedia,
+  ): { url: string } | { error: string };
+  /** What is known of files that were sent, by their ids. */
+  fileFacts(ids: string[]): Promise<Map<string, { mimetype: string; size: number }>>;
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import type { ChatFilter, ListedChat } from "../../../src/conversations/chats.ts";
+import { createChats } from "../../../src/pipeline/chats.ts";
+import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
+import { DEVICE, jid, scriptedLine, submitTo, until } from "../outbox/harness.ts";
+import { echo, startPipeline, text, typed, type PipelineRun } from "../pipeline/harness.ts";
+import { conversationsOn, OWN, pair } from "./harness.ts";
+
+const ANA = "4915100000001";
+const BEN = "4915100000002";
+const GROUP = "120363000000000001@g.us";
+
+const page = (run: PipelineRun, filter: Partial<ChatFilter> = {}) =>
+  conversationsOn(run.store, [[GROUP, "Regulars"]]).chats.list({
+    devices: OWN,
+    limit: 50,
+    allowed: null,
+    ...filter,
+  });
+const listed = async (run: PipelineRun, filter: Partial<ChatFilter> = {}): Promise<ListedChat[]> =>
+  (await page(run, filter)).chats;
+const names = async (run: PipelineRun, filter: Partial<ChatFilter> = {}) =>
+  (await listed(run, filter)).map(({ chat }) => chat);
+
+const inGroup = { chat: GROUP, chatKey: GROUP, chatKind: "group" as const };
+
+/** Ana writes and is answered, Ben is written to, a group is written in and nobody answers. */
+async function aDay(): Promise<PipelineRun> {
+  const quiet = {
+    ...echo(),
+    answer: async (stored: Parameters<ReturnType<typeof echo>["answer"]>[0]) =>
+      stored.message.chatKind === "group"
+        ? { kind: "pass" as const, trail: [] }
+        : echo().answer(stored, undefined as never),
+  };
+  const run = await startPipeline({ answerers: [quiet] });
+  await run.connect(scriptedLine());
+  await run.receive(text(ANA, "hello", { pushName: "Ana María" }));
+  await until(async () => expect((await listed(run))[0]?.last.direction).toBe("out"));
+  await submitTo(run.outbox, [BEN], "offer");
+  await run.receive(text(BEN, "all together", { ...inGroup, participant: jid(BEN) }));
+  await until(async () => expect(await run.undecided()).toBe(0));
+  return run;
+}
+
+describe("the list of chats", () => {
+  it("has each chat once with its last message, newest first", async () => {
+    const run = await aDay();
+
+    expect(await listed(run)).toMatchObject([
+      {
+        chat: GROUP,
+        name: "Regulars",
+        isGroup: true,
+        unanswered: true,
+        last: { message: "all together" },
+        bot: null,
+      },
+      {
+        chat: BEN,
+        name: null,
+        isGroup: false,
+        unanswered: false,
+        last: { message: "offer", direction: "out" },
+      },
+      { chat: ANA, name: "Ana María", unanswered: false, last: { message: "re: hello" }, bot: "echo" },
+    ]);
+    expect(await page(run)).toMatchObject({ total: 3, next: null });
+  });
+
+  it("is searched by name and by digits, and has only what may be seen", async () => {
+    const run = await aDay();
+
+    expect(await names(run, { q: "maría" })).toEqual([ANA]);
+    expect(await names(run, { q: "regul" })).toEqual([GROUP]);
+    expect(await names(run, { q: "+49 151 0000 0002" })).toEqual([BEN]);
+    expect(await names(run, { allowed: ([chat]) => chat === BEN })).toEqual([BEN]);
+  });
+
+  it("has a person who became known by number once, under the number", async () => {
+    const run = await startPipeline({ answerers: [] });
+    const hidden = { chat: "77@lid", chatKey: "77@lid", sender: "77@lid", number: null, lid: "77@lid" };
+    await run.receive(text(ANA, "hidden", { ...hidden, pushName: "Ana" }));
+    expect(await names(run)).toEqual(["77@lid"]);
+    await run.store.writer.commit([pair("77", ANA)]);
+    expect(await names(run)).toEqual([ANA]);
+    await run.receive(text(ANA, "known"));
+
+    expect(await listed(run)).toMatchObject([{ chat: ANA, last: { message: "known" } }]);
+  });
+
+  it("has every chat on some page, once", async () => {
+    const run = await startPipeline({ answerers: [] });
+    const messages = Array.from({ length: 90 }, (_, index) =>
+      text(4915100000100 + (index % 23), `m${index}`),
+    );
+    await run.receive(...messages);
+    const found: string[] = [];
+    for (let before: string | undefined; ;) {
+      const { chats, next } = await page(run, { limit: 5, before });
+      found.push(...chats.map(({ chat }) => chat));
+      if (next === null) break;
+      before = next;
+    }
+
+    expect(found).toHaveLength(23);
+    expect(new Set(found).size).toBe(23);
+  });
+
+  it("is read by index alone", async () => {
+    const run = await aDay();
+    const { store, statements } = recordingStore(run.store);
+    await conversationsOn(store).chats.list({ devices: OWN, limit: 50, q: "a", allowed: () => true });
+
+    expect(statements().length).toBeGreaterThan(8);
+    for (const sql of statements()) expect(await fullScans(run.store, sql)).toEqual([]);
+  });
+});
+
+describe("a chat that a person takes over", () => {
+  it("gets no answers of bots until then, or until it is handed back", async () => {
+    const run = await startPipeline({ pipelineDeps: {} });
+    await run.connect(scriptedLine());
+    const replies = async (): Promise<number> =>
+      (
+        await conversationsOn(run.store).messages.list({
+          devices: OWN,
+          limit: 50,
+          allowed: null,
+          state: "sent",
+        })
+      ).messages.length;
+    await run.receive(text(ANA, "one"));
+    await until(async () => expect(await replies()).toBe(1));
+
+    const until1 = await run.chats.takeOver(DEVICE, [jid(ANA)], 60_000);
+    expect(until1).toBeGreaterThan(Date.now());
+    expect(await listed(run)).toMatchObject([{ takenOverUntil: until1 }]);
+    await run.receive(text(ANA, "two"), text(BEN, "other"));
+    await until(async () => expect(await run.undecided()).toBe(0));
+    await until(async () => expect(await replies()).toBe(2));
+
+    expect(await run.chats.takeOver(DEVICE, [jid(ANA)], 0)).toBeNull();
+    await run.receive(text(ANA, "three"));
+    await until(async () => expect(await replies()).toBe(3));
+    expect((await listed(run, { q: ANA }))[0]).toMatchObject({ takenOverUntil: null });
+  });
+
+  it("is known after a start, a shorter time takes the place of a longer one, and the owner's own writing goes on", async () => {
+    const run = await startPipeline();
+    await run.chats.takeOver(DEVICE, [jid(ANA)], 600_000);
+    const short = await run.chats.takeOver(DEVICE, [jid(ANA)], 60_000);
+
+    expect((await createChats(run.store).load(DEVICE, jid(ANA))).takeoverUntil).toBe(short);
+    await run.receive(typed(ANA, "by hand"));
+    await until(async () => expect(await run.undecided()).toBe(0));
+    expect((await createChats(run.store).load(DEVICE, jid(ANA))).takeoverUntil).toBeGreaterThan(short!);
+  });
+});

@@ -1,0 +1,27 @@
+import { createConversations, type Conversations } from "../../../src/conversations/index.ts";
+import type { MessageFilter } from "../../../src/conversations/messages.ts";
+import { contentOpener } from "../../../src/inbox/reader.ts";
+import { factsOf } from "../../../src/media/files.ts";
+import { draftOpener } from "../../../src/outbox/rows.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { DEVICE, OWN_NUMBER } from "../outbox/harness.ts";
+
+export const OWN = [{ id: DEVICE, number: OWN_NUMBER }];
+export const ALL: MessageFilter = { devices: OWN, limit: 50, allowed: null };
+
+/** The lists on a store, with the addresses of files and the names of groups of the test's own. */
+export function conversationsOn(store: Store, groups: [id: string, name: string][] = []): Conversations {
+  return createConversations(store, {
+    openIncoming: contentOpener(store.box),
+    openDraft: draftOpener(store.box),
+    link: ({ inboxId }) => ({ url: `https://gateway/media/${inboxId}` }),
+    fileFacts: (ids) => factsOf(store, ids),
+    names: async () => new Map(groups),
+  });
+}
+
+/** The pair of a person who is known by both. */
+export const pair = (lid: string, number: string) => ({
+  sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, ?, ?, 0)",
+  args: [DEVICE, lid, number],
+});
