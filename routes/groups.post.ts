@@ -7,6 +7,13 @@ import { groupView, iso } from "../src/api/views.ts";
 export default defineApi(groups, async ({ app, caller, input }) => {
   const device = findSender(app, caller, input.sender);
   requireLinked(app, device);
-  const { groups: found, cachedAt, stale } = await app.groups.list(device.id, { refresh: input.refresh });
-  return { total: found.length, data: found.map(groupView), cached_at: iso(cachedAt), stale };
+  const { refresh } = input;
+  const { groups: found, cachedAt, stale, refreshed } = await app.groups.list(device.id, { refresh });
+  return {
+    total: found.length,
+    data: found.map(groupView),
+    cached_at: iso(cachedAt),
+    stale,
+    ...(refresh && { refreshed }),
+  };
 });

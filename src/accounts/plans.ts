@@ -1,5 +1,6 @@
 import { accounts } from "../../drizzle/schema.ts";
 import type { Config, Plan, PlanName } from "../config.ts";
+import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
 import { DAY_MS } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
@@ -63,8 +64,8 @@ export async function limitOf(
 
 /** The refusal when an account has as many numbers or keys as its plan allows; `limit` goes into the answer. */
 export function planLimit(what: "devices" | "keys", limit: number): GatewayError {
-  const things = what === "keys" ? "API keys" : "numbers";
-  return new GatewayError("PLAN_LIMIT", `The plan of this account allows ${limit} ${things}.`, {
+  const allowed = counted(limit, what === "keys" ? "API key" : "number");
+  return new GatewayError("PLAN_LIMIT", `The plan of this account allows ${allowed}.`, {
     extra: { limit },
   });
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Store } from "../store/store.ts";
 import { countSends, dailyLimit, endOfDay } from "./plans.ts";
@@ -71,8 +72,12 @@ export function createQuotas(store: Store, config: Pick<Config, "plans">): Quota
 }
 
 function exceeded(limit: number, left: number, resetsInMs: number): GatewayError {
-  return new GatewayError("QUOTA_EXCEEDED", `The plan allows ${limit} messages a day; ${left} are left.`, {
-    retryAfter: resetsInMs / 1000,
-    headers: { "x-quota-limit": String(limit), "x-quota-remaining": String(left) },
-  });
+  return new GatewayError(
+    "QUOTA_EXCEEDED",
+    `The plan allows ${counted(limit, "message")} a day; ${left} ${left === 1 ? "is" : "are"} left.`,
+    {
+      retryAfter: resetsInMs / 1000,
+      headers: { "x-quota-limit": String(limit), "x-quota-remaining": String(left) },
+    },
+  );
 }

@@ -2,7 +2,8 @@ import { defineHandler, getRouterParams, type EventHandler, type H3Event } from 
 import type { z } from "zod";
 import { authorize as requirePermission } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { GatewayError } from "../model/errors.ts";
+import { withSentence } from "../model/error-sentences.ts";
+import { GatewayError, type ErrorCode } from "../model/errors.ts";
 import { authenticate, authenticateOperator } from "./authenticate.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
 import { crashed, failed, succeeded, type HttpAnswer, type Result } from "./envelope.ts";
@@ -25,6 +26,9 @@ export interface Call<A extends Access, I> {
   claim: Claim | null;
 }
 
+/** Texts that old clients look for. They say nothing to people. */
+const CONTRACT_WORDS = new Set(["Invalid data!", "Invalid parameters!"]);
+
 type Run<A extends Access, I> = (call: Call<A, I>) => Result | void | Promise<Result | void>;
 
 /**
@@ -39,9 +43,10 @@ export function defineApi<A extends Access, I extends z.ZodObject, O extends z.Z
 ): EventHandler {
   return defineHandler(async (event) => {
     const limits: Record<string, string> = {};
-    const answer = await answerTo(event, endpoint, run, limits).catch((error: unknown) =>
-      failure(event, error),
-    );
+    const answer = await answerTo(event, endpoint, run, limits).catch((error: unknown) => {
+      const failed = failure(event, error);
+      return endpoint.sends ? sayingWhy(failed) : failed;
+    });
     return respond(event, { ...answer, headers: { ...limits, ...answer.headers } });
   });
 }
@@ -87,6 +92,15 @@ async function authorize(
   Object.assign(limits, await rateLimit.take(caller.keyId));
   if (endpoint.access.permission !== null) requirePermission(caller, endpoint.access.permission);
   return caller;
+}
+
+/** What sends tell of a failed destination they tell of a request that is refused as a whole. */
+function sayingWhy(failed: HttpAnswer): HttpAnswer {
+  const { errors, message } = failed.body as { errors: { code: ErrorCode }; message: string };
+  // Of a fault of ours the request's id is all that leaves.
+  if (errors.code === "INTERNAL_ERROR") return failed;
+  const told = CONTRACT_WORDS.has(message) ? errors : { ...errors, message };
+  return { ...failed, body: { ...failed.body, errors: withSentence(told) } };
 }
 
 const restarting = (): GatewayError =>

@@ -4,13 +4,15 @@ import { GatewayError } from "../model/errors.ts";
 import { readBodyFields, tooManyFields } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { decodeForm } from "./form.ts";
-import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
+import { fieldProblems, REQUIRED, type FieldProblems } from "../model/field-problems.ts";
 
 /** What a request says, before anybody looked at what it means. */
 export interface RawInput {
   fields: Record<string, unknown>;
   /** Problems that reading alone has found; told after the key was checked. */
   problems: FieldProblems;
+  /** Where they stand; default: the body. */
+  place?: "query";
 }
 
 const listsOf = new WeakMap<z.ZodObject, ReadonlySet<string>>();
@@ -27,7 +29,7 @@ export async function readInput(event: H3Event, endpoint: Endpoint): Promise<Raw
   const form = decodeForm(event.url.search.replace(/^\?/, ""), lists);
   if (form === null) throw tooManyFields("query");
   const problems = Object.fromEntries(form.notUtf8.map((name) => [name, ["Is not UTF-8."]]));
-  return { fields: form.fields, problems };
+  return { fields: form.fields, problems, place: "query" };
 }
 
 /**
@@ -39,8 +41,18 @@ export function validate<I extends z.ZodObject>(schema: I, raw: RawInput): z.out
   const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
   // Also of fields that nobody knows: a query is refused for what a body is refused for.
   if (parsed.success && Object.keys(raw.problems).length === 0) return parsed.data;
-  const fields = { ...fieldProblems(parsed.error?.issues ?? []), ...raw.problems };
+  const wrong = fieldProblems(parsed.error?.issues ?? []);
+  const fields = { ...(raw.place === "query" ? inQuery(wrong) : wrong), ...raw.problems };
   throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+}
+
+/** Whoever misses a field may have put it into a body, which is not looked at. */
+function inQuery(problems: FieldProblems): FieldProblems {
+  const told = Object.entries(problems).map(([name, texts]) => [
+    name,
+    texts.map((text) => (text === REQUIRED ? `Is required in the query: ?${name}=…` : text)),
+  ]);
+  return Object.fromEntries(told);
 }
 
 /** Fields that a form may give several times. */

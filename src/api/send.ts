@@ -1,6 +1,7 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { SendShare } from "../accounts/quotas.ts";
 import type { Destination } from "../model/address.ts";
+import { withSentence } from "../model/error-sentences.ts";
 import { ERROR_STATUS, GatewayError } from "../model/errors.ts";
 import type { Draft } from "../model/messages.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
@@ -82,15 +83,16 @@ async function requireRecipients(
 
 /** Any sent: 200; else any queued: 202; none: the first result's own error. */
 export function outcomesResult(results: SendResult[], headers: Record<string, string> = {}): JsonResult {
-  const [first] = results;
+  const told = results.map(({ number, state, id, error }) => ({
+    number,
+    status: state !== "failed",
+    state,
+    id,
+    ...(error ? { error: withSentence(error) } : {}),
+  }));
+  const [first] = told;
   const fields = {
-    results: results.map(({ number, state, id, error }) => ({
-      number,
-      status: state !== "failed",
-      state,
-      id,
-      ...(error ? { error } : {}),
-    })),
+    results: told,
     ...(results.length === 1 ? { id: first!.id, state: first!.state } : {}),
     ...(results.length === 1 && first!.error ? { errors: first!.error } : {}),
   };
@@ -100,7 +102,7 @@ export function outcomesResult(results: SendResult[], headers: Record<string, st
     return new JsonResult(fields, { headers, message: `${sent} of ${results.length} messages sent` });
   if (results.some(({ state }) => state === "queued"))
     return new JsonResult(fields, { headers, httpStatus: 202, message: "Message queued!" });
-  const errors = first?.error ?? { code: "INTERNAL_ERROR" as const };
+  const errors = first?.error ?? withSentence({ code: "INTERNAL_ERROR" });
   return new JsonResult(
     { ...fields, errors },
     { headers, httpStatus: ERROR_STATUS[errors.code], status: false, message: "Failed to send message!" },

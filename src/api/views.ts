@@ -3,6 +3,7 @@ import type { KeyRecord } from "../accounts/api-keys.ts";
 import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
+import { counted, withSentence } from "../model/error-sentences.ts";
 import { view } from "../model/view.ts";
 import type { MediaWait } from "../outbox/senders.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
@@ -68,9 +69,11 @@ export const whyView = (why: Why, media: MediaWait | null) => ({
 });
 
 const mediaAdvice = ({ since, chats, reason }: MediaWait): string =>
-  `Since ${iso(since)} WhatsApp's media service has not taken files: ${reason} ${
-    chats === 1 ? "One chat waits" : `${chats} chats wait`
-  } for it and will go on by themselves; all others are in order.`;
+  `Since ${iso(since)} WhatsApp's media service has not taken files: ${reason} ${counted(
+    chats,
+    "chat waits",
+    "chats wait",
+  )} for it and will go on by themselves; all others are in order.`;
 
 /** A message that was sent, with every state it has had. */
 export const messageView = (message: SentMessage) => ({
@@ -81,7 +84,7 @@ export const messageView = (message: SentMessage) => ({
   origin: message.origin,
   state: message.state,
   history: message.history.map(({ state, at }) => ({ state, at: iso(at) })),
-  ...(message.error ? { error: message.error } : {}),
+  ...(message.error ? { error: withSentence(message.error) } : {}),
   ...(message.poll ? { poll: message.poll } : {}),
 });
 

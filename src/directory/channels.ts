@@ -3,6 +3,7 @@ import { GatewayError } from "../model/errors.ts";
 import { defineQuery, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
+import { createOneByOne } from "./ask-one.ts";
 
 export { CHANNEL_ROLES } from "../whatsapp/port.ts";
 
@@ -20,7 +21,7 @@ export interface ChannelRecord {
 
 /** What channels take. */
 interface ChannelsDeps {
-  store: Pick<Store, "read" | "readOne" | "writer" | "now">;
+  store: Pick<Store, "read" | "readOne" | "writer" | "now" | "time">;
   /** Null unless the number is open. */
   connection: (deviceId: number) => Line | null;
 }
@@ -42,7 +43,7 @@ export interface Channels {
    * @throws WHATSAPP_REFUSED as above; the channel stays registered
    */
   remove(deviceId: number, id: string): Promise<boolean>;
-  /** Why a post there would be in vain; null for what is no channel, or not registered. */
+  /** Why a post there would be in vain; null for what is no channel. One that is not registered is asked for. */
   refusal(
     deviceId: number,
     jid: string,
@@ -50,9 +51,6 @@ export interface Channels {
   /** The number is erased. */
   forget(deviceId: number): void;
 }
-
-/** A number that is refused asks again and again, and a role seldom changes. */
-const ASK_AGAIN_MS = 10_000;
 
 const SHAPE = {
   id: channels.id,
@@ -76,22 +74,24 @@ const RENEW = "UPDATE channels SET name = ?, role = ?, can_send = ? WHERE device
 
 /** Roles are asked of WhatsApp again when one that is kept would refuse a post. */
 export function createChannels({ store, connection }: ChannelsDeps): Channels {
-  /** Per number, when WhatsApp was last asked about a channel. */
-  const askedAt = new Map<number, Map<string, number>>();
+  const oneByOne = createOneByOne<ChannelInfo>(store.time, ({ role }) => canSendAs(role));
 
   const find = (deviceId: number, id: string): Promise<ChannelRecord | null> =>
     store.readOne(FIND, [deviceId, id]);
 
-  async function mayPostNow(deviceId: number, id: string): Promise<boolean> {
-    const asked = askedAt.get(deviceId) ?? new Map<string, number>();
+  /** Null when WhatsApp cannot be asked now. */
+  async function mayPostNow(deviceId: number, id: string, isRegistered: boolean): Promise<boolean | null> {
     const line = connection(deviceId);
-    if (line === null || Math.abs(store.now() - (asked.get(id) ?? -Infinity)) < ASK_AGAIN_MS) return false;
-    askedAt.set(deviceId, asked.set(id, store.now()));
-    const info = await line.channel({ id }).catch(() => null);
-    if (info === null) return false;
-    const { name, role } = info;
-    await store.writer.commit([{ sql: RENEW, args: [name, role, canSendAs(role), deviceId, id] }]);
-    return canSendAs(role);
+    const asked =
+      line &&
+      (await oneByOne.ask(deviceId, id, async () => {
+        const info = await line.channel({ id });
+        if (info === null || !isRegistered) return info;
+        const { name, role } = info;
+        await store.writer.commit([{ sql: RENEW, args: [name, role, canSendAs(role), deviceId, id] }]);
+        return info;
+      }));
+    return asked && asked.value !== null && canSendAs(asked.value.role);
   }
 
   return {
@@ -106,6 +106,7 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
       const role = info.role === "guest" ? "subscriber" : info.role;
       const canSend = canSendAs(role);
       await store.writer.commit([{ sql: KEEP, args: [deviceId, id, name, role, canSend, store.now()] }]);
+      oneByOne.changed(deviceId, [id]);
       return { id, name, role, canSend };
     },
 
@@ -122,11 +123,13 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
     async refusal(deviceId, jid) {
       if (!jid.endsWith("@newsletter")) return null;
       const channel = await find(deviceId, jid);
-      if (channel === null || channel.canSend || (await mayPostNow(deviceId, jid))) return null;
-      return { code: "CANNOT_SEND", reason: "not_channel_admin" };
+      if (channel?.canSend) return null;
+      // What is not registered is WhatsApp's to judge when it cannot be asked.
+      const mayPost = (await mayPostNow(deviceId, jid, channel !== null)) ?? channel === null;
+      return mayPost ? null : { code: "CANNOT_SEND", reason: "not_channel_admin" };
     },
 
-    forget: (deviceId) => void askedAt.delete(deviceId),
+    forget: (deviceId) => oneByOne.changed(deviceId),
   };
 }
 

@@ -3,6 +3,7 @@ import { GatewayError } from "../model/errors.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import { RateOverlimit, type WhatsAppConnection } from "../whatsapp/port.ts";
+import { createOneByOne } from "./ask-one.ts";
 import { inOrder, left, toRecord, whyNot, type GroupRecord, type Own } from "./group-record.ts";
 import { createStoredLists, type StoredList } from "./stored-groups.ts";
 
@@ -11,7 +12,7 @@ interface GroupsDeps {
   store: Store;
   log: Logger;
   /** Null unless the number is open. */
-  connection: (deviceId: number) => Pick<WhatsAppConnection, "groups"> | null;
+  connection: (deviceId: number) => Pick<WhatsAppConnection, "groups" | "group"> | null;
   identity: (deviceId: number) => Own | null;
 }
 
@@ -23,6 +24,8 @@ interface GroupList {
   cachedAt: number;
   /** Older than 60 seconds. */
   stale: boolean;
+  /** WhatsApp has given the list for this question, or one that it shared. */
+  refreshed: boolean;
 }
 
 /** What numbers know of their groups. */
@@ -34,7 +37,10 @@ export interface Groups {
    * @throws WHATSAPP_REFUSED when none is in store and WhatsApp gives none
    */
   list(deviceId: number, options: { refresh: boolean }): Promise<GroupList>;
-  /** Why a send to this address would be in vain; null for what is no group, or not known to be closed. */
+  /**
+   * Why a send to this address would be in vain; null for what is no group, or not known to be closed. A group that is not in
+   * a list of the last minute is asked for by itself, unless an older list has it open.
+   */
   refusal(
     deviceId: number,
     jid: string,
@@ -69,6 +75,7 @@ const PATIENCE_MS = 15 * SECOND_MS;
 export function createGroups({ store, log, connection, identity }: GroupsDeps): Groups {
   const lists = createStoredLists(store, FRESH_MS / 1000);
   const states = new Map<number, State>();
+  const oneByOne = createOneByOne<GroupRecord>(store.time, ({ canSend }) => canSend);
 
   function stateOf(deviceId: number): State {
     let state = states.get(deviceId);
@@ -140,15 +147,35 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
     return lists.read(deviceId);
   }
 
+  async function closedFor(deviceId: number, jid: string): Promise<ReturnType<typeof whyNot>> {
+    const state = stateOf(deviceId);
+    const list = await known(deviceId, state);
+    const listed = list?.groups.find(({ id }) => id === jid);
+    // What is open is believed until WhatsApp says otherwise; what is closed or unknown is looked at again.
+    if (listed?.canSend && !state.dirty) return null;
+    if (listed && isFresh(list!, state)) return whyNot(listed);
+    const line = connection(deviceId);
+    const own = identity(deviceId) ?? { number: "", lid: null };
+    const asked =
+      line &&
+      (await oneByOne.ask(deviceId, jid, async () => {
+        const group = await line.group(jid);
+        return group && toRecord(group, own);
+      }));
+    if (asked === null) return listed === undefined ? null : whyNot(listed);
+    return asked.value === null ? "not_member" : whyNot(asked.value);
+  }
+
   return {
     async list(deviceId, { refresh }) {
       const state = stateOf(deviceId);
       const list = await known(deviceId, state);
-      if (!refresh && list && isFresh(list, state)) return answer(list, store.now());
+      if (!refresh && list && isFresh(list, state)) return answer(list, store.now(), false);
       // A list that is asked anew before its time, only because something changed, still shows what was left.
       const marked = !refresh && list && Math.abs(store.now() - list.fetchedAt) < FRESH_MS ? list.groups : [];
-      const current = (await ask(deviceId, state, marked)) ?? list;
-      if (current !== null) return answer(current, store.now());
+      const asked = await ask(deviceId, state, marked);
+      const current = asked ?? list;
+      if (current !== null) return answer(current, store.now(), asked !== null);
       throw new GatewayError(
         "WHATSAPP_REFUSED",
         "WhatsApp has given no list of groups yet. Try again when the number is connected, 10 seconds from now at the earliest.",
@@ -157,19 +184,13 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
 
     async refusal(deviceId, jid) {
       if (!jid.endsWith("@g.us")) return null;
-      const state = stateOf(deviceId);
-      const list = await known(deviceId, state);
-      const find = (groups: GroupRecord[] | undefined) => groups?.find(({ id }) => id === jid);
-      // What is open is believed until WhatsApp says otherwise; what is closed or unknown is looked at again.
-      if (!state.dirty && find(list?.groups)?.canSend) return null;
-      const asked = list && isFresh(list, state) ? list : await ask(deviceId, state, list?.groups ?? []);
-      const group = find((asked ?? list)?.groups);
-      const reason = group === undefined ? (asked === null ? null : "not_member") : whyNot(group);
+      const reason = await closedFor(deviceId, jid);
       return reason === null ? null : { code: "CANNOT_SEND", reason };
     },
 
     changed(deviceId, ids, gone = []) {
       const state = stateOf(deviceId);
+      oneByOne.changed(deviceId, ids);
       if (ids.length === 0 || ids.some((id) => !gone.includes(id))) state.dirty = true;
       if (gone.length === 0) return;
       for (const id of gone) state.leftMeanwhile.add(id);
@@ -179,7 +200,10 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       });
     },
 
-    forget: (deviceId) => void states.delete(deviceId),
+    forget(deviceId) {
+      states.delete(deviceId);
+      oneByOne.changed(deviceId);
+    },
   };
 }
 
@@ -190,6 +214,6 @@ function inTurn(state: State, change: () => Promise<void>): Promise<void> {
   return done;
 }
 
-function answer({ groups, fetchedAt }: StoredList, now: number): GroupList {
-  return { groups, cachedAt: fetchedAt, stale: now - fetchedAt > FRESH_MS };
+function answer({ groups, fetchedAt }: StoredList, now: number, refreshed: boolean): GroupList {
+  return { groups, cachedAt: fetchedAt, stale: now - fetchedAt > FRESH_MS, refreshed };
 }

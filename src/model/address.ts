@@ -30,17 +30,22 @@ const LID = /^[1-9]\d{0,31}@lid$/;
 /**
  * A phone number in any usual spelling.
  *
- * @param text spaces, `+`, `-`, `(`, `)`, `.` and one leading `00` are dropped; `…@s.whatsapp.net` and `…@c.us` are read
+ * @param text spaces, `+`, `-`, `(`, `)`, `.`, one leading `00` and one `(0)` behind the country code are dropped; `…@s.whatsapp.net` and `…@c.us` are read
  *   as their digits
  * @returns 7 to 15 digits that do not start with 0, or null
  */
 export function parseNumber(text: string): string | null {
-  const digits = text
-    .trim()
-    .replace(NUMBER_JID, "")
-    .replace(/[\s+\-().]/g, "")
-    .replace(/^00/, "");
+  const digits = digitsIn(text.trim().replace(NUMBER_JID, ""));
   return /^[1-9]\d{6,14}$/.test(digits) ? digits : null;
+}
+
+/** What is left of a spelling. `(0)` is dialled at home only, and never behind the country code. */
+function digitsIn(spelling: string): string {
+  return spelling
+    .replace(/[\s+\-.]/g, "")
+    .replace(/^(\(?\d+\)?)\(0\)/, "$1")
+    .replace(/[()]/g, "")
+    .replace(/^00/, "");
 }
 
 /** @returns the one destination that `text` names, or null when it is malformed */
@@ -122,7 +127,7 @@ export function parseRecipient(text: string): string | null {
   if (ofKind !== undefined) return ofKind.test(start) ? `${start}*${host}` : null;
   const onlyNumbers = NUMBER_JID.test(host);
   if (host !== "" && !(onlyNumbers && host.replace(NUMBER_JID, "") === "")) return null;
-  const digits = start.replace(/[\s+\-().]/g, "").replace(/^00/, "");
+  const digits = digitsIn(start);
   if (!/^\d{0,15}$/.test(digits)) return null;
   return digits === "" && onlyNumbers ? "*@s.whatsapp.net" : `${digits}*`;
 }

@@ -9,9 +9,9 @@ import { readPlace } from "./page.ts";
 
 function asText(value: unknown): unknown {
   if (typeof value === "boolean") return String(value);
-  // Beyond 2^53 the digits that the caller wrote are lost already, and a message would go to somebody else.
-  if (typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value)))
-    return String(value);
+  // Beyond 2^53 the digits that the caller wrote are lost already, and of a fraction the point would be: a message would go to
+  // somebody else.
+  if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
   return value;
 }
 
@@ -24,6 +24,12 @@ function asFlag(value: unknown): unknown {
   return typeof value === "number" ? value === 1 : value;
 }
 
+/** Something that can be seen: no white space, control or format character, nor one that has no shape of its own. */
+const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Nothing in it can be seen. */
+export const isBlank = (text: string): boolean => !VISIBLE.test(text);
+
 const wellFormed = (text: string): boolean => text.isWellFormed();
 
 /** Text of `min` to `max` UTF-16 units, unchanged. */
@@ -33,18 +39,23 @@ export const text = (min: number, max: number) =>
     z.string().min(min).max(max).refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
   );
 
-/** Text that says something: more than white space. */
+/** Text that says something: more than white space and what cannot be seen. */
 export const visibleText = (max: number) =>
-  text(1, max).refine((value) => value.trim() !== "", "Must not be blank.");
+  text(1, max).refine((value) => !isBlank(value), "Must not be blank.");
 
-/** Text trimmed before it is measured. */
+/** Text trimmed before it is measured; what cannot be seen alone is none, unless none is needed. */
 export const trimmedText = (min: number, max: number) =>
   z.preprocess(
     (value) => {
       const asked = asText(value);
       return typeof asked === "string" ? asked.trim() : asked;
     },
-    z.string().min(min).max(max).refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
+    z
+      .string()
+      .min(min)
+      .max(max)
+      .refine((value) => min === 0 || value === "" || !isBlank(value), "Must not be blank.")
+      .refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
   );
 
 /** Exactly one of these words, letter case included. */
@@ -71,9 +82,20 @@ export const ownNumber = () =>
     })
     .meta({ description: "A number of this account, with its country code" });
 
+function refuseLists(value: unknown, context: z.RefinementCtx): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  context.addIssue({
+    code: "custom",
+    message:
+      "Must be one text: 1 to 10 destinations separated by |, for instance 4915112345678|120363000000000000@g.us.",
+  });
+  return z.NEVER;
+}
+
 /** 1 to 10 destinations separated by `|`. */
 export const destinations = () =>
-  text(1, 10_000)
+  z
+    .preprocess(refuseLists, text(1, 10_000))
     .transform((value, context) => {
       const parsed = parseDestinations(value);
       if (parsed.ok) return parsed.destinations;

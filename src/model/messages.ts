@@ -68,7 +68,8 @@ export interface Incoming {
   quoted: Quoted | null;
   /** Digits, or `…@lid`. */
   mentions: string[];
-  location: { latitude: number; longitude: number; name: string; address: string } | null;
+  /** Name and address are null when the message has none. */
+  location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
   contacts: { name: string; numbers: string[] }[] | null;
   reaction: { id: string; emoji: string } | null;
   /** Message that an edit, a revoke or a poll's vote is about. */

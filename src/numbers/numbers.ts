@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { Logger } from "../log.ts";
+import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Cancel } from "../model/time.ts";
 import type { Incoming } from "../model/messages.ts";
@@ -206,7 +207,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
         if (limit !== null && list(accountId).length >= limit)
           throw new GatewayError(
             "PLAN_LIMIT",
-            `The plan allows ${limit} numbers. Remove one or change the plan.`,
+            `The plan allows ${counted(limit, "number")}. Remove one or change the plan.`,
             { extra: { limit } },
           );
         const inserted = await insertDevice(store, accountId, number);

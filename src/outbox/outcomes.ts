@@ -114,7 +114,8 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
 
 function refusalError({ code, reason }: SendOutcome & { kind: "refused" }): SendError {
   if (reason === "not_on_whatsapp") return { code: "NOT_ON_WHATSAPP" };
+  if (reason === "not_member") return { code: "CANNOT_SEND", reason };
   if (reason === "file_gone")
     return { code: "FILE_UNREACHABLE", message: "The gateway does not keep this file any more." };
-  return { code: "WHATSAPP_REFUSED", ...(code === 0 ? {} : { whatsapp_code: code }) };
+  return { code: "WHATSAPP_REFUSED", message: reason, ...(code === 0 ? {} : { whatsapp_code: code }) };
 }

@@ -111,8 +111,8 @@ export function createConversation(deps: ConversationDeps): Conversation {
       const { id } = last("message", () => true);
       return send({ type: "reaction", text: emoji, reaction: { id, emoji }, targetId: id });
     },
-    location: ({ latitude, longitude, name = "", address = "" }) =>
-      send({ type: "location", text: name, location: { latitude, longitude, name, address } }),
+    location: ({ latitude, longitude, name = null, address = null }) =>
+      send({ type: "location", text: name ?? "", location: { latitude, longitude, name, address } }),
     card: (name, ...numbers) => send({ type: "contact", text: name, contacts: [{ name, numbers }] }),
     async edit(text) {
       const targetId = room.lastFrom.get(contact.number);

@@ -67,6 +67,7 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       typing: async () => undefined,
       close: async () => undefined,
       logout: async () => undefined,
+      group: unavailable,
       groups: async () => [],
       channel: async () => null,
       followChannel: unavailable,

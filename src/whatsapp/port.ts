@@ -96,7 +96,8 @@ export type SendOutcome =
   | { kind: "limited"; reason: string }
   /**
    * WhatsApp or the encryption refused. `code` is WhatsApp's (463, 479, …), 0 when it gave none; `reason` is
-   * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, else a text for the log.
+   * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, `not_member`
+   * when it is for a group that the number is not in, else a sentence for people.
    */
   | { kind: "refused"; code: number; reason: string; until?: number };
 
@@ -120,7 +121,7 @@ export interface GroupInfo {
   addressing: "lid" | "pn";
 }
 
-/** Thrown by `groups()` when WhatsApp answers `rate-overlimit`. */
+/** Thrown by `groups()` and `group()` when WhatsApp answers `rate-overlimit`. */
 export class RateOverlimit extends Error {
   constructor() {
     super("WhatsApp limits how often groups may be asked for (429 rate-overlimit).");
@@ -278,6 +279,12 @@ export interface WhatsAppConnection {
   caughtUp(): Promise<void>;
   /** All groups that the number is in, asked of WhatsApp now. */
   groups(): Promise<GroupInfo[]>;
+  /**
+   * One group, asked of WhatsApp now; null when WhatsApp says that there is none, or that the number is no member.
+   *
+   * @throws {RateOverlimit}, and when WhatsApp does not answer
+   */
+  group(id: string): Promise<GroupInfo | null>;
   /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */
   channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
   /** Rejects when WhatsApp refuses, or does not answer. */

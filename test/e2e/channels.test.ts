@@ -91,17 +91,14 @@ describe("a channel", () => {
     expect((await list(world)).data).toMatchObject([{ role: "admin", can_send: true }]);
   });
 
-  it("that is not registered is WhatsApp's to judge; its refusal is told with its code", async () => {
+  it("that is not registered is asked about, and refused before it is sent to", async () => {
     const world = await openShop();
     const channel = await world.sim.addChannel({ name: "City news" });
 
     const refused = await send(world, channel.id);
 
-    expect(refused.status).toBe(502);
-    expect(refused.body.errors).toMatchObject({
-      code: "WHATSAPP_REFUSED",
-      whatsapp_code: expect.any(Number),
-    });
+    expect(refused.status).toBe(403);
+    expect(refused.body.errors).toMatchObject({ code: "CANNOT_SEND", reason: "not_channel_admin" });
     expect(await world.sim.channelPosts(channel.id)).toEqual([]);
   });
 

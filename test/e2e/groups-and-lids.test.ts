@@ -118,6 +118,47 @@ for (const addressing of ["lid", "pn"] as const)
     });
   });
 
+it("a send to what the number's last list does not have asks for it alone, and says why nothing can be sent", async () => {
+  const world = await openShop();
+  const send = (number: string) =>
+    world.gateway.post("/send-message", { sender: SHOP, number, message: "x" }, { key: world.key });
+  expect((await listGroups(world)).total).toBe(0);
+  const made = { subject: "Made since", creator: ANA };
+  const others = await world.sim.addGroup({ ...made, members: [ANA, BEN] });
+  const closed = await world.sim.addGroup({ ...made, members: [ANA, SHOP], announce: true });
+  const parent = await world.sim.addGroup({ ...made, members: [ANA, SHOP], community: { parent: true } });
+  const open = await world.sim.addGroup({ ...made, members: [ANA, SHOP] });
+  const channel = await world.sim.addChannel({ name: "Theirs" });
+  const refused = (reason: string) => ({
+    status: 403,
+    body: {
+      status: false,
+      msg: "Failed to send message!",
+      state: "failed",
+      errors: { code: "CANNOT_SEND", reason, message: expect.stringMatching(/\.$/) },
+    },
+  });
+
+  for (let again = 0; again < 2; again++) {
+    expect(await send(others.id)).toMatchObject(refused("not_member"));
+    expect(await send("120363999999999999@g.us")).toMatchObject(refused("not_member"));
+    expect(await send(closed.id)).toMatchObject(refused("only_admins"));
+    expect(await send(parent.id)).toMatchObject(refused("community"));
+    expect(await send(channel.id)).toMatchObject(refused("not_channel_admin"));
+    expect(await send("120363999999999999@newsletter")).toMatchObject(refused("not_channel_admin"));
+    expect(await send(open.id)).toMatchObject({ status: 200, body: { state: "sent" } });
+  }
+  const nobody = await send("77000000000001@lid");
+  expect(nobody).toMatchObject({ status: 422, body: { errors: { code: "NOT_ON_WHATSAPP" } } });
+
+  const asked = (child: string) =>
+    world.sim.countStanzas({ number: SHOP, device: 1, direction: "in", tag: "iq", xmlns: "w:g2", child });
+  expect(await asked("participating")).toBe(1);
+  expect(await asked("query")).toBeLessThanOrEqual(10);
+  const written = { number: SHOP, device: 1, tag: "message", direction: "in" } as const;
+  expect(await world.sim.countStanzas(written)).toBe(2);
+});
+
 describe("a contact known by LID", () => {
   it("without a number is answered, shown as its LID, and reached by its LID", async () => {
     const world = await openShop();

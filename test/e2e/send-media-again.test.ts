@@ -93,7 +93,11 @@ it("files in channels are stored for channels, unencrypted, and a refusal is tol
   await world.sim.faults.errorAck({ number: SHOP, to: channel.id, code: 479, times: 2 });
   const refused = await send(world, { number: channel.id, media_type: "pdf", url: host.url("/a.pdf") });
   expect(refused.status).toBe(502);
-  expect(refused.body["errors"]).toEqual({ code: "WHATSAPP_REFUSED", whatsapp_code: 479 });
+  expect(refused.body["errors"]).toEqual({
+    code: "WHATSAPP_REFUSED",
+    message: "WhatsApp refused it with error 479.",
+    whatsapp_code: 479,
+  });
 });
 
 it("one request may name a channel and people: each gets its own kind of copy of one fetch", async () => {

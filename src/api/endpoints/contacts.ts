@@ -35,6 +35,8 @@ export const groups = endpoint({
     ),
     cached_at: isoTime(),
     stale: z.boolean(),
+    /** With `refresh`: whether WhatsApp has given the list for it, or it is the one in store. */
+    refreshed: z.boolean().optional(),
   }),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { destinations, ownNumber, text, trimmedText } from "../../model/fields.ts";
+import { destinations, isBlank, ownNumber, text, trimmedText } from "../../model/fields.ts";
 import { sendAnswer } from "./messages.ts";
 
 const LONGEST_OPTION = 100;
@@ -17,7 +17,7 @@ const options = z
   .meta({ description: `2 to 5 different texts of 1 to ${LONGEST_OPTION} characters, trimmed` });
 
 function problemOf(given: string[]): string | null {
-  if (given.some((option) => option.length === 0)) return "Must not have a blank entry.";
+  if (given.some(isBlank)) return "Must not have a blank entry.";
   if (given.some((option) => option.length > LONGEST_OPTION))
     return `Must not have an entry of more than ${LONGEST_OPTION} characters.`;
   if (new Set(given).size < given.length) return "Must not have the same entry twice.";

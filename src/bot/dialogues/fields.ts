@@ -229,6 +229,6 @@ export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } =
 export function location<O extends FieldOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
-): Field<Skipped<O, { latitude: number; longitude: number; name: string; address: string }>> {
+): Field<Skipped<O, { latitude: number; longitude: number; name: string | null; address: string | null }>> {
   return field(question, options, (ctx) => ctx.message.location ?? undefined);
 }

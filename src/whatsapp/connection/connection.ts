@@ -304,6 +304,7 @@ function surface(
     },
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
+    group: groups.one,
     channel: channels.find,
     followChannel: channels.follow,
     unfollowChannel: channels.unfollow,

@@ -36,7 +36,8 @@ export function outcomeOf(error: unknown): SendOutcome {
   if (code === RATE_OVERLIMIT) return LIMITED;
   if (typeof code === "number") {
     const final = code >= 400 && code < 500 && !PASSING.has(code);
-    if (final) return { kind: "refused", code, reason };
+    if (final)
+      return { kind: "refused", code, reason: `WhatsApp refused what the message needs with error ${code}.` };
     return { kind: "unknown", reason: `WhatsApp answered a question with error ${code}.`, code };
   }
   // The library's own words for silence; that the connection closed is seen by whether it is open.

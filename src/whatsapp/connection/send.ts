@@ -15,10 +15,11 @@ import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { NOT_ON_WHATSAPP, type Directory, type Recipients, type Target } from "./recipients.ts";
 import type { NotOpened, Sessions } from "./sessions.ts";
-import type { Groups } from "./socket-groups.ts";
+import { isNoMember, type Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /** Time for everything that WhatsApp is asked before a message can be encrypted. */
+const NOT_MEMBER = "not_member";
 const PREPARE_MS = 10 * SECOND_MS;
 const ACK_TIMEOUT_MS = 15 * SECOND_MS;
 const STALE_DEVICES = 479;
@@ -86,7 +87,12 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
   const { socket } = deps;
   if (isPn(jid) || isLid(jid)) return preparePerson(deps, jid);
   if (isGroup(jid)) {
-    await prepareGroup(deps, jid);
+    try {
+      await prepareGroup(deps, jid);
+    } catch (error) {
+      if (isNoMember(error)) return { kind: "refused", code: 403, reason: NOT_MEMBER };
+      throw error;
+    }
     return {
       kind: "ready",
       jid,

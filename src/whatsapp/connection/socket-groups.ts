@@ -1,7 +1,7 @@
 import type { BinaryNode, GroupMetadata, WASocket } from "@whiskeysockets/baileys";
 import { createGroupCache } from "./group-cache.ts";
 import { ALL_GROUPS, pairsOf, readGroups } from "./group-nodes.ts";
-import { isGroup, isLid, isPn, withoutDevice } from "../jids.ts";
+import { isGroup, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import { RateOverlimit, type GroupInfo } from "../port.ts";
 
 const TOO_MANY_REQUESTS = 429;
@@ -10,6 +10,8 @@ const TOO_MANY_REQUESTS = 429;
 export interface Groups {
   /** All groups, asked of WhatsApp now. Rejects with `RateOverlimit`, or when it does not answer. */
   all(): Promise<GroupInfo[]>;
+  /** One group, asked of WhatsApp now; see the port. Sends need not ask for it again. */
+  one(jid: string): Promise<GroupInfo | null>;
   /** Members and settings of one group as sends need them. */
   cached(jid: string): Promise<GroupMetadata>;
   forget(jid: string): void;
@@ -32,6 +34,16 @@ export function createGroups(socket: () => WASocket): Groups {
         groups.flatMap(({ participants }) => pairsOf(participants)),
       );
       return groups;
+    },
+    async one(jid) {
+      cache.forget(jid);
+      try {
+        return asInfo(await cache.get(jid));
+      } catch (error) {
+        if (isNoMember(error)) return null;
+        if ((error as { data?: unknown }).data === TOO_MANY_REQUESTS) throw new RateOverlimit();
+        throw error;
+      }
     },
     cached: cache.get,
     forget: cache.forget,
@@ -56,6 +68,36 @@ async function askAll(socket: WASocket): Promise<BinaryNode> {
     if ((error as { data?: unknown }).data === TOO_MANY_REQUESTS) throw new RateOverlimit();
     throw error;
   }
+}
+
+/** WhatsApp's codes for a group that there is not, or whose members alone may look at it. */
+const NO_MEMBER = new Set([401, 403, 404, 410]);
+
+/** Whether WhatsApp refused a question about a group because the number has no part in it. */
+export const isNoMember = (error: unknown): boolean =>
+  NO_MEMBER.has((error as { data?: unknown } | null)?.data as number);
+
+/** A group as the library reads it. */
+function asInfo(group: GroupMetadata): GroupInfo {
+  const participants = group.participants.map(({ id, phoneNumber, lid, admin }) => {
+    const ids = [id, phoneNumber, lid].map(withoutDevice);
+    const pn = ids.find(isPn);
+    return {
+      id: ids[0]!,
+      number: pn === undefined ? null : userOf(pn),
+      lid: ids.find(isLid) ?? null,
+      admin: admin === "admin" || admin === "superadmin",
+    };
+  });
+  return {
+    id: group.id,
+    subject: group.subject,
+    participants,
+    size: Math.max(Number(group.size ?? 0) || 0, participants.length),
+    announce: group.announce === true,
+    community: group.isCommunity === true,
+    addressing: String(group.addressingMode) === "lid" ? "lid" : "pn",
+  };
 }
 
 function pairsIn({ participants }: GroupMetadata): { pn: string; lid: string }[] {

@@ -125,11 +125,11 @@ export const READERS: Record<string, Reader> = {
 };
 
 function readLocation(location: proto.Message.ILocationMessage | null | undefined): Said {
-  const name = location?.name ?? "";
-  const address = location?.address ?? "";
+  const name = location?.name || null;
+  const address = location?.address || null;
   return {
     type: "location",
-    text: name || address,
+    text: name ?? address ?? "",
     location: {
       latitude: location?.degreesLatitude ?? 0,
       longitude: location?.degreesLongitude ?? 0,

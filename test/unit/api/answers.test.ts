@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { outcomesResult } from "../../../src/api/send.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
 import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/errors.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
@@ -120,6 +121,48 @@ describe("the answer of a send", () => {
         errors: { code, ...extra },
         results: [{ error: { code, ...extra } }],
       },
+    });
+  });
+
+  it.each(Object.keys(ERROR_STATUS) as ErrorCode[])(
+    "says why in a sentence when it fails with %s",
+    (code) => {
+      const of = (...codes: ErrorCode[]): SendResult[] =>
+        codes.map((one) => ({ number: "1", state: "failed", id: null, error: { code: one } }));
+      for (const results of [of(code), of(code, "NOT_ON_WHATSAPP")]) {
+        const answer = outcomesResult(results);
+        expect(answer.options).toMatchObject({ httpStatus: ERROR_STATUS[code], status: false });
+        const told = answer.fields as { errors: Record<string, unknown>; results: { error: object }[] };
+        expect(told.errors["message"]).toMatch(/^[A-Z][^`{}]{10,200}\.$/);
+        expect(told.results[0]!.error).toEqual(told.errors);
+      }
+    },
+  );
+
+  it.each<[ErrorCode, object, RegExp]>([
+    ["CANNOT_SEND", { reason: "not_member" }, /not a member/],
+    ["CANNOT_SEND", { reason: "only_admins" }, /Only admins/],
+    ["CANNOT_SEND", { reason: "not_channel_admin" }, /post/],
+    ["CANNOT_SEND", { reason: "community" }, /community/],
+    ["WHATSAPP_REFUSED", { whatsapp_code: 479 }, /479/],
+    ["REACHOUT_LOCKED", { until: "2030-01-01T00:00:00.000Z" }, /2030-01-01T00:00:00.000Z/],
+    ["INTERNAL_ERROR", { message: "The gateway does not keep it any more." }, /keep it/],
+  ])("says of %s with %j what is known of it", async (code, extra, words) => {
+    const { body } = await sendWith([failed(code, extra)]);
+    expect(body["errors"]).toMatchObject({ code, ...extra, message: expect.stringMatching(words) });
+  });
+
+  it("that is refused as a whole says why as well, behind the words that old clients look for", async () => {
+    const unlinked = createRoutesApp({ numbers: { isLinked: () => false, find: () => device } });
+    const notLinked = await unlinked.ask("POST", "/send-message", SEND);
+    expect(notLinked.body).toMatchObject({
+      msg: "Invalid data!",
+      errors: { code: "SENDER_NOT_CONNECTED", message: expect.stringContaining("/generate-qr") },
+    });
+    const wrong = await createRoutesApp().ask("POST", "/send-message", { ...SEND, message: "" });
+    expect(wrong.body).toMatchObject({
+      msg: "Invalid parameters!",
+      errors: { code: "INVALID_PARAMETERS", message: "message: Is required." },
     });
   });
 
@@ -339,6 +382,21 @@ describe("further answers", () => {
     expect(await adviceOf("connecting")).toBe("Something else.");
   });
 
+  it("say where a field has to stand whose place is the query", async () => {
+    const app = createRoutesApp({ channels: { list: async () => [], remove: async () => true } });
+    const path = "/channels/120363000000000001@newsletter";
+    for (const wrong of [
+      await app.ask("DELETE", path),
+      await app.ask("DELETE", path, { sender: OWN_NUMBER }),
+      await app.ask("GET", "/channels"),
+    ])
+      expect(wrong).toMatchObject({
+        status: 400,
+        body: { errors: { fields: { sender: ["Is required in the query: ?sender=…"] } } },
+      });
+    expect((await app.ask("DELETE", `${path}?sender=${OWN_NUMBER}`)).status).toBe(200);
+  });
+
   it("take a number in a path in every spelling", async () => {
     const app = createRoutesApp();
     expect((await app.ask("GET", "/devices/%2B49%20151-12345678")).status).toBe(200);
@@ -381,8 +439,16 @@ describe("further answers", () => {
       isAdmin: false,
       canSend: false,
     };
+    let lists = 0;
     const app = createRoutesApp({
-      groups: { list: async (_, { refresh }) => ({ groups: [group], cachedAt: 1_000, stale: refresh }) },
+      groups: {
+        list: async (_, { refresh }) => ({
+          groups: [group],
+          cachedAt: 1_000,
+          stale: refresh,
+          refreshed: refresh && ++lists > 1,
+        }),
+      },
     });
     expect((await app.ask("POST", "/groups", { sender: OWN_NUMBER, refresh: 1 })).body).toMatchObject({
       total: 1,
@@ -399,7 +465,12 @@ describe("further answers", () => {
       ],
       cached_at: "1970-01-01T00:00:01.000Z",
       stale: true,
+      refreshed: false,
     });
+    expect((await app.ask("POST", "/groups", { sender: OWN_NUMBER, refresh: "1" })).body).toMatchObject({
+      refreshed: true,
+    });
+    expect((await app.ask("POST", "/groups", { sender: OWN_NUMBER })).body).not.toHaveProperty("refreshed");
   });
 
   it("show what became of a message, of the key's own numbers only", async () => {

@@ -129,10 +129,34 @@ describe("a post", () => {
     expect(asked).toEqual([`find ${ID}`]);
   });
 
-  it("to a channel that is not registered, or to what is no channel, is WhatsApp's to judge", async () => {
-    const { channels, asked } = await channelsWith();
+  it.each([
+    ["that the number only reads", { role: "subscriber" }, true],
+    ["that it does not follow", { role: "guest" }, true],
+    ["that there is not", { known: false }, true],
+    ["of which it is an admin", { role: "admin" }, false],
+    ["of which it is the owner", { role: "owner" }, false],
+  ] as const)(
+    "to a channel %s, and that is not registered, is asked about once",
+    async (_, script, closed) => {
+      const { channels, asked } = await channelsWith(script);
+      const refused = closed ? { code: "CANNOT_SEND", reason: "not_channel_admin" } : null;
+
+      const answers = await Promise.all([channels.refusal(DEVICE, ID), channels.refusal(DEVICE, ID)]);
+      answers.push(await channels.refusal(DEVICE, ID));
+
+      expect(answers).toEqual([refused, refused, refused]);
+      expect(asked).toEqual([`find ${ID}`]);
+      expect(await channels.list(DEVICE)).toEqual([]);
+    },
+  );
+
+  it("is WhatsApp's to judge when it does not answer or is not there, and to what is no channel", async () => {
+    const { channels, script, asked } = await channelsWith({ fails: new Error("no answer") });
     expect(await channels.refusal(DEVICE, ID)).toBeNull();
+    script.online = false;
+    expect(await channels.refusal(DEVICE, ID)).toBeNull();
+    script.online = true;
     expect(await channels.refusal(DEVICE, "491@s.whatsapp.net")).toBeNull();
-    expect(asked).toEqual([]);
+    expect(asked).toEqual([`find ${ID}`]);
   });
 });

@@ -1,6 +1,7 @@
 import { timeWithClock } from "../../../src/model/time.ts";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.ts";
+import { createOneByOne } from "../../../src/directory/ask-one.ts";
 import { createGroups, type Groups } from "../../../src/directory/groups.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -32,6 +33,10 @@ function group(id: string, subject: string, more: Partial<GroupInfo> = {}): Grou
   };
 }
 
+const unasked = (): never => {
+  throw new Error("It was asked again.");
+};
+
 function listOnItsWay() {
   let arrive!: (groups: GroupInfo[]) => void;
   const arriving = new Promise<GroupInfo[]>((resolve) => (arrive = resolve));
@@ -46,6 +51,8 @@ interface World {
   answer: GroupInfo[] | Error | Promise<GroupInfo[]>;
   online: boolean;
   asked: number;
+  /** What it was asked about by itself. */
+  askedAlone: string[];
   names(refresh?: boolean): Promise<string[]>;
 }
 
@@ -61,6 +68,7 @@ async function startGroups(
     answer,
     online: true,
     asked: 0,
+    askedAlone: [],
     names: async (refresh = false) =>
       (await world.groups.list(DEVICE, { refresh })).groups.map(({ name }) => name),
     groups: createGroups({
@@ -74,6 +82,11 @@ async function startGroups(
                 world.asked++;
                 if (world.answer instanceof Error) throw world.answer;
                 return world.answer;
+              },
+              group: async (id) => {
+                world.askedAlone.push(id);
+                if (world.answer instanceof Error) throw world.answer;
+                return (await world.answer).find((one) => one.id === id) ?? null;
               },
             }
           : null,
@@ -127,10 +140,18 @@ describe("the list of groups", () => {
     await world.names();
     world.answer = [group("1", "new")];
 
+    const list = async (refresh = true) => {
+      const { groups, refreshed } = await world.groups.list(DEVICE, { refresh });
+      return [groups[0]!.name, refreshed];
+    };
     await world.clock.advance(9_999);
-    expect(await world.names(true)).toEqual(["old"]);
+    expect(await list()).toEqual(["old", false]);
     await world.clock.advance(1);
-    expect(await world.names(true)).toEqual(["new"]);
+    expect(await Promise.all([list(), list()])).toEqual([
+      ["new", true],
+      ["new", true],
+    ]);
+    expect(await list(false)).toEqual(["new", false]);
 
     expect(world.asked).toBe(2);
   });
@@ -149,6 +170,7 @@ describe("the list of groups", () => {
       await world.clock.advance(61_000);
       expect(await world.groups.list(DEVICE, { refresh: true })).toMatchObject({
         stale: true,
+        refreshed: false,
         groups: [{ name: "one" }],
       });
     }
@@ -263,7 +285,74 @@ describe("a send to a group", () => {
     expect(await reason("3")).toBe("community");
     expect(await reason("4")).toBe("not_member");
     expect(await world.groups.refusal(DEVICE, "4915001@s.whatsapp.net")).toBeNull();
+    expect(world.asked).toBe(0);
+    expect(world.askedAlone).toEqual(["1@g.us", "2@g.us", "3@g.us", "4@g.us"]);
+    await world.names();
+    expect([await reason("1"), await reason("2"), await reason("3")]).toEqual([
+      null,
+      "only_admins",
+      "community",
+    ]);
+    expect(world.askedAlone).toHaveLength(4);
+  });
+
+  it("that is in no list at hand is asked for by itself, once for all that want it, however young the list", async () => {
+    const world = await startGroups([group("1", "one")]);
+    await world.names();
+    await world.clock.advance(1_000);
+    world.answer = [group("1", "one"), group("2", "closed", { announce: true }), group("3", "open")];
+    const reasonOf = async (id: string) => (await world.groups.refusal(DEVICE, `${id}@g.us`))?.reason ?? null;
+
+    const ids = ["2", "2", "3", "3", "4", "4"];
+    const reasons = [];
+    for (const id of ids) reasons.push(await reasonOf(id));
+    await Promise.all(ids.map(reasonOf));
+
+    expect(reasons).toEqual(["only_admins", "only_admins", null, null, "not_member", "not_member"]);
     expect(world.asked).toBe(1);
+    expect(world.askedAlone).toEqual(["2@g.us", "3@g.us", "4@g.us"]);
+  });
+
+  it("is asked about again when WhatsApp told of a change, and after 10 seconds when it was refused", async () => {
+    const world = await startGroups([group("1", "closed", { announce: true })]);
+    const reason = async () => (await world.groups.refusal(DEVICE, "1@g.us"))?.reason ?? null;
+    expect(await reason()).toBe("only_admins");
+    world.answer = [group("1", "open")];
+    expect(await reason()).toBe("only_admins");
+    await world.clock.advance(10_000);
+    expect(await reason()).toBeNull();
+    world.answer = [group("1", "closed", { announce: true })];
+
+    world.groups.changed(DEVICE, ["1@g.us"]);
+
+    expect(await reason()).toBe("only_admins");
+    expect(world.askedAlone).toHaveLength(3);
+  });
+
+  it("asks WhatsApp about twenty unknown groups in a minute, whatever is sent to", async () => {
+    const world = await startGroups([]);
+    const ids = Array.from({ length: 50 }, (_, n) => `${n}@g.us`);
+
+    const refused = await Promise.all(ids.map((id) => world.groups.refusal(DEVICE, id)));
+    expect(refused.filter((one) => one !== null)).toHaveLength(20);
+    expect(world.askedAlone).toHaveLength(20);
+    await world.clock.advance(60_000);
+    expect(await world.groups.refusal(DEVICE, "49@g.us")).toMatchObject({ reason: "not_member" });
+  });
+
+  it("is left to WhatsApp when it gives no answer: silence is not no", async () => {
+    const world = await startGroups(new RateOverlimit());
+    expect(await world.groups.refusal(DEVICE, "1@g.us")).toBeNull();
+
+    const clock = manualClock();
+    const oneByOne = createOneByOne<object>(clock.time, () => true);
+    const late = listOnItsWay();
+    const waits = oneByOne.ask(DEVICE, "2@g.us", () => late.arriving);
+    await clock.advance(10_000);
+    expect(await waits).toBeNull();
+    late.arrive([]);
+    await rest();
+    expect(await oneByOne.ask(DEVICE, "2@g.us", unasked)).toMatchObject({ value: [] });
   });
 
   it("is not refused for a reason that may have passed: an old list is looked at again", async () => {
@@ -275,7 +364,7 @@ describe("a send to a group", () => {
     expect(await world.groups.refusal(DEVICE, "1@g.us")).toBeNull();
     await world.clock.advance(61_000);
     expect(await world.groups.refusal(DEVICE, "1@g.us")).toBeNull();
-    expect(world.asked).toBe(2);
+    expect(world.askedAlone).toEqual(["1@g.us"]);
   });
 
   it("is left to WhatsApp when nothing is known", async () => {

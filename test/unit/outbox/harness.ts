@@ -84,6 +84,7 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
       },
       caughtUp: async () => undefined,
       groups: unused,
+      group: unused,
       channel: unused,
       followChannel: unused,
       unfollowChannel: unused,

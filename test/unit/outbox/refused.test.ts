@@ -147,8 +147,8 @@ describe("other refusals", () => {
     line.answer(() => ({ kind: "refused", code: 404, reason: "not_on_whatsapp" }));
     const [nobody] = await submitTo(run.outbox, [4915003], "hello");
 
-    expect(stale?.error).toEqual({ code: "WHATSAPP_REFUSED", whatsapp_code: 479 });
-    expect(other?.error).toEqual({ code: "WHATSAPP_REFUSED", whatsapp_code: 406 });
+    expect(stale?.error).toEqual({ code: "WHATSAPP_REFUSED", message: "479", whatsapp_code: 479 });
+    expect(other?.error).toEqual({ code: "WHATSAPP_REFUSED", message: "406", whatsapp_code: 406 });
     expect(nobody?.error).toEqual({ code: "NOT_ON_WHATSAPP" });
     expect(line.sent).toHaveLength(4);
   });

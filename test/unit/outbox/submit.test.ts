@@ -54,7 +54,7 @@ describe("a send by REST", () => {
         number: "4915002",
         state: "failed",
         id: expect.stringMatching(/^3EB0[0-9A-F]{18}$/),
-        error: { code: "WHATSAPP_REFUSED", whatsapp_code: 406 },
+        error: { code: "WHATSAPP_REFUSED", message: "406", whatsapp_code: 406 },
       },
       { number: "4915003", state: "sent", id: expect.stringMatching(/^3EB0[0-9A-F]{18}$/) },
     ]);

@@ -145,7 +145,17 @@ describe("everything else", () => {
       text: "Gate",
       location: { latitude: 52.5, longitude: 13.4, name: "Gate", address: "Street 1" },
     });
-    expect(read({ locationMessage: { ...place, name: "" } })).toMatchObject({ text: "Street 1" });
+    expect(read({ locationMessage: { ...place, name: "" } })).toMatchObject({
+      text: "Street 1",
+      location: { name: null, address: "Street 1" },
+    });
+    for (const nowhere of [{ name: "", address: "" }, { name: null, address: null }, {}])
+      expect(
+        read({ locationMessage: { degreesLatitude: 1, degreesLongitude: 2, ...nowhere } }),
+      ).toMatchObject({
+        text: "",
+        location: { name: null, address: null },
+      });
   });
 
   it("contacts bring names and numbers, however the card is written", () => {

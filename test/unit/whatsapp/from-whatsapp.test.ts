@@ -54,7 +54,7 @@ describe("what a message says", () => {
       {
         type: "location",
         text: "Dam 1",
-        location: { latitude: 1, longitude: 2, name: "", address: "Dam 1" },
+        location: { latitude: 1, longitude: 2, name: null, address: "Dam 1" },
       },
     ],
     [

@@ -1,0 +1,84 @@
+import type { ErrorCode } from "./errors.ts";
+
+/** What a sentence may be made of: an error's code, and what stands beside it. */
+interface Told {
+  code: ErrorCode;
+  [extra: string]: unknown;
+}
+
+const CLOSED: Record<string, string> = {
+  not_member: "This number is not a member of the group.",
+  only_admins: "Only admins may write in this group, and this number is none of them.",
+  not_channel_admin: "Only the owner and the admins of a channel may post in it.",
+  community: "Nothing can be sent to a community as a whole; write to one of its groups.",
+};
+
+const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
+  INVALID_JSON: "The body is no JSON object, or not UTF-8.",
+  INVALID_PARAMETERS: ({ fields }) =>
+    inFields(fields) ?? "Something is wrong with the fields of the request.",
+  INVALID_API_KEY: "The API key is missing, malformed, unknown, deleted or expired.",
+  INVALID_ADMIN_TOKEN: "The operator's token is missing or wrong.",
+  PERMISSION_DENIED: "This API key lacks the permission for it.",
+  ACCOUNT_DISABLED: "The operator has disabled this account.",
+  PLAN_LIMIT: "The plan of this account allows no more.",
+  RECIPIENT_NOT_ALLOWED: "This API key may not write to one of the destinations.",
+  CANNOT_SEND: ({ reason }) => CLOSED[String(reason)] ?? "This number may not write there.",
+  SENDER_NOT_FOUND: "This API key has no such number.",
+  NOT_FOUND: "There is no such thing.",
+  METHOD_NOT_ALLOWED: "This path has no such method.",
+  SENDER_NOT_CONNECTED:
+    "No phone has this number linked, so nothing was sent. Link it with POST /generate-qr.",
+  WRONG_NUMBER: "Another number has scanned the code and was logged out.",
+  NO_PASSKEY_REQUEST: "WhatsApp asks for no passkey of this number now.",
+  IDEMPOTENCY_IN_PROGRESS:
+    "The first request with this idempotency key is still running; ask again in a moment.",
+  BODY_TOO_LARGE: "The body of the request is too large.",
+  FILE_TOO_LARGE: "The file is larger than the gateway takes.",
+  UNSUPPORTED_CONTENT_TYPE: "The body is neither JSON nor a form.",
+  FILE_UNREACHABLE: "The file could not be fetched.",
+  FILE_NOT_USABLE: "What the address answers with is not the file that was promised.",
+  URL_NOT_ALLOWED: "The address is private, or neither http nor https.",
+  NOT_ON_WHATSAPP: "Nobody on WhatsApp has this number.",
+  IDEMPOTENCY_KEY_REUSED: "This idempotency key belongs to a request with another body.",
+  RATE_LIMITED: "Too many requests in a minute; wait before the next one.",
+  QUOTA_EXCEEDED: "The sends that the plan allows in a day are used up.",
+  INTERNAL_ERROR: "A fault of the gateway; its log has more of it.",
+  WHATSAPP_REFUSED: ({ whatsapp_code: code }) =>
+    code === undefined ? "WhatsApp refused the message." : `WhatsApp refused the message with error ${code}.`,
+  REACHOUT_LOCKED: ({ until }) =>
+    `WhatsApp lets this number write to nobody for the first time${
+      until === undefined ? " for a while" : ` until ${until}`
+    }; chats that are known go on.`,
+  UNAVAILABLE: "The gateway cannot store anything now, or is restarting; try again in a moment.",
+  CONVERTER_MISSING: "This file has to be converted, and the gateway has no converter.",
+  EXPIRED: "The message waited for longer than messages are kept, and is not sent any more.",
+};
+
+/** The first thing that is wrong with the fields, naming the field. */
+function inFields(fields: unknown): string | null {
+  const [first] = Object.entries((fields ?? {}) as Record<string, string[]>);
+  return first?.[1][0] === undefined ? null : `${first[0]}: ${first[1][0]}`;
+}
+
+/** Why something failed, in one sentence for people: its own when it has one, else that of its code. */
+export function errorSentence(error: Told): string {
+  const { code, message } = error;
+  if (typeof message === "string" && message !== "") return message;
+  const sentence = SENTENCES[code];
+  return typeof sentence === "string" ? sentence : sentence(error);
+}
+
+/** An error as answers show it: with its sentence, which stands right behind the code. */
+export function withSentence<E extends Told>(error: E): E & { message: string } {
+  const { code, message: _, ...beside } = error;
+  return { code, message: errorSentence(error), ...beside } as unknown as E & { message: string };
+}
+
+/**
+ * So many of something.
+ *
+ * @param many the plural, where it is not the singular with an s
+ */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
