@@ -1,10 +1,29 @@
 import { sql } from "drizzle-orm";
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  blob,
+  customType,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import type { DisabledReason, WebhookSettings } from "../src/webhooks/settings.ts";
 
 // Every row that belongs to a number is keyed by its device record: two accounts may link the same number.
 // Times are Unix milliseconds unless a name says otherwise. A column whose comment says "sealed" holds the
 // output of `SecretBox.seal` (AES-256-GCM), never clear text.
+
+/**
+ * A column that earlier versions wrote in the clear: the bytes of what is sealed, or the text of a row that is still to be
+ * sealed (`store/once-clear.ts`). SQLite keeps bytes in a column declared as text, so that no table had to be written anew.
+ */
+const onceClear = customType<{ data: Buffer | string; driverData: Uint8Array | ArrayBuffer | string }>({
+  dataType: () => "text",
+  fromDriver: (value) => (typeof value === "string" ? value : Buffer.from(value as ArrayBuffer)),
+  toDriver: (value) => value,
+});
 
 /** Facts about the database itself: the master key's check value, the owner of the file. */
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
@@ -399,7 +418,8 @@ export const chatState = sqliteTable(
 
 export const webhooks = sqliteTable("webhooks", {
   deviceId: integer("device_id").primaryKey(),
-  url: text().notNull(),
+  /** Sealed: receivers' keys stand in its query. */
+  url: onceClear().notNull(),
   mode: text().$type<WebhookSettings["mode"]>().notNull(),
   replyTo: text("reply_to").$type<WebhookSettings["replyTo"]>().notNull(),
   events: text({ mode: "json" }).$type<WebhookSettings["events"]>().notNull(),
@@ -436,7 +456,8 @@ export const deliveries = sqliteTable(
     messageId: text("message_id").notNull(),
     chat: text().notNull(),
     type: text().notNull(),
-    url: text().notNull(),
+    /** Sealed; where it was posted to last. */
+    url: onceClear().notNull(),
     state: text().$type<"pending" | "delivered" | "retrying" | "dead" | "disabled">().notNull(),
     attempts: integer().notNull().default(0),
     /** When it may go; null when it does not wait, and while it is held behind an older one of its chat. */
@@ -497,7 +518,8 @@ export const botBindings = sqliteTable(
     botId: text("bot_id").notNull(),
     enabled: integer({ mode: "boolean" }).notNull(),
     priority: integer(),
-    config: text({ mode: "json" }).$type<Record<string, unknown> | null>(),
+    /** Sealed JSON of the bot's settings on this number, which may be keys of other systems; null: none. */
+    config: onceClear(),
   },
   (t) => [primaryKey({ columns: [t.deviceId, t.botId] })],
 );

@@ -24,6 +24,7 @@ import { createErasure } from "./retention/erasure.ts";
 import { createRetention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
 import { checkStorage } from "./store/health.ts";
+import { createOnceClear } from "./store/once-clear.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
 
@@ -65,6 +66,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     sentContent: data.sent.sentContent,
     afterwards: audit.sweep,
   });
+  const onceClear = createOnceClear({ store, log });
   const keys = createApiKeys(store, config);
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
 
@@ -109,6 +111,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
       path.start();
       retention.start();
       erasure.start();
+      onceClear.start();
     },
     stop: (requests = Promise.resolve()) =>
       stopInOrder(
@@ -116,7 +119,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
           time: store.time,
           stopping: base.stopping,
           path,
-          background: [retention, erasure],
+          background: [retention, erasure, onceClear],
           numbers,
           rest: [
             audit.stop,

@@ -1,7 +1,8 @@
 import { botBindings } from "../../drizzle/schema.ts";
 import { giveWay } from "../model/give-way.ts";
+import { openOnceClear } from "../store/once-clear.ts";
 import { defineQuery } from "../store/query.ts";
-import type { Statement, Store } from "../store/store.ts";
+import type { SecretBox, Statement, Store } from "../store/store.ts";
 import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";
 import { findConflicts, type Conflict } from "./conflicts.ts";
 import type { Blocking } from "./blocking.ts";
@@ -89,7 +90,12 @@ export function createBindings(
     for await (const page of store.pages(BINDINGS, (row) => [row?.deviceId ?? 0, row?.botId ?? ""]))
       for (const { deviceId, botId, enabled, priority, config } of page) {
         const ofDevice = bound.get(deviceId) ?? new Map<string, Binding>();
-        ofDevice.set(botId, { id: botId, enabled, priority, config });
+        ofDevice.set(botId, {
+          id: botId,
+          enabled,
+          priority,
+          config: openConfig(store.box, deviceId, botId, config),
+        });
         bound.set(deviceId, ofDevice);
       }
     await rebuild();
@@ -139,7 +145,7 @@ export function createBindings(
     await refuseConfigs(checked, registry);
     await store.writer.commit([
       { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
-      ...bindings.map((binding) => insert(deviceId, binding)),
+      ...bindings.map((binding) => insert(store.box, deviceId, binding)),
     ]);
     const byId = new Map(bindings.map((binding) => [binding.id, binding]));
     bound.set(deviceId, byId);
@@ -207,9 +213,24 @@ async function activeBots(
   return active.flat();
 }
 
-function insert(deviceId: number, { id, enabled, priority, config }: Binding): Statement {
+const configContext = (deviceId: number, botId: string): string => `bot-config:${deviceId}:${botId}`;
+
+/** @throws when it does not open */
+function openConfig(box: SecretBox, deviceId: number, botId: string, kept: Buffer | string | null) {
+  if (kept === null) return null;
+  const json = openOnceClear(box, kept, configContext(deviceId, botId));
+  return JSON.parse(json) as Record<string, unknown>;
+}
+
+function insert(box: SecretBox, deviceId: number, { id, enabled, priority, config }: Binding): Statement {
   return {
     sql: "insert into bot_bindings (device_id, bot_id, enabled, priority, config) values (?, ?, ?, ?, ?)",
-    args: [deviceId, id, enabled ? 1 : 0, priority, config && JSON.stringify(config)],
+    args: [
+      deviceId,
+      id,
+      enabled ? 1 : 0,
+      priority,
+      config && box.sealJson(config, configContext(deviceId, id)),
+    ],
   };
 }

@@ -51,7 +51,7 @@ async function closedRows(
   for (let after = -1, rows: Row[] = []; ; after = Number(rows.at(-1)!["rowid_"])) {
     ({ rows } = await client.execute({
       sql: `SELECT t.rowid AS rowid_, ${number} AS number_, ${keys.map((key) => `t.${key}`).join(", ")}, t.${column} AS sealed_
-        FROM ${table} t WHERE t.rowid > ? AND t.${column} IS NOT NULL ORDER BY t.rowid LIMIT ${ROWS_AT_ONCE}`,
+        FROM ${table} t WHERE t.rowid > ? AND typeof(t.${column}) = 'blob' ORDER BY t.rowid LIMIT ${ROWS_AT_ONCE}`,
       args: [after],
     }));
     for (const row of rows)

@@ -49,7 +49,13 @@ export interface FileWriter {
 }
 
 // All but the journal mode hold for one connection only; the client's pool would have to be told for each of its own.
-const WRITER_PRAGMAS = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
+// What is overwritten or deleted within a page is wiped: it may be clear text of an earlier version. FAST costs no write more.
+const WRITER_PRAGMAS = [
+  "journal_mode = WAL",
+  "synchronous = FULL",
+  "foreign_keys = ON",
+  "secure_delete = FAST",
+];
 
 /** Opens the writing connection. @throws what the driver throws */
 export function createFileWriter(path: string): FileWriter {

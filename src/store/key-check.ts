@@ -46,7 +46,8 @@ export function keyRows(masterKey: Buffer, derivationKey: Buffer): MetaRow[] {
   ];
 }
 
-async function readMeta(client: Client, key: string): Promise<string | null> {
+/** What the table `meta` has under a key; null when it has nothing. */
+export async function readMeta(client: Client, key: string): Promise<string | null> {
   const { rows } = await client.execute({ sql: "SELECT value FROM meta WHERE key = ?", args: [key] });
   return rows[0] === undefined ? null : String(rows[0].value);
 }

@@ -25,6 +25,7 @@ import { createReading } from "./reading.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
 import type { Reading, Store } from "./store.ts";
+import { removeTraces } from "./traces.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { createServerEngine, createServerReader } from "./server/engine.ts";
 import { createThreadEngine } from "./thread/engine.ts";
@@ -195,6 +196,7 @@ export async function prepareDatabase(
     if (check !== null) requireFittingKey(known, check, config.dataDir, name);
     const key = known ?? generateMasterKey(config.dataDir);
     await applyMigrations(client);
+    if (file !== null) await removeTraces(client, file);
     if (check === null) await writeKeyCheck(client, key);
     return key;
   } catch (error) {

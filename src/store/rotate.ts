@@ -118,9 +118,10 @@ function sealColumn(
   from: SecretBox,
   to: SecretBox,
 ): number {
+  // Clear text of an earlier version is sealed at the next start, with the new key.
   const page = database.prepare(
     `SELECT rowid AS row, "${column}" AS sealed, ${keys.map((key, index) => `"${key}" AS k${index}`).join(", ")} FROM ${table}
-    WHERE rowid > ? AND "${column}" IS NOT NULL ORDER BY rowid LIMIT ${ROWS_AT_ONCE}`,
+    WHERE rowid > ? AND typeof("${column}") = 'blob' ORDER BY rowid LIMIT ${ROWS_AT_ONCE}`,
   );
   const update = database.prepare(`UPDATE ${table} SET "${column}" = ? WHERE rowid = ?`);
   let values = 0;

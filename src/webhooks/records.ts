@@ -3,7 +3,7 @@ import { GatewayError } from "../model/errors.ts";
 import { MOST_COUNTED, nextOf, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import { answerOf, type DeliveryReply, type DeliveryState } from "./rows.ts";
+import { answerOf, deliveryUrl, type DeliveryReply, type DeliveryState } from "./rows.ts";
 
 /** A delivery as `GET /deliveries` shows it. Times are Unix milliseconds. */
 export interface DeliveryRecord {
@@ -55,6 +55,8 @@ export interface Deliveries {
   /** Null when the account has no such delivery. */
   find(accountId: string, id: string): Promise<DeliveryRecord | null>;
 }
+
+type Row = Omit<DeliveryRecord, "attempts" | "url"> & { url: Buffer | string };
 
 const PLACE = { at: deliveries.createdAt, row: integer() };
 const NEWEST_FIRST = "ORDER BY d.created_at DESC, d.rowid DESC";
@@ -108,7 +110,7 @@ export function createDeliveries(store: Pick<Store, "read" | "readOne" | "box">)
     throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
   }
 
-  async function withAttempts(rows: Omit<DeliveryRecord, "attempts">[]): Promise<DeliveryRecord[]> {
+  async function withAttempts(rows: Row[]): Promise<DeliveryRecord[]> {
     const found = await store.read(ATTEMPTS, [JSON.stringify(rows.map(({ id }) => id))]);
     const attemptsOf = (id: string): DeliveryRecord["attempts"] =>
       found
@@ -117,7 +119,11 @@ export function createDeliveries(store: Pick<Store, "read" | "readOne" | "box">)
           ...made,
           answer: answer && answerOf(store.box, deliveryId, attempt, answer),
         }));
-    return rows.map((row) => ({ ...row, attempts: attemptsOf(row.id) }));
+    return rows.map((row) => ({
+      ...row,
+      url: deliveryUrl(store.box, row.id, row.url),
+      attempts: attemptsOf(row.id),
+    }));
   }
 
   return {

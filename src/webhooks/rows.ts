@@ -1,5 +1,6 @@
 import { deliveries } from "../../drizzle/schema.ts";
 import type { TextDraft } from "../model/messages.ts";
+import { openOnceClear } from "../store/once-clear.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
 import { ATTEMPTS_BEFORE_TIME, WAITING } from "./waiting.ts";
 
@@ -108,7 +109,7 @@ export function insertDelivery(
       delivery.messageId,
       delivery.chat,
       delivery.type,
-      url,
+      box.seal(url, urlContext(id)),
       progress.state,
       delivery.attempts,
       progress.nextAt,
@@ -125,9 +126,15 @@ const UPDATE = `update deliveries set state = ?, attempts = ?, next_at = ?, url 
   where id = ? and state in ('pending', 'retrying')`;
 
 /** Writes down where a delivery stands. Changes nothing when it has ended meanwhile. */
-export function updateDelivery(delivery: Delivery, url: string, progress: Progress): Statement {
+export function updateDelivery(
+  box: Pick<SecretBox, "seal">,
+  delivery: Delivery,
+  url: string,
+  progress: Progress,
+): Statement {
   const { id, attempts, reply } = delivery;
-  const args = [progress.state, attempts, progress.nextAt, url, reply && JSON.stringify(reply), id];
+  const sealed = box.seal(url, urlContext(id));
+  const args = [progress.state, attempts, progress.nextAt, sealed, reply && JSON.stringify(reply), id];
   return { sql: UPDATE, args };
 }
 
@@ -190,5 +197,11 @@ export function shownAnswer(answer: Uint8Array): string {
   return new TextDecoder().decode(answer.subarray(0, ANSWER_BYTES_KEPT));
 }
 
+/** The address that a delivery was posted to, as its row has it. @throws when it does not open */
+export function deliveryUrl(box: Pick<SecretBox, "open">, id: string, url: Buffer | string): string {
+  return openOnceClear(box, url, urlContext(id));
+}
+
+const urlContext = (id: string): string => `delivery-url:${id}`;
 const contentContext = (id: string): string => `delivery:${id}`;
 const answerContext = (id: string, number: number): string => `delivery-answer:${id}:${number}`;

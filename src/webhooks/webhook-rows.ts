@@ -1,5 +1,6 @@
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { webhooks } from "../../drizzle/schema.ts";
+import { openOnceClear } from "../store/once-clear.ts";
 import { defineQuery, type Query } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { SETTING_NAMES, type Webhook, type WebhookSettings } from "./settings.ts";
@@ -24,11 +25,14 @@ const UPSERT = `insert into webhooks (${NAMES.join(", ")}) values (${NAMES.map((
     .map((name) => `${name} = excluded.${name}`)
     .join(", ")}`;
 
+const urlContext = (deviceId: number): string => `webhook-url:${deviceId}`;
+
 /** Replaces everything but how it has been doing. */
 export function upsert({ oldSecrets, ...webhook }: Webhook, { box, now }: Store): Statement {
   const { deviceId } = webhook;
   const row: { [Key in keyof typeof WRITTEN]: (typeof WRITTEN)[Key]["_"]["data"] | null } = {
     ...webhook,
+    url: box.seal(webhook.url, urlContext(deviceId)),
     headers: box.sealJson(webhook.headers, `webhook-headers:${deviceId}`),
     secret: box.seal(webhook.secret, `webhook-secret:${deviceId}`),
     oldSecret: oldSecrets.length === 0 ? null : box.seal(oldSecrets.join(" "), `webhook-secret:${deviceId}`),
@@ -55,7 +59,7 @@ type WebhookRow = typeof WEBHOOKS extends Query<infer Row> ? Row : never;
 
 /** @throws when what is sealed does not open */
 export function fromRow(
-  { headers, secret, oldSecret, ...row }: WebhookRow,
+  { url, headers, secret, oldSecret, ...row }: WebhookRow,
   { box }: Pick<Store, "box">,
 ): Webhook {
   const { deviceId } = row;
@@ -63,6 +67,7 @@ export function fromRow(
     box.open(sealed, `webhook-secret:${deviceId}`).toString("utf8");
   return {
     ...row,
+    url: openOnceClear(box, url, urlContext(deviceId)),
     headers: box.openJson(headers, `webhook-headers:${deviceId}`),
     secret: openSecret(secret),
     oldSecrets: oldSecret === null ? [] : openSecret(oldSecret).split(" "),

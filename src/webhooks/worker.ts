@@ -221,7 +221,8 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     const webhook = registry.get(delivery.deviceId);
     if (webhook === null || !isActive(webhook)) {
       const url = webhook?.url ?? "";
-      await store.writer.commit([updateDelivery(delivery, url, { state: "disabled", nextAt: null })]);
+      const ended = { state: "disabled", nextAt: null } as const;
+      await store.writer.commit([updateDelivery(store.box, delivery, url, ended)]);
       deps.onDelivery?.(delivery.deviceId, delivery.id);
       return;
     }
@@ -247,7 +248,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     const progress = progressAfter(made, number, store.now(), deps.random);
     const after: Delivery = { ...delivery, attempts: number, reply: reply ?? delivery.reply };
     const own = [
-      updateDelivery(after, webhook.url, progress),
+      updateDelivery(store.box, after, webhook.url, progress),
       insertAttempt(store.box, delivery.id, number, made),
       ...letGo(after, progress.state),
     ];

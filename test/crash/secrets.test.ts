@@ -7,7 +7,7 @@ import { openWorld, until } from "../_setup/world.ts";
 const SHOP = "31600000001";
 const ANA = "4915100000001";
 
-it("keeps texts, keys, secrets and private keys out of database, WAL, cache and output", async () => {
+it("keeps texts, keys, secrets and private keys out of database, WAL, cache, backup and output", async () => {
   const world = await openWorld({ env: { LOG_LEVEL: "trace" } });
   const receiver = await startReceiver({ message: "reply-text-3d41c2" });
   await world.link(SHOP);
@@ -15,9 +15,13 @@ it("keeps texts, keys, secrets and private keys out of database, WAL, cache and 
   const headers = { "x-receiver-key": "header-secret-77aa01" };
   const put = await world.gateway.put(
     `/devices/${SHOP}/webhook`,
-    { url: receiver.url, headers },
+    { url: `${receiver.url}?auth=query-secret-0c44d1`, headers },
     { key: world.key },
   );
+  const config = { crmUrl: "http://127.0.0.1:9/leads?auth=crm-query-51ad70", crmToken: "crm-token-e1f9a3" };
+  const bots = { bots: [{ id: "lead-form", enabled: true, config }] };
+  const bound = await world.gateway.put(`/devices/${SHOP}/bots`, bots, { key: world.key });
+  expect(bound.status).toBe(200);
   await world.sim.sendText(ANA, SHOP, "incoming-text-9b07fe");
   await world.sim.waitForMessage(ANA, { text: "reply-text-3d41c2" });
   const query = `api_key=${world.key}&sender=${SHOP}&number=${ANA}&message=outgoing-text-51d0aa`;
@@ -33,7 +37,13 @@ it("keeps texts, keys, secrets and private keys out of database, WAL, cache and 
     (entry) => entry.isFile() && !["admin-token", "master-key"].includes(entry.name),
   );
   expect(files.length).toBeGreaterThan(0);
+  const backup = await fetch(`${world.gateway.url}/admin/backup`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.gateway.adminToken}` },
+  });
+  expect(backup.status).toBe(200);
   const everything = [
+    { where: "backup", bytes: Buffer.from(await backup.arrayBuffer()) },
     ...files.map(({ parentPath, name }) => ({ where: name, bytes: readFileSync(join(parentPath, name)) })),
     { where: "output", bytes: Buffer.from(world.gateway.output()) },
   ];
@@ -44,6 +54,9 @@ it("keeps texts, keys, secrets and private keys out of database, WAL, cache and 
     "reply-text-3d41c2",
     "outgoing-text-51d0aa",
     "header-secret-77aa01",
+    "query-secret-0c44d1",
+    "crm-query-51ad70",
+    "crm-token-e1f9a3",
     world.key,
     secret,
     secret.replace("whsec_", ""),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { botBindings, meta } from "../../../drizzle/schema.ts";
+import { apiKeys, botBindings, meta } from "../../../drizzle/schema.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import { boolean, bytes, defineQuery, integer, json, nullable, text } from "../../../src/store/query.ts";
 import { createReading } from "../../../src/store/reading.ts";
@@ -8,13 +8,14 @@ import { temporaryStore } from "./temporary.ts";
 import { rawRows } from "./rows.ts";
 
 const BINDINGS = defineQuery(
-  "SELECT device_id, bot_id AS botId, enabled, priority, config FROM bot_bindings",
+  `SELECT device_id, bot_id AS botId, enabled, priority, devices
+  FROM bot_bindings JOIN api_keys ON api_keys.id = bot_id`,
   {
     deviceId: botBindings.deviceId,
     botId: botBindings.botId,
     enabled: botBindings.enabled,
     priority: botBindings.priority,
-    config: botBindings.config,
+    devices: apiKeys.devices,
   },
 );
 const PAGE = defineQuery("SELECT key, value FROM meta WHERE key > ? ORDER BY key LIMIT ?", {
@@ -42,14 +43,19 @@ describe("a query", () => {
     const store = await temporaryStore();
     await store.writer.commit([
       {
-        sql: "INSERT INTO bot_bindings VALUES (1, 'a', 1, NULL, '{\"x\":1}'), (1, 'b', 0, 7, NULL)",
+        sql: "INSERT INTO bot_bindings VALUES (1, 'a', 1, NULL, NULL), (1, 'b', 0, 7, NULL)",
+        args: [],
+      },
+      {
+        sql: `INSERT INTO api_keys (id, account_id, name, hash, prefix, permissions, devices, created_at)
+          VALUES ('a', '', '', '1', '', '[]', '["x"]', 0), ('b', '', '', '2', '', '[]', NULL, 0)`,
         args: [],
       },
     ]);
 
     expect(await store.read(BINDINGS)).toEqual([
-      { deviceId: 1, botId: "a", enabled: true, priority: null, config: { x: 1 } },
-      { deviceId: 1, botId: "b", enabled: false, priority: 7, config: null },
+      { deviceId: 1, botId: "a", enabled: true, priority: null, devices: ["x"] },
+      { deviceId: 1, botId: "b", enabled: false, priority: 7, devices: null },
     ]);
     expect((await store.readOne(BINDINGS))?.botId).toBe("a");
     expect(await store.readOne(PAGE, ["zzz", 1])).toBeNull();
