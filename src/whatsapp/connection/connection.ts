@@ -35,8 +35,9 @@ import { createPasskeyLinking, type PasskeyLinking } from "../passkey/linking.ts
 import { addWaitingRefs } from "../passkey/waiting-refs.ts";
 import { quietLogger } from "./quiet-logger.ts";
 import { startRecovery } from "./recovery.ts";
+import { createLidQuestions } from "../signal/lid-questions.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
-import { createDirectory, type Directory } from "./recipients.ts";
+import { askForLids, createDirectory, type Directory } from "./recipients.ts";
 import { createSessions } from "./sessions.ts";
 import { createResends, rememberNothingSent } from "./resend.ts";
 import { sendMessage, type SendDeps } from "./send.ts";
@@ -185,6 +186,7 @@ function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
       journal: receiving.journal,
       stanzas,
       retries,
+      lookUpLids: createLidQuestions(deps.store.time, (jids) => askForLids(late.socket!, jids)),
       ownUsers: () => ({ pn: userOf(own().pn), lid: own().lid === null ? null : userOf(own().lid) }),
       onUndecryptable: async (attributes, kind) => {
         await missing.undecryptable(attributes);

@@ -1,4 +1,4 @@
-import type { FullJid, WASocket } from "@whiskeysockets/baileys";
+import type { FullJid, LIDMapping, WASocket } from "@whiskeysockets/baileys";
 import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
@@ -143,6 +143,17 @@ async function askForForm(socket: WASocket, jid: string): Promise<string | null>
   if (found?.contact === true) return withoutDevice(found.id);
   if (found?.contact === false) return null;
   throw new Unanswered("whether the number is on WhatsApp");
+}
+
+/** The LIDs of numbers that have one; null when WhatsApp has not answered, which Baileys' own question hides. */
+export async function askForLids(socket: WASocket, jids: string[]): Promise<LIDMapping[] | null> {
+  const numbers = jids.filter((jid) => !isLid(jid));
+  if (numbers.length === 0) return [];
+  const query = new baileys.USyncQuery().withLIDProtocol().withContext("background");
+  for (const jid of numbers) query.withUser(new baileys.USyncUser().withId(jid));
+  const answer = await socket.executeUSyncQuery(query);
+  const list = answer?.list as { id: string; lid?: string }[] | undefined;
+  return list?.flatMap(({ id, lid }) => (lid ? [{ pn: id, lid }] : [])) ?? null;
 }
 
 /**

@@ -21,7 +21,6 @@ import type { Origin, Stanzas } from "../connection/stanzas.ts";
 type MakeRepository = SocketConfig["makeSignalRepository"];
 type Keys = SignalKeyStoreWithTransaction;
 
-const LID_MISS_MS = 60 * 60 * 1000;
 const REMEMBERED = 5_000;
 /** Baileys' `NO_MESSAGE_FOUND_ERROR_TEXT`. */
 const ABSENT = "Message absent from node";
@@ -35,6 +34,8 @@ export interface RepositoryDeps {
   journal: Journal;
   stanzas: Stanzas;
   retries: RetryRequests;
+  /** LIDs of numbers, as far as WhatsApp tells; see `createLidQuestions`. */
+  lookUpLids(jids: string[]): Promise<LIDMapping[]>;
   /** The number itself, digits: a pair of it with a foreign LID is a mistake of Baileys' (see `ownPairsOnly`). */
   ownUsers(): { pn: string; lid: string | null };
   /**
@@ -58,13 +59,9 @@ export interface RepositoryDeps {
  * - a ciphertext that was decrypted before gives its plaintext again.
  */
 export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
-  return (auth, logger, pnToLid) => {
+  return (auth, logger) => {
     const keys = auth.keys as Keys;
-    const inner = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
-      auth,
-      logger,
-      rememberMisses(pnToLid),
-    );
+    const inner = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, deps.lookUpLids);
     const { lidMapping } = inner;
     // Its own lock would let the first messages of new contacts wait for one another's commits.
     const { get, set } = deps.keys;
@@ -263,22 +260,6 @@ async function migratingAddresses(
   const own = [fromJid, ...devices.map((device) => `${user}:${device}@s.whatsapp.net`)];
   const jids = own.flatMap((jid) => [jid, baileys.transferDevice(jid, toJid)]);
   return [...new Set(jids.map((jid) => inner.jidToSignalProtocolAddress(jid)))];
-}
-
-/** Asks the server for the LID of a number without one at most once an hour: Baileys would ask at every message. */
-function rememberMisses(
-  lookUp: ((jids: string[]) => Promise<LIDMapping[] | undefined>) | undefined,
-): typeof lookUp {
-  if (lookUp === undefined) return undefined;
-  const missed = new LRUCache<string, true>({ max: REMEMBERED, ttl: LID_MISS_MS });
-  return async (jids) => {
-    const wanted = jids.filter((jid) => !missed.has(jid));
-    if (wanted.length === 0) return [];
-    const found = (await lookUp(wanted)) ?? [];
-    const known = new Set(found.map(({ pn }) => userOf(pn)));
-    for (const jid of wanted) if (!known.has(userOf(jid))) missed.set(jid, true);
-    return found;
-  };
 }
 
 // On copies of what the own phone wrote, Baileys takes the writer's number for the recipient's.
