@@ -1,23 +1,17 @@
 import { closeSync, openSync } from "node:fs";
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { RequestListener, Server } from "node:http";
 import { useNitroApp } from "nitro/app";
 import { serve } from "srvx/node";
 import { announce } from "./announce.ts";
-import { failed } from "../api/envelope.ts";
-import { requestIdFrom } from "../api/request-id.ts";
-import { shownStatus } from "../api/respond.ts";
+import { guardConnections, MAX_CONNECTIONS, TIMES } from "./connections.ts";
 import { exit } from "./crashes.ts";
+import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "./head.ts";
+import { createRefusals } from "./refuse.ts";
 import { GatewayError, StartError } from "../model/errors.ts";
 import { app, config, drain, log, orExit } from "../start.ts";
 
-/** A GET send may carry 65,536 characters; Node's own limit for a request line with headers is 16 KiB. */
-const MAX_HEADER_BYTES = 1_048_576;
 /** Nothing is lost when the end is forced: what was not done is done at the next start. */
 const STOP_WITHIN_MS = 24_000;
-
-/** Longer than proxies keep an idle connection (60 s): who closes first must be the side that sends the requests. */
-const KEEP_ALIVE_MS = 65_000;
 
 const nitro = useNitroApp();
 const server = serve({
@@ -29,12 +23,22 @@ const server = serve({
   gracefulShutdown: false,
   manual: true,
   silent: true,
-  node: { maxHeaderSize: MAX_HEADER_BYTES },
+  node: {
+    ...TIMES,
+    maxHeaderSize: MAX_REQUEST_LINE_BYTES + MAX_HEADER_BYTES,
+    // Refused by us, with a body.
+    requireHostHeader: false,
+  },
 });
 const http = server.node!.server as Server;
-http.keepAliveTimeout = KEEP_ALIVE_MS;
+const [handle] = http.listeners("request") as RequestListener[];
+http.removeAllListeners("request");
 http.on("request", (_request, response) => drain.track(response));
-http.on("clientError", refuseUnreadable);
+http.maxConnections = MAX_CONNECTIONS;
+guardConnections(http, handle!, {
+  refusals: createRefusals(config.mpwaCompat),
+  perAddress: !config.trustProxy,
+});
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
 process.on("SIGHUP", () => void (isTerminalGone() ? end() : reloadBots()));
@@ -89,27 +93,6 @@ function isTerminalGone(): boolean {
   } catch {
     return true;
   }
-}
-
-/** What Node cannot parse never becomes a request, but is answered in JSON all the same. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? new GatewayError("BODY_TOO_LARGE", "The request line and headers are larger than 1 MiB.")
-      : new GatewayError("INVALID_PARAMETERS", "This is not a valid HTTP request.");
-  const body = JSON.stringify(failed(refusal).body);
-  const head = [
-    `HTTP/1.1 ${shownStatus(refusal.status, config.mpwaCompat)} Refused`,
-    "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestIdFrom(null)}`,
-    "Connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 /** Nitro wants a default export of its entry; the module does its work when it is loaded. */

@@ -15,6 +15,7 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   SENDER_NOT_FOUND: "The key has no such number.",
   NOT_FOUND: "There is nothing here that this caller may see.",
   METHOD_NOT_ALLOWED: "`Allow` names the methods of this path.",
+  REQUEST_TIMEOUT: "The request did not come to its end in time.",
   SENDER_NOT_CONNECTED: "No phone has this number linked.",
   NO_PASSKEY_REQUEST: "WhatsApp does not wait for a passkey of this number, or no longer.",
   WRONG_NUMBER: "Another number, `scanned`, has scanned the code and was logged out.",
@@ -29,6 +30,7 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   IDEMPOTENCY_KEY_REUSED: "The idempotency key belongs to a request with another body.",
   RATE_LIMITED: "Too many requests with this key; `Retry-After` says when to try again.",
   QUOTA_EXCEEDED: "The plan's sends of the day are used up; `Retry-After` says when the next day begins.",
+  HEADERS_TOO_LARGE: "The headers beside the request line are larger than 16 KiB.",
   INTERNAL_ERROR: "A fault of the gateway; the log has it under `request_id`.",
   WHATSAPP_REFUSED: "WhatsApp refused; `whatsapp_code` is its own word for it.",
   REACHOUT_LOCKED: "WhatsApp lets this number write to nobody for the first time, until `until`.",
@@ -37,10 +39,11 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   EXPIRED: "The message waited in the queue for longer than `RETENTION_DAYS` and is not sent any more.",
 };
 
+/** What is found before it is known whom a request is for. */
+const ALWAYS: ErrorCode[] = ["INVALID_PARAMETERS", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE", "INTERNAL_ERROR"];
 const BODY: ErrorCode[] = ["INVALID_JSON", "UNSUPPORTED_CONTENT_TYPE", "BODY_TOO_LARGE"];
 const KEY: ErrorCode[] = ["INVALID_API_KEY", "ACCOUNT_DISABLED", "RATE_LIMITED"];
 const SEND: ErrorCode[] = [
-  "INVALID_PARAMETERS",
   "RECIPIENT_NOT_ALLOWED",
   "QUOTA_EXCEEDED",
   "CANNOT_SEND",
@@ -56,12 +59,11 @@ const SEND: ErrorCode[] = [
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const { method, path, access, input, sends, errors = [] } = endpoint;
   const fields = Object.keys(input.shape);
-  const codes = new Set<ErrorCode>(["INTERNAL_ERROR", ...errors]);
+  const codes = new Set<ErrorCode>([...ALWAYS, ...errors]);
   const add = (when: boolean, more: ErrorCode[]): void => {
     if (when) for (const code of more) codes.add(code);
   };
   add(method === "POST" || method === "PUT" || method === "PATCH", BODY);
-  add(fields.length > 0, ["INVALID_PARAMETERS"]);
   add(access.by === "key", KEY);
   add(access.by === "key" && access.permission !== null, ["PERMISSION_DENIED"]);
   add(access.by === "operator", ["INVALID_ADMIN_TOKEN"]);
