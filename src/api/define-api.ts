@@ -61,7 +61,7 @@ async function answerTo<A extends Access, I extends z.ZodObject>(
   if (cameWhileDraining && endpoint.access.by !== "everybody") throw restarting();
   const raw = await readInput(event, endpoint);
   const caller = await authorize(event, endpoint, raw, limits);
-  const input = validate(endpoint.input, raw);
+  const input = validate(endpoint, raw);
   const params = getRouterParams(event, { decode: true });
   return oncePerKey({ app, caller, event, endpoint, raw }, async (claim) => {
     const result = await run({

@@ -1,4 +1,5 @@
 import type { ErrorCode, GatewayError } from "../model/errors.ts";
+import { atMost } from "../model/field-problems.ts";
 
 /** One answer before it is written: JSON body with the envelope's fields first. */
 export interface HttpAnswer {
@@ -67,7 +68,7 @@ export function failed(error: GatewayError): HttpAnswer {
       status: false,
       msg: error.message,
       message: error.message,
-      errors: { code: error.code, ...(fields ? { fields } : {}), ...extra },
+      errors: { code: error.code, ...(fields ? { fields: atMost(fields) } : {}), ...extra },
     },
     headers: {
       ...headers,

@@ -2,9 +2,10 @@ import type { H3Event } from "h3";
 import type { z } from "zod";
 import { GatewayError } from "../model/errors.ts";
 import { readBodyFields, tooManyFields } from "./body.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Access, Endpoint } from "./endpoint.ts";
 import { decodeForm } from "./form.ts";
-import { fieldProblems, REQUIRED, type FieldProblems } from "../model/field-problems.ts";
+import { fieldProblems, MOST_PROBLEMS, REQUIRED, type FieldProblems } from "../model/field-problems.ts";
+import { unknownFields } from "./unknown-fields.ts";
 
 /** What a request says, before anybody looked at what it means. */
 export interface RawInput {
@@ -33,16 +34,23 @@ export async function readInput(event: H3Event, endpoint: Endpoint): Promise<Raw
 }
 
 /**
- * @returns the fields that the endpoint knows, normalised; null counts as absent
+ * @returns the fields that the endpoint knows, normalised; null counts as absent. PUT and PATCH take no others
  * @throws INVALID_PARAMETERS naming every field that is wrong
  */
-export function validate<I extends z.ZodObject>(schema: I, raw: RawInput): z.output<I> {
+export function validate<I extends z.ZodObject>(
+  { method, input: schema }: Pick<Endpoint<Access, I>, "method" | "input">,
+  raw: RawInput,
+): z.output<I> {
   const given = Object.entries(raw.fields).filter(([, value]) => value !== null);
   const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
-  // Also of fields that nobody knows: a query is refused for what a body is refused for.
-  if (parsed.success && Object.keys(raw.problems).length === 0) return parsed.data;
+  // They say what shall hold from now on. A slip of the pen in another request leaves a field at its default at worst.
+  const replaces = method === "PUT" || method === "PATCH";
+  const unknown = replaces ? unknownFields(schema, raw.fields, MOST_PROBLEMS) : {};
+  // Bytes that are no text are refused in fields that nobody knows, too: in a query as in a body.
+  const found = { ...unknown, ...raw.problems };
+  if (parsed.success && Object.keys(found).length === 0) return parsed.data;
   const wrong = fieldProblems(parsed.error?.issues ?? []);
-  const fields = { ...(raw.place === "query" ? inQuery(wrong) : wrong), ...raw.problems };
+  const fields = { ...(raw.place === "query" ? inQuery(wrong) : wrong), ...found };
   throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
 }
 

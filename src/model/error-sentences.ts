@@ -26,6 +26,8 @@ const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
   CANNOT_SEND: ({ reason }) => CLOSED[String(reason)] ?? "This number may not write there.",
   SENDER_NOT_FOUND: "This API key has no such number.",
   NOT_FOUND: "There is no such thing.",
+  REQUEST_TIMEOUT: "The request did not come to its end in time.",
+  HEADERS_TOO_LARGE: "The headers of the request are too large.",
   METHOD_NOT_ALLOWED: "This path has no such method.",
   SENDER_NOT_CONNECTED:
     "No phone has this number linked, so nothing was sent. Link it with POST /generate-qr.",

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { parseDestination, parseDestinations, parseNumber, parseRecipient } from "./address.ts";
 import { readPlace } from "./page.ts";
+import { readFlag } from "./flags.ts";
 
 /**
  * The kinds of fields that requests are made of. Callers send forms, query strings and JSON from many languages, so a
- * number or boolean is read as its text where text is wanted, and `"1"`, `1`, `true`, `"true"` are true for flags.
+ * number or boolean is read as its text where text is wanted, and flags are words, see `flags.ts`.
  */
 
 function asText(value: unknown): unknown {
@@ -19,10 +20,8 @@ function asInteger(value: unknown): unknown {
   return typeof value === "string" && /^\s*-?\d{1,15}\s*$/.test(value) ? Number(value) : value;
 }
 
-function asFlag(value: unknown): unknown {
-  if (typeof value === "string") return value === "1" || value === "true";
-  return typeof value === "number" ? value === 1 : value;
-}
+/** What is no flag stays as it is, and is refused. */
+const asFlag = (value: unknown): unknown => readFlag(value) ?? value;
 
 /** Something that can be seen: no white space, control or format character, nor one that has no shape of its own. */
 const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -64,7 +63,7 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(values: T)
 /** A whole number from `min` to `max`, both included; digits as text pass, as forms and queries send them. */
 export const integer = (min: number, max: number) => z.preprocess(asInteger, z.int().min(min).max(max));
 
-/** Everything but `"1"`, `1`, `true`, `"true"` is false. */
+/** `1`, `true`, `on`, `yes` and `0`, `false`, `off`, `no`, in any case, as boolean, number or text. */
 export const flag = () => z.preprocess(asFlag, z.boolean());
 
 /** A phone number of this gateway (`sender`, `device`), normalised to digits. */
@@ -139,9 +138,30 @@ export const recipient = () =>
 
 /** A list; one value alone is a list of one, as forms send it. */
 export const list = <T extends z.ZodType>(item: T, min: number, max: number) =>
+  z.preprocess((value) => {
+    // One more than may be is enough to know: each further entry would be checked, and told of.
+    if (Array.isArray(value)) return value.length > max ? value.slice(0, max + 1) : value;
+    return value === undefined || typeof value === "object" ? value : [value];
+  }, z.array(item).min(min).max(max));
+
+/**
+ * An object whose names and values are both checked.
+ *
+ * @param tooMany what is said of more than `max` entries; none of them is looked at then
+ */
+export const entries = <K extends z.ZodString, V extends z.ZodType>(
+  name: K,
+  value: V,
+  max: number,
+  tooMany: string,
+) =>
   z.preprocess(
-    (value) => (Array.isArray(value) || value === undefined || typeof value === "object" ? value : [value]),
-    z.array(item).min(min).max(max),
+    (given, context) => {
+      if (typeof given !== "object" || given === null || Object.keys(given).length <= max) return given;
+      context.issues.push({ code: "custom", input: given, message: tooMany });
+      return z.NEVER;
+    },
+    z.record(name, value),
   );
 
 /** ISO 8601 with a time zone, as Unix milliseconds. */

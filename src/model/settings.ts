@@ -1,4 +1,5 @@
 import { StartError } from "./errors.ts";
+import { FLAG_WORDS, readFlag } from "./flags.ts";
 
 /** Variables of the process, or what a test puts in their place. */
 export type Environment = Record<string, string | undefined>;
@@ -15,9 +16,6 @@ export interface Settings {
   url(name: string, schemes: string[]): string | null;
 }
 
-const TRUE_WORDS = ["1", "true", "on", "yes"];
-const FALSE_WORDS = ["0", "false", "off", "no"];
-
 /** Reads settings by name. An empty or blank variable counts as not set. */
 export function createSettings(env: Environment): Settings {
   const text = (name: string): string | null => env[name]?.trim() || null;
@@ -26,11 +24,11 @@ export function createSettings(env: Environment): Settings {
     text,
 
     flag(name, fallback = false) {
-      const word = text(name)?.toLowerCase();
-      if (word === undefined) return fallback;
-      if (TRUE_WORDS.includes(word)) return true;
-      if (FALSE_WORDS.includes(word)) return false;
-      throw new StartError(`${name} must be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(", ")}.`);
+      const word = text(name);
+      if (word === null) return fallback;
+      const value = readFlag(word);
+      if (value === null) throw new StartError(`${name} must be one of ${FLAG_WORDS}.`);
+      return value;
     },
 
     integer(name, fallback, min, max) {

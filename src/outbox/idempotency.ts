@@ -174,6 +174,7 @@ export const inProgress = (): GatewayError =>
   new GatewayError(
     "IDEMPOTENCY_IN_PROGRESS",
     "The first request with this idempotency key is still running; ask again in a moment.",
+    { retryAfter: 1 },
   );
 
 const reused = (): GatewayError =>

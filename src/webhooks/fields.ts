@@ -1,12 +1,12 @@
+import { readFlag } from "../model/flags.ts";
+
 /** Whether a value of parsed JSON is an object: no list, not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Flags as everywhere on the HTTP surface. */
-export function isFlag(value: unknown): boolean {
-  return value === true || value === 1 || value === "1" || value === "true";
-}
+/** Flags as everywhere on the HTTP surface; what is none asks for nothing. */
+export const isFlag = (value: unknown): boolean => readFlag(value) === true;
 
 /** The first field with something to say, of those that carry text. */
 export function textOf(value: Record<string, unknown>): string | null {

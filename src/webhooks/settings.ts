@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GatewayError } from "../model/errors.ts";
 import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
-import { flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
+import { entries, flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
 import { camelKeys, shown, snakeKeys, type CamelKeys, type RecordOf } from "../model/view.ts";
 import { WEBHOOK_EVENTS } from "./payload.ts";
 
@@ -15,15 +15,12 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
 // A line break in a value would begin a header of its own. Latin-1 is all that fetch lets through.
 const HEADER_VALUE = new RegExp(String.raw`^[\t\x20-\x7e\x80-\xff]{0,${LONGEST_HEADER}}$`);
 
-const headers = z
-  .record(
-    z.string().regex(HEADER_NAME, "Is not a header name."),
-    text(0, LONGEST_HEADER).refine((value) => HEADER_VALUE.test(value), "Is not a header value."),
-  )
-  .refine(
-    (entries) => Object.keys(entries).length <= MOST_HEADERS,
-    `Must be at most ${MOST_HEADERS} headers.`,
-  );
+const headers = entries(
+  z.string().regex(HEADER_NAME, "Is not a header name."),
+  text(0, LONGEST_HEADER).refine((value) => HEADER_VALUE.test(value), "Is not a header value."),
+  MOST_HEADERS,
+  `Must be at most ${MOST_HEADERS} headers.`,
+);
 
 /** Seconds; of a number without a webhook, too. */
 export const DEFAULT_REPLY_MAX_AGE = 3600;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { listOf, record } from "../schemas/answer.ts";
-import { flag, integer, text } from "../../model/fields.ts";
+import { flag, integer, list, text } from "../../model/fields.ts";
 
 const bots = { by: "key", permission: "bots" } as const;
 
@@ -41,7 +41,7 @@ const binding = z.object({
 /** What is left out stays as it is. */
 const bindingChange = binding.extend({ enabled: binding.shape.enabled.optional() });
 
-const bindings = <B extends z.ZodType>(each: B) => z.object({ bots: z.array(each).max(1000) });
+const bindings = <B extends z.ZodType>(each: B) => z.object({ bots: list(each, 0, 1000) });
 
 /** `GET /bots`: a bot that could not be loaded is listed with its `error`. */
 export const listBots = endpoint({

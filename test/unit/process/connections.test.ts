@@ -6,6 +6,8 @@ import { guardConnections, type ConnectionLimits } from "../../../src/process/co
 import { createRefusals } from "../../../src/process/refuse.ts";
 
 const FEW: ConnectionLimits = { unfinishedBytes: 100_000, waitingPerAddress: 5, perAddress: 10 };
+/** For tests of something else than time. */
+const PATIENT = { headersTimeout: 30_000, requestTimeout: 30_000 };
 const servers: Server[] = [];
 const sockets: Socket[] = [];
 afterEach(async () => {
@@ -21,11 +23,11 @@ async function guarded(
   limits: ConnectionLimits = FEW,
   handle = (request: IncomingMessage, response: ServerResponse): void =>
     void request.resume().once("end", () => response.end(JSON.stringify({ url: request.url }))),
-  perAddress = true,
+  { perAddress = true, headersTimeout = 300, requestTimeout = 600 } = {},
 ): Promise<number> {
   const server = createServer({
-    headersTimeout: 300,
-    requestTimeout: 600,
+    headersTimeout,
+    requestTimeout,
     connectionsCheckingInterval: 50,
     maxHeaderSize: 1_064_960,
     requireHostHeader: false,
@@ -156,7 +158,7 @@ describe("headers", () => {
   it("may be 16 KiB beside a request line of nearly a mebibyte", async () => {
     const path = `/${"x".repeat(1_000_000)}`;
     const answer = await exchange(
-      await guarded({ ...FEW, unfinishedBytes: 2_000_000 }),
+      await guarded({ ...FEW, unfinishedBytes: 2_000_000 }, undefined, PATIENT),
       get(path, `X-A: ${"x".repeat(16_000)}`),
     );
     expect(answer).toMatchObject({ status: 200, body: { url: path } });
@@ -164,7 +166,7 @@ describe("headers", () => {
 
   it("and a request line of more is 413", async () => {
     const answer = await exchange(
-      await guarded({ ...FEW, unfinishedBytes: 2_000_000 }),
+      await guarded({ ...FEW, unfinishedBytes: 2_000_000 }, undefined, PATIENT),
       get(`/${"x".repeat(1_100_000)}`),
     );
     expect(refusalOf(answer)).toBe("413 BODY_TOO_LARGE");
@@ -190,7 +192,7 @@ describe("requests that do not end", () => {
   });
 
   it("make room for others once they hold too much: the oldest is 408, the others stay", async () => {
-    const port = await guarded();
+    const port = await guarded(FEW, undefined, PATIENT);
     const half = `GET /${"x".repeat(40_000)}`;
     const oldest = await open(port, half);
     const second = await open(port, half);
@@ -205,9 +207,11 @@ describe("requests that do not end", () => {
   });
 
   it("count no more than is kept of them", async () => {
-    const port = await guarded({ ...FEW, unfinishedBytes: 2_000_000 }, (_, response) => {
-      response.writeHead(413, { connection: "close" }).end("{}");
-    });
+    const port = await guarded(
+      { ...FEW, unfinishedBytes: 2_000_000 },
+      (_, response) => void response.writeHead(413, { connection: "close" }).end("{}"),
+      PATIENT,
+    );
     const waiting = await open(port, "GET /waiting");
     const large = await open(
       port,
@@ -221,7 +225,7 @@ describe("requests that do not end", () => {
 
 describe("connections of one address", () => {
   it("beyond the limit cost the one that has waited longest, never the new one", async () => {
-    const port = await guarded();
+    const port = await guarded(FEW, undefined, PATIENT);
     const lines = [];
     for (let count = 0; count < 6; count++) lines.push(await open(port, "GET"));
     await lines[0]!.closed;
@@ -233,7 +237,7 @@ describe("connections of one address", () => {
   });
 
   it("are closed without a word where nothing was asked", async () => {
-    const port = await guarded();
+    const port = await guarded(FEW, undefined, PATIENT);
     const idle = await open(port);
     for (let count = 0; count < 5; count++) await open(port);
     await idle.closed;
@@ -242,7 +246,7 @@ describe("connections of one address", () => {
 
   it("that wait for an answer are left alone, and others are refused once there are very many", async () => {
     const waiting: ServerResponse[] = [];
-    const port = await guarded(FEW, (_, response) => void waiting.push(response));
+    const port = await guarded(FEW, (_, response) => void waiting.push(response), PATIENT);
     const lines = [];
     for (let count = 0; count < 10; count++) lines.push(await open(port, get("/slow")));
     await expect.poll(() => waiting.length).toBe(10);
@@ -257,7 +261,7 @@ describe("connections of one address", () => {
   });
 
   it("are not counted behind a proxy, where the address is everybody's", async () => {
-    const port = await guarded(FEW, undefined, false);
+    const port = await guarded(FEW, undefined, { ...PATIENT, perAddress: false });
     const lines = [];
     for (let count = 0; count < 20; count++) lines.push(await open(port));
     expect((await exchange(port, get("/proxied"))).body).toEqual({ url: "/proxied" });
