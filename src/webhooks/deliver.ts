@@ -3,9 +3,10 @@ import { failpoint, hasFailpoints } from "../model/failpoint.ts";
 import type { Time } from "../model/time.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { OutboundAnswer, SafeFetch } from "../net/safe-fetch.ts";
+import { textOfAnswer } from "./answer-text.ts";
 import { signingSecrets } from "./registry.ts";
 import type { Webhook } from "./settings.ts";
-import { parseReply, type ParsedReply } from "./reply.ts";
+import { parseAnswer, type ParsedReply } from "./reply.ts";
 import type { KeptAttempt, Progress } from "./rows.ts";
 import { nextPause, readRetryAfter, resultOf, type AttemptResult } from "./schedule.ts";
 import { signedHeaders } from "./sign.ts";
@@ -81,13 +82,14 @@ function readAnswer(
 ): Pick<Attempt, "statusCode" | "result" | "error" | "answer" | "retryAfterMs" | "parsed"> {
   const result = resultOf(status);
   const accepted = result === "accepted";
+  const said = textOfAnswer(body, headers.get("content-type"));
   return {
     statusCode: status,
     result,
     error: accepted ? null : refusal(status),
-    answer: body,
+    answer: "text" in said && said.charset !== "utf-8" ? Buffer.from(said.text) : body,
     retryAfterMs: readRetryAfter(headers.get("retry-after"), now),
-    parsed: accepted ? parseReply(body) : null,
+    parsed: accepted ? parseAnswer(said) : null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { textOfAnswer, type AnswerText } from "./answer-text.ts";
 import { isFlag, isObject, textOf } from "./fields.ts";
 import { asNumberedText } from "./numbered-text.ts";
 import { asMedia, type MediaReply } from "./reply-media.ts";
@@ -35,17 +36,38 @@ export interface ParsedReply {
  * Reads the body of a 2xx answer. What is not JSON is never a reply: frameworks like to answer `OK`.
  *
  * @param body as received; a byte order mark and white space around it do not count
+ * @param type the answer's `Content-Type`, for its charset; null: UTF-8
  */
-export function parseReply(body: Uint8Array): ParsedReply {
-  const text = new TextDecoder().decode(body).trim();
+export function parseReply(body: Uint8Array, type: string | null = null): ParsedReply {
+  return parseAnswer(textOfAnswer(body, type));
+}
+
+/** The same, of a body whose text was found already. */
+export function parseAnswer(said: AnswerText): ParsedReply {
+  if ("problem" in said) return { ...silence(), understood: false, ignored: [said.problem] };
+  const text = said.text.trim();
   if (text === "") return silence();
-  let value: unknown;
+  const value = jsonIn(text);
+  if (value === undefined) return { ...silence(), understood: false, ignored: ["the answer is not JSON"] };
+  return readAnswer(typeof value === "string" ? unwrapped(value) : value);
+}
+
+/**
+ * What was turned into JSON twice, as workflow tools do. Digits stay a text: who answers `"5"` means to say 5, and a bare
+ * number is no reply.
+ */
+function unwrapped(text: string): unknown {
+  const value = jsonIn(text);
+  return value === undefined || typeof value === "number" ? text : value;
+}
+
+/** Undefined when it is none. */
+function jsonIn(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text) as unknown;
   } catch {
-    return { ...silence(), understood: false, ignored: ["the answer is not JSON"] };
+    return undefined;
   }
-  return readAnswer(value);
 }
 
 function silence(): ParsedReply {

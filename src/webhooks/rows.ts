@@ -59,7 +59,7 @@ export interface KeptAttempt {
   durationMs: number;
   /** Why it failed, for people; null when it was accepted. */
   error: string | null;
-  /** The answer's body, of which the beginning is kept; null when none could be read. */
+  /** The answer's text as UTF-8, or its bytes when they are none, of which the beginning is kept; null: no answer could be read. */
   answer: Buffer | null;
 }
 

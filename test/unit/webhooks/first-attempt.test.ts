@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import type { Answerer } from "../../../src/model/answerer.ts";
@@ -68,6 +69,33 @@ describe("a message that no bot answers", () => {
         attempts: [{ statusCode: 200, error: null, answer: '{"message":"We open at nine."}' }],
         reply: { understood: true, ignored: [], ids: [reply!.id] },
       },
+    ]);
+  });
+
+  it("reads the answer by its charset; one that is no text in it is on the record and reaches nobody", async () => {
+    const { parley, shop } = await started();
+    await parley.configure(shop.url);
+    const inLatin1 = (type: string) => (response: ServerResponse) => {
+      response.writeHead(200, { "content-type": type });
+      response.end(Buffer.from('{"message":"café"}', "latin1"));
+    };
+    shop.answer(inLatin1("application/json; charset=ISO-8859-1"), inLatin1("application/json"));
+
+    await parley.receive();
+    await decided(parley, 1);
+    await parley.receive();
+    await decided(parley, 2);
+
+    expect(await texts(parley)).toEqual(["café"]);
+    expect(
+      (await parley.deliveries()).map(({ reply, attempts }) => [
+        attempts[0]!.answer,
+        reply!.understood,
+        reply!.ignored,
+      ]),
+    ).toEqual([
+      [expect.stringContaining("caf"), false, ["the answer is no text in utf-8"]],
+      ['{"message":"café"}', true, []],
     ]);
   });
 
