@@ -331,8 +331,10 @@ describe("WhatsApp's media host", () => {
     await world.sim.faults.mediaStatus({ direction: "upload", status: 503, times: 2 });
     const answer = await send(world, { media_type: "image", url: host.url("/a.png") });
     expect(answer).toMatchObject({ status: 202, body: { status: true, state: "queued" } });
-    const why = await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key });
-    expect(why.body["data"].advice).toMatch(/media service has not taken files: .*503/);
+    await until(async () => {
+      const why = await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key });
+      return /media service has not taken files: .*503/.test(why.body["data"].advice);
+    });
     expect((await arrived(world, answer.body["id"])).kind).toBe("image");
     const uploads = await world.sim.mediaRequests({ direction: "upload" });
     expect(uploads.map(({ status }) => status)).toEqual([503, 503, 200]);
