@@ -1,7 +1,9 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { listAccounts } from "../../src/api/endpoints/accounts.ts";
-import { list } from "../../src/api/envelope.ts";
 import { accountView } from "../../src/api/views.ts";
 
 /** `GET /admin/accounts` */
-export default defineApi(listAccounts, async ({ app }) => list((await app.accounts.list()).map(accountView)));
+export default defineApi(listAccounts, async ({ app }) => {
+  const [found, total] = await Promise.all([app.accounts.list(), app.accounts.count()]);
+  return { total, data: found.map(accountView) };
+});

@@ -3,19 +3,22 @@ import { accounts, apiKeys, devices } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import { giveWay } from "../model/give-way.ts";
 import { eraseRecord } from "../store/erase.ts";
-import { defineQuery } from "../store/query.ts";
+import { defineQuery, integer } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { AccountRecord } from "./account-record.ts";
 import { prepareKey, type ApiKeys } from "./api-keys.ts";
 import { limitOf, readUsage, type Usage } from "./plans.ts";
 import { createQuotas, type Quotas } from "./quotas.ts";
+import { createSendCounts } from "./send-counts.ts";
 
 /** Customers of the gateway: each has its own keys, numbers and limits. Only the operator may change them. */
 export interface Accounts {
   /** Makes the account and, in the same commit, its first key with every permission. */
   create(account: { name: string; plan: string }): Promise<{ account: AccountRecord; apiKey: string }>;
-  /** Oldest first. */
+  /** The first 1,000, oldest first. */
   list(): Promise<AccountRecord[]>;
+  /** How many there are. */
+  count(): Promise<number>;
   get(id: string): Promise<AccountRecord | null>;
   /** What is not given stays. Null when there is no such account. */
   update(
@@ -38,6 +41,8 @@ export interface NumbersOfAccount {
 }
 
 const ANSWERS_AT_ONCE = 200;
+/** An operator has few accounts; whoever has more is told how many, and asks for each by its id. */
+const MOST_LISTED = 1_000;
 
 const ACCOUNT = {
   id: accounts.id,
@@ -48,9 +53,10 @@ const ACCOUNT = {
 };
 const GET = defineQuery("SELECT id, name, plan, enabled, created_at FROM accounts WHERE id = ?", ACCOUNT);
 const LIST = defineQuery(
-  "SELECT id, name, plan, enabled, created_at FROM accounts ORDER BY created_at, id",
+  `SELECT id, name, plan, enabled, created_at FROM accounts ORDER BY created_at, id LIMIT ${MOST_LISTED}`,
   ACCOUNT,
 );
+const COUNT = defineQuery("SELECT count(*) AS accounts FROM accounts", { accounts: integer() });
 const KEYS_OF = defineQuery("SELECT id FROM api_keys WHERE account_id = ?", { id: apiKeys.id });
 const DEVICES_OF = defineQuery("SELECT id FROM devices WHERE account_id = ?", { id: devices.id });
 
@@ -63,6 +69,7 @@ interface AccountsDeps {
 
 /** Accounts in the database; their keys and numbers are made and removed through `keys` and `numbers`. */
 export function createAccounts({ store, config, keys, numbers }: AccountsDeps): Accounts {
+  const counts = createSendCounts(store);
   const get = (id: string): Promise<AccountRecord | null> => store.readOne(GET, [id]);
 
   return {
@@ -83,6 +90,7 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
     },
 
     list: () => store.read(LIST),
+    count: async () => (await store.readOne(COUNT))!.accounts,
 
     async update(id, { name, plan, enabled }) {
       await store.writer.commit([
@@ -108,8 +116,8 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
       return true;
     },
 
-    usage: (id) => readUsage(store, config, id),
-    takeSends: createQuotas(store, config).take,
+    usage: (id) => readUsage(store, config, counts, id),
+    takeSends: createQuotas(store, config, counts).take,
     deviceLimit: (id) => limitOf(store, config, id, "devices"),
   };
 }

@@ -2,9 +2,9 @@ import { accounts } from "../../drizzle/schema.ts";
 import type { Config, Plan, PlanName } from "../config.ts";
 import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
-import { DAY_MS } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
+import type { SendCounts } from "./send-counts.ts";
 
 type Plans = Pick<Config, "plans">;
 
@@ -20,11 +20,6 @@ const USAGE = defineQuery(
   (SELECT count(*) FROM api_keys WHERE account_id = a.id) AS keys FROM accounts a WHERE id = ?`,
   { plan: accounts.plan, devices: integer(), keys: integer() },
 );
-const SENDS = defineQuery(
-  `SELECT count(*) AS sends FROM devices d JOIN outbox o ON o.device_id = d.id
-  WHERE d.account_id = ? AND o.origin = 'api' AND o.created_at >= ?`,
-  { sends: integer() },
-);
 
 /** Limits of a plan. An account whose plan is no longer configured has those of `basic`. */
 export function limitsOf(config: Plans, plan: string): Plan {
@@ -32,11 +27,16 @@ export function limitsOf(config: Plans, plan: string): Plan {
 }
 
 /** What the account has, beside what it may have. @throws NOT_FOUND */
-export async function readUsage(store: Store, config: Plans, accountId: string): Promise<Usage> {
+export async function readUsage(
+  store: Store,
+  config: Plans,
+  counts: SendCounts,
+  accountId: string,
+): Promise<Usage> {
   const row = await store.readOne(USAGE, [accountId]);
   if (row === null) throw noAccount();
   const { plan, devices, keys } = row;
-  const used = { devices, keys, sends_per_day: await countSends(store, accountId) };
+  const used = { devices, keys, sends_per_day: await counts.ofToday(accountId) };
   return { limits: limitsOf(config, plan), used };
 }
 
@@ -68,21 +68,6 @@ export function planLimit(what: "devices" | "keys", limit: number): GatewayError
   return new GatewayError("PLAN_LIMIT", `The plan of this account allows ${allowed}.`, {
     extra: { limit },
   });
-}
-
-/** What was asked for over REST; answers of bots and webhooks are not counted. */
-export async function countSends(store: Store, accountId: string): Promise<number> {
-  const row = await store.readOne(SENDS, [accountId, startOfDay(store.now())]);
-  return row!.sends;
-}
-
-/** Milliseconds: when the next day of UTC begins. */
-export function endOfDay(now: number): number {
-  return startOfDay(now) + DAY_MS;
-}
-
-function startOfDay(now: number): number {
-  return now - (now % DAY_MS);
 }
 
 function noAccount(): GatewayError {

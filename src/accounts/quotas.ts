@@ -2,7 +2,8 @@ import type { Config } from "../config.ts";
 import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Store } from "../store/store.ts";
-import { countSends, dailyLimit, endOfDay } from "./plans.ts";
+import { dailyLimit } from "./plans.ts";
+import { endOfDay, type SendCounts } from "./send-counts.ts";
 
 /** Sends taken out of the plan of the day. */
 export interface SendShare {
@@ -34,13 +35,13 @@ interface Counter {
  * The sends of today per account. They are counted in the table once and then in memory: between counting there and
  * storing, another request would find the same room.
  */
-export function createQuotas(store: Store, config: Pick<Config, "plans">): Quotas {
+export function createQuotas(store: Store, config: Pick<Config, "plans">, counts: SendCounts): Quotas {
   const counters = new Map<string, Counter>();
 
   async function counterOf(accountId: string): Promise<Counter> {
     const known = counters.get(accountId);
     if (known !== undefined && known.resetsAt > store.now()) return known;
-    const counted = { used: await countSends(store, accountId), resetsAt: endOfDay(store.now()) };
+    const counted = { used: await counts.ofToday(accountId), resetsAt: endOfDay(store.now()) };
     // Somebody may have counted at the same time, and taken something since.
     const meanwhile = counters.get(accountId);
     if (meanwhile !== undefined && meanwhile.resetsAt > store.now()) return meanwhile;

@@ -20,12 +20,12 @@ export const createAccount = endpoint({
   output: answer({ account, ...withSecret }),
 });
 
-/** `GET /admin/accounts`, oldest first, without pages: an operator has few. */
+/** `GET /admin/accounts`: the first 1,000, oldest first; `total` counts all. */
 export const listAccounts = endpoint({
   method: "GET",
   path: "/admin/accounts",
   access: operator,
-  summary: "All accounts",
+  summary: "Accounts, oldest first, at most 1,000; total counts all",
   message: "Accounts.",
   input: nothing,
   output: listOf(account),

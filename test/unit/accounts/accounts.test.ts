@@ -109,6 +109,20 @@ describe("accounts", () => {
     expect((await keys.authenticate(apiKey))!.account.enabled).toBe(false);
   });
 
+  it("are listed a thousand at a time at most, oldest first, and counted all", async () => {
+    const { accounts, store } = await setUp();
+    await store.writer.commit([
+      {
+        sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+          INSERT INTO accounts (id, name, plan, enabled, created_at) SELECT 'a' || i, 'A', 'basic', 1, i FROM n`,
+        args: [],
+      },
+    ]);
+    const listed = await accounts.list();
+    expect([listed.length, listed[0]!.id, listed[999]!.id]).toEqual([1_000, "a1", "a1000"]);
+    expect(await accounts.count()).toBe(1_500);
+  });
+
   it("count what they use against their plan; sends are those of this UTC day over REST", async () => {
     const { accounts, store, clock } = await setUp();
     const { account } = await accounts.create({ name: "A", plan: "basic" });
