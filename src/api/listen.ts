@@ -10,14 +10,19 @@ import type { App } from "./services.ts";
 /**
  * Opens the account's events to one caller.
  *
- * @throws RATE_LIMITED when the account has as many listeners as it may
+ * @throws RATE_LIMITED when the account, or this key of it, has as many listeners as it may
  */
 export function listen(app: App, caller: Caller, event: H3Event): RawResult {
-  const reader = app.events.read(caller.accountId, lastEventId(event.req.headers.get("last-event-id")));
+  const after = lastEventId(event.req.headers.get("last-event-id"));
+  const reader = app.events.read(caller.accountId, caller.keyId, after);
   if (reader === null)
-    throw new GatewayError("RATE_LIMITED", "This account has too many open event streams; close one.", {
-      retryAfter: 15,
-    });
+    throw new GatewayError(
+      "RATE_LIMITED",
+      "This key or its account has too many open event streams; close one.",
+      {
+        retryAfter: 15,
+      },
+    );
   const key = bearerToken(event) ?? "";
   const stream = eventStream({
     reader,

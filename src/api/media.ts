@@ -1,3 +1,4 @@
+import { plainName } from "../model/file-name.ts";
 import { RawResult } from "./envelope.ts";
 import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";
@@ -18,7 +19,8 @@ export async function giveMedia(app: App, token: string): Promise<RawResult> {
   return new RawResult(asStream(body), {
     "content-type": MEDIA_TYPE.test(mimetype) ? mimetype : "application/octet-stream",
     "content-length": String(size),
-    "content-disposition": disposition(fileName || `${kind}.${ENDINGS[kind]}`),
+    // Messages of earlier versions have the name as it came.
+    "content-disposition": disposition(plainName(fileName) || `${kind}.${ENDINGS[kind]}`),
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; sandbox",
     "referrer-policy": "no-referrer",
@@ -28,7 +30,7 @@ export async function giveMedia(app: App, token: string): Promise<RawResult> {
 /** RFC 6266: the name in ASCII for old clients, and as it is. */
 function disposition(fileName: string): string {
   const plain = fileName.replaceAll(/[^\x20-\x7e]|["\\%/]/g, "_").slice(0, 150);
-  const exact = encodeURIComponent(fileName.toWellFormed().slice(0, 200)).replaceAll(
+  const exact = encodeURIComponent(fileName).replaceAll(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );

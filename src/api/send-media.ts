@@ -1,3 +1,4 @@
+import { GatewayError } from "../model/errors.ts";
 import type { MediaType } from "../model/media.ts";
 import type { JsonResult } from "./envelope.ts";
 import { send, type SendCall } from "./send.ts";
@@ -10,16 +11,41 @@ interface MediaInput {
   ptt?: string | undefined;
 }
 
-/** Fetches the file once nothing else can refuse the request, and sends it to all destinations. */
-export function sendMediaOf(call: SendCall & { input: MediaInput }): Promise<JsonResult> {
+/**
+ * Fetches the file once nothing else can refuse the request, and sends it to all destinations. A caller who leaves before
+ * the file is there takes its download with him: nothing was stored, nothing is sent.
+ */
+export function sendMediaOf(
+  call: SendCall & { input: MediaInput; event: { req: { signal: AbortSignal } } },
+): Promise<JsonResult> {
   const { media_type: mediaType, url, caption, ptt } = call.input;
   return send(call, (device) =>
-    call.app.files.prepare({
-      deviceId: device.id,
-      mediaType,
-      url,
-      ...(caption === undefined ? {} : { caption }),
-      ...(ptt === undefined ? {} : { ptt }),
-    }),
+    whileCallerWaits(call.event.req.signal, (signal) =>
+      call.app.files.prepare({
+        deviceId: device.id,
+        mediaType,
+        url,
+        signal,
+        ...(caption === undefined ? {} : { caption }),
+        ...(ptt === undefined ? {} : { ptt }),
+      }),
+    ),
   );
+}
+
+/** Nobody reads the reason; it says that this is no fault of the gateway's. */
+async function whileCallerWaits<T>(
+  caller: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController();
+  const leave = (): void =>
+    ending.abort(new GatewayError("FILE_UNREACHABLE", "The caller has left before the file was there."));
+  if (caller.aborted) leave();
+  caller.addEventListener("abort", leave, { once: true });
+  try {
+    return await work(ending.signal);
+  } finally {
+    caller.removeEventListener("abort", leave);
+  }
 }

@@ -55,7 +55,15 @@ export async function checkDataFolder(config: Config): Promise<Finding[]> {
       ? bad("data", `${dataDir}: only ${room}; make room.`)
       : good("data", `${dataDir}, ${room}`),
     await checkSecrets(dataDir),
+    ...(await checkPrivacy(dataDir)),
   ];
+}
+
+/** Names, sizes and times of files are nobody else's business. */
+async function checkPrivacy(dataDir: string): Promise<Finding[]> {
+  const { mode } = await stat(dataDir);
+  if ((mode & 0o077) === 0 || process.getuid === undefined) return [];
+  return [bad("data", `others may look into ${dataDir}: chmod 700 ${dataDir}`)];
 }
 
 async function checkSecrets(dataDir: string): Promise<Finding> {
@@ -118,7 +126,7 @@ export async function checkConverter(config: Config): Promise<Finding> {
     ? good("ffmpeg", version)
     : note(
         "ffmpeg",
-        `${program} was not found; only voice notes need it. Install ffmpeg, or set FFMPEG_PATH.`,
+        `${program} was not found; only voice notes need it. Install the one of your distribution (apt-get install ffmpeg), or set FFMPEG_PATH.`,
       );
 }
 

@@ -49,15 +49,18 @@ export interface Events {
   publish(accountId: string, happening: Happening): void;
   /**
    * @param after id of the last event that the listener has; null: from now on
-   * @returns null when the account has {@link MOST_READERS} already
+   * @param keyId which of the account's keys listens
+   * @returns null when the account has {@link MOST_READERS} already, or the key {@link MOST_READERS_OF_KEY}
    */
-  read(accountId: string, after: number | null): EventReader | null;
+  read(accountId: string, keyId: string, after: number | null): EventReader | null;
 }
 
 /** How many events of an account are kept for who comes back. */
 export const KEPT_EVENTS = 1_000;
 /** Listeners of one account at a time. */
 export const MOST_READERS = 50;
+/** Of these, of one key: a program that forgets its streams leaves places to the account's others. */
+export const MOST_READERS_OF_KEY = 20;
 /** How long events are kept for an account whose last listener has left. */
 const KEPT_FOR_MS = HOUR_MS;
 /** Records that wait to be read; beyond that events are left out, which their ids show. */
@@ -68,8 +71,8 @@ interface Feed {
   lastId: number;
   /** Id of the newest event that is not kept any more. */
   goneUpTo: number;
-  /** To be woken by the next event. */
-  readers: Set<() => void>;
+  /** To be woken by the next event, each with the key that listens. */
+  readers: Map<() => void, string>;
   /** When the last listener left; null while there is one. */
   leftAt: number | null;
   waiting: Set<string | symbol>;
@@ -100,7 +103,7 @@ export function createEvents(time: Pick<Time, "now" | "after">): Events {
       events: [],
       lastId,
       goneUpTo: lastId,
-      readers: new Set(),
+      readers: new Map(),
       leftAt: now(),
       waiting: new Set(),
       telling: Promise.resolve(),
@@ -116,15 +119,15 @@ export function createEvents(time: Pick<Time, "now" | "after">): Events {
     if (record === null) return;
     feed.events.push({ id: ++feed.lastId, name, number, record });
     if (feed.events.length > KEPT_EVENTS) feed.goneUpTo = feed.events.shift()!.id;
-    for (const wake of feed.readers) wake();
+    for (const wake of feed.readers.keys()) wake();
   }
 
-  function readerOf(feed: Feed, start: number): EventReader {
+  function readerOf(feed: Feed, keyId: string, start: number): EventReader {
     let last = start;
     let closed = false;
     let endWait: (() => void) | null = null;
     const wake = (): void => endWait?.();
-    feed.readers.add(wake);
+    feed.readers.set(wake, keyId);
     feed.leftAt = null;
 
     return {
@@ -178,11 +181,12 @@ export function createEvents(time: Pick<Time, "now" | "after">): Events {
       feed.telling = feed.telling.then(() => tell(feed, place, happening)).catch(() => void feed.lastId++);
     },
 
-    read(accountId, after) {
+    read(accountId, keyId, after) {
       const feed = feedOf(accountId) ?? openFeed(accountId);
-      if (feed.readers.size >= MOST_READERS) return null;
+      const ofKey = [...feed.readers.values()].filter((listening) => listening === keyId).length;
+      if (feed.readers.size >= MOST_READERS || ofKey >= MOST_READERS_OF_KEY) return null;
       const start = Math.max(after ?? feed.lastId, feed.goneUpTo);
-      return readerOf(feed, Math.min(start, feed.lastId));
+      return readerOf(feed, keyId, Math.min(start, feed.lastId));
     },
   };
 }

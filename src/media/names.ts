@@ -1,6 +1,4 @@
-/** An extension has a letter in it: "Report 2024.10" has none, and "archive.7z" has one. */
-const EXTENSION = /\.(?=[a-z0-9]*[a-z])[a-z0-9]{1,8}$/i;
-const MAX_NAME_CHARACTERS = 240;
+import { nameOfWords, plainName, withExtension } from "../model/file-name.ts";
 
 /**
  * Name under which a document arrives: the caption, else what the server calls the file, else the last part of its
@@ -15,22 +13,9 @@ export function documentName(
   disposition: string | null,
   url: string,
 ): string {
-  const given = caption?.trim() || plain(namedBy(disposition)) || plain(lastSegment(url)) || "file";
-  if (EXTENSION.test(given) || extension === "") return given;
-  let end = given.length;
-  // By hand: a pattern anchored at the end takes quadratic time on a long row of dots.
-  while (given[end - 1] === ".") end--;
-  return `${given.slice(0, end)}.${extension}`;
-}
-
-/** Names that come from elsewhere are names only: no folders, nothing that cannot be seen. */
-function plain(name: string): string {
-  const last = name.split(/[/\\]/).at(-1) ?? "";
-  // eslint-disable-next-line no-control-regex
-  const visible = last.replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").trim();
-  if (visible.length <= MAX_NAME_CHARACTERS) return visible;
-  const extension = EXTENSION.exec(visible)?.[0] ?? "";
-  return visible.slice(0, MAX_NAME_CHARACTERS - extension.length).toWellFormed() + extension;
+  const given =
+    nameOfWords(caption ?? "") || plainName(namedBy(disposition)) || plainName(lastSegment(url)) || "file";
+  return withExtension(given, extension);
 }
 
 /** RFC 6266: `filename*` with its character set counts before `filename`. */

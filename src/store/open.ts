@@ -28,6 +28,7 @@ import type { Reading, Store } from "./store.ts";
 import { removeTraces } from "./traces.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { createServerEngine, createServerReader } from "./server/engine.ts";
+import { keepPrivate } from "./private-folder.ts";
 import { createThreadEngine } from "./thread/engine.ts";
 import { createWriter } from "./writer.ts";
 
@@ -46,6 +47,7 @@ export async function openStore(config: Config, log: Logger, time: Time = system
   const file = databaseFile(config.databaseUrl);
   const locks = await takeLocks(config.dataDir, file);
   try {
+    keepPrivate(config.dataDir, log);
     refuseUnfinishedRestore(config.dataDir);
     return await openLocked(config, log, file, locks, time);
   } catch (error) {

@@ -52,6 +52,13 @@ describe("the doctor", () => {
     expect(findings[1]?.text).toContain(`chmod 600 ${join(folder, "master-key")}`);
   });
 
+  it("finds a data folder that others may look into, and names the cure", async () => {
+    chmodSync(folder, 0o750);
+    expect(await checkDataFolder(config())).toContainEqual(
+      expect.objectContaining({ state: "bad", text: expect.stringContaining(`chmod 700 ${folder}`) }),
+    );
+  });
+
   it("says that a data folder will be made", async () => {
     const findings = await checkDataFolder(config({ DATA_DIR: join(folder, "later") }));
     expect(findings).toMatchObject([{ name: "data", state: "note" }]);

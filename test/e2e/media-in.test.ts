@@ -220,11 +220,14 @@ describe("every other file", () => {
     const hostile = {
       ...document(randomBytes(10)),
       mimetype: "text/html\r\nx-evil: 1",
-      fileName: "a\r\nb.html",
+      fileName: `..\\../${"x".repeat(300)}\u202e\r\nSet-Cookie: a=b.html`,
     };
     const event = await eventOf(await world.sim.send(ANA, SHOP, hostile as FileContent));
     const { status, headers } = await load(event.media.url);
     expect(status).toBe(200);
+    const plain = `${"x".repeat(250)}.html`;
+    expect(event.media.fileName).toBe(plain);
+    expect(headers.get("content-disposition")).toContain(`filename*=UTF-8''${plain}`);
     expect(headers.get("content-type")).toBe("application/octet-stream");
     expect(headers.get("x-evil")).toBeNull();
     expect(headers.get("content-disposition")).toMatch(/^attachment;/);

@@ -2,7 +2,13 @@ import { timeWithClock } from "../../../src/model/time.ts";
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { eventStream } from "../../../src/api/event-stream.ts";
-import { createEvents, KEPT_EVENTS, MOST_READERS, type Events } from "../../../src/events/events.ts";
+import {
+  createEvents,
+  KEPT_EVENTS,
+  MOST_READERS,
+  MOST_READERS_OF_KEY,
+  type Events,
+} from "../../../src/events/events.ts";
 import { caller, device } from "../../_setup/routes-app.ts";
 
 const START = Date.UTC(2026, 10, 21);
@@ -30,7 +36,7 @@ describe("the events of an account", () => {
       events.publish(account, { name: "device", number: "1", record: () => ++asked });
 
     publish("a1");
-    events.read("a2", null);
+    events.read("a2", "key", null);
     publish("a1");
     await told();
 
@@ -39,7 +45,7 @@ describe("the events of an account", () => {
 
   it("come in their order under rising ids, slow records too", async () => {
     const { events } = set();
-    const reader = events.read("a1", null)!;
+    const reader = events.read("a1", "key", null)!;
     const slow = new EventEmitter();
     events.publish("a1", { name: "device", number: "1", record: () => once(slow, "read") });
     events.publish("a1", { name: "decision", number: "1", record: () => "second" });
@@ -58,7 +64,7 @@ describe("the events of an account", () => {
 
   it("that wait under the same key are told once", async () => {
     const { events } = set();
-    const reader = events.read("a1", null)!;
+    const reader = events.read("a1", "key", null)!;
     for (let n = 0; n < 3; n++)
       events.publish("a1", { name: "message.out", number: "1", key: "m", record: () => "the message" });
     await told();
@@ -67,7 +73,7 @@ describe("the events of an account", () => {
 
   it("are kept for who comes back: the last 1,000, also those of the time without listeners", async () => {
     const { events, clock } = set();
-    const first = events.read("a1", null)!;
+    const first = events.read("a1", "key", null)!;
     happen(events, 1);
     await told();
     const { id } = first.take(1)![0]!;
@@ -75,20 +81,20 @@ describe("the events of an account", () => {
     happen(events, 3);
     await told();
 
-    expect(sinceOf(events.read("a1", id)!.take(10))).toEqual([0, 1, 2]);
+    expect(sinceOf(events.read("a1", "key", id)!.take(10))).toEqual([0, 1, 2]);
     for (let round = 0; round < KEPT_EVENTS / 500; round++) {
       happen(events, 500);
       await told();
     }
-    expect(events.read("a1", id)!.take(5_000)).toHaveLength(KEPT_EVENTS);
-    expect(events.read("a1", 1)!.take(5_000)).toHaveLength(KEPT_EVENTS);
-    expect(events.read("a1", id * 2)!.take(5_000)).toEqual([]);
+    expect(events.read("a1", "key", id)!.take(5_000)).toHaveLength(KEPT_EVENTS);
+    expect(events.read("a1", "key", 1)!.take(5_000)).toHaveLength(KEPT_EVENTS);
+    expect(events.read("a1", "key", id * 2)!.take(5_000)).toEqual([]);
     expect(clock.now).toBe(START);
   });
 
   it("are forgotten an hour after the last listener left", () => {
     const { events, clock } = set();
-    events.read("a1", null)!.close();
+    events.read("a1", "key", null)!.close();
     clock.now += 3_599_999;
     expect(events.hasListeners("a1")).toBe(true);
     clock.now += 1;
@@ -97,7 +103,7 @@ describe("the events of an account", () => {
 
   it("leave a reader behind that does not take them", async () => {
     const { events } = set();
-    const slow = events.read("a1", null)!;
+    const slow = events.read("a1", "key", null)!;
     happen(events, KEPT_EVENTS / 2);
     await slow.wait(1000);
     happen(events, KEPT_EVENTS / 2);
@@ -110,12 +116,16 @@ describe("the events of an account", () => {
     expect(slow.take(1)).toBeNull();
   });
 
-  it("have at most 50 listeners", () => {
+  it("have at most 50 listeners, and no key more than 20 of them", () => {
     const { events } = set();
-    const readers = Array.from({ length: MOST_READERS }, () => events.read("a1", null)!);
-    expect(events.read("a1", null)).toBeNull();
-    readers[0]!.close();
-    expect(events.read("a1", null)).not.toBeNull();
+    const listen = (keyId: string) => events.read("a1", keyId, null);
+    const first = Array.from({ length: MOST_READERS_OF_KEY }, () => listen("k1")!);
+    expect(listen("k1")).toBeNull();
+    for (let count = first.length; count < MOST_READERS; count++) expect(listen(`k${count}`)).not.toBeNull();
+    expect(listen("last")).toBeNull();
+    first[0]!.close();
+    expect(listen("k1")).not.toBeNull();
+    expect(listen("last")).toBeNull();
   });
 });
 
@@ -127,7 +137,7 @@ const everybody = async () => true;
 describe("the stream of one listener", () => {
   it("writes a comment at once, another while nothing happens, and ends with the gateway", async () => {
     const ending = new AbortController();
-    const reader = set().events.read("a1", null)!;
+    const reader = set().events.read("a1", "key", null)!;
     const stream = eventStream({
       mayReach: everybody,
       reader,
@@ -146,7 +156,7 @@ describe("the stream of one listener", () => {
   it("tells nothing more once the key is gone", async () => {
     const { events } = set();
     let known: typeof caller | null = caller;
-    const reader = events.read("a1", null)!;
+    const reader = events.read("a1", "key", null)!;
     const out = eventStream({
       mayReach: everybody,
       reader,
@@ -165,7 +175,7 @@ describe("the stream of one listener", () => {
 
   it("cuts off a socket that takes nothing, so that nothing is kept for it", async () => {
     const { events } = set();
-    const reader = events.read("a1", null)!;
+    const reader = events.read("a1", "key", null)!;
     const stream = eventStream({
       mayReach: everybody,
       reader,

@@ -30,7 +30,41 @@ describe("the name of a document", () => {
     expect(named('attachment; filename="../../etc/passwd"')).toBe("passwd.pdf");
     expect(named('attachment; filename="C:\\\\temp\\\\a.pdf"')).toBe("a.pdf");
     expect(named("attachment; filename*=UTF-8''a%E2%80%AEfdp.exe%00.pdf")).toBe("afdp.exe.pdf");
-    expect(named(`attachment; filename="${"x".repeat(400)}.pdf"`)).toMatch(/^x{236}\.pdf$/);
+    expect(named(`attachment; filename="${"x".repeat(400)}.pdf"`)).toMatch(/^x{251}\.pdf$/);
+  });
+
+  it("is at most 255 characters long, and plain, whatever names it", () => {
+    const unseen = "\r\n\u0000\u202e\u2066\u200b\u200f\ufeff\u061c\u2028\u0085";
+    for (const [words, expected] of [
+      ["x".repeat(65_000), `${"x".repeat(251)}.pdf`],
+      [`${".".repeat(65_000)}_`, "file.pdf"],
+      [`${"a.".repeat(32_000)}pdf`, /^(a\.){125}a\.pdf$/],
+      [`In${unseen}voice${unseen}`, "Invoice.pdf"],
+      ["../../etc/passwd", ".._.._etc_passwd.pdf"],
+      ["Rechnung 3/2024", "Rechnung 3_2024.pdf"],
+      [`${"x".repeat(250)}😀😀`, `${"x".repeat(250)}.pdf`],
+      ["\ud83d", "\ufffd.pdf"],
+      [unseen, "march 2026.pdf"],
+    ] as const) {
+      const name = documentName("pdf", words, null, URL);
+      expect(name.length).toBeLessThanOrEqual(255);
+      if (typeof expected === "string") expect(name).toBe(expected);
+      else expect(name).toMatch(expected);
+      // The same name in the address and in the header.
+      const escaped = encodeURIComponent(words.toWellFormed());
+      if (words.length < 1_000) {
+        expect(named(`attachment; filename*=UTF-8''${escaped}`).length).toBeLessThanOrEqual(255);
+        expect(documentName("pdf", "", null, `https://a.example/${escaped}`)).not.toMatch(/[\p{Cc}\u202e/]/u);
+      }
+    }
+  });
+
+  it("is cleaned in time that grows with its length", () => {
+    const before = process.cpuUsage();
+    for (const hostile of [".", "a.", "/", "\\", " ", "\u202e", "\ud83d", ". ", "./"])
+      for (const end of ["", "_", "."]) documentName("pdf", hostile.repeat(500_000) + end, null, URL);
+    // Microseconds, generous: what is quadratic takes minutes.
+    expect(process.cpuUsage(before).user).toBeLessThan(10_000_000);
   });
 
   it("is the last part of the address when nothing else names it", () => {

@@ -43,3 +43,35 @@ it("work that fails gives its turn back", async () => {
   await expect(turns("1", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await turns("1", async () => "next")).toBe("next");
 });
+
+it("whoever has nothing under way has a place kept, however much others ask for", async () => {
+  const turns = createTurns({ all: 4, each: 3, most: 6 });
+  const hostile = Array.from({ length: 24 }, slow);
+  const running = hostile.map((work, number) => turns(`account ${number % 2}`, work.work));
+  const [victim, second] = [slow(), slow()];
+  running.push(turns("victim", victim.work), turns("victim", second.work));
+  await turnOfTheLoop();
+  expect(hostile.filter(({ hasBegun }) => hasBegun())).toHaveLength(4);
+  expect([victim, second].map(({ hasBegun }) => hasBegun())).toEqual([true, false]);
+  hostile[0]!.end();
+  victim.end();
+  await turnOfTheLoop();
+  // The next place is for who has least, not for who has asked first.
+  expect(second.hasBegun()).toBe(true);
+  for (const each of [...hostile, second]) each.end();
+  await Promise.all(running);
+});
+
+it("who leaves while he waits takes no turn", async () => {
+  const turns = createTurns({ all: 1, each: 1 });
+  const [first, never] = [slow(), slow()];
+  const leaving = new AbortController();
+  const running = turns("a", first.work);
+  const waiting = turns("a", never.work, leaving.signal);
+  leaving.abort(new Error("gone"));
+  await expect(waiting).rejects.toThrow("gone");
+  first.end();
+  await running;
+  expect(await turns("a", async () => "next")).toBe("next");
+  expect(never.hasBegun()).toBe(false);
+});

@@ -110,6 +110,28 @@ describe("a file from the outside", () => {
     expect((await failureOf(http.download(`${url}/drips`, short, readAll))).message).toContain("complete");
   });
 
+  it("must keep to a least rate, which only the time counts for in which it is waited for", async () => {
+    const { url } = await startServer((request, response) => {
+      if (request.url === "/whole") return void response.end(Buffer.alloc(500));
+      const drip = setInterval(() => response.write("xx"), 20);
+      response.once("close", () => clearInterval(drip));
+    });
+    const http = safeFetch();
+    const least = limits({ leastRate: { bytes: 1_000, withinMs: 300 } });
+    const failed = await failureOf(http.download(`${url}/drips`, least, readAll));
+    expect(failed).toMatchObject({ problem: "timeout", message: expect.stringContaining("1000 bytes") });
+    // A file that ends may be shorter, and a reader that is slow is not the server's fault.
+    const slowly = await http.download(`${url}/whole`, least, async (answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer.body) {
+        chunks.push(chunk);
+        await new Promise((resolve) => setTimeout(resolve, 400));
+      }
+      return Buffer.concat(chunks);
+    });
+    expect(slowly).toHaveLength(500);
+  });
+
   it("that breaks off is unreachable, and what its reader throws stays what it is", async () => {
     const { url } = await startServer((_request, response) => {
       response.writeHead(200, { "content-length": "100" });

@@ -1,6 +1,15 @@
 import { createClient } from "@libsql/client";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Environment } from "../../../src/config.ts";
@@ -47,6 +56,19 @@ describe("a first start", () => {
     expect(mode(dataDir)).toBe("700");
     for (const file of ["master-key", "admin-token", "parley.db"])
       expect(mode(join(dataDir, file))).toBe("600");
+  });
+
+  it("takes a folder that others may look into from them, and one that is not its own alone it leaves and names", async () => {
+    const mine = temporaryFolder();
+    chmodSync(mine, 0o755);
+    await (await open(mine)).close();
+    expect(statSync(mine).mode & 0o777).toBe(0o700);
+
+    const shared = temporaryFolder();
+    writeFileSync(join(shared, "letter.txt"), "of somebody");
+    chmodSync(shared, 0o755);
+    await (await open(shared)).close();
+    expect(statSync(shared).mode & 0o777).toBe(0o755);
   });
 
   it("writes no secret that the environment gives", async () => {
