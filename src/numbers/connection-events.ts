@@ -15,6 +15,7 @@ interface EventsDeps {
   /** The number itself is online. */
   online(who: LinkedIdentity): void;
   closed(how: Closed): void;
+  waiting(count: number | null): void;
 }
 
 /** Turns what a connection tells into events of the number's life. @param isStale true once it is not the newest any more */
@@ -48,6 +49,7 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
       send({ type: "opened", own: device.number, who });
     }),
     closed: unlessStale(parts.closed),
+    waiting: unlessStale(parts.waiting),
     // Never stale: what was decrypted must be stored, whichever connection brought it.
     messages(messages) {
       if (life().phase === "refusing") return NO_INTAKE;

@@ -47,6 +47,8 @@ export interface NumberLife {
   readonly device: DeviceRecord;
   /** Milliseconds; null when nothing is scheduled. */
   readonly nextRetryAt: number | null;
+  /** How many stanzas WhatsApp still holds back; null when it has not said, or holds none. */
+  readonly waiting: number | null;
   /** What is shown for linking; null when nothing is. */
   shown(): LinkShown;
   isLinked(): boolean;

@@ -41,6 +41,9 @@ export function createNumber(deps: NumberDeps): NumberLife {
     get nextRetryAt() {
       return nextRetryAt(runner.life);
     },
+    get waiting() {
+      return runner.waiting;
+    },
     shown: () => session,
     isLinked: () => isLinked(runner.life),
     comesBack: () => comesBack(runner.life),

@@ -57,6 +57,8 @@ export interface Why {
   since: number;
   lastClose: DeviceRecord["lastClose"];
   nextRetryAt: number | null;
+  /** How many stanzas WhatsApp still holds back; null when it has not said, or holds none. */
+  waiting: number | null;
   /** One sentence for people. */
   advice: string;
 }
@@ -246,7 +248,14 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       const life = lives.get(deviceId);
       if (life === undefined) return null;
       const { state, since, lastClose } = life.device;
-      return { state, since, lastClose, nextRetryAt: life.nextRetryAt, advice: adviceFor(state, lastClose) };
+      return {
+        state,
+        since,
+        lastClose,
+        nextRetryAt: life.nextRetryAt,
+        waiting: life.waiting,
+        advice: adviceFor(state, lastClose),
+      };
     },
     state: (deviceId) => lives.get(deviceId)?.device.state ?? null,
     connection: (deviceId) => lives.get(deviceId)?.connection() ?? null,

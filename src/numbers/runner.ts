@@ -26,6 +26,8 @@ export interface LifeRunner {
   readonly usable: WhatsAppConnection | null;
   /** Known while the number has been online in this process. */
   readonly identity: LinkedIdentity | null;
+  /** How many stanzas WhatsApp still has for it; null when it has none, or nothing is known of it. */
+  readonly waiting: number | null;
   send(event: LifeEvent): void;
   /** Stores a change of the record, and the state when it is another. */
   save(change: DeviceChange): void;
@@ -46,6 +48,7 @@ interface Running {
   life: Life;
   usable: WhatsAppConnection | null;
   identity: LinkedIdentity | null;
+  waiting: number | null;
   planned: Cancel | null;
   loggingOut: Promise<void>;
 }
@@ -66,6 +69,9 @@ export function createLifeRunner(deps: NumberDeps, session: LinkSession, changes
     },
     get identity() {
       return running.identity;
+    },
+    get waiting() {
+      return running.waiting;
     },
     send(event) {
       const { state, effects } = step(running.life, event);
@@ -97,6 +103,7 @@ export function createLifeRunner(deps: NumberDeps, session: LinkSession, changes
     life: lifeAtStart(device.state, deps.linked),
     usable: null,
     identity: null,
+    waiting: null,
     planned: null,
     loggingOut: Promise.resolve(),
   };
@@ -138,6 +145,7 @@ function idle(running: Running): void {
   running.planned?.();
   running.planned = null;
   running.usable = null;
+  running.waiting = null;
 }
 
 function plan(running: Running, ms: number, type: "due" | "steady"): void {
@@ -158,6 +166,7 @@ function open(running: Running): void {
         send: runner.send,
         changed: runner.changed,
         closed,
+        waiting: (count) => void (running.waiting = count),
         online(who) {
           const opened = slot.current();
           running.identity = who;

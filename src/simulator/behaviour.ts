@@ -1,17 +1,20 @@
 import type { ServiceBehaviour } from "./surface/behaviour.ts";
 
-/** The service as it was last year. */
-const OFF: ServiceBehaviour = {
+/** The service as it is; what is off here is the service of last year. */
+const DEFAULTS: ServiceBehaviour = {
   wholePhash: false,
   accountSync: false,
-  backlogWindows: false,
+  backlogWindows: true,
   aggregatedReceipts: false,
   secretOutsideOwnCopy: false,
   sealedEdits: false,
 };
 
-/** The names of everything that can be switched on. */
-export const BEHAVIOURS = Object.keys(OFF) as (keyof ServiceBehaviour)[];
+/** The names of everything that can be switched. */
+export const BEHAVIOURS = Object.keys(DEFAULTS) as (keyof ServiceBehaviour)[];
 
-/** A service with some of its behaviour switched on. */
-export const behaviourOf = (on: Partial<ServiceBehaviour> = {}): ServiceBehaviour => ({ ...OFF, ...on });
+/** A service with some of its behaviour switched on or off. */
+export const behaviourOf = (chosen: Partial<ServiceBehaviour> = {}): ServiceBehaviour => ({
+  ...DEFAULTS,
+  ...chosen,
+});

@@ -4,7 +4,7 @@ import { startSimulator } from "./index.ts";
 import type { ReadyLine, ServiceBehaviour } from "./types.ts";
 
 /**
- * The simulator as a program: `npm run sim -- --port 0 --control-port 0 --seed x [--behaviour wholePhash] [--with-parent]`.
+ * The simulator as a program: `npm run sim -- --port 0 --control-port 0 --seed x [--behaviour wholePhash] [--behaviour no-backlogWindows] [--with-parent]`.
  * Prints one line of JSON when it is ready; ends on SIGTERM or SIGINT, and with `--with-parent` when stdin closes.
  */
 const { values } = parseArgs({
@@ -28,11 +28,13 @@ function whole(name: keyof typeof values, fallback?: number): number | undefined
   return Number(value);
 }
 
-/** @throws when the service knows no such behaviour */
-function behaviour(name: string): keyof ServiceBehaviour {
+/** `name` switches on, `no-name` off. @throws when the service knows no such behaviour */
+function behaviour(text: string): [keyof ServiceBehaviour, boolean] {
+  const name = text.replace(/^no-/, "");
   const known = BEHAVIOURS.find((one) => one === name);
-  if (!known) throw new Error(`--behaviour must be one of ${BEHAVIOURS.join(", ")}, not "${name}"`);
-  return known;
+  if (!known)
+    throw new Error(`--behaviour must be one of ${BEHAVIOURS.join(", ")}, or no-… of one, not "${text}"`);
+  return [known, name === text];
 }
 
 const simulator = await startSimulator({
@@ -42,7 +44,7 @@ const simulator = await startSimulator({
   qrRefs: whole("qr-refs"),
   qrFirstMs: whole("qr-first-ms"),
   qrNextMs: whole("qr-next-ms"),
-  behaviour: Object.fromEntries(values.behaviour.map((name) => [behaviour(name), true])),
+  behaviour: Object.fromEntries(values.behaviour.map(behaviour)),
 });
 
 const end = (): void => void simulator.stop().finally(() => process.exit(0));

@@ -187,9 +187,11 @@ export interface WhatsAppEvents {
   passkey(request: PasskeyRequest | null, withinMs: number): void;
   /** The QR or code was used; credentials are stored. A restart of the connection (515) follows. */
   linked(identity: LinkedIdentity): void;
-  /** Logged in and ready to send. */
+  /** Logged in, ready to send, and everything that WhatsApp had kept has come. */
   open(identity: LinkedIdentity): void;
   closed(closed: Closed): void;
+  /** How many stanzas WhatsApp still has for this number; null: none, or nothing is known of it any more. */
+  waiting(count: number | null): void;
   /**
    * New messages, in arrival order, before anything of them is stored: what storing them takes (T1) becomes part of the
    * commit that moves the ratchet. May be called again for the same messages when that commit was not made.

@@ -139,6 +139,7 @@ export class NumberRun {
 const deaf = {
   qr: () => undefined,
   passkey: () => undefined,
+  waiting: () => undefined,
   linked: () => undefined,
   open: () => undefined,
   closed: () => undefined,

@@ -121,6 +121,8 @@ export interface TestNumber {
   received: Incoming[];
   receipts: MessageReceipt[];
   closes: Closed[];
+  /** How much WhatsApp still had, as it was told. */
+  waiting: (number | null)[];
   identity: LinkedIdentity | null;
   linked: number;
   opens: number;
@@ -196,6 +198,7 @@ function testNumber(
     received: [],
     receipts: [],
     closes: [],
+    waiting: [],
     identity: null,
     linked: 0,
     opens: 0,
@@ -205,6 +208,7 @@ function testNumber(
       current = await whatsapp.connect(deviceId, {
         qr: (text) => void number.qrs.push(text),
         passkey: () => undefined,
+        waiting: (count) => void number.waiting.push(count),
         linked: () => void number.linked++,
         open(identity) {
           number.identity = identity;

@@ -133,6 +133,7 @@ async function startEcho(simulator: Simulator, store: Store) {
     connection = await whatsapp.connect(1, {
       qr: (text) => void qrs.push(text),
       passkey: () => undefined,
+      waiting: () => undefined,
       linked: () => undefined,
       open(known) {
         identity = known;

@@ -55,6 +55,7 @@ async function scanned(rule?: PasskeyRule): Promise<Linking> {
   const connection = await whatsapp.connect(1, {
     qr: (text) => void qrs.push(text),
     passkey: (request) => void requests.push(request),
+    waiting: () => undefined,
     linked: () => void linked++,
     open: () => undefined,
     closed: ({ code, reason }) => void closes.push(`${code} ${reason}`),

@@ -1,6 +1,6 @@
 /**
- * What WhatsApp does since 2026 and this simulator shows only when it is asked to. Everything is off by default: the service of
- * the year before.
+ * What WhatsApp does since 2026, each behaviour under a name. Which are on by default stands in `simulator/behaviour.ts`; off is the
+ * service of the year before.
  */
 export interface ServiceBehaviour {
   /**

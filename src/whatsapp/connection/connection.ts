@@ -104,7 +104,12 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   const turns = takeTurns(socket, parts);
   attach(socket, deps, parts);
   const { time } = deps.store;
-  const caughtUp = watchCaughtUp(socket, time);
+  const caughtUp = watchCaughtUp(socket, {
+    time,
+    unread: () => parts.stanzas.waiting().messages,
+    tell: deps.events.waiting,
+    end: parts.end,
+  });
   const passkey = createPasskeyLinking({
     ...deps,
     socket,

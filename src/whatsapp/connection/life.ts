@@ -104,7 +104,10 @@ export function live(context: LifeDeps): Life {
       context.tally.opened();
       void context.caughtUp.done.then(() => (open ? context.recovery.caughtUp() : undefined));
       const identity = identityOf(auth.creds);
-      if (identity) tell(() => events.open(identity));
+      // Live messages come after what waited: until then it would be said to be online, and be deaf.
+      void context.caughtUp.usable.then(() => {
+        if (open && identity) tell(() => events.open(identity));
+      });
     }
     if (update.connection === "close") ended(update.lastDisconnect?.error);
   });

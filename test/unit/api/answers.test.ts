@@ -333,6 +333,7 @@ describe("further answers", () => {
           since: 0,
           lastClose: { code: 503, reason: "unavailable", at: 5 },
           nextRetryAt: 9,
+          waiting: null,
           advice: "Wait.",
         }),
         logout: async () => {},
@@ -367,7 +368,14 @@ describe("further answers", () => {
 
   it("say in /why what waits for WhatsApp's media service, unless there is worse to say", async () => {
     const adviceOf = async (state: "connected" | "connecting"): Promise<string> => {
-      const why = { state, since: 0, lastClose: null, nextRetryAt: null, advice: "Something else." };
+      const why = {
+        state,
+        since: 0,
+        lastClose: null,
+        nextRetryAt: null,
+        waiting: null,
+        advice: "Something else.",
+      };
       const reason = "WhatsApp's media host answered 503.";
       const app = createRoutesApp({
         outbox: { waitsForMedia: () => ({ since: 0, chats: 2, reason }) },
