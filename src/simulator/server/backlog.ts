@@ -43,12 +43,14 @@ export function createBacklog(needs: Needs): Backlog {
       const { connection } = device;
       if (!connection || !device.active) return;
       const waiting = device.queue.waiting().filter(({ held }) => !held);
-      if (waiting.length > 0) announce(connection, waiting);
+      const isHeld = anyHook(needs.hooks.hold, device);
+      // Whoever keeps everything back says nothing of it.
+      if (waiting.length > 0 && !isHeld) announce(connection, waiting);
       const drain = { device, connection, left: waiting, sent: 0 };
       const asks = needs.behaviour.backlogWindows && device.account.kind === "owner" && device.id !== 0;
       if (asks) drains.set(connection, drain);
       device.isDraining = asks;
-      if (anyHook(needs.hooks.hold, device)) endDrain(needs, drain);
+      if (isHeld) endDrain(needs, drain);
       else sendNext(needs, drain, asks ? PRIMER : Infinity);
       needs.changed();
     },
