@@ -1,9 +1,9 @@
-import { defineBot, fields, type AnyContext } from "parley";
+import { defineBot, fields, url, type AnyContext } from "parley";
 import { z } from "zod";
 
 /** Where leads go: an address that takes JSON by POST. Without it the bot passes every message on. */
 const config = z.object({
-  crmUrl: z.url().optional(),
+  crmUrl: url().optional(),
   /** Sent as `Authorization: Bearer …`. */
   crmToken: z.string().optional(),
 });
@@ -23,7 +23,7 @@ interface Retry {
   tries: number;
 }
 
-const CRM_TIMEOUT_MS = 10_000;
+const CRM_TIME = "10s";
 const MOST_TRIES = 20;
 
 export default defineBot({ enable: "bound", config }, (b) => {
@@ -61,22 +61,16 @@ export default defineBot({ enable: "bound", config }, (b) => {
 async function report(ctx: AnyContext, { lead, key, tries }: Retry): Promise<void> {
   try {
     // What the step gave is stored: after a crash the handler runs again, the request does not.
-    await ctx.step("crm", (signal) =>
-      post(ctx.config as Config, { ...lead, from: ctx.from.number }, key, signal),
-    );
+    await ctx.step("crm", (signal) => post(ctx, { ...lead, from: ctx.from.number }, key, signal));
   } catch (error) {
     ctx.log.warn({ err: error, tries }, "the CRM did not take a lead");
     if (tries + 1 < MOST_TRIES) ctx.after("10m", "retry", { lead, key, tries: tries + 1 });
   }
 }
 
-async function post(
-  { crmUrl, crmToken }: Config,
-  lead: object,
-  key: string,
-  signal: AbortSignal,
-): Promise<number> {
-  const response = await fetch(crmUrl!, {
+async function post(ctx: AnyContext, lead: object, key: string, signal: AbortSignal): Promise<number> {
+  const { crmUrl, crmToken } = ctx.config as Config;
+  const response = await ctx.fetch(crmUrl!, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -85,7 +79,8 @@ async function post(
       ...(crmToken !== undefined && { authorization: `Bearer ${crmToken}` }),
     },
     body: JSON.stringify(lead),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(CRM_TIMEOUT_MS)]),
+    timeout: CRM_TIME,
+    signal,
   });
   if (!response.ok) throw new Error(`The CRM answered ${response.status}.`);
   return response.status;

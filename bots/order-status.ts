@@ -1,12 +1,9 @@
-import { defineBot } from "parley";
+import { defineBot, url } from "parley";
 import { z } from "zod";
 
 /** Where orders are looked up: `{order}` stands for the number. Without it the bot passes every message on. */
 const config = z.object({
-  lookupUrl: z
-    .url()
-    .refine((url) => url.includes("{order}"), "needs {order} where the number belongs")
-    .optional(),
+  lookupUrl: url({ including: "{order}" }).optional(),
 });
 
 /** What the shop's system answers. More fields do no harm. */
@@ -24,7 +21,7 @@ const SENTENCES = {
 };
 
 /** People wait for the answer: a shop that takes longer is told apart from an order that does not exist. */
-const LOOKUP_MS = 5_000;
+const LOOKUP_TIME = "5s";
 
 export default defineBot({ enable: "bound", config, limits: { timeout: "10s" } }, (b) => {
   // "Where is my order 1042?", "order #1042", "Order status 1042"
@@ -32,11 +29,9 @@ export default defineBot({ enable: "bound", config, limits: { timeout: "10s" } }
     const { lookupUrl } = ctx.config;
     if (lookupUrl === undefined) return ctx.next();
     const order = ctx.match[1]!;
-    const url = lookupUrl.replace("{order}", order);
     try {
       // Looking up twice does no harm, so this needs no ctx.step.
-      const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(LOOKUP_MS)]);
-      const response = await fetch(url, { signal });
+      const response = await ctx.fetch(lookupUrl.replace("{order}", order), { timeout: LOOKUP_TIME });
       if (response.status === 404)
         return ctx.reply(`We have no order ${order}. Is it the number in your confirmation e-mail?`);
       if (!response.ok) throw new Error(`The shop answered ${response.status}.`);

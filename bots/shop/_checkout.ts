@@ -61,7 +61,7 @@ async function order(ctx: ShopContext, delivery: Delivery): Promise<void> {
   try {
     const key = ctx.idempotencyKey("order");
     // Placed once: after a crash the stored number is given back instead of ordering again.
-    number = await ctx.step("order", (signal) => placeOrder(ctx.config, cart, delivery, key, signal));
+    number = await ctx.step("order", (signal) => placeOrder(ctx, cart, delivery, key, signal));
   } catch (error) {
     ctx.log.error({ err: error }, "an order could not be placed");
     return ctx.reply(

@@ -75,7 +75,7 @@ function ordering(b: Shop): void {
   b.keyword(["my order", "my orders", "last order"], async (ctx) => {
     const last = ctx.session.orders.at(-1);
     if (last === undefined) return ctx.reply("You have not ordered anything yet. Write “shop” to begin.");
-    const state = await orderState(ctx.config, last.number, ctx.signal);
+    const state = await orderState(ctx, last.number);
     ctx.reply(
       state === null
         ? `I cannot look up ${last.number} at the moment. Please try again later, or write “person”.`

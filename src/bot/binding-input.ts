@@ -1,5 +1,7 @@
 import { GatewayError } from "../model/errors.ts";
 import type { BotRegistry } from "./registry.ts";
+import { OutboundError } from "../net/errors.ts";
+import { addressesIn } from "./url.ts";
 import { validate } from "./standard-schema.ts";
 import type { Bot } from "./types.ts";
 
@@ -80,17 +82,47 @@ export async function readConfig(
   return "problems" in read ? read : { value: read.value as Record<string, unknown> };
 }
 
-/** @throws {GatewayError} INVALID_PARAMETERS when the schema of a bot that is on refuses its settings */
-export async function refuseConfigs(bindings: readonly Binding[], registry: BotRegistry): Promise<void> {
+/** @throws {GatewayError} INVALID_PARAMETERS when the schema of a bot that is on refuses its settings, URL_NOT_ALLOWED */
+export async function refuseConfigs(
+  bindings: readonly Binding[],
+  registry: BotRegistry,
+  checkUrl: (url: string) => Promise<void>,
+): Promise<void> {
   const problems: string[] = [];
+  const addresses: { place: string; url: string }[] = [];
   for (const { id, enabled, config } of bindings) {
     const bot = registry.bots.find((known) => known.id === id);
     if (!bot || !enabled) continue;
     const read = await readConfig(bot, config ?? {});
     if ("problems" in read)
       problems.push(...read.problems.map((problem) => `Bot "${id}": config ${problem}`));
+    else
+      for (const [path, url] of addressesIn(read.value))
+        addresses.push({ place: `Bot "${id}": config ${path}`, url });
   }
   if (problems.length > 0) throw invalid(problems);
+  if (addresses.length > MOST_ADDRESSES)
+    throw invalid([
+      `config may hold ${MOST_ADDRESSES} addresses in one request, these are ${addresses.length}.`,
+    ]);
+  await refuseAddresses(addresses, checkUrl);
+}
+
+/** Each is looked up: nobody may let the gateway ask for thousands of names. */
+const MOST_ADDRESSES = 50;
+
+async function refuseAddresses(
+  addresses: readonly { place: string; url: string }[],
+  checkUrl: (url: string) => Promise<void>,
+): Promise<void> {
+  const problems: string[] = [];
+  for (const { place, url } of addresses)
+    await checkUrl(url).catch((error: unknown) => {
+      if (!(error instanceof OutboundError)) throw error;
+      problems.push(`${place}: ${error.message}`);
+    });
+  if (problems.length > 0)
+    throw new GatewayError("URL_NOT_ALLOWED", problems[0]!, { fields: { bots: problems } });
 }
 
 function invalid(problems: string[]): GatewayError {

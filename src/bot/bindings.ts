@@ -1,5 +1,6 @@
 import { botBindings } from "../../drizzle/schema.ts";
 import { giveWay } from "../model/give-way.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
 import { openOnceClear } from "../store/once-clear.ts";
 import { defineQuery } from "../store/query.ts";
 import type { SecretBox, Statement, Store } from "../store/store.ts";
@@ -39,7 +40,7 @@ export interface Bindings {
    * Replaces the bindings of a number, at once in force. Bots that are not listed have their default.
    *
    * @param input `[{id, enabled, priority?, config?}]`, `priority` 0–100
-   * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance an unknown id
+   * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance an unknown id; URL_NOT_ALLOWED
    */
   put(deviceId: number, input: unknown): Promise<BoundBot[]>;
   /**
@@ -47,7 +48,7 @@ export interface Bindings {
    * nothing was said so far begins with its own default.
    *
    * @param input `[{id, enabled?, priority?, config?}]`; `priority` and `config` null: the bot's own
-   * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance settings that the bot's schema refuses
+   * @throws {GatewayError} INVALID_PARAMETERS with the fields, for instance settings that the bot's schema refuses; URL_NOT_ALLOWED
    */
   change(deviceId: number, input: unknown): Promise<BoundBot[]>;
   /** Other bots from now on: what runs ends with the old ones. */
@@ -62,12 +63,18 @@ export interface Bindings {
   forget(deviceId: number): void;
 }
 
+/** What is known elsewhere: which bots hold everybody up, and where requests may go. */
+interface Around extends Pick<Blocking, "of"> {
+  /** @throws {OutboundError} `not_allowed` */
+  checkUrl: SafeFetch["check"];
+}
+
 /** Rows of `bot_bindings`, and the table of routes that follows from them for every number. */
 export function createBindings(
   store: Store,
   first: BotRegistry,
   onProblem: (text: string) => void,
-  blocking: Pick<Blocking, "of"> = { of: () => null },
+  around: Around = { of: () => null, checkUrl: async () => undefined },
 ): Bindings {
   const bound = new Map<number, Map<string, Binding>>();
   const tables = new Map<number, RouteTable>();
@@ -133,7 +140,7 @@ export function createBindings(
     return bots.map((bot) => {
       const binding = bindings.get(bot.id);
       return {
-        ...withBlocked(bot, blocking),
+        ...withBlocked(bot, around),
         enabled: (bot.error === undefined || bot.kept === true) && (binding?.enabled ?? bot.enable === "all"),
         priority: binding?.priority ?? bot.priority,
         config: binding?.config ?? null,
@@ -142,7 +149,7 @@ export function createBindings(
   }
 
   async function replace(deviceId: number, bindings: Binding[], checked = bindings): Promise<BoundBot[]> {
-    await refuseConfigs(checked, registry);
+    await refuseConfigs(checked, registry, around.checkUrl);
     await store.writer.commit([
       { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
       ...bindings.map((binding) => insert(store.box, deviceId, binding)),

@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import { milliseconds } from "./duration.ts";
+import type { FetchOptions } from "./fetching.ts";
 import { ContextClosedError, noEffects, type Effects } from "./effects.ts";
 import { createSending } from "./sending.ts";
 import type { AnyContext, Bot, Dialogue, Message, ReceivedFile } from "./types.ts";
@@ -10,6 +11,8 @@ export interface ContextServices {
   step<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
   idempotencyKey(key: string): string;
   file(signal: AbortSignal): Promise<ReceivedFile>;
+  /** @param turn aborts when the handler has ended, however it did */
+  fetch(address: string | URL, options: FetchOptions, turn: AbortSignal): Promise<Response>;
   translate(languages: readonly string[], key: string, values?: Readonly<Record<string, unknown>>): string;
 }
 
@@ -45,6 +48,7 @@ export function openContext(input: ContextInput): OpenContext {
   const { message } = stored;
   let closed: string | null = null;
   let controller: AbortController | null = null;
+  let asking: AbortController | null = null;
   let logger: Logger | null = null;
   let session = input.session;
   const vars: Record<string, unknown> = {};
@@ -153,6 +157,11 @@ export function openContext(input: ContextInput): OpenContext {
       open("file");
       return services.file(signal());
     },
+    async fetch(address, options = {}) {
+      open("fetch");
+      asking ??= new AbortController();
+      return services.fetch(address, options, asking.signal);
+    },
     t: (key, values) => services.translate(languages(), key, values),
     setLocale(locale) {
       open("setLocale");
@@ -168,6 +177,8 @@ export function openContext(input: ContextInput): OpenContext {
     close(why, abort) {
       closed ??= why;
       if (abort) controller?.abort(new ContextClosedError("signal", why));
+      // Nobody is left who could read an answer.
+      asking?.abort(new ContextClosedError("fetch", why));
     },
   };
 }

@@ -22,6 +22,9 @@ export type {
   Question,
   Values,
 } from "./dialogues/index.ts";
+export { OutboundError } from "../net/errors.ts";
+export { url, type UrlOptions } from "./url.ts";
+export type { FetchOptions } from "./fetching.ts";
 export type { Duration } from "./duration.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export type {

@@ -2,11 +2,13 @@ import type { Logger } from "../log.ts";
 import type { Answer, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Time } from "../model/time.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement } from "../model/statement.ts";
 import { blockedFor, createStopwatch, type Blocking, type Stopwatch } from "./blocking.ts";
 import { toRows, type Before, type BotMedia } from "./to-rows.ts";
 import type { ContextServices } from "./context.ts";
+import { fetchFor } from "./fetching.ts";
 import { translate, type Locales } from "./locales.ts";
 import { describeError, runHandler, type HandlerOutcome, type Limits, type Work } from "./run.ts";
 import type { RunningBots } from "./running.ts";
@@ -27,6 +29,8 @@ export interface TurnsDeps {
   state: BotState;
   media: BotMedia;
   files: BotFiles;
+  /** What `ctx.fetch` asks. */
+  http: Pick<SafeFetch, "request">;
   locales: () => Locales;
   config: { botTimeoutMs: number; takeoverMinutes: number };
   /** For `ctx.idempotencyKey`: the same for the same message. */
@@ -211,7 +215,7 @@ function sessionFor(options: NonNullable<Bot["session"]>, stored: StoredSession 
 
 /** What a handler reaches outside of itself; `lost` is told when it was the database that failed, whatever becomes of that. */
 function servicesFor(
-  { files, locales, hmac }: TurnsDeps,
+  { files, http, locales, hmac }: TurnsDeps,
   bot: Bot,
   stored: StoredMessage,
   steps: Steps,
@@ -234,6 +238,7 @@ function servicesFor(
       telling(steps.run(key, (inTime) => stopwatch.during(() => work(inTime)), signal)),
     idempotencyKey: (key) => hmac(`${deviceId}:${inboxId}:${bot.id}:${key}`),
     file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
+    fetch: (address, options, turn) => telling(fetchFor(http, address, options, turn)),
     translate: (languages, key, values) => translate(locales(), languages, key, values),
   };
 }

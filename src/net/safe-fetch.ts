@@ -10,14 +10,17 @@ import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredenti
 
 /** A request to somebody else's server, and what it may cost. */
 export interface OutboundRequest {
-  method: "GET" | "POST";
+  method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** For everything together: connecting, redirects, the last byte of the answer. */
   timeoutMs: number;
   /** Default 1 MiB, counted as the bytes arrive. */
   maxBytes?: number;
-  /** How many redirects a GET follows, each checked like the first address. Default 0: a 3xx is the answer. */
+  /**
+   * How many redirects a GET or HEAD follows, each checked like the first address. What says who asks goes to the first
+   * server only. Default 0: a 3xx is the answer.
+   */
   maxRedirects?: number;
   /** Ends the request early; it then fails with this signal's reason. */
   signal?: AbortSignal;
@@ -121,16 +124,28 @@ async function followTo(
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   let url = parseUrl(first);
-  const hops = request.method === "GET" ? (request.maxRedirects ?? 0) : 0;
+  const follows = request.method === "GET" || request.method === "HEAD";
+  const hops = follows ? (request.maxRedirects ?? 0) : 0;
+  let sent = request;
   for (let followed = 0; ; followed++) {
-    const response = await send(url, request, signal);
+    const response = await send(url, sent, signal);
     const next = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
     if (hops === 0 || next === null) return readAnswer(response, url, request.maxBytes ?? DEFAULT_MAX_BYTES);
     await response.body?.cancel();
     if (followed >= hops)
       throw new OutboundError("redirects", `More than ${hops} redirects, or a circle of them.`);
+    const before = url;
     url = parseUrl(next, url);
+    if (url.origin !== before.origin) sent = { ...sent, headers: withoutSecrets(sent.headers) };
   }
+}
+
+const SECRET_HEADERS = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+/** Who is sent to another server does not tell it what he told the first. */
+function withoutSecrets(headers: Record<string, string> = {}): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name.toLowerCase()));
+  return Object.fromEntries(kept);
 }
 
 async function readAnswer(response: Response, url: URL, maxBytes: number): Promise<OutboundAnswer> {

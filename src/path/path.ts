@@ -55,6 +55,8 @@ export interface MessagePathDeps {
     registry: BotRegistry;
     /** As they are now: bots are read again while the gateway runs. */
     locales(): Locales;
+    /** What `ctx.fetch` asks. Default: `http` of the path. */
+    http?: Pick<SafeFetch, "request">;
     /** Told who runs. */
     running?: Pick<RunningBots, "begin">;
     /** Limits handlers, which do real work even where a test moves the store's time. Default: that one. */
@@ -191,6 +193,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
   const { store, config, log, connections, observers, stopping, files } = deps;
   const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem), {
     of: (id) => bots.blocking.of(id),
+    checkUrl: deps.http.check,
   });
   const alarm = createAlarm(store.time);
   const state = createBotState(store, alarm.expect);
@@ -199,6 +202,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     state,
     media: files.outgoing,
     files: files.received,
+    http: deps.bots.http ?? deps.http,
     locales: deps.bots.locales,
     config,
     hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),

@@ -71,6 +71,10 @@ function block(what: string): NetworkBlockedError {
 }
 
 const HERE = fileURLToPath(import.meta.url);
+/** Where this is no bundle, what stands between a bot and here lies in files of its own. */
+const BETWEEN = HERE.replaceAll("\\", "/").endsWith("/src/testing/network.ts")
+  ? ["bot", "net", "testing"].map((folder) => fileURLToPath(new URL(`../${folder}/`, import.meta.url)))
+  : [];
 
 /** File and line of who made the call: the first that is neither Node's, nor a package's, nor this file. */
 function callSite(): string | null {
@@ -78,7 +82,10 @@ function callSite(): string | null {
   const frames = stack.split("\n").slice(1);
   const own = frames.find(
     (frame) =>
-      !/node:|node_modules|<anonymous>/.test(frame) && !frame.includes(HERE) && /:\d+:\d+\)?$/.test(frame),
+      !/node:|node_modules|<anonymous>/.test(frame) &&
+      !frame.includes(HERE) &&
+      !BETWEEN.some((folder) => frame.includes(folder)) &&
+      /:\d+:\d+\)?$/.test(frame),
   );
   return own === undefined ? null : own.trim().replace(/^at (?:async )?(?:.*\()?(.*?)\)?$/, "$1");
 }

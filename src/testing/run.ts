@@ -14,6 +14,7 @@ import type { Store } from "../store/store.ts";
 import type { Clock } from "./clock.ts";
 import { createWaits, type Waits } from "./clock.ts";
 import { createLife, mortalStore, type CrashPlan, type Life } from "./life.ts";
+import { requestFromStubs } from "./request.ts";
 import type { Wire } from "./wire.ts";
 
 /** The one number of a test chat. */
@@ -84,6 +85,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
     directory: { canonicalChat: async (_deviceId, jid) => jid },
     bots: {
       registry: options.registry,
+      http: { request: requestFromStubs },
       locales: () => options.locales,
       running: {
         begin() {

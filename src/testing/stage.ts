@@ -131,10 +131,11 @@ function settingsOf(folder: string, options: TestChatOptions): Config {
 
 /** One line of the log, for people. */
 function readComplaint(line: string): string {
-  const { msg, error } = JSON.parse(line) as {
+  const { msg, err, error } = JSON.parse(line) as {
     msg: string;
-    error?: { type?: string; message?: string } | string;
+    err?: { type?: string; message?: string };
+    error?: string;
   };
-  const detail = typeof error === "object" ? `${error.type ?? ""} ${error.message ?? ""}`.trim() : error;
-  return detail ? `${msg}: ${detail}` : msg;
+  const detail = [err?.type, err?.message, error].filter((part) => part !== undefined).join(" ");
+  return detail === "" ? msg : `${msg}: ${detail}`;
 }

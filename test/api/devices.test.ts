@@ -233,4 +233,26 @@ describe("/bots", () => {
       refused(400, "INVALID_PARAMETERS"),
     );
   });
+
+  it("looks at the addresses in a bot's settings when they are saved", async () => {
+    const key = await keyWithNumber();
+    const path = `/devices/${NUMBER}/bots`;
+    const save = (lookupUrl: unknown) =>
+      gateway.put(path, { bots: [{ id: "order-status", enabled: true, config: { lookupUrl } }] }, { key });
+    for (const inside of ["127.0.0.1", "[::1]", "localhost", "169.254.169.254", "10.0.0.1", "0x7f.1"])
+      expect(await save(`http://${inside}/{order}`), inside).toMatchObject(refused(422, "URL_NOT_ALLOWED"));
+    for (const none of ["shop", "ftp://shop.example/{order}", "https://shop.example/", "file:///{order}", 7])
+      expect(await save(none), String(none)).toMatchObject(refused(400, "INVALID_PARAMETERS"));
+    const changed = await gateway.patch(
+      path,
+      { bots: [{ id: "shop", enabled: true, config: { ordersUrl: "http://127.0.0.1:9/" } }] },
+      { key },
+    );
+    expect(changed).toMatchObject(refused(422, "URL_NOT_ALLOWED"));
+    expect(changed.body.errors.fields.bots[0]).toContain('Bot "shop": config ordersUrl');
+    expect((await gateway.get(path, { key })).body["data"]).not.toContainEqual(
+      expect.objectContaining({ enabled: true }),
+    );
+    expect(await save("https://198.51.100.7.example/{order}")).toMatchObject({ status: 200 });
+  });
 });

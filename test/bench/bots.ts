@@ -191,6 +191,7 @@ function botAnswerers(definition: Definition) {
       state: createBotState(store),
       media: { prepare: unused },
       files: { read: unused },
+      http: { request: unused },
       locales: () => new Map(),
       config: { botTimeoutMs: 10_000, takeoverMinutes: 30 },
       hmac: (text) => text,

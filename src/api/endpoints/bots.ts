@@ -70,6 +70,7 @@ export const putDeviceBots = endpoint({
   access: bots,
   summary: "Set which bots answer at a number; a bot that is not listed does as it says itself",
   message: "Bots of the device saved.",
+  errors: ["URL_NOT_ALLOWED"],
   input: bindings(binding),
   output: listOf(boundBot),
 });
@@ -80,6 +81,7 @@ export const patchDeviceBots = endpoint({
   access: bots,
   summary: "Change single bots at a number; what is not named stays as it is",
   message: "Bots of the device saved.",
+  errors: ["URL_NOT_ALLOWED"],
   input: bindings(bindingChange),
   output: listOf(boundBot),
 });

@@ -1,6 +1,7 @@
 import type { ChatKind } from "../../model/messages.ts";
 import type { DialogueState, Idle, Turn } from "./dialogue.ts";
 import type { Duration } from "../duration.ts";
+import type { FetchOptions } from "../fetching.ts";
 import type { Message } from "./message.ts";
 
 /** Structured log lines of the bot; never put into them what people wrote. */
@@ -168,6 +169,13 @@ export interface Context<
   after(delay: Duration, key: string, data?: unknown): void;
   /** Forgets a timer that is not due yet. */
   cancelTimer(key: string): void;
+  /**
+   * `fetch`, for addresses that somebody else wrote down: never into a private network unless `ALLOW_PRIVATE_NETWORK` allows
+   * it, each redirect checked again, with limits of time and size. It ends with the handler. The answer is read already.
+   *
+   * @throws {OutboundError} when there is no answer that may be used; `problem` says why
+   */
+  fetch(address: string | URL, options?: FetchOptions): Promise<Response>;
   /** The message's file. @throws when it has none, or WhatsApp does not give it */
   file(): Promise<ReceivedFile>;
   /** A text of `locales/<language>.json`, `{name}` replaced by `values.name`; the key itself when there is none. */

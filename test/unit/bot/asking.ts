@@ -30,6 +30,7 @@ export function asking(options: AskingOptions) {
       state: createBotState({ ...store, now }),
       media: { prepare: unavailable },
       files: { read: unavailable },
+      http: { request: unavailable },
       locales: () => locales,
       config: { botTimeoutMs, takeoverMinutes: 30 },
       hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),

@@ -8,6 +8,7 @@ import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import type { Store } from "../../../src/store/store.ts";
+import type { SafeFetch } from "../../../src/net/safe-fetch.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 import { DEVICE, manualClock, scriptedLine, until, type Line } from "../outbox/harness.ts";
 import { startPath, type Decision, type PathRun } from "../path/harness.ts";
@@ -22,6 +23,7 @@ export type Bots = Record<string, AnyDefinition>;
 export interface HarnessOptions extends Partial<Pick<BotAnswerersDeps, "media" | "files" | "stopping">> {
   env?: Record<string, string>;
   config?: Record<string, unknown>;
+  http?: SafeFetch;
   locales?: Record<string, unknown>;
   botTimeoutMs?: number;
   /** Asked last. */
@@ -85,6 +87,7 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
       env: { BOT_TIMEOUT_MS: String(options.botTimeoutMs ?? 10_000), ...options.env },
       ...(options.media && { media: options.media }),
       ...(options.files && { files: options.files }),
+      ...(options.http && { http: options.http }),
       ...(options.stopping && { stopping: options.stopping }),
       ...(options.webhook && { answerers: [options.webhook] }),
       ...(options.wrap && { wrap: options.wrap }),

@@ -8,7 +8,7 @@ import type { Answerer } from "../../../src/model/answerer.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import { sharedAbort } from "../../../src/model/shared-abort.ts";
 import { createTime, timeWithClock, type Time } from "../../../src/model/time.ts";
-import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
+import { createSafeFetch, type SafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createObservers, type Observers } from "../../../src/path/observers.ts";
 import { createMessagePath, type MessagePath, type MessagePathDeps } from "../../../src/path/path.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
@@ -54,6 +54,8 @@ export interface PathOptions {
   media?: MessagePathDeps["files"]["outgoing"];
   files?: Pick<MessagePathDeps["files"]["received"], "read">;
   stopping?: AbortSignal;
+  /** Default: everything may be reached. */
+  http?: SafeFetch;
   wrap?: (store: Store) => Store;
 }
 
@@ -79,7 +81,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
   const unavailable = () => Promise.reject(new Error("no files here"));
   const none = { error: "no files here" };
   const sources = Object.entries(bots).map(([id, exported]) => ({ id, file: id, exported }));
-  const http = createSafeFetch({ allowPrivateNetwork: true });
+  const http = options.http ?? createSafeFetch({ allowPrivateNetwork: true });
   const path = createMessagePath({
     store,
     config,
