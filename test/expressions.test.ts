@@ -16,6 +16,9 @@ const NOT_ON_FOREIGN_TEXT: Exceptions = {
     '/(?:from|import)\\s*\\(?\\s*"(\\.[^"]+)\\.ts"/g': "declarations that the build has just made",
     '/((?:from|import)\\s*\\(?\\s*"\\.[^"]+)\\.ts"/g': "declarations that the build has just made",
   },
+  "src/build/one-script.ts": {
+    "/^export (?:default [^\\n]*|\\{[^}]*\\});?$/gm": "modules that the build has just made",
+  },
   "src/cli/reference/sources.ts": {
     "/^[ \\t]*\\n?[ \\t]*(?:\\|[ \\t]*)?$/": "the sources themselves, for docs/reference.md",
     "/\\n?[ \\t]*$/": "the sources themselves, for docs/reference.md",
@@ -35,7 +38,7 @@ const LINEAR_ALL_THE_SAME: Exceptions = {
     '/;\\s*filename\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))/i':
       "a backslash always takes the next character with it, so each text is cut in one way only, and a further beginning has a quote that ends the group",
   },
-  "src/media/text.ts": {
+  "src/media/decoder/text.ts": {
     "/^(?:<\\?[^]*?\\?>|<!--[^]*?-->|<!doctype(?:[^>[]|\\[[^\\]]*\\])*>)\\s*/i":
       "bound to the beginning; a bracket is taken by one alternative only, and reaches to the next closing one",
   },
