@@ -3,7 +3,7 @@ import { statfsSync, statSync } from "node:fs";
 import { readMeta } from "./key-check.ts";
 import { ONCE_CLEAR_ROWS, TRACES_ROW } from "./once-clear.ts";
 
-/** A `VACUUM` of that much takes two seconds; a start is not to take minutes. */
+/** A `VACUUM` of that much takes some seconds, once; a start is not to take minutes. */
 const LARGEST_BYTES = 256 * 1024 * 1024;
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
