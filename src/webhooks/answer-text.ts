@@ -13,7 +13,10 @@ const MARKS: [number[], string][] = [
 export type AnswerText = { text: string; charset: string } | { problem: string };
 
 /** 0x80 to 0x9f, which some versions of Node leave as they are: https://encoding.spec.whatwg.org/#windows-1252 */
-const WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
+const NO_CONTROLS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
+const WINDOWS_1252 = Uint16Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x80 && byte < 0xa0 ? NO_CONTROLS.charCodeAt(byte - 0x80) : byte,
+);
 
 /**
  * The text of an answer's bytes.
@@ -31,17 +34,18 @@ export function textOfAnswer(body: Uint8Array, type: string | null): AnswerText 
     return { problem: `the charset "${charset}" is not known` };
   }
   try {
-    const text = decoder.decode(body);
     const { encoding } = decoder;
-    return { text: encoding === "windows-1252" ? withoutControls(text) : text, charset: encoding };
+    const text = encoding === "windows-1252" ? fromWindows1252(body) : decoder.decode(body);
+    return { text, charset: encoding };
   } catch {
     return { problem: `the answer is no text in ${charset}` };
   }
 }
 
-/** What Latin-1 calls controls, nobody means. */
-function withoutControls(text: string): string {
-  return text.replace(/[\x80-\x9f]/g, (sign) => WINDOWS_1252[sign.charCodeAt(0) - 0x80]!);
+function fromWindows1252(body: Uint8Array): string {
+  const units = Buffer.allocUnsafe(2 * body.length);
+  for (let at = 0; at < body.length; at++) units.writeUInt16LE(WINDOWS_1252[body[at]!]!, 2 * at);
+  return units.toString("utf16le");
 }
 
 /** `text/html; charset="ISO-8859-1"` → `iso-8859-1` */

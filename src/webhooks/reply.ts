@@ -6,6 +6,11 @@ import { asPoll, type PollReply } from "./reply-poll.ts";
 
 const MOST_REPLIES = 10;
 const LONGEST_TEXT = 65_536;
+const MOST_LEVELS = 64;
+const TOO_DEEP = `the answer is nested deeper than ${MOST_LEVELS} levels`;
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+];
 const LONGEST_HOLD_SECONDS = 7 * 24 * 3600;
 /** What n8n answers when a workflow was set to answer at once. */
 const N8N_ACKNOWLEDGEMENT = "Workflow was started";
@@ -44,12 +49,32 @@ export function parseReply(body: Uint8Array, type: string | null = null): Parsed
 
 /** The same, of a body whose text was found already. */
 export function parseAnswer(said: AnswerText): ParsedReply {
-  if ("problem" in said) return { ...silence(), understood: false, ignored: [said.problem] };
+  if ("problem" in said) return notUnderstood(said.problem);
   const text = said.text.trim();
   if (text === "") return silence();
+  if (isTooDeep(text)) return notUnderstood(TOO_DEEP);
   const value = jsonIn(text);
-  if (value === undefined) return { ...silence(), understood: false, ignored: ["the answer is not JSON"] };
-  return readAnswer(typeof value === "string" ? unwrapped(value) : value);
+  if (value === undefined) return notUnderstood("the answer is not JSON");
+  if (typeof value !== "string") return readAnswer(value);
+  return isTooDeep(value) ? notUnderstood(TOO_DEEP) : readAnswer(unwrapped(value));
+}
+
+const notUnderstood = (why: string): ParsedReply => ({ ...silence(), understood: false, ignored: [why] });
+
+/** Looked at before it is parsed: half a million brackets take the parser half a second. */
+function isTooDeep(text: string): boolean {
+  let levels = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (inString && sign === BACKSLASH) at++;
+    else if (sign === QUOTE) inString = !inString;
+    else if (inString) continue;
+    else if (sign === OPEN_LIST || sign === OPEN_OBJECT) levels++;
+    else if (sign === CLOSE_LIST || sign === CLOSE_OBJECT) levels--;
+    if (levels > MOST_LEVELS) return true;
+  }
+  return false;
 }
 
 /**

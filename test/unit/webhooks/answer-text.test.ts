@@ -123,6 +123,14 @@ describe("a JSON string", () => {
     });
   });
 
+  it("that is nested half a million times, or holds what is, is looked through and not parsed", () => {
+    const deep = "[".repeat(500_000) + "]".repeat(500_000);
+    const why = { understood: false, replies: [], ignored: ["the answer is nested deeper than 64 levels"] };
+    expect(parseReply(Buffer.from(deep))).toMatchObject(why);
+    expect(parse(deep)).toMatchObject(why);
+    expect(parse({ message: `${"[".repeat(100)}\\"{` })).toMatchObject({ understood: true });
+  });
+
   it.each([["null"], ["false"], ["{}"], ["[]"], ['{"message":"Workflow was started"}']])(
     "that holds %s says nothing",
     (held) => {
