@@ -4,7 +4,7 @@ import type { SendOutcome } from "../whatsapp/port.ts";
 import type { RateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Endings } from "./endings.ts";
-import { givenUp, type FailedAttempt, type PoisonWatch } from "./poison.ts";
+import { createPoisonWatch, givenUp, type FailedAttempt } from "./poison.ts";
 import type { Reachout } from "./reachout.ts";
 import type { Rows, SendError } from "./rows.ts";
 import type { NextStep } from "./sender.ts";
@@ -14,7 +14,6 @@ interface OutcomeHandlerDeps {
   rows: Rows;
   reachout: Reachout;
   backoff: RateLimitBackoff;
-  poison: PoisonWatch;
   endings: Endings;
   log: Logger;
 }
@@ -27,7 +26,8 @@ const STALE_ADDRESSING = 479;
 
 /** One handler for all numbers. */
 export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
-  const { store, rows, reachout, backoff, poison, endings, log } = deps;
+  const { store, rows, reachout, backoff, endings, log } = deps;
+  const poison = createPoisonWatch(store.now);
 
   async function refused(
     message: QueuedMessage,

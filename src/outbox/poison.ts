@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { MINUTE_MS } from "../model/time.ts";
 import type { SendOutcome } from "../whatsapp/port.ts";
 import type { QueuedMessage } from "./chats.ts";
@@ -16,7 +17,6 @@ export interface PoisonWatch {
   isAlone(message: QueuedMessage): boolean;
   /** It has had its attempts. */
   isPoison(message: QueuedMessage): boolean;
-  forget(deviceId: number): void;
 }
 
 /** An attempt after which nothing is known for certain. */
@@ -26,10 +26,11 @@ export type FailedAttempt = SendOutcome & { kind: "unknown" | "limited" };
 const ATTEMPTS = 10;
 /** Time that it is given at least; and how old what WhatsApp acknowledged last may be to say that it was answering. */
 const WINDOW_MS = 10 * MINUTE_MS;
+const MAX_NUMBERS = 100_000;
 
 /** Failed attempts are counted in the messages and their rows; when a number was last acknowledged, in memory alone. */
 export function createPoisonWatch(now: () => number): PoisonWatch {
-  const acknowledgedAt = new Map<number, number>();
+  const acknowledgedAt = new LRUCache<number, number>({ max: MAX_NUMBERS });
 
   function isAlone({ deviceId, failingSince }: QueuedMessage): boolean {
     const at = acknowledgedAt.get(deviceId);
@@ -51,7 +52,6 @@ export function createPoisonWatch(now: () => number): PoisonWatch {
       message.failures >= ATTEMPTS &&
       now() - (message.failingSince ?? now()) >= WINDOW_MS &&
       isAlone(message),
-    forget: (deviceId) => void acknowledgedAt.delete(deviceId),
   };
 }
 

@@ -12,7 +12,6 @@ import { createComposer } from "./compose.ts";
 import { createEndings, EXPIRED } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
-import { createPoisonWatch } from "./poison.ts";
 import { recentlyLeft } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
@@ -110,8 +109,7 @@ export function createSenders(deps: SendersDeps): Senders {
     endings,
     retentionDays: config.retentionDays,
   });
-  const poison = createPoisonWatch(store.now);
-  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, poison, endings });
+  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
   const senders = new Map<number, NumberSender>();
   const abandoning = new Map<number, Promise<void>>();
   let leftBefore = new Map<number, number[]>();
@@ -251,22 +249,12 @@ export function createSenders(deps: SendersDeps): Senders {
       if (known === undefined) return;
       senders.delete(deviceId);
       backoff.forget(deviceId);
-      poison.forget(deviceId);
       known.queue.stop();
       for (const message of known.sender.clear()) settled(message, { state: "failed", error: NOT_LINKED });
       void known.sender.stop();
     },
 
-    waitsForMedia(deviceId) {
-      let [since, chats, last] = [Infinity, 0, ""];
-      for (const { waitsForMedia: wait } of senders.get(deviceId)?.sender.heads() ?? []) {
-        if (wait === null) continue;
-        since = Math.min(since, wait.since);
-        last = wait.reason;
-        chats++;
-      }
-      return chats === 0 ? null : { since, chats, reason: last };
-    },
+    waitsForMedia: (deviceId) => mediaWait(senders.get(deviceId)?.sender.heads() ?? []),
 
     async start() {
       await Promise.all([reachout.load(), backoff.load()]);
@@ -289,6 +277,18 @@ export function createSenders(deps: SendersDeps): Senders {
       await Promise.all([...senders.values()].map(({ sender }) => sender.stop()));
     },
   };
+}
+
+/** @param heads the next message of each chat */
+function mediaWait(heads: Iterable<QueuedMessage>): MediaWait | null {
+  let [since, chats, reason] = [Infinity, 0, ""];
+  for (const { waitsForMedia: wait } of heads) {
+    if (wait === null) continue;
+    since = Math.min(since, wait.since);
+    reason = wait.reason;
+    chats++;
+  }
+  return chats === 0 ? null : { since, chats, reason };
 }
 
 /** Null when the insert found the row there already. */
