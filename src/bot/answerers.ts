@@ -297,9 +297,11 @@ function idleWork(table: RouteTable, { message }: StoredMessage, under: StoredDi
   return {
     dialogue: dialogue.id,
     async take(ctx): Promise<Turn> {
-      if (key === EXPIRE) await dialogue.expired?.(ctx, under.state);
-      else await dialogue.remind(ctx, under.state);
-      return key === EXPIRE ? { kind: "end", note: "expired" } : { kind: "continue", state: under.state };
+      if (key === EXPIRE) {
+        await dialogue.expired?.(ctx, under.state);
+        return { kind: "end", note: "expired" };
+      }
+      return { kind: "continue", state: (await dialogue.remind(ctx, under.state)) ?? under.state };
     },
   };
 }

@@ -9,6 +9,8 @@ export { defineBot } from "./define.ts";
 export { ContextClosedError } from "./effects.ts";
 export { fields, form, menu } from "./dialogues/index.ts";
 export type {
+  Choice,
+  Choices,
   DialogueOptions,
   DialogueTexts,
   Field,
@@ -20,6 +22,7 @@ export type {
   MenuDefinition,
   MenuOption,
   Question,
+  Shown,
   Values,
 } from "./dialogues/index.ts";
 export { OutboundError } from "../net/errors.ts";

@@ -7,6 +7,22 @@ export interface Choice {
   label: string;
 }
 
+/**
+ * A question as a person has seen it. It is kept until the answer comes: a number or a label means what stood beside it
+ * then, whatever code runs by now.
+ */
+export interface Shown {
+  text: string;
+  /** In the order in which they were shown, labels in the language in which they were; null: nothing was to be chosen. */
+  options: readonly Choice[] | null;
+}
+
+/** What a dialogue's state keeps of its question; null in states of an earlier version. */
+export function shownIn({ shown }: { shown?: unknown }): Shown | null {
+  const { text, options } = (shown ?? {}) as Partial<Shown>;
+  return typeof text === "string" ? { text, options: Array.isArray(options) ? options : null } : null;
+}
+
 /** Labels may be keys of `locales/*.json`, like the texts of a dialogue. */
 export const inLanguage = (ctx: AnyContext, choices: readonly Choice[]): Choice[] =>
   choices.map(({ key, label }) => ({ key, label: ctx.t(label) }));
@@ -25,13 +41,8 @@ const LONGEST_QUESTION = 255;
  * @param render `poll` falls back to text when a poll cannot show it: one choice, more than 12, two labels alike, a text
  *               that is too long
  */
-export function showChoices(
-  ctx: AnyContext,
-  question: string,
-  choices: readonly Choice[],
-  render: Rendering,
-): void {
-  const labels = choices.map(({ label }) => label.trim());
+export function showChoices(ctx: AnyContext, { text: question, options }: Shown, render: Rendering): void {
+  const labels = (options ?? []).map(({ label }) => label.trim());
   if (render === "poll" && fitsPoll(question, labels)) return ctx.poll(question, labels);
   const lines = labels.map((label, index) => `${index + 1}. ${label}`);
   ctx.reply(`${question}\n\n${lines.join("\n")}`);
@@ -49,7 +60,8 @@ function fitsPoll(question: string, labels: string[]): boolean {
  *
  * @returns null when it chooses nothing, or more than one
  */
-export function chosen(ctx: AnyContext, question: string, choices: readonly Choice[]): Choice | null {
+export function chosen(ctx: AnyContext, { text: question, options }: Shown): Choice | null {
+  const choices = options ?? [];
   const { poll, type } = ctx.message;
   if (type === "poll_vote") {
     const [selected, ...more] = poll?.name === question.trim() ? (poll.selected ?? []) : [];

@@ -1,22 +1,29 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
 import type { AnyContext } from "../types/context.ts";
-import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
+import { chosen, inLanguage, showChoices, type Choice, type Rendering, type Shown } from "./choices.ts";
 
 /** The question of a field: a text (or key of `locales/*.json`), or a function of what was answered before. */
-export type Question =
-  | string
-  | ((ctx: AnyContext, answers: Readonly<Record<string, never>>) => string | Promise<string>);
+export type Question = string | ((ctx: AnyContext, answers: Answers) => string | Promise<string>);
 
-/** What an answer was understood as. `problem` takes the place of the form's own retry text. */
-export type Reading<Value> = { value: Value } | { problem: string | null };
+/** What was answered before, by key. */
+type Answers = Readonly<Record<string, never>>;
+
+/**
+ * What an answer was understood as. `problem` takes the place of the form's own retry text. `gone`: it was shown, and cannot
+ * be had any more; the question is asked anew, and no try is used up.
+ */
+export type Reading<Value> = { value: Value } | { problem: string | null } | { gone: string };
 
 /** One question of a form and what its answer must be. Values must be JSON: they are stored. */
 export interface Field<Value> {
   readonly question: Question;
+  /** What can be chosen, each time the question is asked; left out: nothing. */
+  readonly options?: (ctx: AnyContext, answers: Answers) => readonly Choice[] | Promise<readonly Choice[]>;
   /** Shows the question. */
-  ask(ctx: AnyContext, question: string): void;
-  read(ctx: AnyContext, question: string): Reading<Value> | Promise<Reading<Value>>;
+  ask(ctx: AnyContext, shown: Shown): void;
+  /** @param shown the question as the person has seen it, kept since */
+  read(ctx: AnyContext, shown: Shown): Reading<Value> | Promise<Reading<Value>>;
   /** The words that leave it out; its value is then null. */
   readonly skip: readonly string[];
   readonly tries: number | null;
@@ -43,8 +50,8 @@ type Skipped<O, Value> = O extends { skip: string | readonly string[] } ? Value 
 function field<Value, O extends FieldOptions>(
   question: Question,
   { retry, tries, skip }: O,
-  read: (ctx: AnyContext, question: string) => Value | undefined | Promise<Value | undefined>,
-  ask: (ctx: AnyContext, question: string) => void = (ctx, text) => ctx.reply(text),
+  read: (ctx: AnyContext, shown: Shown) => Value | undefined | Promise<Value | undefined>,
+  ask: (ctx: AnyContext, shown: Shown) => void = (ctx, { text: asked }) => ctx.reply(asked),
 ): Field<Skipped<O, Value>> {
   const words = (skip === undefined ? [] : [skip].flat()).map((word) => normalise(word) ?? "");
   return {
@@ -52,10 +59,10 @@ function field<Value, O extends FieldOptions>(
     ask,
     skip: words,
     tries: tries ?? null,
-    async read(ctx, asked) {
+    async read(ctx, shown) {
       const text = ctx.message.type === "text" ? normalise(ctx.text) : null;
       if (text !== null && words.includes(text)) return { value: null as Skipped<O, Value> };
-      const value = await read(ctx, asked);
+      const value = await read(ctx, shown);
       return value === undefined ? { problem: retry ?? null } : { value: value as Skipped<O, Value> };
     },
   };
@@ -93,8 +100,8 @@ export function text<O extends TextOptions = Record<never, never>>(
   if (check === undefined) return plain;
   return {
     ...plain,
-    async read(ctx, asked) {
-      const reading = await plain.read(ctx, asked);
+    async read(ctx, shown) {
+      const reading = await plain.read(ctx, shown);
       if (!("value" in reading) || reading.value === null) return reading;
       const verdict = await check(reading.value as string, ctx);
       if (verdict === true) return reading;
@@ -154,28 +161,53 @@ export function number<O extends NumberOptions = Record<never, never>>(
   });
 }
 
+/** What can be chosen: labels (texts, or keys of `locales/*.json`) by key, or a list of labels that are keys as well. */
+export type Choices<Key extends string> = Readonly<Record<Key, string>> | readonly Key[];
+
+const listOf = (choices: Choices<string>): Choice[] =>
+  Array.isArray(choices)
+    ? (choices as readonly string[]).map((key) => ({ key, label: key }))
+    : Object.entries(choices).map(([key, label]) => ({ key, label }));
+
 /** How the choices are shown. */
 export interface ChoiceOptions extends FieldOptions {
   /** Default `text`. */
   render?: Rendering;
 }
 
-/** One of several: by number, label (a text, or a key of `locales/*.json`), key, or vote. The value is the key. */
+/**
+ * One of several: by number, label, key, or vote. The value is the key.
+ *
+ * @param choices or a function that gives them each time the question is asked: what was shown then can be answered
+ */
 export function choice<const Key extends string, O extends ChoiceOptions = Record<never, never>>(
   question: Question,
-  choices: Readonly<Record<Key, string>> | readonly Key[],
+  choices: Choices<Key> | ((ctx: AnyContext, answers: Answers) => Choices<Key> | Promise<Choices<Key>>),
   options: O = {} as O,
 ): Field<Skipped<O, Key>> {
-  const list: Choice[] = Array.isArray(choices)
-    ? (choices as readonly string[]).map((key) => ({ key, label: key }))
-    : Object.entries(choices as Record<string, string>).map(([key, label]) => ({ key, label }));
-  if (list.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
-  return field<Key, O>(
+  const list = typeof choices === "function" ? null : listOf(choices);
+  if (list?.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
+  const plain = field<Key, O>(
     question,
     options,
-    (ctx, asked) => chosen(ctx, asked, inLanguage(ctx, list))?.key as Key | undefined,
-    (ctx, asked) => showChoices(ctx, asked, inLanguage(ctx, list), options.render ?? "text"),
+    (ctx, shown) => chosen(ctx, shown)?.key as Key | undefined,
+    (ctx, shown) => showChoices(ctx, shown, options.render ?? "text"),
   );
+  return {
+    ...plain,
+    async options(ctx, answers) {
+      const now = typeof choices === "function" ? listOf(await choices(ctx, answers)) : list!;
+      if (now.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
+      return inLanguage(ctx, now);
+    },
+    async read(ctx, shown) {
+      const reading = await plain.read(ctx, shown);
+      const key = "value" in reading ? reading.value : null;
+      // What code gives at run time was to be had when it was shown; what stands in the code may have been taken out.
+      const isGone = key !== null && list !== null && !list.some((known) => known.key === key);
+      return isGone ? { gone: key as string } : reading;
+    },
+  };
 }
 
 /** Words for yes and no instead of the usual ones, and what a no does. */

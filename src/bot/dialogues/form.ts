@@ -1,6 +1,7 @@
 import type { AnyContext, Dialogue } from "../types/context.ts";
 import type { DialogueState, Turn } from "../types/dialogue.ts";
 import type { Field, ValueOf } from "./fields.ts";
+import { shownIn, type Shown } from "./choices.ts";
 import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** The questions of a form by key, in the order in which they are asked. */
@@ -18,6 +19,8 @@ interface FormState extends DialogueState {
   /** Key of the question that waits for its answer. */
   asked: string;
   tries: number;
+  /** The question as it was asked. */
+  shown?: Shown;
   /** What was known at the beginning: kept when the form is begun anew. */
   given?: Record<string, unknown>;
 }
@@ -50,8 +53,17 @@ export function form<F extends Fields, Ctx = AnyContext>(
       : question(ctx, answers as Readonly<Record<string, never>>);
   }
 
-  async function ask(ctx: AnyContext, state: FormState): Promise<void> {
-    fieldOf(state.asked).ask(ctx, await questionOf(ctx, state.asked, state.answers));
+  /** The question as the code words it now. */
+  async function wording(ctx: AnyContext, { asked, answers }: FormState): Promise<Shown> {
+    const options = await fieldOf(asked).options?.(ctx, answers as Readonly<Record<string, never>>);
+    return { text: await questionOf(ctx, asked, answers), options: options ?? null };
+  }
+
+  /** Asks, and keeps what was shown for the answer. */
+  async function ask(ctx: AnyContext, state: FormState): Promise<FormState> {
+    const shown = await wording(ctx, state);
+    fieldOf(state.asked).ask(ctx, shown);
+    return { ...state, shown };
   }
 
   const firstOpen = (answers: FormState["answers"]): string | undefined =>
@@ -66,9 +78,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
   ): Promise<Turn> {
     const asked = firstOpen(answers);
     if (asked !== undefined) {
-      const state = { answers, asked, tries: 0, given };
-      await ask(ctx, state);
-      return { kind: "continue", state, note };
+      return { kind: "continue", state: await ask(ctx, { answers, asked, tries: 0, given }), note };
     }
     const values = Object.fromEntries(keys.map((key) => [key, answers[key]])) as Values<F>;
     await done(ctx as Ctx, values);
@@ -82,15 +92,22 @@ export function form<F extends Fields, Ctx = AnyContext>(
       return { kind: "end", note: `${state.asked} given up` };
     }
     ctx.reply(ctx.t(problem ?? texts.retry ?? DEFAULT_TEXTS.retry));
-    await ask(ctx, { ...state, tries });
-    return { kind: "continue", state: { ...state, tries }, note: `${state.asked} not understood` };
+    const next = await ask(ctx, { ...state, tries });
+    return { kind: "continue", state: next, note: `${state.asked} not understood` };
+  }
+
+  /** Nobody did anything wrong: no try is used up. */
+  async function gone(ctx: AnyContext, state: FormState, what: string): Promise<Turn> {
+    ctx.reply(ctx.t(texts.gone ?? DEFAULT_TEXTS.gone));
+    return { kind: "continue", state: await ask(ctx, state), note: `${what} is gone` };
   }
 
   /** Answers of today's questions; the question that was asked may be gone. */
   function current(stored: DialogueState): FormState | null {
     const { answers = {}, asked = "", tries = 0, given = {} } = stored as Partial<FormState>;
     const kept = Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
-    return keys.includes(asked) ? { answers: kept, asked, tries, given } : null;
+    const shown = shownIn(stored);
+    return keys.includes(asked) ? { answers: kept, asked, tries, given, ...(shown && { shown }) } : null;
   }
 
   async function answer(ctx: AnyContext, state: FormState, value: unknown): Promise<Turn> {
@@ -128,16 +145,17 @@ export function form<F extends Fields, Ctx = AnyContext>(
           "the question is gone",
           stored.given as FormState["given"],
         );
-      const question = await questionOf(ctx, state.asked, state.answers);
-      const reading = await fieldOf(state.asked).read(ctx, question);
+      const shown = state.shown ?? (await wording(ctx, state));
+      const reading = await fieldOf(state.asked).read(ctx, shown);
       if ("value" in reading) return answer(ctx, state, reading.value);
+      if ("gone" in reading) return gone(ctx, state, reading.gone);
       if (ctx.message.type === "poll_vote" || policy.routesMayAnswer) return { kind: "pass" };
       return misunderstood(ctx, state, reading.problem);
     },
     async remind(ctx, stored) {
       const state = current(stored);
       if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
-      if (state !== null) await ask(ctx, state);
+      return state === null ? stored : ask(ctx, state);
     },
     expired(ctx) {
       if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));

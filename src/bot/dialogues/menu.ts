@@ -1,6 +1,14 @@
 import type { AnyContext, Dialogue } from "../types/context.ts";
 import type { DialogueState, Turn } from "../types/dialogue.ts";
-import { chosen, inLanguage, showChoices, type Choice, type Rendering } from "./choices.ts";
+import {
+  chosen,
+  inLanguage,
+  showChoices,
+  shownIn,
+  type Choice,
+  type Rendering,
+  type Shown,
+} from "./choices.ts";
 import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** A text (or key of `locales/*.json`), or a function that gives one. */
@@ -53,11 +61,25 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   const question = async (ctx: AnyContext): Promise<string> =>
     typeof text === "string" ? ctx.t(text) : text(ctx);
 
-  async function ask(ctx: AnyContext): Promise<void> {
-    showChoices(ctx, await question(ctx), inLanguage(ctx, choices), render);
+  /** The menu as the code has it now. */
+  const wording = async (ctx: AnyContext): Promise<Shown> => ({
+    text: await question(ctx),
+    options: inLanguage(ctx, choices),
+  });
+
+  /** Asks, and keeps what was shown for the answer. */
+  async function ask(ctx: AnyContext, state: DialogueState): Promise<DialogueState> {
+    const shown = await wording(ctx);
+    showChoices(ctx, shown, render);
+    return { ...state, shown };
   }
 
   async function choose(ctx: AnyContext, state: DialogueState, { key }: Choice): Promise<Turn> {
+    if (!Object.hasOwn(options, key)) {
+      // Nobody did anything wrong: no try is used up.
+      ctx.reply(ctx.t(texts.gone ?? DEFAULT_TEXTS.gone));
+      return { kind: "continue", state: await ask(ctx, state), note: `${key} is gone` };
+    }
     const option = options[key]!;
     await option.run?.(ctx);
     if (option.reply !== undefined) ctx.reply(ctx.t(option.reply));
@@ -75,8 +97,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
       return { kind: "end", note: "given up" };
     }
     ctx.reply(ctx.t(texts.retry ?? DEFAULT_TEXTS.retry));
-    await ask(ctx);
-    return { kind: "continue", state: { ...state, tries }, note: "not understood" };
+    return { kind: "continue", state: await ask(ctx, { ...state, tries }), note: "not understood" };
   }
 
   return {
@@ -85,12 +106,11 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     idle: policy.idle,
     leadsTo: Object.values(options).flatMap(({ start }) => (start ? [start] : [])),
     async begin(ctx) {
-      await ask(ctx);
-      return { kind: "continue", state: { tries: 0 } };
+      return { kind: "continue", state: await ask(ctx, { tries: 0 }) };
     },
     async take(ctx, state) {
       if (!policy.isAnswer(ctx)) return { kind: "pass" };
-      const choice = chosen(ctx, await question(ctx), inLanguage(ctx, choices));
+      const choice = chosen(ctx, shownIn(state) ?? (await wording(ctx)));
       if (choice !== null) return choose(ctx, state, choice);
       // A vote in another poll answers another question.
       if (ctx.message.type === "poll_vote") return { kind: "pass" };
@@ -100,9 +120,9 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
       }
       return policy.routesMayAnswer ? { kind: "pass" } : misunderstood(ctx, state);
     },
-    async remind(ctx) {
+    async remind(ctx, state) {
       if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
-      await ask(ctx);
+      return ask(ctx, state);
     },
     expired(ctx) {
       if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));

@@ -7,6 +7,8 @@ import type { Idle } from "../types/dialogue.ts";
 export interface DialogueTexts {
   /** After an answer that cannot be used; the question follows. */
   retry?: string;
+  /** After an answer that was shown and cannot be had any more; the question follows as it is now. */
+  gone?: string;
   /** After the last try. */
   givenUp?: string;
   cancelled?: string;
@@ -34,6 +36,7 @@ export interface DialogueOptions {
 /** What dialogues say when the bot gives no texts of its own. */
 export const DEFAULT_TEXTS = {
   retry: "Sorry, I did not understand that.",
+  gone: "Sorry, that is no longer to be had.",
   givenUp: "Let us leave it for now. Write again whenever you like.",
   cancelled: "All right, cancelled.",
 } as const;

@@ -217,8 +217,8 @@ export interface Dialogue<Input = undefined> {
   begin(ctx: AnyContext, input: Input): Turn | Promise<Turn>;
   /** A message while it is under way. */
   take(ctx: AnyContext, state: DialogueState): Turn | Promise<Turn>;
-  /** Says again what it waits for. */
-  remind(ctx: AnyContext, state: DialogueState): void | Promise<void>;
+  /** Says again what it waits for. @returns its state from now on; nothing: as it was */
+  remind(ctx: AnyContext, state: DialogueState): DialogueState | void | Promise<DialogueState | void>;
   /** Called when it ends because nobody went on. */
   expired?(ctx: AnyContext, state: DialogueState): void | Promise<void>;
 }
