@@ -23,7 +23,7 @@ import { watchStalls } from "./process/stalls.ts";
 import { createErasure } from "./retention/erasure.ts";
 import { createRetention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
-import { checkStorage } from "./store/health.ts";
+import { createStorageCheck } from "./store/health.ts";
 import { createOnceClear } from "./store/once-clear.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
@@ -103,7 +103,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     backups: createBackups({ config, log, now: store.now }),
     media: data.receivedFiles,
     files: outgoingFiles,
-    health: { check: () => checkStorage(store, config.dataDir), longestStallMs: stalls.longestMs },
+    health: { check: createStorageCheck(store, config.dataDir), longestStallMs: stalls.longestMs },
     async start() {
       await clock.start();
       for (const deviceId of numbers.ids()) await path.open(deviceId);

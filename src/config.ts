@@ -36,8 +36,10 @@ export interface Config {
   webhookTimeoutMs: number;
   maxMediaBytes: number;
   allowPrivateNetwork: boolean;
-  /** 0 is no limit, as for the two below. */
+  /** 0 is no limit, as for the three below. */
   apiRatePerMinute: number;
+  /** Wrong keys and tokens per address. */
+  wrongKeysPerMinute: number;
   pacePerMinute: number;
   loopGuardPerMinute: number;
   botTimeoutMs: number;
@@ -182,6 +184,7 @@ function readLimits(settings: Settings) {
     webhookTimeoutMs: settings.integer("WEBHOOK_TIMEOUT_MS", 15_000, 1, TEN_MINUTES),
     maxMediaBytes: settings.integer("MAX_MEDIA_BYTES", 67_108_864, 1, 4_294_967_296),
     apiRatePerMinute: settings.integer("API_RATE_PER_MINUTE", 600, 0, 10_000_000),
+    wrongKeysPerMinute: settings.integer("WRONG_KEYS_PER_MINUTE", 60, 0, 10_000_000),
     pacePerMinute: settings.integer("PACE_PER_MINUTE", 60, 0, 1_000_000),
     loopGuardPerMinute: settings.integer("LOOP_GUARD_PER_MINUTE", 30, 0, 1_000_000),
     botTimeoutMs: settings.integer("BOT_TIMEOUT_MS", 30_000, 1, TEN_MINUTES),

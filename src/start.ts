@@ -3,6 +3,7 @@ import type { H3Event } from "h3";
 import { definePlugin } from "nitro";
 import { createDrain } from "./api/drain.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
+import { createWrongKeys } from "./api/wrong-keys.ts";
 import { createApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { exit, surviveCrashes } from "./process/crashes.ts";
@@ -24,12 +25,14 @@ export const drain = createDrain();
 /** Hands the parts to every request, and makes `/v1/…` the same as `/…`. */
 export default definePlugin((nitro) => {
   const rateLimit = createRateLimit(config.apiRatePerMinute);
+  const wrongKeys = createWrongKeys(config.wrongKeysPerMinute, config.trustProxy);
   nitro.hooks.hook("request", (request) => {
     const event = request as H3Event;
     event.context.app = app;
     event.context.drain = drain;
     event.context.cameWhileDraining = drain.draining;
     event.context.rateLimit = rateLimit;
+    event.context.wrongKeys = wrongKeys;
     event.url.pathname = routedPath(event.url.pathname);
   });
   // The built server ends through `serve.ts`; this is for `nitro dev`, which starts anew at every save.

@@ -4,5 +4,5 @@ import { notFound } from "../../src/api/unmatched.ts";
 
 /** `DELETE /api-keys/{id}`: the key ends at once. */
 export default defineApi(deleteKey, async ({ app, caller, params }) => {
-  if (!(await app.keys.remove(caller.accountId, params["id"]!))) throw notFound();
+  if (!(await app.keys.remove(caller.accountId, params["id"]!, caller))) throw notFound();
 });

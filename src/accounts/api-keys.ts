@@ -47,8 +47,8 @@ export interface ApiKeys {
   issue(accountId: string, key: NewKey, by: Caller | null): Promise<IssuedKey>;
   /** Oldest first. */
   list(accountId: string): Promise<KeyRecord[]>;
-  /** False when the account has no such key. */
-  remove(accountId: string, id: string): Promise<boolean>;
+  /** False when the account has no such key. @throws PERMISSION_DENIED as `issue` */
+  remove(accountId: string, id: string, by: Caller | null): Promise<boolean>;
   /** The old secret ends at once. Null when the account has no such key. @throws PERMISSION_DENIED as `issue` */
   rotate(accountId: string, id: string, by: Caller | null): Promise<IssuedKey | null>;
   /** Forgets what is known by heart; whoever changes an account calls it after the commit. */
@@ -152,7 +152,9 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
 
     list: (accountId) => store.read(LIST, [accountId]),
 
-    async remove(accountId, id) {
+    async remove(accountId, id, by) {
+      const key = by === null ? null : await store.readOne(ONE, [accountId, id]);
+      if (by !== null && key !== null) requireMayGrant(by, key);
       const [result] = await store.writer.commit([
         { sql: "DELETE FROM api_keys WHERE account_id = ? AND id = ?", args: [accountId, id] },
       ]);

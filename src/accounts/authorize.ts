@@ -18,15 +18,24 @@ export function mayWriteTo(caller: Grants, contact: Contact): boolean {
 }
 
 /**
- * A key cannot hand on what it has not got: neither a permission nor a number nor a recipient.
+ * A key cannot hand on what it has not got: neither a permission nor a number nor a recipient. For the same reason it can
+ * neither change nor take over a key that may do more.
  *
  * @throws PERMISSION_DENIED with what it lacks: the permission, or `devices` or `recipients`
  */
 export function requireMayGrant(caller: Grants, wanted: Grants): void {
-  const lacking = wanted.permissions.find((permission) => !allows(caller.permissions, permission));
-  if (lacking !== undefined) throw denied(lacking);
-  if (!within(wanted.devices, caller.devices, (own, number) => own === number)) throw denied("devices");
-  if (!within(wanted.recipients, caller.recipients, coversEntry)) throw denied("recipients");
+  const lacking = lackingOf(caller, wanted);
+  if (lacking !== null) throw denied(lacking);
+}
+
+/** Whether a key may do all that another may: only then does it see what the other may do. */
+export const mayGrant = (caller: Grants, wanted: Grants): boolean => lackingOf(caller, wanted) === null;
+
+function lackingOf(caller: Grants, wanted: Grants): string | null {
+  const permission = wanted.permissions.find((one) => !allows(caller.permissions, one));
+  if (permission !== undefined) return permission;
+  if (!within(wanted.devices, caller.devices, (own, number) => own === number)) return "devices";
+  return within(wanted.recipients, caller.recipients, coversEntry) ? null : "recipients";
 }
 
 function allows(own: string[], permission: string): boolean {

@@ -8,7 +8,7 @@ import type { App } from "./services.ts";
  * Who calls, by `api_key` where the endpoint takes one, or by `Authorization: Bearer`.
  *
  * @throws INVALID_API_KEY when there is none, when both are given and differ, or when it is not a valid key;
- *   ACCOUNT_DISABLED
+ *   ACCOUNT_DISABLED; RATE_LIMITED after too many wrong ones from one address
  */
 export async function authenticate(
   app: App,
@@ -18,24 +18,30 @@ export async function authenticate(
 ): Promise<Caller> {
   const inFields = endpoint.method === "POST" || endpoint.keyIn === "query" ? asKey(fields["api_key"]) : null;
   const inHeader = bearerToken(event);
-  if (inFields !== null && inHeader !== null && inFields !== inHeader) throw invalidKey();
   const key = inFields ?? inHeader;
-  const caller = key === null ? null : await app.keys.authenticate(key);
-  if (caller === null) throw invalidKey();
+  // No key at all is no guess.
+  if (key === null) throw invalidKey();
+  const agree = inFields === null || inHeader === null || inFields === inHeader;
+  const caller = agree ? await app.keys.authenticate(key) : null;
+  if (caller === null) {
+    await event.context.wrongKeys.count(event);
+    throw invalidKey();
+  }
   if (!caller.account.enabled)
     throw new GatewayError("ACCOUNT_DISABLED", "This account is disabled. Ask the operator of the gateway.");
   return caller;
 }
 
-/** @throws INVALID_ADMIN_TOKEN */
-export function authenticateOperator(app: App, event: H3Event): void {
+/** @throws INVALID_ADMIN_TOKEN; RATE_LIMITED after too many wrong ones from one address */
+export async function authenticateOperator(app: App, event: H3Event): Promise<void> {
   const token = bearerToken(event);
-  if (token === null || !app.isAdminToken(token))
-    throw new GatewayError(
-      "INVALID_ADMIN_TOKEN",
-      "Invalid admin token. Send PARLEY_ADMIN_TOKEN as Authorization: Bearer.",
-      { headers: { "www-authenticate": "Bearer" } },
-    );
+  if (token !== null && app.isAdminToken(token)) return;
+  if (token !== null) await event.context.wrongKeys.count(event);
+  throw new GatewayError(
+    "INVALID_ADMIN_TOKEN",
+    "Invalid admin token. Send PARLEY_ADMIN_TOKEN as Authorization: Bearer.",
+    { headers: { "www-authenticate": "Bearer" } },
+  );
 }
 
 const SCHEME = "bearer";

@@ -1,6 +1,7 @@
 import type { App } from "./services.ts";
 import type { Drain } from "./drain.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import type { WrongKeys } from "./wrong-keys.ts";
 
 declare module "h3" {
   interface H3EventContext {
@@ -9,6 +10,7 @@ declare module "h3" {
     /** Fixed on arrival: what came before is answered, however long its route takes to load. */
     cameWhileDraining: boolean;
     rateLimit: RateLimit;
+    wrongKeys: WrongKeys;
     requestId?: string;
   }
 }

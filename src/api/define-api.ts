@@ -85,7 +85,7 @@ async function authorize(
   const { app, rateLimit } = event.context;
   if (endpoint.access.by === "everybody") return null;
   if (endpoint.access.by === "operator") {
-    authenticateOperator(app, event);
+    await authenticateOperator(app, event);
     return null;
   }
   const caller = await authenticate(app, event, endpoint, raw.fields);

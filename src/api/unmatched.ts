@@ -15,6 +15,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Answers whatever no route has matched: OPTIONS, a wrong method, or a path that does not exist. */
 export function answerUnmatched(event: H3Event): HTTPResponse {
+  if (event.url.pathname === "/" && event.req.method === "GET" && wantsPage(event))
+    return leadTo(event, "/docs");
   const allowed = allowedMethods(event.url.pathname);
   if (allowed.length === 0) return respond(event, failed(notFound()));
   const allow = allowed.join(", ");
@@ -26,6 +28,15 @@ export function answerUnmatched(event: H3Event): HTTPResponse {
     { headers: { allow } },
   );
   return respond(event, failed(refusal));
+}
+
+/** Browsers say so; programs take anything, and are told that there is nothing here. */
+const wantsPage = (event: H3Event): boolean =>
+  (event.req.headers.get("accept") ?? "").toLowerCase().includes("text/html");
+
+function leadTo(event: H3Event, location: string): HTTPResponse {
+  const headers = { location, "cache-control": "no-store", "x-request-id": requestId(event) };
+  return new HTTPResponse(null, { status: 302, headers });
 }
 
 /** The same words for a path, an id and a number: nobody learns what exists elsewhere. */

@@ -1,5 +1,7 @@
 import type { AccountRecord } from "../accounts/account-record.ts";
 import type { KeyRecord } from "../accounts/api-keys.ts";
+import { mayGrant } from "../accounts/authorize.ts";
+import type { Grants } from "../accounts/caller.ts";
 import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
@@ -43,6 +45,10 @@ export const keyView = (key: KeyRecord) => ({
   last_used_at: isoOrNull(key.lastUsedAt),
   prefix: key.prefix,
 });
+
+/** A key as another one sees it: of one that may do more, no more than which it is. */
+export const keyViewFor = (caller: Grants, key: KeyRecord) =>
+  mayGrant(caller, key) ? keyView(key) : { id: key.id, name: key.name, prefix: key.prefix };
 
 /** A number in the lists and answers about it; `device` is its digits. */
 export const deviceView = (device: DeviceRecord) => ({

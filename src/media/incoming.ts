@@ -1,4 +1,4 @@
-import { erasedDevices } from "../../drizzle/schema.ts";
+import { devices, erasedDevices } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming, IncomingMedia } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
@@ -13,6 +13,10 @@ const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
 const IMAGE_WAIT_MS = 15_000;
 const DOWNLOAD_WAIT_MS = 300_000;
 const ERASED = defineQuery("SELECT id FROM erased_devices WHERE id = ?", { id: erasedDevices.id });
+const DISABLED = defineQuery(
+  "SELECT d.id FROM devices d JOIN accounts a ON a.id = d.account_id WHERE d.id = ? AND a.enabled = 0",
+  { id: devices.id },
+);
 
 /** What received files for bots, webhooks and `/media` need. */
 export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "config"> {
@@ -56,7 +60,7 @@ export interface ReceivedMedia {
   /** An image as base64, or why there is none. Takes at most 15 s. @throws only when `stopping` aborts */
   image(target: LinkTarget): Promise<{ base64: string } | { error: string }>;
   /**
-   * @returns null when the link is wrong or expired, or the message is not kept any more
+   * @returns null when the link is wrong or expired, the account disabled, or the message not kept any more
    * @throws {GatewayError} FILE_TOO_LARGE, FILE_UNREACHABLE, FILE_NOT_USABLE
    */
   open(token: string): Promise<OpenedFile | null>;
@@ -144,6 +148,8 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     async open(token) {
       const target = links.read(token);
       if (target === null) return null;
+      // Its keys are refused, and so is what was handed out with them.
+      if ((await store.readOne(DISABLED, [target.deviceId])) !== null) return null;
       try {
         const found = await within(DOWNLOAD_WAIT_MS, (signal) => keptFile(target, signal));
         if (found === null) return null;

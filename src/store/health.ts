@@ -3,6 +3,22 @@ import type { Store } from "./store.ts";
 
 const PATIENCE_MS = 2_000;
 
+const AT_MOST_EVERY_MS = 1_000;
+
+/** What `checkStorage` finds. */
+export type StorageHealth = Awaited<ReturnType<typeof checkStorage>>;
+
+/** Anybody may ask, and an answer costs a commit: those who ask within a second get the same one. */
+export function createStorageCheck(store: Store, dataDir: string): () => Promise<StorageHealth> {
+  let last: { at: number; found: Promise<StorageHealth> } | null = null;
+  return () => {
+    const now = store.time.monotonic();
+    if (last === null || now - last.at >= AT_MOST_EVERY_MS)
+      last = { at: now, found: checkStorage(store, dataDir) };
+    return last.found;
+  };
+}
+
 /** Whether the database takes a write now, and the disk of `DATA_DIR` has room. */
 export async function checkStorage(
   store: Store,

@@ -3,7 +3,7 @@ import { startGateway, type Gateway } from "../_setup/gateway.ts";
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway({ env: { API_RATE_PER_MINUTE: "3" } });
+  gateway = await startGateway({ env: { API_RATE_PER_MINUTE: "3", WRONG_KEYS_PER_MINUTE: "5" } });
 });
 afterAll(() => gateway?.dispose());
 
@@ -39,5 +39,37 @@ describe("API_RATE_PER_MINUTE", () => {
 
     expect(answer.status).toBe(200);
     expect(answer.headers.has("ratelimit-limit")).toBe(false);
+  });
+});
+
+describe("WRONG_KEYS_PER_MINUTE", () => {
+  it("counts wrong keys and tokens per address, refuses with Retry-After, and lets right ones pass", async () => {
+    const { key } = await gateway.createAccount("Behind the same proxy");
+    const wrong = "parley_notakeyatall";
+    const guesses = [
+      () => gateway.get("/account", { key: wrong }),
+      () => gateway.post("/send-message", { api_key: wrong }),
+      () => gateway.get(`/send-message?api_key=${wrong}`),
+      () => gateway.post("/send-message", { api_key: key }, { key: wrong }),
+      () => gateway.get("/admin/accounts", { key: wrong }),
+    ];
+    const nobody = await gateway.get("/account");
+    const first = [];
+    for (const guess of guesses) first.push((await guess()).status);
+    const refused = [];
+    for (const guess of guesses) refused.push(await guess());
+    const right = await gateway.get("/account", { key });
+    const operator = await gateway.get("/admin/accounts", { key: gateway.adminToken });
+
+    expect(nobody.status).toBe(401);
+    expect(first).toEqual([401, 401, 401, 401, 401]);
+    for (const answer of refused) {
+      expect(answer).toMatchObject({
+        status: 429,
+        body: { status: false, errors: { code: "RATE_LIMITED" } },
+      });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect([right.status, operator.status]).toEqual([200, 200]);
   });
 });

@@ -7,7 +7,7 @@ import { startGateway, type Gateway } from "../_setup/gateway.ts";
 let gateway: Gateway;
 let key: string;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ env: { WRONG_KEYS_PER_MINUTE: "0" } });
   ({ key } = await gateway.createAccount());
 });
 afterAll(() => gateway?.dispose());
@@ -422,5 +422,68 @@ describe("order of checks", () => {
 
     expect(unknown).toMatchObject(SENDER_UNKNOWN);
     expect(outside.text).toBe(unknown.text);
+  });
+});
+
+describe("a key that is no text", () => {
+  it.each([[{ toString: "x" }], [{}], [[]], [["a"]], [{ valueOf: 1 }], [true], [7], [{ toJSON: null }]])(
+    "is refused like any wrong one: %j",
+    async (api_key) => {
+      expect(await gateway.post("/send-message", { ...send(), api_key })).toMatchObject(
+        refused(401, "INVALID_API_KEY"),
+      );
+      // Also beside a right one.
+      expect(await gateway.post("/send-message", { ...send(), api_key }, { key })).toMatchObject(
+        refused(401, "INVALID_API_KEY"),
+      );
+    },
+  );
+});
+
+describe("GET /", () => {
+  it("leads people to the documentation, and tells programs that there is nothing", async () => {
+    const ask = (accept: string) => fetch(`${gateway.url}/`, { headers: { accept }, redirect: "manual" });
+    const person = await ask("text/html,application/xhtml+xml,*/*;q=0.8");
+    expect([person.status, person.headers.get("location")]).toEqual([302, "/docs"]);
+    expect(person.headers.get("x-request-id")).toBeTruthy();
+    const program = await ask("*/*");
+    expect([program.status, (await program.json()).errors.code]).toEqual([404, "NOT_FOUND"]);
+  });
+});
+
+describe("a key that may do more than the one that asks", () => {
+  it("is seen by id, name and prefix alone, and can neither be changed nor deleted", async () => {
+    const made = await gateway.post("/api-keys", { name: "Keys only", permissions: ["keys"] }, { key });
+    const weak = made.body["api_key"];
+    const strong = (await gateway.get("/api-keys", { key })).body["data"].find(
+      (one: { permissions: string[] }) => one.permissions.includes("*"),
+    );
+
+    const seen = (await gateway.get("/api-keys", { key: weak })).body["data"];
+    const deleted = await gateway.delete(`/api-keys/${strong.id}`, { key: weak });
+    const rotated = await gateway.post(`/api-keys/${strong.id}/rotate`, {}, { key: weak });
+
+    expect(seen.find((one: { id: string }) => one.id === strong.id)).toEqual({
+      id: strong.id,
+      name: strong.name,
+      prefix: strong.prefix,
+    });
+    expect(seen.find((one: { id: string }) => one.id === made.body["data"].id)).toMatchObject({
+      permissions: ["keys"],
+    });
+    expect(deleted).toMatchObject(refused(403, "PERMISSION_DENIED"));
+    expect(rotated).toMatchObject(refused(403, "PERMISSION_DENIED"));
+    expect((await gateway.get("/account", { key })).status).toBe(200);
+  });
+});
+
+describe("the end of a key's life", () => {
+  it("lies in the future, else no key is made", async () => {
+    const at = (expires_at: string) =>
+      gateway.post("/api-keys", { name: "Short", permissions: ["messages"], expires_at }, { key });
+    const past = await at("2020-01-01T00:00:00Z");
+    expect(past).toMatchObject(refused(400, "INVALID_PARAMETERS"));
+    expect(past.body["errors"].fields).toEqual({ expires_at: ["Must be in the future."] });
+    expect((await at("2999-01-01T00:00:00Z")).status).toBe(200);
   });
 });

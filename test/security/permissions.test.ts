@@ -13,6 +13,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     env: {
       API_RATE_PER_MINUTE: "0",
+      WRONG_KEYS_PER_MINUTE: "0",
       PLAN_PRO: '{"devices":9,"keys":99,"sends_per_day":null}',
       ALLOW_PRIVATE_NETWORK: "1",
       WHATSAPP_WS_URL: "ws://127.0.0.1:9/ws/chat",

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { account, accountChange, key, newAccount, newKey, ownAccount } from "../schemas/accounts.ts";
+import {
+  account,
+  accountChange,
+  key,
+  newAccount,
+  newKey,
+  ownAccount,
+  strongerKey,
+} from "../schemas/accounts.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
 import { device, newDevice } from "../schemas/numbers.ts";
 
@@ -129,7 +137,7 @@ export const getOwnAccount = endpoint({
   output: record(ownAccount),
 });
 
-/** `GET /api-keys`: those of the account whose key asks. */
+/** `GET /api-keys`: those of the account whose key asks; of one that may do more, only which it is. */
 export const listKeys = endpoint({
   method: "GET",
   path: "/api-keys",
@@ -137,7 +145,7 @@ export const listKeys = endpoint({
   summary: "Keys of the account",
   message: "API keys.",
   input: nothing,
-  output: listOf(key),
+  output: listOf(z.union([key, strongerKey])),
 });
 
 /** `POST /api-keys`: PERMISSION_DENIED when the new key could do more than the one that asks. */

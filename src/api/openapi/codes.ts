@@ -28,7 +28,8 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   URL_NOT_ALLOWED: "The address is private, or not http or https.",
   NOT_ON_WHATSAPP: "The destination has no WhatsApp.",
   IDEMPOTENCY_KEY_REUSED: "The idempotency key belongs to a request with another body.",
-  RATE_LIMITED: "Too many requests with this key; `Retry-After` says when to try again.",
+  RATE_LIMITED:
+    "Too many requests with this key, or wrong keys from this address; `Retry-After` says when to try again.",
   QUOTA_EXCEEDED: "The plan's sends of the day are used up; `Retry-After` says when the next day begins.",
   HEADERS_TOO_LARGE: "The headers beside the request line are larger than 16 KiB.",
   INTERNAL_ERROR: "A fault of the gateway; the log has it under `request_id`.",
@@ -66,7 +67,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   add(method === "POST" || method === "PUT" || method === "PATCH", BODY);
   add(access.by === "key", KEY);
   add(access.by === "key" && access.permission !== null, ["PERMISSION_DENIED"]);
-  add(access.by === "operator", ["INVALID_ADMIN_TOKEN"]);
+  add(access.by === "operator", ["INVALID_ADMIN_TOKEN", "RATE_LIMITED"]);
   add(access.by !== "everybody", ["UNAVAILABLE"]);
   add(path.includes("{") || path === "/account", ["NOT_FOUND"]);
   add(fields.includes("sender"), ["SENDER_NOT_FOUND", "SENDER_NOT_CONNECTED"]);

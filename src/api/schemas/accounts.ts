@@ -39,7 +39,9 @@ export const newKey = z.object({
   permissions: list(oneOf(PERMISSIONS), 1, PERMISSIONS.length),
   devices: list(ownNumber(), 1, 1000).optional(),
   recipients: list(recipient(), 1, 1000).optional(),
-  expires_at: time().optional(),
+  expires_at: time()
+    .refine((at) => at > Date.now(), "Must be in the future.")
+    .optional(),
 });
 
 /** A key in an answer, without its secret. */
@@ -54,3 +56,6 @@ export const key = z.strictObject({
   last_used_at: isoTime().nullable(),
   prefix: z.string(),
 });
+
+/** A key that may do more than the one that asks. */
+export const strongerKey = key.pick({ id: true, name: true, prefix: true });

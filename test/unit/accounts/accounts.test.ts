@@ -305,10 +305,10 @@ describe("API keys", () => {
       permissions: ["messages"],
     });
     expect(rotated!.key).toEqual({ ...key, prefix: rotated!.apiKey.slice(0, 11), lastUsedAt: NOW });
-    expect(await keys.remove(account.id, key.id)).toBe(true);
+    expect(await keys.remove(account.id, key.id, null)).toBe(true);
     expect(await keys.authenticate(rotated!.apiKey)).toBeNull();
     expect(await keys.authenticate(first)).not.toBeNull();
-    expect(await keys.remove(account.id, key.id)).toBe(false);
+    expect(await keys.remove(account.id, key.id, null)).toBe(false);
     expect(await keys.rotate(account.id, key.id, null)).toBeNull();
   });
 
@@ -330,7 +330,7 @@ describe("API keys", () => {
     const slow = keys.authenticate(apiKey);
     await asked;
     store.readOne = readOne;
-    await keys.remove(account.id, id);
+    await keys.remove(account.id, id, null);
     gate.open!();
     await slow;
 
@@ -343,12 +343,12 @@ describe("API keys", () => {
     const { account: other, apiKey } = await accounts.create({ name: "B", plan: "basic" });
     const id = (await keys.list(other.id))[0]!.id;
 
-    expect(await keys.remove(account.id, id)).toBe(false);
+    expect(await keys.remove(account.id, id, null)).toBe(false);
     expect(await keys.rotate(account.id, id, null)).toBeNull();
     expect(await keys.authenticate(apiKey)).not.toBeNull();
   });
 
-  it("hand on no more than they have, neither by a new key nor by rotating a wider one", async () => {
+  it("hand on no more than they have, and neither rotate nor delete a wider one", async () => {
     const { accounts, keys } = await setUp();
     const { account, apiKey: first } = await accounts.create({ name: "A", plan: "basic" });
     const [wide] = await keys.list(account.id);
@@ -359,6 +359,9 @@ describe("API keys", () => {
       code: "PERMISSION_DENIED",
     });
     await expect(keys.rotate(account.id, wide!.id, small)).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    await expect(keys.remove(account.id, wide!.id, small)).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
     });
     expect(await keys.authenticate(first)).not.toBeNull();

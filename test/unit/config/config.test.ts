@@ -44,6 +44,7 @@ describe("settings", () => {
       maxMediaBytes: 67_108_864,
       allowPrivateNetwork: false,
       apiRatePerMinute: 600,
+      wrongKeysPerMinute: 60,
       pacePerMinute: 60,
       loopGuardPerMinute: 30,
       botTimeoutMs: 30_000,

@@ -215,6 +215,25 @@ describe("an address", () => {
     expect(await media.open(media.token)).toBeNull();
   });
 
+  it("ends while its account is disabled", async () => {
+    const media = received(encryptedSource(Buffer.from("x")), () => inPieces(encrypt(Buffer.from("x")), 64));
+    await store.writer.commit([
+      {
+        sql: "INSERT INTO accounts (id, name, plan, enabled, created_at) VALUES ('a', 'A', 'pro', 1, 0)",
+        args: [],
+      },
+      {
+        sql: "INSERT INTO devices (id, account_id, number, since, created_at) VALUES (?, 'a', '4915', 0, 0)",
+        args: [TARGET.deviceId],
+      },
+    ]);
+    expect(await media.open(media.token)).not.toBeNull();
+    await store.writer.commit([{ sql: "UPDATE accounts SET enabled = 0", args: [] }]);
+    expect(await media.open(media.token)).toBeNull();
+    await store.writer.commit([{ sql: "UPDATE accounts SET enabled = 1", args: [] }]);
+    expect(await media.open(media.token)).not.toBeNull();
+  });
+
   it("of a message that is not kept any more leads nowhere", async () => {
     const media = received(encryptedSource(Buffer.alloc(1)), () => inPieces(Buffer.alloc(1), 1), {
       load: async () => null,

@@ -4,5 +4,5 @@ import { notFound } from "../../../../../src/api/unmatched.ts";
 
 /** `DELETE /admin/accounts/{id}/api-keys/{keyId}` */
 export default defineApi(deleteAccountKey, async ({ app, params }) => {
-  if (!(await app.keys.remove(params["id"]!, params["keyId"]!))) throw notFound();
+  if (!(await app.keys.remove(params["id"]!, params["keyId"]!, null))) throw notFound();
 });
