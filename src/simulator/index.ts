@@ -6,7 +6,7 @@ import { serveControl } from "./control/http.ts";
 import { Population } from "./driver/population.ts";
 import { createRecorder } from "./driver/recorder.ts";
 import { createFaults } from "./faults/index.ts";
-import { makeCertificates } from "./media/certificates.ts";
+import { makeCertificates, type Certificates } from "./media/certificates.ts";
 import { serveMedia } from "./media/host.ts";
 import { phoneFiles } from "./media/phone-files.ts";
 import { MediaStore } from "./media/store.ts";
@@ -41,7 +41,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     onSocket: (socket) => server.accept(socket),
   });
   closers.push(() => sockets.close());
-  const media = await startMediaHost(server);
+  const media = await startMediaHost(server, options.certificates ?? makeCertificates());
   closers.push(() => media.close());
   const addresses = {
     wsUrl: sockets.url,
@@ -102,8 +102,7 @@ function createService(options: SimulatorOptions) {
 }
 
 /** The media host over TLS, with the certificate of its authority in a file that goes away with it. */
-async function startMediaHost(server: SimulatorServer) {
-  const certificates = makeCertificates();
+async function startMediaHost(server: SimulatorServer, certificates: Certificates) {
   const host = await serveMedia(server, certificates);
   const folder = await mkdtemp(join(tmpdir(), "simulator-"));
   const caFile = join(folder, "ca.pem");

@@ -38,6 +38,8 @@ export interface Gateway extends GatewayClient {
   exited(): Promise<Exit>;
   /** Starts it again on the same data and port, with further settings if given; ends it first when it still runs. */
   restart(env?: Record<string, string>): Promise<void>;
+  /** It runs, with the settings of its first start. */
+  isAsStarted(): boolean;
   /** Ends it and removes its data. */
   dispose(): Promise<void>;
 }
@@ -61,6 +63,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const port = options.env?.["PORT"] ? Number(options.env["PORT"]) : await freePort();
   const url = `http://127.0.0.1:${port}`;
   let env: Settings = { DATA_DIR: dataDir, PORT: String(port), NODE_ENV: "production", ...options.env };
+  const firstEnv = env;
   let started = launch(entry, env);
   let before = "";
 
@@ -91,10 +94,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     async restart(more = {}) {
       if (started.child.exitCode === null && started.child.signalCode === null) await end("SIGTERM");
       before += started.output();
-      env = { ...env, ...more };
+      if (Object.keys(more).length > 0) env = { ...env, ...more };
       started = launch(entry, env);
       await ready(url, started);
     },
+    isAsStarted: () =>
+      env === firstEnv && started.child.exitCode === null && started.child.signalCode === null,
     async dispose() {
       await end("SIGKILL");
       if (ownFolder !== null) rmSync(ownFolder, { recursive: true, force: true });

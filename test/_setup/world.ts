@@ -1,6 +1,7 @@
-import { afterEach, expect } from "vitest";
+import { afterAll, afterEach, expect } from "vitest";
 import { startSimulator } from "../../src/simulator/index.ts";
 import type { NumberOptions, Simulator, SimulatorOptions } from "../../src/simulator/types.ts";
+import { certificatesOfTests, disposeIdle, giveBack, takeIdle } from "./gateways-again.ts";
 import { startGateway, type Gateway } from "./gateway.ts";
 
 /** A gateway, an offline WhatsApp, and an account with a key: what a test from the outside needs. */
@@ -21,11 +22,18 @@ export interface WorldOptions {
   dataDir?: string;
   env?: Record<string, string>;
   simulator?: SimulatorOptions;
+  /**
+   * The gateway may have served earlier tests of the file: a start costs more than most tests. The simulator and the account
+   * are new, and what earlier tests had is erased. Not for tests that count what the gateway has or has written.
+   */
+  again?: boolean;
 }
 
 interface Started {
   sim: Simulator;
   gateway?: Gateway;
+  /** Under which settings the gateway may be used again. */
+  again?: string;
 }
 const open = new Set<Started>();
 const kept = new WeakMap<World, Started>();
@@ -37,8 +45,11 @@ afterEach(async () => {
   for (const started of worlds) await close(started);
 });
 
-async function close({ sim, gateway }: Started): Promise<void> {
-  await gateway?.dispose();
+afterAll(disposeIdle);
+
+async function close({ sim, gateway, again }: Started): Promise<void> {
+  if (gateway && again !== undefined) await giveBack(again, gateway, sim);
+  else await gateway?.dispose();
   const found = await sim.violations();
   await sim.stop();
   // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test here
@@ -63,19 +74,25 @@ export async function closeWorld(world: World): Promise<void> {
 }
 
 async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<World> {
-  const sim = await startSimulator(options.simulator);
-  const started: Started = { sim };
+  const again = options.again ? JSON.stringify(options.env ?? {}) : undefined;
+  const idle = again === undefined ? null : takeIdle(again);
+  const { certificates, caFile } = certificatesOfTests();
+  const port = idle ? Number(new URL(idle.wsUrl).port) : 0;
+  const sim = await startSimulator({ certificates, port, ...options.simulator });
+  const started: Started = { sim, ...(again !== undefined && { again }) };
   worlds.add(started);
-  const gateway = await startGateway({
-    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
-    env: {
-      WHATSAPP_WS_URL: sim.wsUrl,
-      WHATSAPP_NOISE_ROOT: sim.noiseRoot,
-      WHATSAPP_CA_FILE: sim.caFile,
-      ALLOW_PRIVATE_NETWORK: "1",
-      ...options.env,
-    },
-  });
+  const gateway =
+    idle?.gateway ??
+    (await startGateway({
+      ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
+      env: {
+        WHATSAPP_WS_URL: sim.wsUrl,
+        WHATSAPP_NOISE_ROOT: sim.noiseRoot,
+        WHATSAPP_CA_FILE: caFile,
+        ALLOW_PRIVATE_NETWORK: "1",
+        ...options.env,
+      },
+    }));
   started.gateway = gateway;
   const { id: account, key } = await gateway.createAccount();
 

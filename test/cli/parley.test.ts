@@ -56,7 +56,7 @@ async function removeAccount(world: World): Promise<void> {
 
 describe("npm run parley -- link", () => {
   it("makes the first account, shows a QR code that a phone can scan, and ends when the number is linked", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await removeAccount(world);
     const owner = await world.sim.addNumber(NUMBER);
 
@@ -75,7 +75,7 @@ describe("npm run parley -- link", () => {
   });
 
   it("walks through the passkey: shows what to run, asks again for what cannot be read, and links", async () => {
-    const world = await openWorld({ env: { PASSKEY_LINKING: "1" } });
+    const world = await openWorld({ again: true, env: { PASSKEY_LINKING: "1" } });
     const owner = await world.sim.addNumber(NUMBER);
     const browser = createAuthenticator();
     await world.sim.requirePasskey(NUMBER, browser.passkey);
@@ -98,7 +98,7 @@ describe("npm run parley -- link", () => {
   });
 
   it("says what WhatsApp wants when a passkey is asked for and the gateway takes none", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const owner = await world.sim.addNumber(NUMBER);
     await world.sim.requirePasskey(NUMBER, createAuthenticator().passkey);
 
@@ -111,7 +111,7 @@ describe("npm run parley -- link", () => {
   });
 
   it("shows the new code as soon as the one on the screen no longer holds", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const owner = await world.sim.addNumber(NUMBER);
 
     const command = parley(world, "link", NUMBER);
@@ -124,7 +124,7 @@ describe("npm run parley -- link", () => {
   });
 
   it("links by a code that the owner types", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const owner = await world.sim.addNumber(NUMBER);
 
     const command = parley(world, "link", NUMBER, "--code");
@@ -136,7 +136,7 @@ describe("npm run parley -- link", () => {
   });
 
   it("says so when the phone of another number scanned", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const owner = await world.sim.addNumber(NUMBER);
     await world.sim.addNumber("31600000009");
 
@@ -151,7 +151,7 @@ describe("npm run parley -- link", () => {
   });
 
   it("leaves no key behind when it is interrupted", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.sim.addNumber(NUMBER);
 
     const command = parley(world, "link", NUMBER);
@@ -165,7 +165,7 @@ describe("npm run parley -- link", () => {
 
 describe("npm run parley", () => {
   it("makes, lists and deletes keys", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const key = /\n {2}(\S+)\n/.exec(await said(world, "keys", "create", "shop"))?.[1] ?? "";
     expect((await world.gateway.get("/account", { key })).status).toBe(200);
 
@@ -176,7 +176,7 @@ describe("npm run parley", () => {
   });
 
   it("makes and lists accounts, and asks which is meant when there are several", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     expect(await said(world, "accounts", "create", "second", "--plan", "pro")).toContain("second");
     expect(await said(world, "accounts", "list")).toMatch(/second +pro +yes/);
 
@@ -187,7 +187,7 @@ describe("npm run parley", () => {
   });
 
   it("lists numbers, says why one is as it is, and logs it out", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(NUMBER);
     expect(await said(world, "devices", "list")).toMatch(/31600000001 +connected/);
     expect(await said(world, "devices", "why", NUMBER)).toContain("+31600000001 is connected since");
@@ -196,12 +196,12 @@ describe("npm run parley", () => {
   });
 
   it("lists the bots that are loaded", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     expect(await said(world, "bots", "list")).toMatch(/ping +\d+ +where bound +ping/);
   });
 
   it("says how to start the gateway when none runs", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.gateway.stop();
     const command = parley(world, "accounts", "list");
     expect(await command.ended).toBe(1);
@@ -212,7 +212,7 @@ describe("npm run parley", () => {
   });
 
   it("doctor finds a running gateway in order", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const text = await said(world, "doctor");
     expect(text).toContain(`✓ gateway   runs at ${world.gateway.url}`);
     expect(text).toContain("✓ secrets");

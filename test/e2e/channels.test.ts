@@ -9,7 +9,7 @@ const SHOP = "31600000001";
 const ANA = "4915100000001";
 
 async function openShop(env: Record<string, string> = {}): Promise<World> {
-  const world = await openWorld({ env });
+  const world = await openWorld({ again: true, env });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   return world;

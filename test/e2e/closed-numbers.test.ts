@@ -14,7 +14,7 @@ const ENDED = [
 describe("a number that WhatsApp has ended", () => {
   for (const { code, state } of ENDED)
     it(`with ${code} is ${state}: sends are refused and nothing is stored`, async () => {
-      const world = await openWorld();
+      const world = await openWorld({ again: true });
       await world.link(SHOP);
       await world.sim.addContact(ANA);
 
@@ -39,7 +39,7 @@ describe("a number that WhatsApp has ended", () => {
 
 describe("a number that is on its way back", () => {
   it("takes sends, says queued, and sends them when it is online again", async () => {
-    const world = await openWorld({ env: { SEND_WAIT_MS: "200" } });
+    const world = await openWorld({ again: true, env: { SEND_WAIT_MS: "200" } });
     await world.link(SHOP);
     await world.sim.addContact(ANA);
     await world.sim.faults.refuseUpgrade({ status: 503, times: 3 });

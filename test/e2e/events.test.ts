@@ -45,7 +45,7 @@ const names = (told: Told[]) => [...new Set(told.map(({ event }) => event))].toS
 
 describe("GET /events", () => {
   it("tells of numbers, messages, decisions and deliveries as REST shows them, in order, with rising ids", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const receiver = await startReceiver({ message: "Until six." });
     const listener = await listen(world, world.key);
     await world.link(SHOP);
@@ -74,7 +74,7 @@ describe("GET /events", () => {
   });
 
   it("goes on after Last-Event-ID", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.bindBots(SHOP, "ping");
     await world.sim.addContact(ANA);
@@ -94,7 +94,7 @@ describe("GET /events", () => {
   });
 
   it("tells a key what it has the permission for, of its numbers only, and nothing once it is deleted", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.link(SECOND);
     await world.sim.addContact(ANA);
@@ -126,7 +126,7 @@ describe("GET /events", () => {
   });
 
   it("ends cleanly when the gateway does, and does not hold it up", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const listener = await listen(world, world.key);
 
     const exit = await world.gateway.stop();
@@ -137,7 +137,7 @@ describe("GET /events", () => {
   });
 
   it("needs a key, in the header", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     expect((await world.gateway.get(`/events?api_key=${world.key}`)).status).toBe(401);
   });
 });

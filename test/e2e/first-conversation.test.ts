@@ -8,7 +8,7 @@ const ANA = "4915100000001";
 
 describe("a message in, a reply out", () => {
   it("is answered by the bot that knows it, once, under one id", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.bindBots(SHOP, "ping");
     await world.sim.addContact(ANA, { name: "Ana" });
@@ -20,7 +20,7 @@ describe("a message in, a reply out", () => {
   });
 
   it("goes to the webhook when no bot answers, with the six specified fields and a valid signature", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const receiver = await startReceiver({ message: "We are open until six." });
     await world.link(SHOP);
     await world.bindBots(SHOP, "ping");
@@ -57,7 +57,7 @@ describe("a message in, a reply out", () => {
   });
 
   it("leaves a message without bot and webhook unanswered and decided", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.bindBots(SHOP, "ping");
     await world.sim.addContact(ANA);
@@ -70,7 +70,7 @@ describe("a message in, a reply out", () => {
   });
 
   it("retries a webhook that failed and sends its reply once", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const receiver = await startReceiver({ message: "Back again." });
     receiver.status = 503;
     await world.link(SHOP);
@@ -90,7 +90,7 @@ describe("a message in, a reply out", () => {
   });
 
   it("sends a text by REST and says that WhatsApp took it", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.sim.addContact(ANA);
 
@@ -112,7 +112,7 @@ describe("a message in, a reply out", () => {
   });
 
   it("sends by GET, decoded as PHP does", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.sim.addContact(ANA);
 
@@ -125,7 +125,7 @@ describe("a message in, a reply out", () => {
   });
 
   it("costs one msg per reply in a known chat: no key query, no session started anew", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.bindBots(SHOP, "ping");
     await world.sim.addContact(ANA);

@@ -21,7 +21,7 @@ const stateOf = async (world: World): Promise<string> =>
 
 describe("/generate-qr", () => {
   it("says processing within two seconds while WhatsApp lets nobody in, then shows the QR", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.sim.faults.refuseUpgrade({ status: 503, times: 1000 });
 
     const asked = performance.now();
@@ -44,7 +44,7 @@ describe("/generate-qr", () => {
   });
 
   it("shows two callers the same QR, also beside one who has gone away", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.sim.addNumber(SHOP);
     const leaving = new AbortController();
     const gone = world.gateway
@@ -69,7 +69,7 @@ describe("/generate-qr", () => {
   });
 
   it("drops a linking in progress with force, and never a linked number", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.sim.addNumber(SHOP);
     const first = (await answerIn(world, "qr")).body["qr"];
     expect((await answerIn(world, "qr")).body["qr"]).toBe(first);
@@ -94,7 +94,7 @@ describe("/generate-qr", () => {
   });
 
   it("links by a code, the same for all who ask", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.sim.addNumber(SHOP);
 
     const [first, second] = await Promise.all([
@@ -111,7 +111,7 @@ describe("/generate-qr", () => {
   });
 
   it("says connecting with status true while a linked number is on its way back", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP);
     await world.sim.faults.refuseUpgrade({ status: 503, times: 1000 });
     await world.sim.faults.dropSocket({ number: SHOP });
@@ -124,7 +124,7 @@ describe("/generate-qr", () => {
   });
 
   it("logs a wrong number out at once, says so once, and starts again", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const owner = await world.sim.addNumber(SHOP);
     await world.sim.addNumber(OTHER);
     const { body } = await answerIn(world, "qr");
@@ -142,7 +142,7 @@ describe("/generate-qr", () => {
   });
 
   it("registers no more numbers than the plan allows, and nothing of the one refused", async () => {
-    const world = await openWorld({ env: { PLAN_PRO: '{"devices":1,"keys":5,"sends_per_day":null}' } });
+    const world = await openWorld({ again: true, env: { PLAN_PRO: '{"devices":1,"keys":5,"sends_per_day":null}' } });
     await world.sim.addNumber(SHOP);
     await answerIn(world, "qr");
 
@@ -154,7 +154,7 @@ describe("/generate-qr", () => {
   });
 
   it("links the business edition as well, and names it", async () => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     await world.link(SHOP, { edition: "business", name: "The Shop" });
     const { body } = await world.gateway.get(`/devices/${SHOP}`, { key: world.key });
     expect(body["data"]).toMatchObject({ state: "connected", platform: "smba" });
@@ -167,7 +167,7 @@ describe("/generate-qr", () => {
     },
     async () => {
       // The client's own clock: 60 s for the first, 20 s for each that follows.
-      const world = await openWorld({ simulator: { qrRefs: 2 } });
+      const world = await openWorld({ again: true, simulator: { qrRefs: 2 } });
       await world.sim.addNumber(SHOP);
       const first = (await answerIn(world, "qr")).body["qr"];
 

@@ -7,7 +7,7 @@ const ANA = "4915100000001";
 const BEN = "4915100000002";
 
 async function openShop(): Promise<World> {
-  const world = await openWorld();
+  const world = await openWorld({ again: true });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   await world.sim.addContact(BEN, { name: "Ben" });
@@ -257,7 +257,7 @@ it("a group whose first message was refused can read the second", async () => {
 });
 
 it("pairs come with the history of linking and with the members of groups, without a message", async () => {
-  const world = await openWorld();
+  const world = await openWorld({ again: true });
   const known = await world.sim.addContact("4915100000006");
   const member = await world.sim.addContact("4915100000007");
   const stranger = await world.sim.addContact("4915100000005");

@@ -6,7 +6,7 @@ const ANA = "4915100000001";
 const BEN = "4915100000002";
 
 async function linkedWorld(env: Record<string, string> = {}): Promise<World> {
-  const world = await openWorld({ env });
+  const world = await openWorld({ again: true, env });
   await world.link(SHOP);
   await world.sim.addContact(ANA);
   await world.sim.addContact(BEN);
@@ -147,7 +147,7 @@ describe("a send with an idempotency key", () => {
     ["256 characters", "x".repeat(256), undefined],
     ["two different ones", "a", "b"],
   ])("is refused when it is %s", async (_, header, field) => {
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const answer = await world.gateway.post(
       "/send-message",
       { ...text("hello"), ...(field === undefined ? {} : { idempotency_key: field }) },

@@ -17,7 +17,7 @@ async function listening(world: World, more: object = {}): Promise<Receiver> {
 }
 
 async function shop(env: Record<string, string> = {}): Promise<World> {
-  const world = await openWorld({ env });
+  const world = await openWorld({ again: true, env });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   await world.bindBots(SHOP, "ping");

@@ -7,7 +7,7 @@ const KNOWN_AS = "551187654321";
 const WRITTEN_AS = "5511987654321";
 
 it("a number that WhatsApp knows under another form is reached, and answered as it was written", async () => {
-  const world = await openWorld();
+  const world = await openWorld({ again: true });
   await world.link(SHOP);
   await world.sim.addContact(KNOWN_AS, { otherForms: [WRITTEN_AS] });
   const send = (message: string) =>
@@ -23,7 +23,7 @@ it("a number that WhatsApp knows under another form is reached, and answered as 
 });
 
 it("a number that nobody has is refused", async () => {
-  const world = await openWorld();
+  const world = await openWorld({ again: true });
   await world.link(SHOP);
 
   const answer = await world.gateway.post(

@@ -17,7 +17,7 @@ const ANA = "4915100000001";
 const BEN = "4915100000002";
 
 async function openShop(env: Record<string, string> = {}): Promise<World> {
-  const world = await openWorld({ env: { SEND_WAIT_MS: "500", ...env } });
+  const world = await openWorld({ again: true, env: { SEND_WAIT_MS: "500", ...env } });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   await world.sim.addContact(BEN, { name: "Ben" });

@@ -20,7 +20,7 @@ interface Shop extends World {
 }
 
 async function openShop(env: Record<string, string> = {}): Promise<Shop> {
-  const world = await openWorld({ env });
+  const world = await openWorld({ again: true, env });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   await world.sim.addContact(BEN, { name: "Ben", addressing: "lid" });

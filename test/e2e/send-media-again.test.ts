@@ -10,7 +10,7 @@ const SHOP = "31600000001";
 const ANA = "4915100000001";
 
 async function openShop(): Promise<World> {
-  const world = await openWorld();
+  const world = await openWorld({ again: true });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   return world;

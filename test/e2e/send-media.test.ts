@@ -14,7 +14,7 @@ const ANA = "4915100000001";
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
 async function openShop(env: Record<string, string> = {}): Promise<World> {
-  const world = await openWorld({ env });
+  const world = await openWorld({ again: true, env });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   return world;

@@ -10,7 +10,7 @@ const SHOP = "31600000001";
 const PATH = `/devices/${SHOP}/webhook`;
 
 async function openShop(receiver: Receiver, people: number): Promise<{ world: World; people: string[] }> {
-  const world = await openWorld();
+  const world = await openWorld({ again: true });
   await world.link(SHOP);
   await world.gateway.put(PATH, { url: receiver.url }, { key: world.key });
   return { world, people: await world.sim.addContacts(people, { prefix: "49151" }) };
@@ -120,7 +120,7 @@ describe("a webhook that is down", () => {
 describe("a webhook whose secret is exchanged", () => {
   it("is signed with both secrets for a day, after SIGKILL as well", async () => {
     const receiver = await startReceiver();
-    const world = await openWorld();
+    const world = await openWorld({ again: true });
     const [ana] = (await world.sim.addContacts(1, { prefix: "49151" })) as [string];
     await world.link(SHOP);
     const { secret } = (await world.gateway.put(PATH, { url: receiver.url }, { key: world.key })).body;

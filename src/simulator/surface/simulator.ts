@@ -10,6 +10,7 @@ import type { EvidenceMethods } from "./evidence.ts";
 import type { SimulatorFaults } from "./faults.ts";
 import type { GroupMethods } from "./groups.ts";
 import type { WireMethods } from "./stanzas.ts";
+import type { Certificates } from "../media/certificates.ts";
 import type { Time } from "../time.ts";
 
 /** Options of `startSimulator`. */
@@ -30,6 +31,8 @@ export interface SimulatorOptions {
   clock?: () => number;
   /** The service's clock and timers, for tests that move them; `clock` is then not looked at. Library only. */
   time?: Time;
+  /** Authority and certificate of the media host, for whoever trusts an earlier simulator's. Default: new ones. Library only. */
+  certificates?: Certificates;
   /** What the service does as of today rather than as of last year. Default: nothing. */
   behaviour?: Partial<ServiceBehaviour>;
 }
