@@ -74,8 +74,10 @@ export interface MessagePathDeps {
   stopping: AbortSignal;
   /** See `OutboxDeps`. */
   collectMs?: number;
-  /** Answerers that are asked after all others: tests have some of their own. */
-  lastly?: Answerer[];
+  /** Answerers that are asked after bots, and before webhooks: tests have some of their own. */
+  besides?: Answerer[];
+  /** Spreads what webhooks try again. @returns from 0 to 1. Default `Math.random` */
+  random?: () => number;
 }
 
 /** The way of a message through Parley (design §4), whole: from what a connection brings to what a connection sends. */
@@ -225,6 +227,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     onAttempt: observers.deliveryAttempted,
     onDead: observers.deliveryDead,
     onTurn: observers.webhookTurned,
+    ...(deps.random !== undefined && { random: deps.random }),
   });
   const inOrder = [
     bots.observers,
@@ -232,8 +235,8 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     webhooks.holder,
     bots.conversations,
     bots.routes,
+    ...(deps.besides ?? []),
     webhooks.answerer,
-    ...(deps.lastly ?? []),
   ];
   return { bindings, alarm, state, webhooks, inOrder, blocking: bots.blocking };
 }

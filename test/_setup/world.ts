@@ -128,8 +128,14 @@ async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<
   };
 }
 
+/** A condition is looked at this often, and less often once it has taken long: most of them ask the gateway. */
+const LOOK_EVERY_MS = 25;
+const SELDOM_AFTER_MS = 3_000;
+const SELDOM_EVERY_MS = 200;
+
 /** Waits for a condition; fails with its last error, or by the time given. */
 export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
+  const seldomFrom = Date.now() + SELDOM_AFTER_MS;
   const deadline = Date.now() + timeoutMs;
   let last: unknown = new Error("the condition stayed false");
   while (Date.now() < deadline) {
@@ -138,7 +144,8 @@ export async function until(condition: () => Promise<boolean> | boolean, timeout
     } catch (error) {
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const pause = Date.now() < seldomFrom ? LOOK_EVERY_MS : SELDOM_EVERY_MS;
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
   throw new Error(`Not within ${timeoutMs} ms`, { cause: last });
 }

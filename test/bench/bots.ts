@@ -8,24 +8,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createBotAnswerers } from "../../src/bot/answerers.ts";
 import { lazyView } from "../../src/bot/message-view.ts";
 import { readBot } from "../../src/bot/define.ts";
+import { createRegistry } from "../../src/bot/registry.ts";
 import { createBotState } from "../../src/bot/state.ts";
 import { buildTable, type RouteTable } from "../../src/bot/table.ts";
 import type { BotDefinition, Routes } from "../../src/bot/types.ts";
 import { loadConfig } from "../../src/config.ts";
-import { createInbox } from "../../src/inbox/inbox.ts";
 import { createLogger } from "../../src/log.ts";
 import type { Incoming } from "../../src/model/messages.ts";
-import { createOutbox } from "../../src/outbox/outbox.ts";
 import type { Answerer } from "../../src/model/answerer.ts";
-import { createChats } from "../../src/pipeline/chats.ts";
-import { createPipeline } from "../../src/pipeline/pipeline.ts";
-import { createPolls } from "../../src/inbox/polls.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { commitIntake } from "../../src/store/intake.ts";
+import { joinPath } from "../_setup/path.ts";
 
 const ROUTES = 500;
 const LOOK_UPS = 200_000;
@@ -98,6 +94,12 @@ function benchDispatch(): number {
   return (user + system) / LOOK_UPS;
 }
 
+/** Who answers: a bot, or somebody who is asked like one. */
+interface Answering {
+  bot?: Definition;
+  besides?: Answerer[];
+}
+
 interface Path {
   store: Store;
   /** Everybody writes once, and everything that this brings has left. */
@@ -105,7 +107,7 @@ interface Path {
   close(): Promise<void>;
 }
 
-async function openPath(folder: string, answerersOf: (store: Store) => Answerer[]): Promise<Path> {
+async function openPath(folder: string, answering: Answering): Promise<Path> {
   const config = loadConfig({
     DATA_DIR: folder,
     LOG_LEVEL: "silent",
@@ -130,40 +132,32 @@ async function openPath(folder: string, answerersOf: (store: Store) => Answerer[
     },
     caughtUp: async () => undefined,
   };
-  const outbox = createOutbox({
+  const sources = answering.bot ? [{ id: "bench", file: "bench", exported: answering.bot }] : [];
+  const path = joinPath({
     store,
     config,
     log,
-    connections: { connection: () => connection as never, isLinked: () => true },
-    canonicalChat: async (_deviceId, address) => address,
+    connections: { connection: () => connection as never },
+    bots: { registry: createRegistry(sources, log) },
+    besides: answering.besides ?? [],
   });
-  const pipeline = createPipeline({
-    store,
-    config,
-    log,
-    inbox: createInbox(store),
-    outbox,
-    polls: createPolls(store),
-    chats: createChats(store),
-    leftovers: () => [],
-    answerers: answerersOf(store),
-    replyMaxAge: () => 3600,
-  });
-  await outbox.start();
-  await pipeline.open(DEVICE);
+  const { outbox } = path;
+  await path.load();
+  if (answering.bot) await path.bindings.put(DEVICE, [{ id: "bench", enabled: true }]);
+  await path.open(DEVICE);
   return {
     store,
     async answer(messages) {
       const all = new Promise<void>((resolve) => (done = resolve));
       wanted = sent + messages.length;
       for (const message of messages)
-        await commitIntake(store.writer, pipeline.receive(DEVICE, OWN_NUMBER, [message]));
+        await commitIntake(store.writer, path.receive(DEVICE, OWN_NUMBER, [message]));
       await all;
       await outbox.wake(DEVICE);
     },
     async close() {
-      await pipeline.drain();
-      await outbox.drain();
+      await path.drain(1_000);
+      await path.sent();
       await store.close();
     },
   };
@@ -182,26 +176,6 @@ const bareAnswerer: Answerer = {
   }),
 };
 
-function botAnswerers(definition: Definition) {
-  return (store: Store): Answerer[] => {
-    const table = tableOf(definition);
-    const unused = () => Promise.reject(new Error("The bench has no files."));
-    const made = createBotAnswerers({
-      bindings: { tableOf: () => table },
-      state: createBotState(store),
-      media: { prepare: unused },
-      files: { read: unused },
-      http: { request: unused },
-      locales: () => new Map(),
-      config: { botTimeoutMs: 10_000, takeoverMinutes: 30 },
-      hmac: (text) => text,
-      log: createLogger(loadConfig({ LOG_LEVEL: "silent" }), { write: () => undefined }),
-      time: store.time,
-    });
-    return [made.observers, made.interrupts, made.conversations, made.routes];
-  };
-}
-
 const ping = (b: Routes): void => b.keyword("ping", (ctx) => ctx.reply("pong"));
 const counting: BotDefinition<Record<string, unknown>, { n: number }> = {
   session: { initial: () => ({ n: 0 }) },
@@ -211,8 +185,8 @@ const counting: BotDefinition<Record<string, unknown>, { n: number }> = {
 /** CPU of a bot's reply beside the bare one, in turns; milliseconds per message. */
 async function benchReplies(): Promise<{ bot: number[]; bare: number[] }> {
   const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), "parley-bench-")));
-  const bot = await openPath(folders[0]!, botAnswerers(ping));
-  const bare = await openPath(folders[1]!, () => [bareAnswerer]);
+  const bot = await openPath(folders[0]!, { bot: ping });
+  const bare = await openPath(folders[1]!, { besides: [bareAnswerer] });
   const cpu = async (path: Path): Promise<number> => {
     const messages = Array.from({ length: MESSAGES }, (_, i) =>
       messageFrom(4915100000000 + (i % CHATS), "ping"),
@@ -240,7 +214,7 @@ async function benchReplies(): Promise<{ bot: number[]; bare: number[] }> {
 
 /** Rows of chats in which nobody writes any more. */
 async function fillIdle(folder: string): Promise<void> {
-  const path = await openPath(folder, botAnswerers(counting));
+  const path = await openPath(folder, { bot: counting });
   const state = createBotState(path.store);
   for (let from = 0; from < IDLE_CHATS; from += 1_000) {
     const numbers = Array.from({ length: 1_000 }, (_, i) => FIRST_IDLE + from + i);
@@ -266,7 +240,7 @@ const rssMb = (): number => process.memoryUsage.rss() / 1024 / 1024;
 
 /** Prints resident memory before and after messages in new chats, as JSON. */
 async function measureMemory(folder: string): Promise<void> {
-  const path = await openPath(folder, botAnswerers(counting));
+  const path = await openPath(folder, { bot: counting });
   await path.answer(Array.from({ length: CHATS }, (_, i) => messageFrom(4915200000000 + i, "ping")));
   globalThis.gc?.();
   const before = rssMb();

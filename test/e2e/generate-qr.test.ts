@@ -142,7 +142,10 @@ describe("/generate-qr", () => {
   });
 
   it("registers no more numbers than the plan allows, and nothing of the one refused", async () => {
-    const world = await openWorld({ again: true, env: { PLAN_PRO: '{"devices":1,"keys":5,"sends_per_day":null}' } });
+    const world = await openWorld({
+      again: true,
+      env: { PLAN_PRO: '{"devices":1,"keys":5,"sends_per_day":null}' },
+    });
     await world.sim.addNumber(SHOP);
     await answerIn(world, "qr");
 

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { SENT_STATES } from "../../src/model/messages.ts";
-import { createOutbox, type Outbox } from "../../src/outbox/outbox.ts";
+import type { Outbox } from "../../src/outbox/outbox.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { joinPath } from "../_setup/path.ts";
 import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/harness.ts";
 import { silentLog } from "../unit/store/temporary.ts";
 import { Service } from "./service.ts";
@@ -61,7 +62,7 @@ export class OutboxRun {
         args: [DEVICE, ACCOUNT, OWN_NUMBER],
       },
     ]);
-    this.#outbox = createOutbox({
+    this.#outbox = joinPath({
       // A process that was killed commits nothing, reads nothing and has no timers.
       store: {
         ...store,
@@ -75,12 +76,8 @@ export class OutboxRun {
       },
       config,
       log: silentLog(config),
-      connections: {
-        connection: () => (isGone() ? null : (this.service.line?.connection ?? null)),
-        isLinked: () => true,
-      },
-      canonicalChat: async (_deviceId, address) => address,
-    });
+      connections: { connection: () => (isGone() ? null : (this.service.line?.connection ?? null)) },
+    }).outbox;
     this.service.restarted((receipts) => this.#outbox.receipt(DEVICE, receipts), pauseIsKnown);
     await this.#outbox.start();
     await this.#outbox.open(DEVICE);

@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { joinPath } from "../../_setup/path.ts";
 import { createBots } from "./bots.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { createLogger } from "../../../src/log.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
-import { sharedAbort } from "../../../src/model/shared-abort.ts";
 import { createTime, DAY_MS, systemTime, type Time } from "../../../src/model/time.ts";
-import { createObservers } from "../../../src/path/observers.ts";
-import { createMessagePath, type MessagePath } from "../../../src/path/path.ts";
+import type { MessagePath } from "../../../src/path/path.ts";
 import type { CompanionRecord } from "../../../src/simulator/inside.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
@@ -104,27 +103,16 @@ export async function fill(
   const log = createLogger(config, { write: () => undefined });
   const store = await openStore(config, log, year.time);
   const world = createWorld();
-  const path = createMessagePath({
+  const path = joinPath({
     store,
     config,
     log,
     connections: {
       connection: () => (world.online ? (world.connection as never) : null),
-      identity: () => null,
-      isLinked: () => true,
       number: (id) => [busy, other].find(({ deviceId }) => deviceId === id)?.number ?? null,
-      accountOf: () => null,
-      deviceOf: () => null,
     },
-    directory: { canonicalChat: async (_deviceId, jid) => jid },
-    bots: { registry: createBots(log), locales: () => new Map() },
+    bots: { registry: createBots(log) },
     http: world.http,
-    files: {
-      outgoing: { prepare: unused },
-      received: { read: unused, largestImage: 0, link: noFile, image: async () => noFile() },
-    },
-    observers: createObservers(),
-    stopping: sharedAbort().signal,
   });
   await path.load();
   for (const { deviceId } of [busy, other]) await path.open(deviceId);
@@ -185,8 +173,6 @@ function createWorld() {
   return world;
 }
 
-const unused = (): Promise<never> => Promise.reject(new Error("The bench has no files."));
-const noFile = (): { error: string } => ({ error: "The bench has no files." });
 const contactOf = (index: number): string => `4915${String(index).padStart(8, "0")}`;
 
 interface Making {

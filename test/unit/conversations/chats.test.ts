@@ -119,7 +119,7 @@ describe("the list of chats", () => {
 
 describe("a chat that a person takes over", () => {
   it("gets no answers of bots until then, or until it is handed back", async () => {
-    const run = await startPipeline({ pipelineDeps: {} });
+    const run = await startPipeline();
     await run.connect(scriptedLine());
     const replies = async (): Promise<number> =>
       (
@@ -133,14 +133,14 @@ describe("a chat that a person takes over", () => {
     await run.receive(text(ANA, "one"));
     await until(async () => expect(await replies()).toBe(1));
 
-    const until1 = await run.chats.takeOver(DEVICE, [jid(ANA)], 60_000);
+    const until1 = await run.path.takeOver(DEVICE, [jid(ANA)], 60_000);
     expect(until1).toBeGreaterThan(Date.now());
     expect(await listed(run)).toMatchObject([{ takenOverUntil: until1 }]);
     await run.receive(text(ANA, "two"), text(BEN, "other"));
     await until(async () => expect(await run.undecided()).toBe(0));
     await until(async () => expect(await replies()).toBe(2));
 
-    expect(await run.chats.takeOver(DEVICE, [jid(ANA)], 0)).toBeNull();
+    expect(await run.path.takeOver(DEVICE, [jid(ANA)], 0)).toBeNull();
     await run.receive(text(ANA, "three"));
     await until(async () => expect(await replies()).toBe(3));
     expect((await listed(run, { q: ANA }))[0]).toMatchObject({ takenOverUntil: null });
@@ -148,8 +148,8 @@ describe("a chat that a person takes over", () => {
 
   it("is known after a start, a shorter time takes the place of a longer one, and the owner's own writing goes on", async () => {
     const run = await startPipeline();
-    await run.chats.takeOver(DEVICE, [jid(ANA)], 600_000);
-    const short = await run.chats.takeOver(DEVICE, [jid(ANA)], 60_000);
+    await run.path.takeOver(DEVICE, [jid(ANA)], 600_000);
+    const short = await run.path.takeOver(DEVICE, [jid(ANA)], 60_000);
 
     expect((await createChats(run.store).load(DEVICE, jid(ANA))).takeoverUntil).toBe(short);
     await run.receive(typed(ANA, "by hand"));

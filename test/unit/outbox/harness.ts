@@ -1,10 +1,12 @@
 import { createTime, type Time } from "../../../src/model/time.ts";
 import { onTestFinished, vi } from "vitest";
 import { loadConfig, type Environment } from "../../../src/config.ts";
-import { createOutbox, type Outbox, type OutboxDeps, type ReplyRows } from "../../../src/outbox/outbox.ts";
+import type { Outbox, ReplyRows } from "../../../src/outbox/outbox.ts";
+import type { MessagePath } from "../../../src/path/path.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../../src/whatsapp/port.ts";
+import { joinPath, type PathParts } from "../../_setup/path.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
 
 /** Time that stands still until it is moved; timers run in their order when it is. */
@@ -109,9 +111,10 @@ export const textOf = ({ draft }: OutgoingMessage): string => ("text" in draft ?
 export const jid = (number: number | string): string => `${number}@s.whatsapp.net`;
 export const hang = (): Promise<SendOutcome> => new Promise(() => undefined);
 
-/** A run of the gateway's outbox on a database that outlives it. */
+/** A run of the gateway's way of a message, above all of its outbox, on a database that outlives it. */
 export interface Run {
   store: Store;
+  path: MessagePath;
   outbox: Outbox;
   /** Connects the number, or ends its connection. */
   connect(line: Line | null): Promise<void>;
@@ -125,7 +128,7 @@ export interface RunOptions {
   clock?: ManualClock;
   /** Instead of a clock. */
   time?: Time;
-  deps?: Partial<OutboxDeps>;
+  parts?: Omit<Partial<PathParts>, "connections">;
   /** Stands between the outbox and its store. */
   wrap?: (store: Store) => Store;
 }
@@ -135,7 +138,7 @@ export const ACCOUNT = "account";
 export const OWN_NUMBER = "491700000001";
 
 /** Opens (or opens again) a database with one linked number, and an outbox on it. */
-export async function startRun({ folder, env, clock, time, deps, wrap }: RunOptions = {}): Promise<Run> {
+export async function startRun({ folder, env, clock, time, parts, wrap }: RunOptions = {}): Promise<Run> {
   const dataDir = folder ?? temporaryFolder();
   const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", STORE_THREAD: "off", ...env });
   const opened = await openStore(config, silentLog(config), time ?? clock?.time);
@@ -148,13 +151,12 @@ export async function startRun({ folder, env, clock, time, deps, wrap }: RunOpti
   ]);
   let line: Line | null = null;
   let linked = true;
-  const outbox = createOutbox({
+  const path = joinPath({
     store,
     config,
     log: silentLog(config),
+    ...parts,
     connections: { connection: () => line?.connection ?? null, isLinked: () => linked },
-    canonicalChat: async (_deviceId, address) => address,
-    ...deps,
   });
   let closed = false;
   const close = async (): Promise<void> => {
@@ -165,10 +167,11 @@ export async function startRun({ folder, env, clock, time, deps, wrap }: RunOpti
   onTestFinished(close);
   return {
     store,
-    outbox,
+    path,
+    outbox: path.outbox,
     async connect(next) {
       line = next;
-      if (next !== null) await outbox.wake(DEVICE);
+      if (next !== null) await path.online(DEVICE);
     },
     setLinked: (value) => (linked = value),
     close,

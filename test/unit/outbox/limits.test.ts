@@ -14,6 +14,7 @@ import {
   textOf,
   until,
 } from "./harness.ts";
+import { createObservers } from "../../../src/path/observers.ts";
 import { rawRows } from "../store/rows.ts";
 
 const MINUTE = 60_000;
@@ -184,10 +185,12 @@ describe("what waits too long", () => {
   it("expires though the number stays away, with its reason, and whoever looks is told", async () => {
     const clock = manualClock();
     const changed: string[] = [];
+    const observers = createObservers();
+    observers.add({ messageChanged: (_deviceId, waId) => void changed.push(waId) });
     const run = await startRun({
       clock,
       env: { RETENTION_DAYS: "3", SEND_WAIT_MS: "0" },
-      deps: { onChange: (_deviceId, waId) => void changed.push(waId) },
+      parts: { observers },
     });
     await run.outbox.start();
     await run.outbox.open(DEVICE);
@@ -215,7 +218,7 @@ describe("a group that is closed", () => {
   it("gets no reply: the message fails with the reason, and WhatsApp is not asked", async () => {
     const group = "1203630@g.us";
     const run = await startRun({
-      deps: { refusal: async () => ({ code: "CANNOT_SEND", reason: "only_admins" }) },
+      parts: { directory: { refusal: async () => ({ code: "CANNOT_SEND", reason: "only_admins" }) } },
     });
     const line = scriptedLine();
     await run.connect(line);

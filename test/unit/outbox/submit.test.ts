@@ -9,6 +9,7 @@ import {
   hang,
   jid,
   manualClock,
+  OWN_NUMBER,
   reply,
   rest,
   scriptedLine,
@@ -16,14 +17,18 @@ import {
   submitTo,
   until,
 } from "./harness.ts";
+import { commitIntake } from "../../../src/store/intake.ts";
+import { text } from "../pipeline/harness.ts";
 import { rawRows } from "../store/rows.ts";
 
 describe("a send by REST", () => {
   it("answers with the outcome of each destination, in their order", async () => {
     const run = await startRun({
-      deps: {
-        refusal: async (_device, address) =>
-          address.endsWith("@g.us") ? { code: "CANNOT_SEND", reason: "only_admins" } : null,
+      parts: {
+        directory: {
+          refusal: async (_device, address) =>
+            address.endsWith("@g.us") ? { code: "CANNOT_SEND", reason: "only_admins" } : null,
+        },
       },
     });
     await run.connect(
@@ -102,9 +107,9 @@ describe("a send by REST", () => {
 
   it("quotes a message that is known in that chat, and sends without a quote where it is not", async () => {
     const quote = { id: "ABC", sender: jid(4915001), fromMe: false, raw: "cmF3" };
-    const run = await startRun({
-      deps: { findQuote: async (_device, chat) => (chat === jid(4915001) ? quote : null) },
-    });
+    const run = await startRun();
+    const known = text(4915001, "known", { id: quote.id, raw: quote.raw });
+    await commitIntake(run.store.writer, run.path.receive(DEVICE, OWN_NUMBER, [known]));
     const line = scriptedLine();
     await run.connect(line);
 

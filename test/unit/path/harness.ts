@@ -10,11 +10,12 @@ import { sharedAbort } from "../../../src/model/shared-abort.ts";
 import { createTime, timeWithClock, type Time } from "../../../src/model/time.ts";
 import { createSafeFetch, type SafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createObservers, type Observers } from "../../../src/path/observers.ts";
-import { createMessagePath, type MessagePath, type MessagePathDeps } from "../../../src/path/path.ts";
+import type { MessagePath, MessagePathDeps } from "../../../src/path/path.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { joinPath, noFiles } from "../../_setup/path.ts";
 import { manualClock, scriptedLine, type Line, type ManualClock } from "../outbox/harness.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";
 import { rawRows } from "../store/rows.ts";
@@ -78,20 +79,15 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
   const observers = createObservers();
   const line = scriptedLine();
   let connected: Line | null = line;
-  const unavailable = () => Promise.reject(new Error("no files here"));
-  const none = { error: "no files here" };
   const sources = Object.entries(bots).map(([id, exported]) => ({ id, file: id, exported }));
   const http = options.http ?? createSafeFetch({ allowPrivateNetwork: true });
-  const path = createMessagePath({
+  const path = joinPath({
     store,
     config,
     log,
     connections: {
       connection: () => connected?.connection ?? null,
-      identity: () => null,
-      isLinked: () => true,
       number: numberOf,
-      accountOf: () => null,
       deviceOf: (_accountId, number) => Number(number.slice(-1)),
     },
     directory: { canonicalChat: createLids({ store, identity: () => null }).canonicalChat },
@@ -102,18 +98,13 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     },
     http,
     files: {
-      outgoing: options.media ?? { prepare: unavailable },
-      received: {
-        ...(options.files ?? { read: unavailable }),
-        link: () => none,
-        image: async () => none,
-        largestImage: 0,
-      },
+      ...(options.media && { outgoing: options.media }),
+      ...(options.files && { received: { ...noFiles, ...options.files } }),
     },
     observers,
     stopping: options.stopping ?? stopping.signal,
     collectMs: 0,
-    lastly: options.answerers ?? [],
+    besides: options.answerers ?? [],
   });
   await path.load();
   const end = async (): Promise<void> => {

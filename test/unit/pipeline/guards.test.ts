@@ -1,18 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../store/temporary.ts";
-import { jid, manualClock, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/harness.ts";
+import { DEVICE, jid, manualClock, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/harness.ts";
 import { echo, saying, startPipeline, text, typed, witness, type PipelineOptions } from "./harness.ts";
 
 const MINUTE = 60_000;
 
 /** A bot that answers everything, then a webhook that is told of what it may not answer, under a clock that stands. */
-async function startGuarded(options: PipelineOptions = {}) {
+async function startGuarded({ replyMaxAge, ...options }: PipelineOptions & { replyMaxAge?: number } = {}) {
   const clock = manualClock();
   const webhook = witness((stored) => ({
     ...saying(stored, `webhook: ${stored.message.text}`),
     by: "webhook",
   }));
   const run = await startPipeline({ clock, answerers: [echo(), webhook.answerer], ...options });
+  // A webhook that is asked after the test's own.
+  if (replyMaxAge !== undefined)
+    await run.path.webhooks.put(DEVICE, { url: "https://example.com/hook", replyMaxAge });
   const line = scriptedLine();
   await run.connect(line);
   const at = (more = 0): { timestamp: number } => ({ timestamp: Math.floor(clock.now() / 1000) + more });
@@ -151,6 +154,9 @@ describe("takeover", () => {
       guard: "takeover",
       trail: [
         { by: "guard:takeover", outcome: "held" },
+        { by: "conversations", outcome: "not_asked", detail: "takeover" },
+        // The gateway's own, which has none here, and the test's.
+        { by: "bots", outcome: "not_asked", detail: "takeover" },
         { by: "bots", outcome: "not_asked", detail: "takeover" },
         { outcome: "answered" },
       ],

@@ -1,19 +1,13 @@
-import { createInbox } from "../../../src/inbox/inbox.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
-import type { PipelineDeps } from "../../../src/pipeline/deps.ts";
-import { createPipeline, type Pipeline } from "../../../src/pipeline/pipeline.ts";
-import { createChats, type Chats } from "../../../src/pipeline/chats.ts";
-import { createPolls } from "../../../src/inbox/polls.ts";
-import { loadConfig } from "../../../src/config.ts";
-import { silentLog, temporaryFolder } from "../store/temporary.ts";
+import type { Pipeline } from "../../../src/pipeline/pipeline.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { rawRows } from "../store/rows.ts";
 
 export interface PipelineRun extends Run {
   pipeline: Pipeline;
-  chats: Chats;
   /** Receives messages as a connection hands them in. */
   receive(...messages: Incoming[]): Promise<void>;
   decision(waId: string): Promise<Decision | null>;
@@ -31,46 +25,39 @@ export interface Decision {
 
 export interface PipelineOptions extends RunOptions {
   answerers?: Answerer[];
-  replyMaxAge?: number;
   /** Default: as the gateway does, `start` before the first message. */
   started?: boolean;
   /** The list of what is undecided is read only after `letStart`. */
   slowStart?: boolean;
-  pipelineDeps?: Partial<PipelineDeps>;
 }
 
-/** A run of inbox, pipeline and outbox on one database, with answerers of the test's own. */
+/** What lists the rows that wait for a decision has to wait until it may. */
+function gated(store: Store, mayList: Promise<void>): Store {
+  const pages: Store["pages"] = async function* (query, ...rest) {
+    if (/FROM inbox i/.test(query.sql)) await mayList;
+    yield* store.pages(query, ...rest);
+  };
+  return { ...store, pages };
+}
+
+/** A run of the way of a message, with answerers of the test's own. */
 export async function startPipeline(options: PipelineOptions = {}): Promise<PipelineRun> {
-  const { answerers = [echo()], replyMaxAge = 3600, started = true } = options;
-  const folder = options.folder ?? temporaryFolder();
-  const run = await startRun({ ...options, folder });
-  const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", STORE_THREAD: "off", ...options.env });
-  const inbox = createInbox(run.store);
+  const { answerers = [echo()], started = true, slowStart = false, wrap = (store) => store } = options;
   let letStart!: () => void;
   const mayStart = new Promise<void>((resolve) => (letStart = resolve));
-  if (!options.slowStart) letStart();
-  const chats = createChats(run.store);
-  const pipeline = createPipeline({
-    store: run.store,
-    config,
-    log: silentLog(config),
-    inbox: { ...inbox, pending: async (deviceId) => (await mayStart, inbox.pending(deviceId)) },
-    outbox: run.outbox,
-    chats,
-    leftovers: () => [],
-    polls: createPolls(run.store),
-    answerers,
-    replyMaxAge: () => replyMaxAge,
-    ...options.pipelineDeps,
+  const run = await startRun({
+    ...options,
+    wrap: (store) => wrap(slowStart ? gated(store, mayStart) : store),
+    parts: { besides: answerers, ...options.parts },
   });
-  if (started) await pipeline.open(DEVICE);
+  const { path } = run;
+  if (started) await path.pipeline.open(DEVICE);
   return {
     ...run,
-    pipeline,
-    chats,
+    pipeline: path.pipeline,
     letStart,
     receive: async (...messages) =>
-      commitIntake(run.store.writer, pipeline.receive(DEVICE, OWN_NUMBER, messages)),
+      commitIntake(run.store.writer, path.receive(DEVICE, OWN_NUMBER, messages)),
     async decision(waId) {
       const [row] = await rawRows(run.store, "SELECT * FROM decisions WHERE wa_id = ?", [waId]);
       if (row === undefined) return null;

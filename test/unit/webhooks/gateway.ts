@@ -1,19 +1,16 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { createInbox } from "../../../src/inbox/inbox.ts";
+import { loadConfig } from "../../../src/config.ts";
 import { createMedia } from "../../../src/media/media.ts";
 import type { Draft, Incoming } from "../../../src/model/messages.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
-import { createOutbox } from "../../../src/outbox/outbox.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";
-import { createChats } from "../../../src/pipeline/chats.ts";
-import { createLoopGuard } from "../../../src/pipeline/loop-guard.ts";
-import { createPipeline } from "../../../src/pipeline/pipeline.ts";
-import { createPolls } from "../../../src/inbox/polls.ts";
+import { createObservers } from "../../../src/path/observers.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createWebhooks, type WebhookSettings } from "../../../src/webhooks/index.ts";
+import type { WebhookSettings } from "../../../src/webhooks/index.ts";
 import type { EventFiles } from "../../../src/webhooks/files.ts";
+import { joinPath, noFiles } from "../../_setup/path.ts";
 import { incoming, listeningLog } from "../bot/messages.ts";
 import { temporaryFolder, temporaryStore } from "../store/temporary.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
@@ -98,13 +95,7 @@ export interface Sent {
   draft: Draft;
 }
 
-const noFiles: EventFiles = {
-  largestImage: 0,
-  link: () => ({ error: "There are no files here." }),
-  image: async () => ({ error: "There are no files here." }),
-};
-
-/** Inbox, pipeline, outbox and webhooks as the gateway joins them; only WhatsApp is not there. */
+/** The gateway's own way of a message; WhatsApp takes nothing. */
 export async function gateway(
   store: Store,
   options: {
@@ -119,13 +110,6 @@ export async function gateway(
   const presence: string[] = [];
   const turns: string[] = [];
   const http = createSafeFetch({ allowPrivateNetwork: options.privateNetwork ?? true });
-  const outbox = createOutbox({
-    store,
-    config: { sendWaitMs: 1000, pacePerMinute: 0, retentionDays: 30 },
-    log,
-    connections: { connection: () => null, isLinked: () => true },
-    canonicalChat: async (_device, jid) => jid,
-  });
   const dataDir = temporaryFolder();
   const media = createMedia({
     store,
@@ -134,36 +118,33 @@ export async function gateway(
     http,
     accountOf: () => null,
   });
-  const chats = createChats(store);
-  const webhooks = createWebhooks({
+  const observers = createObservers();
+  observers.add({ webhookTurned: (deviceId, to) => void turns.push(`${deviceId} ${to}`) });
+  const connection = {
+    // What is to be sent stays in the outbox.
+    send: () => new Promise(() => undefined),
+    caughtUp: async () => undefined,
+    markRead: async (chat: string, id: string) => void presence.push(`read ${chat} ${id}`),
+    typing: async (chat: string, on: boolean) => void presence.push(`typing ${chat} ${on}`),
+  };
+  const path = joinPath({
     store,
-    config: { webhookTimeoutMs: 15_000 },
-    log,
-    http,
-    outbox,
-    media,
-    files: options.files ?? noFiles,
-    loopGuard: createLoopGuard(chats, { loopGuardPerMinute: options.loopGuardPerMinute ?? 0 }, store.now),
-    connection: () => ({
-      markRead: async (chat, id) => void presence.push(`read ${chat} ${id}`),
-      typing: async (chat, on) => void presence.push(`typing ${chat} ${on}`),
+    config: loadConfig({
+      DATA_DIR: dataDir,
+      PACE_PER_MINUTE: "0",
+      SEND_WAIT_MS: "1000",
+      LOOP_GUARD_PER_MINUTE: String(options.loopGuardPerMinute ?? 0),
     }),
-    onTurn: (deviceId, to) => void turns.push(`${deviceId} ${to}`),
+    log,
+    connections: { connection: () => connection as never },
+    http,
+    files: { outgoing: media, received: { ...noFiles, ...options.files } },
+    observers,
+    besides: options.before ?? [],
     random: options.random ?? (() => 0.5),
   });
-  await webhooks.load();
-  const pipeline = createPipeline({
-    store,
-    config: { takeoverMinutes: 30, loopGuardPerMinute: options.loopGuardPerMinute ?? 0 },
-    log,
-    inbox: createInbox(store),
-    outbox,
-    polls: createPolls(store),
-    chats,
-    leftovers: () => [],
-    answerers: [webhooks.holder, ...(options.before ?? []), webhooks.answerer],
-    replyMaxAge: webhooks.replyMaxAge,
-  });
+  const { outbox, pipeline, webhooks } = path;
+  await path.load();
   for (const row of await rawRows(store, "select id from devices", [])) await pipeline.open(Number(row.id));
   webhooks.start();
   let stopped = false;

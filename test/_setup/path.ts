@@ -1,0 +1,55 @@
+import { createRegistry } from "../../src/bot/registry.ts";
+import { sharedAbort } from "../../src/model/shared-abort.ts";
+import { createObservers } from "../../src/path/observers.ts";
+import { createMessagePath, type MessagePath, type MessagePathDeps } from "../../src/path/path.ts";
+
+/** What a test or a bench has of its own; everything else is that of {@link joinPath}. */
+export interface PathParts
+  extends
+    Omit<MessagePathDeps, Absent | keyof Lookups>,
+    Partial<Pick<MessagePathDeps, Absent>>,
+    Partial<Lookups> {}
+
+/** What a gateway without anything beside the way of a message has not. */
+type Absent = "http" | "observers" | "stopping";
+/** Each may be given in part. */
+type Lookups = { [Name in "connections" | "directory" | "bots" | "files"]: Partial<MessagePathDeps[Name]> };
+
+const unavailable = (): Promise<never> => Promise.reject(new Error("There are no files here."));
+const noFile = () => ({ error: "There are no files here." });
+
+/** Files that came with messages: none. */
+export const noFiles: MessagePathDeps["files"]["received"] = {
+  read: unavailable,
+  largestImage: 0,
+  link: noFile,
+  image: async () => noFile(),
+};
+
+/**
+ * The gateway's own way of a message, of a gateway in which nothing else is: no bot, no file, nobody to ask over HTTP, and
+ * numbers that are linked and not online.
+ */
+export function joinPath({ connections, directory, bots, files, ...parts }: PathParts): MessagePath {
+  return createMessagePath({
+    connections: {
+      connection: () => null,
+      identity: () => null,
+      isLinked: () => true,
+      number: () => null,
+      accountOf: () => null,
+      deviceOf: () => null,
+      ...connections,
+    },
+    directory: { canonicalChat: async (_deviceId, jid) => jid, ...directory },
+    bots: { registry: createRegistry([], parts.log), locales: () => new Map(), ...bots },
+    http: {
+      request: () => Promise.reject(new Error("There is nobody to ask.")),
+      check: async () => undefined,
+    },
+    files: { outgoing: { prepare: unavailable }, received: noFiles, ...files },
+    observers: createObservers(),
+    stopping: sharedAbort().signal,
+    ...parts,
+  });
+}
