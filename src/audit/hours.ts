@@ -19,7 +19,7 @@ export interface HourBook {
    * Counts what was decided since the last time. Each message is read once, in small steps; several callers share one run.
    */
   catchUp(): Promise<void>;
-  /** @param since Unix milliseconds. Call `catchUp` before, or everything since the last one is read here. */
+  /** @param since Unix milliseconds. What came since and no `catchUp` has counted is read here, row by row. */
   countSince(deviceId: number, since: number): Promise<InboxCounts>;
 }
 
@@ -49,10 +49,12 @@ const ADD = `insert into audit_hours (device_id, hour, received, handled)
 const ADVANCE = `update meta set value = cast(cast(?2 as integer) as text)
   where key = '${PLACE}' and cast(value as integer) = ?1`;
 
+// With the place to which they go, of the same moment: somebody may be counting.
 const SUM = defineQuery(
-  `select coalesce(sum(received), 0) as received, coalesce(sum(handled), 0) as handled from audit_hours
-    where device_id = ? and hour >= ?`,
-  { received: integer(), handled: integer() },
+  `select coalesce(sum(received), 0) as received, coalesce(sum(handled), 0) as handled,
+    coalesce((select cast(value as integer) from meta where key = '${PLACE}'), 0) as up_to
+    from audit_hours where device_id = ? and hour >= ?`,
+  { received: integer(), handled: integer(), up_to: integer() },
 );
 const NEXT_FROM = defineQuery("select id, received_at from inbox where id >= ? order by id limit 1", {
   id: inbox.id,
@@ -126,10 +128,11 @@ export function createHourBook({ readOne, pages, writer }: Store): HourBook {
 
     async countSince(deviceId, since) {
       const firstHour = Math.ceil(since / HOUR_MS) * HOUR_MS;
-      const upTo = await countedUpTo();
       const hours = await readOne(SUM, [deviceId, firstHour]);
-      const before = await countRows(deviceId, await idBefore(since), upTo, since, firstHour);
-      const after = await countRows(deviceId, upTo, Infinity, since, Infinity);
+      const upTo = hours!.up_to;
+      const first = await idBefore(since);
+      const before = await countRows(deviceId, first, upTo, since, firstHour);
+      const after = await countRows(deviceId, Math.max(first, upTo), Infinity, since, Infinity);
       return {
         received: hours!.received + before.received + after.received,
         answeredOrForwarded: hours!.handled + before.answeredOrForwarded + after.answeredOrForwarded,

@@ -39,7 +39,7 @@ export async function benchYear({ folder, entry, messages, say }: YearOptions): 
     // A step that failed has left its gateway behind.
     endAll();
     await sim.stop();
-    rmSync(copy, { recursive: true, force: true });
+    for (const made of [copy, `${copy}.tar`]) rmSync(made, { recursive: true, force: true });
   }
 }
 

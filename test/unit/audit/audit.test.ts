@@ -72,6 +72,15 @@ const connection = (more: Partial<ConnectionFacts> = {}): ConnectionFacts => ({
   ...more,
 });
 
+it("reports although what came before is still being counted, as in a folder of long ago", async () => {
+  await receive(text(4915001, "hello", { timestamp: Math.floor(now / 1000) }));
+  const commit: Store["writer"]["commit"] = (work) =>
+    JSON.stringify(work).includes("audit_hours") ? new Promise(() => undefined) : store.writer.commit(work);
+  store = { ...store, writer: { ...store.writer, commit } };
+  audit = await startAudit();
+  expect(await audit.report(DEVICE)).toMatchObject({ received: 1, pending: 1 });
+});
+
 describe("a message that could not be read", () => {
   it("is asked for at first, then lost, and neither once it came", async () => {
     await audit.witness.missing(DEVICE, unread("A"));
