@@ -2,7 +2,7 @@ import { pdf } from "../../unit/media/samples.ts";
 import type { Arena, Attack, Tenant } from "../attack.ts";
 import { serveFiles } from "../file-server.ts";
 
-const DRIPPING = 40;
+const DRIPPING = { short: 12, full: 40 };
 const PATIENCE_MS = 10_000;
 
 function send({ gateway }: Arena, { key, number, contact }: Tenant, url: string, signal?: AbortSignal) {
@@ -28,7 +28,7 @@ export default {
     });
     const callers = new AbortController();
     try {
-      const held = Array.from({ length: DRIPPING }, (_, number) =>
+      const held = Array.from({ length: DRIPPING[arena.size] }, (_, number) =>
         send(arena, arena.attacker, server.url(`drip ${number}`), callers.signal).catch(() => null),
       );
       await until(() => server.open() > 0, "no drip was asked for");
