@@ -5,9 +5,9 @@ const DEFAULTS: ServiceBehaviour = {
   wholePhash: false,
   accountSync: false,
   backlogWindows: true,
-  aggregatedReceipts: false,
-  secretOutsideOwnCopy: false,
-  sealedEdits: false,
+  aggregatedReceipts: true,
+  secretOutsideOwnCopy: true,
+  sealedEdits: true,
 };
 
 /** The names of everything that can be switched. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { decryptPollVote, jidNormalizedUser } from "@whiskeysockets/baileys";
 import type { WAMessage } from "@whiskeysockets/baileys";
 import { expect, test } from "vitest";
-import type { Content, Simulator } from "../../src/simulator/index.ts";
+import type { Content, ServiceBehaviour, Simulator } from "../../src/simulator/index.ts";
 import { link, proto, simulate, until } from "./_setup.ts";
 import type { Client } from "./_setup.ts";
 
@@ -11,8 +11,10 @@ const GUEST = "31600000002";
 const HIDDEN = "31600000003";
 const GUEST_JID = `${GUEST}@s.whatsapp.net`;
 
-async function linked(): Promise<{ sim: Simulator; client: Client }> {
-  const sim = await simulate();
+async function linked(
+  behaviour: Partial<ServiceBehaviour> = {},
+): Promise<{ sim: Simulator; client: Client }> {
+  const sim = await simulate({ behaviour });
   await sim.addNumber(NUMBER);
   await sim.addContact(GUEST);
   await sim.addContact(HIDDEN, { hidesNumber: true });
@@ -71,7 +73,8 @@ test("places, contacts, polls and anything else come from a contact", async () =
 });
 
 test("a contact reacts, edits and revokes, and the client understands each", async () => {
-  const { sim, client } = await linked();
+  // Baileys by itself opens no sealed edit.
+  const { sim, client } = await linked({ sealedEdits: false });
   const { id: own } = await client.say(GUEST_JID, "a question");
   await sim.waitForMessage(GUEST, { id: own });
   await sim.react(GUEST, own, "👍");

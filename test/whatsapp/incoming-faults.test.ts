@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Simulator } from "../../src/simulator/index.ts";
+import type { Simulator, ServiceBehaviour } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
   GUEST,
@@ -18,8 +18,8 @@ import { rawRows } from "../unit/store/rows.ts";
 const ID = "3EB0AAAAAAAAAAAAAAAAAA";
 const PHONE = { number: OWN, device: 0 };
 
-async function setup() {
-  const simulator = await simulate();
+async function setup(behaviour: Partial<ServiceBehaviour> = {}) {
+  const simulator = await simulate({ behaviour });
   const owner = await simulator.addNumber(OWN, { name: "Shop" });
   const guest = await simulator.addContact(GUEST, { name: "Ana" });
   const store = withoutInbox(await testStore(simulator));
@@ -163,23 +163,29 @@ describe("messages in another order", () => {
     expect(await missing(store)).toEqual([]);
   });
 
-  it("may bring an edit before its message: both are kept as they are", async () => {
-    const world = await setup();
-    const { simulator, guest, number } = world;
-    await answered(world);
+  it.each([
+    ["the new text of those that are not sealed", false, ["Tomorrow at ten", "Tomorrow"]],
+    ["no text of sealed ones, which nobody can open then", true, ["", ""]],
+  ])(
+    "may bring an edit before its message: all are kept, with %s",
+    async (_, sealedEdits, [second, first]) => {
+      const world = await setup({ sealedEdits });
+      const { simulator, guest, number } = world;
+      await answered(world);
 
-    await simulator.faults.reorderStanzas({ number: OWN, n: 3, order: [2, 1, 0] });
-    const { id } = await guest.sendText(OWN, "Tomorow");
-    await guest.edit(id, "Tomorrow");
-    await guest.edit(id, "Tomorrow at ten");
-    await receivedText(number, "Tomorow");
+      await simulator.faults.reorderStanzas({ number: OWN, n: 3, order: [2, 1, 0] });
+      const { id } = await guest.sendText(OWN, "Tomorow");
+      await guest.edit(id, "Tomorrow");
+      await guest.edit(id, "Tomorrow at ten");
+      await receivedText(number, "Tomorow");
 
-    expect(number.received.slice(1).map(({ type, text, targetId }) => ({ type, text, targetId }))).toEqual([
-      { type: "edit", text: "Tomorrow at ten", targetId: id },
-      { type: "edit", text: "Tomorrow", targetId: id },
-      { type: "text", text: "Tomorow", targetId: null },
-    ]);
-  });
+      expect(number.received.slice(1).map(({ type, text, targetId }) => ({ type, text, targetId }))).toEqual([
+        { type: "edit", text: second, targetId: id },
+        { type: "edit", text: first, targetId: id },
+        { type: "text", text: "Tomorow", targetId: null },
+      ]);
+    },
+  );
 
   it("do not keep a vote from being read that comes right behind its poll", async () => {
     const { simulator, guest, number } = await setup();

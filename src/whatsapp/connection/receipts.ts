@@ -18,14 +18,41 @@ const STATES: Record<string, MessageReceipt["state"] | undefined> = {
  * @param now Unix milliseconds, for a receipt that does not say when
  */
 export function readReceipts({ attrs, content }: BinaryNode, own: OwnIds, now: number): MessageReceipt[] {
+  const children = Array.isArray(content) ? content : [];
+  const jid = withoutDevice(attrs.from);
+  const gathered = children.filter(({ tag }) => tag === "participants");
+  if (gathered.length > 0)
+    return gathered.flatMap((about) => membersReceipts(about, attrs.type, { jid, own, now }));
   const state = STATES[attrs.type ?? ""];
   const by = withoutDevice(attrs.participant ?? attrs.from);
   // Receipts of the own phone are about what it received.
   if (state === undefined || by === own.pn || by === own.lid || !attrs.id) return [];
-  const seconds = secondsIn(attrs.t);
-  const at = seconds > 0 ? seconds * 1000 : now;
-  const jid = withoutDevice(attrs.from);
+  const at = timeOf(attrs.t, now);
   return [attrs.id, ...listedIds(content)].map((waId) => ({ waId, jid, state, at }));
+}
+
+/**
+ * Receipts of a group's members come together: `<participants key message_id><user jid t type?/></participants>`, one for each message,
+ * under an id of their own. Each member's type counts, else that of the whole. Source: whatsmeow `handleGroupedReceipt`.
+ */
+function membersReceipts(
+  { attrs, content }: BinaryNode,
+  type: string | undefined,
+  { jid, own, now }: { jid: string; own: OwnIds; now: number },
+): MessageReceipt[] {
+  const waId = attrs.key ?? attrs.message_id;
+  if (!waId || !Array.isArray(content)) return [];
+  return content.flatMap((user) => {
+    const state = STATES[user.attrs.type ?? type ?? ""];
+    const by = withoutDevice(user.attrs.jid);
+    if (user.tag !== "user" || state === undefined || by === own.pn || by === own.lid) return [];
+    return [{ waId, jid, state, at: timeOf(user.attrs.t, now) }];
+  });
+}
+
+function timeOf(attribute: string | undefined, now: number): number {
+  const seconds = secondsIn(attribute);
+  return seconds > 0 ? seconds * 1000 : now;
 }
 
 function listedIds(content: BinaryNode["content"]): string[] {

@@ -4,7 +4,9 @@ import type { Store } from "../../store/store.ts";
 import type { WAMessage } from "@whiskeysockets/baileys";
 import type { OwnIds } from "../addresses.ts";
 import { createConversion } from "../content/conversion.ts";
-import { createPollReader, type PollSources } from "../content/poll-votes.ts";
+import { createPollReader } from "../content/poll-votes.ts";
+import { createEditReader } from "../content/sealed-edits.ts";
+import type { SealedReader, SealedSources } from "../content/sealed-sources.ts";
 import { resentMessages } from "../content/resent.ts";
 import { ownIdsOf } from "../identity.ts";
 import type { WhatsAppEvents, Witness } from "../port.ts";
@@ -23,7 +25,7 @@ interface ReceivingDeps {
   memory: DeviceMemory;
   witness: Witness;
   events: Pick<WhatsAppEvents, "messages">;
-  polls: Pick<PollSources, "sent" | "received">;
+  polls: Pick<SealedSources, "sent" | "received">;
   clockAhead(): number;
   /** The database failed: the connection must close. */
   onFailed(error: unknown): void;
@@ -47,9 +49,13 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   const numbersOfLids = numbersIn(auth);
   const lidOfNumber = async (number: string): Promise<string | null> =>
     (await auth.keys.get("lid-mapping", [number]))[number] ?? null;
-  const readPoll = createPollReader({ ...deps.polls, lidOfNumber }, own, store.box);
+  const sources = { ...deps.polls, lidOfNumber };
+  const readVote = createPollReader(sources, own, store.box);
+  const readEdit = createEditReader(sources, own, store.box);
+  const readSealed: SealedReader = async (incoming, message) =>
+    readEdit(await readVote(incoming, message), message);
   const read = (messages: WAMessage[]): Promise<Incoming[]> =>
-    resentMessages(messages, own(), numbersOfLids, readPoll);
+    resentMessages(messages, own(), numbersOfLids, readSealed);
   const missing = createMissing({ deviceId, witness, own, numbersOfLids, onFailed });
   const tell = (error: unknown, id: string): void =>
     log.error(
@@ -63,7 +69,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
     convert: createConversion({
       own,
       numbersOfLids,
-      readPoll,
+      readSealed,
       clockAhead: deps.clockAhead,
       readResent: async (message) =>
         read(await messagesFromPhone(message, (id) => placeholderIn(memory, id))),

@@ -28,7 +28,6 @@ export const SILENT = new Set([
   "encEventResponseMessage",
   "encReactionMessage",
   "encCommentMessage",
-  "secretEncryptedMessage",
   "callLogMesssage",
   "messageHistoryNotice",
   "messageHistoryBundle",

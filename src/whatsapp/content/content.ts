@@ -10,6 +10,7 @@ export function readContent(message: proto.IMessage): Content | null {
   const content = unwrap(message);
   if (!content) return null;
   if (content.protocolMessage) return readProtocol(content.protocolMessage);
+  if (content.secretEncryptedMessage) return readSealed(content.secretEncryptedMessage);
   const inner = baileys.extractMessageContent(content) ?? content;
   const field = baileys.getContentType(inner);
   if (field === undefined || SILENT.has(field)) return null;
@@ -69,6 +70,16 @@ function readProtocol(protocol: proto.Message.IProtocolMessage): Content | null 
   const edited = readContent(protocol.editedMessage);
   // An edit changes the text; the file is the one of the message that it is about, and often not named again.
   return { ...(edited ?? EMPTY), type: "edit", targetId, media: null };
+}
+
+/** An edit that is sealed says what it is about; `sealed-edits.ts` opens it. */
+function readSealed({
+  secretEncType,
+  targetMessageKey,
+}: proto.Message.ISecretEncryptedMessage): Content | null {
+  const { MESSAGE_EDIT } = baileys.proto.Message.SecretEncryptedMessage.SecretEncType;
+  if (secretEncType !== MESSAGE_EDIT) return null;
+  return { ...EMPTY, type: "edit", targetId: targetMessageKey?.id ?? null };
 }
 
 function contextOf(content: proto.IMessage, field: string): proto.IContextInfo | null {

@@ -6,7 +6,7 @@ import { withoutDevice } from "../jids.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
 import { readContent, type Content } from "./content.ts";
 import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
-import type { PollReader } from "./poll-votes.ts";
+import type { SealedReader } from "./sealed-sources.ts";
 
 /** What one ciphertext decrypts to. */
 export interface Plaintext {
@@ -31,7 +31,8 @@ export interface ConversionDeps {
   own(): OwnIds;
   /** Numbers of LID users, as far as they are stored. */
   numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
-  readPoll: PollReader;
+  /** Opens votes and sealed edits. */
+  readSealed: SealedReader;
   /** Seconds by which WhatsApp's clock is ahead of the host's, see `Incoming.clockAhead`. */
   clockAhead(): number;
   /** Messages that the own phone has sent again, in a protocol message. */
@@ -52,7 +53,14 @@ export function readPlaintext(padded: Uint8Array): Plaintext {
   const bytes = unpad(padded);
   const outer = baileys.proto.Message.decode(bytes);
   const inner = outer.deviceSentMessage?.message;
-  return { bytes, message: inner ?? outer, wasWrapped: Boolean(inner) };
+  return { bytes, message: inner ? withSecret(inner, outer) : outer, wasWrapped: Boolean(inner) };
+}
+
+/** WhatsApp Web puts the secret of what it sends beside its own devices' copy, not into it (zapo `message/encode/device-sent.ts`). */
+function withSecret(inner: proto.IMessage, { messageContextInfo: outside }: proto.IMessage): proto.IMessage {
+  const messageSecret = outside?.messageSecret;
+  if (!messageSecret?.length || inner.messageContextInfo?.messageSecret?.length) return inner;
+  return { ...inner, messageContextInfo: { ...inner.messageContextInfo, messageSecret } };
 }
 
 /** Makes a conversion of one connection; see `Convert`. */
@@ -72,10 +80,11 @@ export function createConversion(deps: ConversionDeps): Convert {
     const numberOfLid = (lidUser: string): string | null => numbers?.get(lidUser) ?? null;
     const raw = wasWrapped ? baileys.proto.Message.encode(message).finish() : bytes;
     const read = stamped(toIncoming({ attributes, content, raw }, deps.own(), numberOfLid));
-    if (read.type !== "poll_vote") return read;
-    return deps.readPoll(read, message).catch((error: unknown) => {
+    if (read.type !== "poll_vote" && read.type !== "edit") return read;
+    return deps.readSealed(read, message).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
-      // A poll that does not open is no reason to give up the vote.
+      // What does not open is no reason to give up that there was a vote, or an edit.
+      if (read.type === "edit") return read;
       return { ...read, poll: { id: read.targetId ?? "", name: null, options: [], vote: null } };
     });
   }

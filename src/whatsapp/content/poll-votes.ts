@@ -1,24 +1,11 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { createHash } from "node:crypto";
-import type { Draft, Incoming, PollVote } from "../../model/messages.ts";
+import type { Incoming, PollVote } from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
 import type { OwnIds } from "../addresses.ts";
 import { baileys } from "../baileys.ts";
-import { toPn } from "../jids.ts";
 import { messageSecret } from "./message-secret.ts";
-
-/** Where polls are found that votes are about. */
-export interface PollSources {
-  /** What this number sent under an id; null when nothing. */
-  sent(waId: string): Promise<Draft | null>;
-  /** What arrived in a chat under an id; null when nothing. */
-  received(chatKey: string, waId: string): Promise<Incoming | null>;
-  /** User of the LID that belongs to a number, digits; null while it is not known. */
-  lidOfNumber(number: string): Promise<string | null>;
-}
-
-/** Reads votes, which only who knows the poll can read. Other messages come back as they are. */
-export type PollReader = (incoming: Incoming, message: proto.IMessage) => Promise<Incoming>;
+import { distinct, idsOf, secretIn, type SealedReader, type SealedSources } from "./sealed-sources.ts";
 
 /** A poll as its votes need it. */
 interface KnownPoll {
@@ -30,52 +17,36 @@ interface KnownPoll {
   creators: string[];
 }
 
-/** Whoever has an id here, as `Incoming` and votes name people. */
-type Writer = Pick<Incoming, "fromMe" | "sender" | "number" | "lid" | "participant">;
-
 /**
  * Votes are encrypted once more with the poll's secret, bound to author and voter. Which of the two ids of each was
  * used, the number's or the LID's, depends on the voter's phone and is told nowhere: all are tried.
  */
 export function createPollReader(
-  sources: PollSources,
+  sources: SealedSources,
   own: () => OwnIds,
   box: Pick<SecretBox, "hmac">,
-): PollReader {
-  async function idsOf(writer: Writer): Promise<string[]> {
-    const { pn, lid } = own();
-    if (writer.fromMe) return ids(lid, pn);
-    const { number } = writer;
-    const lidUser = writer.lid === null && number !== null ? await sources.lidOfNumber(number) : null;
-    return ids(
-      writer.lid ?? (lidUser && `${lidUser}@lid`),
-      number && toPn(number),
-      writer.participant,
-      writer.sender,
-    );
-  }
-
+): SealedReader {
   /** Ours before what arrived: nobody can take the place of our poll by using its id. */
   async function find(chatKey: string, id: string): Promise<KnownPoll | null> {
     const draft = await sources.sent(id);
     if (draft !== null) {
       if (draft.kind !== "poll") return null;
       const { name, options } = draft;
-      return { name, options, secret: messageSecret(box, id), creators: ids(own().lid, own().pn) };
+      return { name, options, secret: messageSecret(box, id), creators: distinct(own().lid, own().pn) };
     }
     const incoming = await sources.received(chatKey, id);
     if (!incoming?.poll || incoming.type === "poll_vote" || incoming.poll.name === null) return null;
     const secret = secretIn(incoming);
     if (secret === null) return null;
     const { name, options } = incoming.poll;
-    return { name, options, secret, creators: await idsOf(incoming) };
+    return { name, options, secret, creators: await idsOf(incoming, own(), sources) };
   }
 
   async function readVote(incoming: Incoming, update: proto.Message.IPollUpdateMessage): Promise<Incoming> {
     const id = update.pollCreationMessageKey?.id ?? "";
     const poll = await find(incoming.chatKey, id);
     if (poll === null) return { ...incoming, poll: { id, name: null, options: [], vote: null } };
-    const selected = decrypt(update, id, poll, await idsOf(incoming));
+    const selected = decrypt(update, id, poll, await idsOf(incoming, own(), sources));
     const vote: PollVote | null = selected && { selected, at: votedAt(update, incoming.timestamp) };
     const { name, options } = poll;
     return { ...incoming, text: selected?.join(", ") ?? "", poll: { id, name, options, vote } };
@@ -86,8 +57,6 @@ export function createPollReader(
     return update ? readVote(incoming, update) : incoming;
   };
 }
-
-const ids = (...known: (string | null)[]): string[] => [...new Set(known.filter((id) => id !== null))];
 
 /** The names that were chosen; null when no pair of ids fits. */
 function decrypt(
@@ -119,11 +88,4 @@ function votedAt(update: proto.Message.IPollUpdateMessage, timestamp: number): n
   const latest = timestamp * 1000 + 999;
   const claimed = baileys.toNumber(update.senderTimestampMs ?? undefined);
   return claimed > 0 ? Math.min(claimed, latest) : timestamp * 1000;
-}
-
-function secretIn({ raw }: Incoming): Uint8Array | null {
-  const message = baileys.proto.Message.decode(Buffer.from(raw, "base64"));
-  const inner = baileys.normalizeMessageContent(message);
-  const secret = (message.messageContextInfo ?? inner?.messageContextInfo)?.messageSecret;
-  return secret?.length ? secret : null;
 }

@@ -6,7 +6,7 @@ import { readContent } from "./content.ts";
 import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
 import { isGroup, isLid } from "../jids.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
-import type { PollReader } from "./poll-votes.ts";
+import type { SealedReader } from "./sealed-sources.ts";
 
 /**
  * Messages that the own phone has sent again because they came here without content. They pass no decryption of their
@@ -16,7 +16,7 @@ export async function resentMessages(
   messages: WAMessage[],
   own: OwnIds,
   numbersOfLids: (lidUsers: string[]) => Promise<Map<string, string>>,
-  readPoll: PollReader,
+  readSealed: SealedReader,
 ): Promise<Incoming[]> {
   const incoming: Incoming[] = [];
   for (const received of messages) {
@@ -37,7 +37,7 @@ export async function resentMessages(
     const raw = baileys.proto.Message.encode(message).finish();
     const numbers = await numbersOfLids(lidUsersOf(attributes, content));
     const read = toIncoming({ attributes, content, raw }, own, (lidUser) => numbers.get(lidUser) ?? null);
-    return readPoll(read, message);
+    return readSealed(read, message);
   }
 }
 

@@ -2,7 +2,8 @@ import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Incoming, PollDraft } from "../../../src/model/messages.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
-import { createPollReader, type PollSources } from "../../../src/whatsapp/content/poll-votes.ts";
+import { createPollReader } from "../../../src/whatsapp/content/poll-votes.ts";
+import type { SealedSources } from "../../../src/whatsapp/content/sealed-sources.ts";
 import { toWhatsApp } from "../../../src/whatsapp/content/to-whatsapp.ts";
 import { incoming } from "../bot/messages.ts";
 
@@ -49,7 +50,7 @@ function voteMessage(options: string[], { secret, creator, voter, id = POLL }: C
 }
 
 const secret = toWhatsApp(DRAFT, POLL, box).messageContextInfo!.messageSecret!;
-const ofOurs: PollSources = {
+const ofOurs: SealedSources = {
   sent: async (id) => (id === POLL ? DRAFT : null),
   received: async () => null,
   lidOfNumber: async (number) => (number === "15550001" ? "900" : null),
@@ -115,7 +116,7 @@ describe("a vote on somebody else's poll", () => {
     raw: Buffer.from(raw).toString("base64"),
     poll: { id: "3AHERS", name: "Where?", options: ["Here", "There"] },
   });
-  const sources: PollSources = {
+  const sources: SealedSources = {
     ...ofOurs,
     received: async (chat, id) => (chat === arrived.chatKey && id === "3AHERS" ? arrived : null),
   };
