@@ -5,10 +5,11 @@ import { chatFilter, listedDevices } from "../src/api/senders.ts";
 
 /** `GET /chats`: whom the numbers that the key may use write with. */
 export default defineApi(listChats, async ({ app, caller, input }) => {
-  const { sender, ...filter } = input;
+  const devices = listedDevices(app, caller, input.sender);
+  const { sender: _, ...filter } = input;
   const { chats, ...page } = await app.conversations.chats.list({
     ...filter,
-    devices: listedDevices(app, caller, sender),
+    devices,
     allowed: chatFilter(caller),
   });
   return { ...page, data: chats.map(listedChatView) };

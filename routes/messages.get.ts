@@ -5,10 +5,11 @@ import { chatFilter, listedDevices } from "../src/api/senders.ts";
 
 /** `GET /messages`: what the numbers that the key may use received and sent. */
 export default defineApi(listMessages, async ({ app, caller, input }) => {
-  const { sender, chat, ...filter } = input;
+  const devices = listedDevices(app, caller, input.sender);
+  const { sender: _, chat, ...filter } = input;
   const { messages, ...page } = await app.conversations.messages.list({
     ...filter,
-    devices: listedDevices(app, caller, sender),
+    devices,
     chat: chat?.jid,
     allowed: chatFilter(caller),
   });

@@ -64,7 +64,7 @@ const webhookHealth = z.strictObject({
 const shownSettings = z.strictObject(shown(webhookInput.shape));
 
 /** A webhook as `GET /devices/{number}/webhook` shows it. */
-export const webhook = shownSettings.extend({ health: webhookHealth });
+export const webhook = shownSettings.extend({ health: webhookHealth }).meta({ id: "Webhook" });
 
 /** All settings, by the names of `webhookInput` in camel case. */
 export type WebhookSettings = RecordOf<typeof shownSettings>;

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { openApiDocument, type Operation } from "../../src/api/openapi/document.ts";
+import { openApiDocument } from "../../src/api/openapi/document.ts";
+import type { Operation } from "../../src/api/openapi/types.ts";
 
 const document = openApiDocument();
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

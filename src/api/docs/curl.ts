@@ -1,4 +1,4 @@
-import type { Operation } from "../openapi/document.ts";
+import type { Operation } from "../openapi/types.ts";
 
 /** A command that can be pasted into a shell once the two words in capitals are filled in. */
 export function curlFor(method: string, path: string, operation: Operation): string {

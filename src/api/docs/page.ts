@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { OpenApiDocument, Operation, Parameter } from "../openapi/document.ts";
+import type { OpenApiDocument, Operation, Parameter } from "../openapi/types.ts";
 import type { JsonSchema } from "../openapi/json-schema.ts";
 import { curlFor } from "./curl.ts";
 import { html, Html, prose } from "./html.ts";
@@ -167,6 +167,9 @@ function fieldRow(name: string, schema: JsonSchema, required: boolean, where: st
 function typeText(schema: JsonSchema): string {
   const choices = schema["enum"] as unknown[] | undefined;
   const first = schema["default"] === undefined ? "" : `, default ${JSON.stringify(schema["default"])}`;
+  // Flags and numbers may be text as well: what they mean is the first of their forms.
+  const [form] = (schema["anyOf"] as JsonSchema[] | undefined) ?? [];
+  if (form !== undefined) return typeText({ ...form, default: schema["default"] });
   if (choices !== undefined) return `one of ${choices.join(", ")}${first}`;
   switch (schema["type"]) {
     case "string":

@@ -5,31 +5,35 @@ import { flag, integer, list, text } from "../../model/fields.ts";
 
 const bots = { by: "key", permission: "bots" } as const;
 
-const bot = z.strictObject({
-  id: z.string(),
-  priority: z.int(),
-  enable: z.string(),
-  routes: z.array(z.strictObject({ kind: z.string(), pattern: z.string() })),
-  error: z.string().optional(),
-  /** The file cannot be loaded now: its last good version goes on. */
-  kept: z.boolean().optional(),
-  /** It has held up the whole gateway for more than a second; left out: nothing of it runs, on no number. */
-  blocked: z
-    .strictObject({
-      times: z.int(),
-      longest_ms: z.int(),
-      route: z.string(),
-      at: z.string(),
-      left_out_until: z.string().nullable(),
-    })
-    .optional(),
-});
+const bot = z
+  .strictObject({
+    id: z.string(),
+    priority: z.int(),
+    enable: z.string(),
+    routes: z.array(z.strictObject({ kind: z.string(), pattern: z.string() })),
+    error: z.string().optional(),
+    /** The file cannot be loaded now: its last good version goes on. */
+    kept: z.boolean().optional(),
+    /** It has held up the whole gateway for more than a second; left out: nothing of it runs, on no number. */
+    blocked: z
+      .strictObject({
+        times: z.int(),
+        longest_ms: z.int(),
+        route: z.string(),
+        at: z.string(),
+        left_out_until: z.string().nullable(),
+      })
+      .optional(),
+  })
+  .meta({ id: "Bot" });
 
 /** With what holds on one number; `priority` is the one in force. */
-const boundBot = bot.extend({
-  enabled: z.boolean(),
-  config: z.record(z.string(), z.unknown()).nullable(),
-});
+const boundBot = bot
+  .extend({
+    enabled: z.boolean(),
+    config: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: "BoundBot" });
 
 /** What is said of one bot on one number; `priority` and `config` null or left out: the bot's own. */
 const binding = z.object({
@@ -89,20 +93,22 @@ export const patchDeviceBots = endpoint({
 const side = z.strictObject({ bot: z.string(), route: z.string() });
 
 /** In the order of asking. `loser` null is the webhook. */
-const routeTable = z.strictObject({
-  routes: z.array(
-    z.strictObject({
-      bot: z.string(),
-      priority: z.int(),
-      chats: z.array(z.string()),
-      kind: z.string(),
-      pattern: z.string(),
-    }),
-  ),
-  conflicts: z.array(
-    z.strictObject({ kind: z.string(), winner: side, loser: side.nullable(), text: z.string() }),
-  ),
-});
+const routeTable = z
+  .strictObject({
+    routes: z.array(
+      z.strictObject({
+        bot: z.string(),
+        priority: z.int(),
+        chats: z.array(z.string()),
+        kind: z.string(),
+        pattern: z.string(),
+      }),
+    ),
+    conflicts: z.array(
+      z.strictObject({ kind: z.string(), winner: side, loser: side.nullable(), text: z.string() }),
+    ),
+  })
+  .meta({ id: "BotRoutes" });
 
 export const listBotRoutes = endpoint({
   method: "GET",

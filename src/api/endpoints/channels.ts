@@ -18,12 +18,14 @@ const reference = text(1, 500).transform((value, context) => {
   return z.NEVER;
 });
 
-const channel = z.strictObject({
-  id: z.string().endsWith("@newsletter"),
-  name: z.string(),
-  role: z.enum(CHANNEL_ROLES),
-  can_send: z.boolean(),
-});
+const channel = z
+  .strictObject({
+    id: z.string().endsWith("@newsletter"),
+    name: z.string(),
+    role: z.enum(CHANNEL_ROLES),
+    can_send: z.boolean(),
+  })
+  .meta({ id: "Channel" });
 
 export const listChannels = endpoint({
   method: "GET",

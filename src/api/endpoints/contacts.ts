@@ -11,6 +11,18 @@ const lid = text(1, 100).transform((value, context) => {
   return z.NEVER;
 });
 
+const group = z
+  .strictObject({
+    id: z.string().endsWith("@g.us"),
+    name: z.string(),
+    participants: z.int().min(0),
+    only_admins: z.boolean(),
+    is_member: z.boolean(),
+    is_admin: z.boolean(),
+    can_send: z.boolean(),
+  })
+  .meta({ id: "Group" });
+
 /** `POST /groups`: `stale` when WhatsApp could not be asked, and the list is older than 60 seconds. */
 export const groups = endpoint({
   method: "POST",
@@ -22,17 +34,7 @@ export const groups = endpoint({
   input: z.object({ sender: ownNumber(), refresh: flag().default(false) }),
   output: answer({
     total: z.int().min(0),
-    data: z.array(
-      z.strictObject({
-        id: z.string().endsWith("@g.us"),
-        name: z.string(),
-        participants: z.int().min(0),
-        only_admins: z.boolean(),
-        is_member: z.boolean(),
-        is_admin: z.boolean(),
-        can_send: z.boolean(),
-      }),
-    ),
+    data: z.array(group),
     cached_at: isoTime(),
     stale: z.boolean(),
     /** With `refresh`: whether WhatsApp has given the list for it, or it is the one in store. */

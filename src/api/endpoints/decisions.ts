@@ -1,26 +1,8 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { pageOf } from "../schemas/answer.ts";
+import { decision } from "../schemas/decisions.ts";
 import { before, destinations, limit, text } from "../../model/fields.ts";
-
-/** Who was asked and what came of it, in the order of asking. */
-const trailEntry = z.strictObject({
-  by: z.string(),
-  outcome: z.string(),
-  route: z.string().optional(),
-  detail: z.string().optional(),
-});
-
-const decision = z.strictObject({
-  message_id: z.string(),
-  chat: z.string(),
-  type: z.string(),
-  by: z.string().nullable(),
-  route: z.string().nullable(),
-  guard: z.string().nullable(),
-  trail: z.array(trailEntry),
-  at: z.iso.datetime(),
-});
 
 export const listDecisions = endpoint({
   method: "GET",

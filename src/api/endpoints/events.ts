@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
+import { streamEvent } from "../schemas/events.ts";
 
 /** `GET /events`: stays open; a key hears only of what it may read. */
 export const events = endpoint({
@@ -9,6 +10,6 @@ export const events = endpoint({
   summary: "What happens in the account, as Server-Sent Events",
   message: "Events.",
   input: z.object({}),
-  output: z.string(),
+  output: streamEvent,
   produces: "text/event-stream",
 });

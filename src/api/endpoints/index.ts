@@ -18,11 +18,8 @@ import * as polls from "./polls.ts";
 import * as sendMedia from "./send-media.ts";
 import * as webhooks from "./webhooks.ts";
 
-const { sendAnswer: _, ...messageEndpoints } = messages;
-
-/** Every endpoint that exists, in the order in which the documentation shows them. */
-export const endpoints: Endpoint[] = [
-  messageEndpoints,
+const NAMED = [
+  messages,
   conversations,
   sendMedia,
   polls,
@@ -40,4 +37,12 @@ export const endpoints: Endpoint[] = [
   health,
   metrics,
   documentation,
-].flatMap((group) => Object.values(group) as Endpoint[]);
+].flatMap((group) => Object.entries(group) as [string, Endpoint][]);
+
+/** Every endpoint that exists, in the order in which the documentation shows them. */
+export const endpoints: Endpoint[] = NAMED.map(([, endpoint]) => endpoint);
+
+const NAMES = new Map(NAMED.map(([name, endpoint]) => [endpoint, name]));
+
+/** What an endpoint is called here, and in clients that are generated. */
+export const nameOf = (endpoint: Endpoint): string => NAMES.get(endpoint)!;

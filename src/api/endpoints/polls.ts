@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { destinations, isBlank, ownNumber, text, trimmedText } from "../../model/fields.ts";
-import { sendAnswer } from "./messages.ts";
+import { sendAnswer } from "../schemas/messages.ts";
 
 const LONGEST_OPTION = 100;
 

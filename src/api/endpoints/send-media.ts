@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../model/errors.ts";
 import { MEDIA_TYPES } from "../../model/media.ts";
 import { endpoint } from "../endpoint.ts";
 import { destinations, ownNumber, text } from "../../model/fields.ts";
-import { sendAnswer } from "./messages.ts";
+import { sendAnswer } from "../schemas/messages.ts";
 
 const LONGEST_URL = 8_192;
 

@@ -73,6 +73,16 @@ const device = {
   name: "Corner shop",
   platform: "android",
 };
+const assertion = {
+  id: "AbCdEfGhIjKlMnOpQrStUw",
+  rawId: "AbCdEfGhIjKlMnOpQrStUw",
+  type: "public-key",
+  response: {
+    clientDataJSON: "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
+    authenticatorData: "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ",
+    signature: "MEUCIQDabc",
+  },
+};
 const group = {
   id: "120363000000000001@g.us",
   name: "Regulars",
@@ -261,6 +271,15 @@ export const EXAMPLES: Record<string, Example> = {
       next_retry_at: AT,
       advice: "The line to WhatsApp was lost; it is opened again by itself.",
     }),
+  },
+  "POST /devices/{number}/passkey": {
+    path: ofDevice,
+    input: { assertion },
+    output: says("WhatsApp has the passkey's answer.", { state: "linking" }),
+  },
+  "POST /devices/{number}/passkey/confirm": {
+    path: ofDevice,
+    output: says("Linking.", { state: "linking" }),
   },
   "GET /devices/{number}/webhook": { path: ofDevice, output: one("Webhook.", webhook) },
   "PUT /devices/{number}/webhook": {

@@ -1,39 +1,75 @@
 import { z } from "zod";
 
-/** A JSON Schema (2020-12) as zod writes it; nothing here reads more than a few of its keys. */
+/** What zod writes as JSON Schema (2020-12); nothing here reads more than a few of its keys. */
 export type JsonSchema = Record<string, unknown>;
+
+/** Schemas that have a name (`.meta({ id })`), as they stand under `components`. */
+export type NamedSchemas = Map<string, JsonSchema>;
 
 /**
  * What a zod schema says, as JSON Schema 2020-12.
  *
- * @param io `input`: what callers may write; `output`: what they read
+ * @param io    `input`: what callers may write; `output`: what they read
+ * @param named takes the schemas with a name that are found in it; they are referred to
  */
-export function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+export function toJsonSchema(schema: z.ZodType, io: "input" | "output", named: NamedSchemas): JsonSchema {
+  // As a field of something: a name that the schema itself has becomes a reference too.
+  const { properties, $defs = {} } = z.toJSONSchema(z.object({ schema }), {
     io,
     target: "draft-2020-12",
-    override: ({ jsonSchema }) => tidy(jsonSchema),
-  });
-  return json;
+    override: ({ jsonSchema }) => tidy(jsonSchema, io),
+  }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> };
+  for (const [name, { id: _, ...found }] of Object.entries($defs)) named.set(name, inComponents(found));
+  return inComponents(properties.schema);
 }
 
 /**
- * The fields of a request. What zod calls required of a transformed field is not what the endpoint requires: that is
- * asked of the field itself.
+ * The fields of a request. What zod calls required of a transformed field is not what the endpoint requires, nor does it
+ * know the default of one: both are asked of the field itself.
  */
-export function requestFields(schema: z.ZodObject): { properties: JsonSchema; required: string[] } {
-  const { properties = {} } = toJsonSchema(schema, "input") as { properties?: JsonSchema };
-  const required = Object.entries(schema.shape)
-    .filter(([, field]) => !(field as z.ZodType).safeParse(undefined).success)
-    .map(([name]) => name);
+export function requestFields(
+  schema: z.ZodObject,
+  named: NamedSchemas,
+): { properties: Record<string, JsonSchema>; required: string[] } {
+  const { properties = {} } = toJsonSchema(schema, "input", named) as {
+    properties?: Record<string, JsonSchema>;
+  };
+  const required: string[] = [];
+  for (const [name, field] of Object.entries(schema.shape)) {
+    const absent = (field as z.ZodType).safeParse(undefined);
+    if (!absent.success) required.push(name);
+    else if (absent.data !== undefined) properties[name] = { ...properties[name], default: absent.data };
+  }
   return { properties, required };
 }
 
-/** Leaves out what says nothing to a reader: limits of JavaScript's numbers, patterns that repeat a format. */
-function tidy(json: JsonSchema): void {
+const inComponents = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema;
+
+const FLAG_TEXTS = ["1", "0", "true", "false", "on", "off", "yes", "no"];
+
+/** Leaves out what says nothing to a reader, and says of flags and numbers of requests that they may be text. */
+function tidy(json: JsonSchema, io: "input" | "output"): void {
   if (json["minimum"] === Number.MIN_SAFE_INTEGER) delete json["minimum"];
   if (json["maximum"] === Number.MAX_SAFE_INTEGER) delete json["maximum"];
   if (json["format"] === "date-time") delete json["pattern"];
   else delete json["format"];
   delete json["propertyNames"];
+  if (io === "output") return;
+  if (json["type"] === "boolean") {
+    delete json["type"];
+    json["anyOf"] = [
+      { type: "boolean" },
+      { type: "string", enum: FLAG_TEXTS, description: "In any case" },
+      { type: "integer", enum: [0, 1] },
+    ];
+  }
+  if (json["type"] === "integer") {
+    const { type, minimum, maximum } = json;
+    for (const key of ["type", "minimum", "maximum"]) delete json[key];
+    json["anyOf"] = [
+      { type, ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) },
+      { type: "string", pattern: "^[0-9]+$" },
+    ];
+  }
 }

@@ -14,24 +14,28 @@ export const accountChange = z.object({
 });
 
 /** An account in an answer. */
-export const account = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  plan: z.string(),
-  enabled: z.boolean(),
-  created_at: isoTime(),
-});
+export const account = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    plan: z.string(),
+    enabled: z.boolean(),
+    created_at: isoTime(),
+  })
+  .meta({ id: "Account" });
 
 const limit = z.int().min(0).nullable();
 
 /** What a key is told about its own account: limits of the plan (null: none) and what is used of them. */
-export const ownAccount = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  plan: z.string(),
-  limits: z.strictObject({ devices: limit, keys: limit, sends_per_day: limit }),
-  used: z.strictObject({ devices: z.int(), keys: z.int(), sends_per_day: z.int() }),
-});
+export const ownAccount = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    plan: z.string(),
+    limits: z.strictObject({ devices: limit, keys: limit, sends_per_day: limit }),
+    used: z.strictObject({ devices: z.int(), keys: z.int(), sends_per_day: z.int() }),
+  })
+  .meta({ id: "OwnAccount" });
 
 /** Input that makes a key. Without `devices` or `recipients` it may use all; without `expires_at` it lasts. */
 export const newKey = z.object({
@@ -45,17 +49,19 @@ export const newKey = z.object({
 });
 
 /** A key in an answer, without its secret. */
-export const key = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  permissions: z.array(z.enum(PERMISSIONS)),
-  devices: z.array(z.string()).nullable(),
-  recipients: z.array(z.string()).nullable(),
-  expires_at: isoTime().nullable(),
-  created_at: isoTime(),
-  last_used_at: isoTime().nullable(),
-  prefix: z.string(),
-});
+export const key = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    permissions: z.array(z.enum(PERMISSIONS)),
+    devices: z.array(z.string()).nullable(),
+    recipients: z.array(z.string()).nullable(),
+    expires_at: isoTime().nullable(),
+    created_at: isoTime(),
+    last_used_at: isoTime().nullable(),
+    prefix: z.string(),
+  })
+  .meta({ id: "Key" });
 
 /** A key that may do more than the one that asks. */
-export const strongerKey = key.pick({ id: true, name: true, prefix: true });
+export const strongerKey = key.pick({ id: true, name: true, prefix: true }).meta({ id: "StrongerKey" });

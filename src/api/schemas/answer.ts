@@ -33,14 +33,18 @@ export const sendError = z.strictObject({
 });
 
 /** The `errors` of an answer that failed. Which fields stand beside `code` depends on the code. */
-export const errorBody = sendError.extend({
-  fields: z.record(z.string(), z.array(z.string()).min(1)).optional(),
-  permission: z.string().optional(),
-  /** Of PLAN_LIMIT: how many the plan allows. */
-  limit: z.int().optional(),
-  scanned: z.string().optional(),
-  request_id: z.string().optional(),
-});
+export const errorBody = sendError
+  .extend({
+    fields: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+    permission: z.string().optional(),
+    /** Of PLAN_LIMIT: how many the plan allows. */
+    limit: z.int().optional(),
+    scanned: z.string().optional(),
+    request_id: z.string().optional(),
+  })
+  .meta({ id: "Error" });
 
 /** The body of every failure. */
-export const failure = answer({ errors: errorBody }).extend({ status: z.literal(false) });
+export const failure = answer({ errors: errorBody })
+  .extend({ status: z.literal(false) })
+  .meta({ id: "Failure" });

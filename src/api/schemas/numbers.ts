@@ -6,25 +6,29 @@ import { LINK_STATES } from "../../numbers/link.ts";
 export const newDevice = z.object({ device: ownNumber() });
 
 /** A number in an answer; what is not known yet is null. */
-export const device = z.strictObject({
-  device: z.string(),
-  state: z.enum(LINK_STATES),
-  since: isoTime(),
-  last_in: isoTime().nullable(),
-  last_out: isoTime().nullable(),
-  lid: z.string().nullable(),
-  name: z.string().nullable(),
-  platform: z.string().nullable(),
-});
+export const device = z
+  .strictObject({
+    device: z.string(),
+    state: z.enum(LINK_STATES),
+    since: isoTime(),
+    last_in: isoTime().nullable(),
+    last_out: isoTime().nullable(),
+    lid: z.string().nullable(),
+    name: z.string().nullable(),
+    platform: z.string().nullable(),
+  })
+  .meta({ id: "Device" });
 
 /** Why a number is in its state; `last_close` is null while it has never lost a connection. */
-export const why = z.strictObject({
-  state: z.enum(LINK_STATES),
-  since: isoTime(),
-  last_close: z.strictObject({ code: z.int(), reason: z.string(), at: isoTime() }).nullable(),
-  next_retry_at: isoTime().nullable(),
-  advice: z.string(),
-});
+export const why = z
+  .strictObject({
+    state: z.enum(LINK_STATES),
+    since: isoTime(),
+    last_close: z.strictObject({ code: z.int(), reason: z.string(), at: isoTime() }).nullable(),
+    next_retry_at: isoTime().nullable(),
+    advice: z.string(),
+  })
+  .meta({ id: "Why" });
 
 const base64url = z
   .string()

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { docsHtml, docsPolicy } from "../../../src/api/docs/page.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
 import { openApiDocument } from "../../../src/api/openapi/document.ts";
+import { failure } from "../../../src/api/schemas/answer.ts";
 import { EXAMPLES } from "../../../src/api/openapi/examples.ts";
 import { ERROR_STATUS } from "../../../src/model/errors.ts";
 import { undocumented } from "../../_setup/documented.ts";
@@ -35,15 +36,19 @@ describe("the OpenAPI document", () => {
       ),
     ]);
     expect(schemas.length).toBeGreaterThan(300);
-    for (const schema of schemas) {
-      const text = JSON.stringify(schema).replaceAll('"#/components', '"api#/components');
-      expect(() => ajv.compile(JSON.parse(text))).not.toThrow();
+    // Many are the same.
+    const texts = new Set(schemas.map((schema) => JSON.stringify(schema)));
+    for (const text of texts) {
+      const known = text.replaceAll('"#/components', '"api#/components');
+      expect(() => ajv.compile(JSON.parse(known))).not.toThrow();
     }
   });
 
-  it("gives each operation a name of its own, and says who may call it", () => {
+  it("gives each operation a name of its own that says what it does, and says who may call it", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(expect.arrayContaining(["sendMessage", "listMessages", "putWebhook", "rotateKey"]));
+    for (const { operation } of operations) expect(operation.description).toMatch(/^.{20,}\.$/s);
     const security = (name: string) => operations.find((known) => nameOf(known) === name)!.operation.security;
     expect(security("POST /groups")).toEqual([{ key: ["groups"] }]);
     expect(security("GET /send-message")).toEqual([{ key: ["messages"] }, { keyInQuery: ["messages"] }]);
@@ -99,6 +104,61 @@ describe("the OpenAPI document", () => {
 
   it("has no example of an endpoint that does not exist", () => {
     expect(Object.keys(EXAMPLES).toSorted()).toEqual(endpoints.map(nameOf).toSorted());
+  });
+
+  it("names what clients work with, and refers to it", () => {
+    const named = [
+      "Device",
+      "Key",
+      "Webhook",
+      "Delivery",
+      "Message",
+      "Event",
+      "Reply",
+      "Failure",
+      "SendAnswer",
+    ];
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(named));
+    for (const name of named) expect(JSON.stringify(document)).toContain(`"#/components/schemas/${name}"`);
+    expect(document.servers).toEqual([{ url: "/", description: expect.any(String) }]);
+    for (const { description } of document.tags) expect(description).toMatch(/\.$/);
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+    expect(document.tags.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it("says of each failure what its codes are, with an example, and of each answer its headers", () => {
+    const { schema, examples } = operations.find((known) => nameOf(known) === "POST /send-message")!.operation
+      .responses["404"]!.content["application/json"]!;
+    expect(schema["allOf"]).toEqual([
+      { $ref: "#/components/schemas/SendFailure" },
+      expect.objectContaining({ required: ["errors"] }),
+    ]);
+    expect(Object.keys(examples!)).toEqual(["SENDER_NOT_FOUND"]);
+    for (const { value } of Object.values(document.components.examples))
+      expect(failure.safeParse(value).error?.issues).toBeUndefined();
+    for (const { operation } of operations)
+      for (const [status, { headers }] of Object.entries(operation.responses)) {
+        expect(Object.keys(headers!)).toContain("X-Request-Id");
+        if (status === "429") expect(Object.keys(headers!)).toContain("Retry-After");
+      }
+  });
+
+  it("has defaults, and says that flags and numbers may be text", () => {
+    const fields = (name: string) =>
+      operations.find((known) => nameOf(known) === name)!.operation.requestBody!.content["application/json"]!
+        .schema["properties"] as Record<string, Record<string, unknown>>;
+    expect(fields("PUT /devices/{number}/webhook")["mode"]).toMatchObject({ default: "fallback" });
+    expect(fields("PUT /devices/{number}/webhook")["read"]).toMatchObject({ default: false });
+    expect(fields("POST /generate-qr")["force"]!["anyOf"]).toMatchObject([
+      { type: "boolean" },
+      { type: "string" },
+      { type: "integer" },
+    ]);
+    const { parameters } = operations.find((known) => nameOf(known) === "GET /messages")!.operation;
+    expect(parameters!.find(({ name }) => name === "limit")!.schema).toMatchObject({
+      default: 50,
+      anyOf: [{ type: "integer", minimum: 1, maximum: 100 }, { type: "string" }],
+    });
   });
 
   it("is what GET /openapi.json answers, without a key", async () => {

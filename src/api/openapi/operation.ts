@@ -1,0 +1,100 @@
+import type { Endpoint } from "../endpoint.ts";
+import { nameOf } from "../endpoints/index.ts";
+import { EXAMPLES, type Example } from "./examples.ts";
+import { requestFields, type JsonSchema, type NamedSchemas } from "./json-schema.ts";
+import { responsesOf } from "./responses.ts";
+import { descriptionOf, tagOf } from "./texts.ts";
+import type { Operation, Parameter } from "./types.ts";
+
+const API_KEY: JsonSchema = {
+  type: "string",
+  description: "The key, unless it is sent as Authorization: Bearer.",
+};
+const IDEMPOTENCY_KEY: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  maxLength: 255,
+  description:
+    "Names this send: sent again within 24 hours, the first answer comes again and nothing is sent.",
+};
+
+/** One endpoint as OpenAPI says it. @param named takes the schemas that it refers to */
+export function operationOf(endpoint: Endpoint, named: NamedSchemas): Operation {
+  const { method, path, summary } = endpoint;
+  const example = EXAMPLES[`${method} ${path}`];
+  const parameters = parametersOf(endpoint, example, named);
+  const hasBody = method !== "GET" && method !== "DELETE";
+  return {
+    operationId: nameOf(endpoint),
+    summary,
+    description: descriptionOf(endpoint),
+    tags: [tagOf(endpoint)],
+    security: securityOf(endpoint),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(hasBody ? { requestBody: requestBody(endpoint, example, named) } : {}),
+    responses: responsesOf(endpoint, example, named),
+  };
+}
+
+/** Scopes of a key are its permissions. */
+function securityOf({ access, keyIn }: Endpoint): Operation["security"] {
+  if (access.by === "everybody") return [];
+  if (access.by === "operator") return [{ operator: [] }];
+  const scopes = access.permission === null ? [] : [access.permission];
+  return keyIn === "query" ? [{ key: scopes }, { keyInQuery: scopes }] : [{ key: scopes }];
+}
+
+function parametersOf(endpoint: Endpoint, example: Example | undefined, named: NamedSchemas): Parameter[] {
+  const { method, path, input, sends } = endpoint;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]): Parameter => {
+    const shown = example?.path?.[name!];
+    return {
+      name: name!,
+      in: "path",
+      required: true,
+      schema: { type: "string" },
+      ...(shown === undefined ? {} : { example: shown }),
+    };
+  });
+  const header: Parameter[] = sends
+    ? [{ name: "Idempotency-Key", in: "header", required: false, schema: IDEMPOTENCY_KEY }]
+    : [];
+  if (method !== "GET" && method !== "DELETE") return [...inPath, ...header];
+  const { properties, required } = requestFields(input, named);
+  const all = sends ? { ...properties, idempotency_key: IDEMPOTENCY_KEY } : properties;
+  const inQuery = Object.entries(all).map(([name, schema]): Parameter => {
+    const shown = (example?.input as Record<string, unknown> | undefined)?.[name];
+    return {
+      name,
+      in: "query",
+      required: required.includes(name),
+      schema,
+      ...(shown === undefined ? {} : { example: shown }),
+    };
+  });
+  return [...inPath, ...header, ...inQuery];
+}
+
+function requestBody(
+  endpoint: Endpoint,
+  example: Example | undefined,
+  named: NamedSchemas,
+): Operation["requestBody"] {
+  const { input, access, method, sends } = endpoint;
+  const { properties, required } = requestFields(input, named);
+  const keyed = access.by === "key" && method === "POST";
+  const schema: JsonSchema = {
+    type: "object",
+    properties: {
+      ...(keyed ? { api_key: API_KEY } : {}),
+      ...properties,
+      ...(sends ? { idempotency_key: IDEMPOTENCY_KEY } : {}),
+    },
+    ...(required.length > 0 ? { required } : {}),
+  };
+  const content = { schema, ...(example?.input === undefined ? {} : { example: example.input }) };
+  return {
+    required: required.length > 0,
+    content: { "application/json": content, "application/x-www-form-urlencoded": { schema } },
+  };
+}

@@ -1,0 +1,49 @@
+import { webhookEvent, webhookReply } from "../schemas/events.ts";
+import { toJsonSchema, type NamedSchemas } from "./json-schema.ts";
+import type { OpenApiDocument, Parameter } from "./types.ts";
+
+const signed = (name: string, description: string): Parameter => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: { type: "string" },
+});
+
+/** What the gateway posts, and what may be answered. @param named takes the schemas that it refers to */
+export function webhooksOf(named: NamedSchemas): OpenApiDocument["webhooks"] {
+  const reply = toJsonSchema(webhookReply, "output", named);
+  return {
+    event: {
+      post: {
+        operationId: "receiveEvent",
+        summary: "What happened at a number, posted to its webhook",
+        description:
+          "Signed as Standard Webhooks has it. A 2xx answer that is JSON of a known shape is sent as the reply; anything else is silence. Network errors, timeouts, 408, 425, 429, 5xx and redirects are tried again for three days; 410 disables the webhook.",
+        tags: ["Webhooks"],
+        security: [],
+        parameters: [
+          signed("webhook-id", "The same on every attempt"),
+          signed("webhook-timestamp", "Unix seconds of this attempt"),
+          signed("webhook-signature", "`v1,…`, one for each secret that signs now"),
+        ],
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: toJsonSchema(webhookEvent, "output", named) } },
+        },
+        responses: {
+          200: {
+            description: "Taken; what it says is the reply.",
+            content: {
+              "application/json": { schema: reply, example: { message: "We close at six.", quoted: true } },
+            },
+          },
+          410: {
+            description: "Not wanted any more: the webhook is disabled.",
+            content: { "application/json": { schema: {} } },
+          },
+        },
+      },
+    },
+  };
+}

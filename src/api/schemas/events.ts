@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { isoTime } from "../../model/fields.ts";
+import { decision } from "./decisions.ts";
+import { sentMessage } from "./messages.ts";
+import { device } from "./numbers.ts";
+import { delivery } from "./webhooks.ts";
+import { webhook } from "../../webhooks/settings.ts";
+
+const MESSAGE_TYPES = [
+  "text",
+  "image",
+  "video",
+  "audio",
+  "voice",
+  "document",
+  "sticker",
+  "location",
+  "contact",
+  "poll",
+  "poll_vote",
+  "reaction",
+  "edit",
+  "revoke",
+  "channel",
+  "unknown",
+] as const;
+
+const media = z.strictObject({
+  type: z.string(),
+  mimetype: z.string(),
+  fileName: z.string().nullable(),
+  size: z.int().min(0).meta({ description: "Bytes" }),
+  url: z.string().nullable().meta({ description: "Signed, expires, needs no key" }),
+  error: z.string().optional(),
+});
+
+const told = {
+  message: z.string().meta({ description: "What a person would read; empty when there is nothing" }),
+  text: z.string().meta({ description: "The same text" }),
+  from: z.string().meta({ description: "The writer: digits, or `…@lid` while the number is unknown" }),
+  id: z.string(),
+  pushName: z.string(),
+  device: z.string().meta({ description: "The linked number" }),
+  chat: z.string().meta({ description: "What `number` of a send accepts to answer there" }),
+  is_group: z.boolean(),
+  participant: z.string().nullable(),
+  from_lid: z.string().nullable(),
+  timestamp: z.int().meta({ description: "Unix seconds" }),
+  type: z.enum(MESSAGE_TYPES),
+  quoted: z.strictObject({ id: z.string(), from: z.string(), text: z.string() }).nullable(),
+  mentions: z.array(z.string()),
+  media: media.nullable(),
+  location: z
+    .strictObject({
+      latitude: z.number(),
+      longitude: z.number(),
+      name: z.string().nullable(),
+      address: z.string().nullable(),
+    })
+    .nullable(),
+  contacts: z.array(z.strictObject({ name: z.string(), numbers: z.array(z.string()) })).nullable(),
+  reaction: z.strictObject({ id: z.string(), emoji: z.string() }).nullable(),
+  target_id: z.string().nullable().meta({ description: "Message that an edit or a revoke is about" }),
+  poll: z
+    .strictObject({
+      id: z.string(),
+      name: z.string().nullable(),
+      selected: z.array(z.string()).nullable(),
+      options: z.array(z.strictObject({ name: z.string(), voters: z.array(z.string()) })).nullable(),
+      total: z.int().nullable(),
+    })
+    .nullable(),
+};
+
+/** What is posted to a webhook; what is absent is null. */
+export const webhookEvent = z
+  .object({
+    ...told,
+    bufferImage: z.string().nullable().meta({ description: "Images up to 5 MiB: bare base64" }),
+    handled_by: z.string().nullable().meta({ description: "`bot:<id>` that answered already" }),
+  })
+  .meta({ id: "Event" });
+
+/** A message as `/events` tells of it: without what only a webhook gets. */
+const incomingEvent = z.object(told).meta({ id: "IncomingMessage" });
+
+const media2 = z.object({
+  type: z.string().optional(),
+  media_type: z.string().optional(),
+  url: z.string(),
+  caption: z.string().optional(),
+  filename: z.string().optional(),
+  ptt: z.string().optional(),
+});
+const quoted = z.boolean().optional().meta({ description: "Quote the message that the event is about" });
+const one = z.union([
+  z.string(),
+  z.object({ message: z.union([z.string(), z.number()]), quoted }),
+  media2,
+  z.object({ name: z.string(), option: z.array(z.string()).min(2), countable: z.string().optional() }),
+]);
+
+/** What a webhook may answer, in the forms that are written anew; others of older gateways are read as well. */
+export const webhookReply = z
+  .union([
+    one,
+    z.array(one).max(10),
+    z.object({
+      replies: z.array(one).max(10),
+      hold: z.number().optional().meta({ description: "Seconds for which the chat stays with the webhook" }),
+    }),
+  ])
+  .meta({ id: "Reply" });
+
+const event = <const N extends string, D extends z.ZodType>(name: N, data: D) =>
+  z.object({ id: z.string(), event: z.literal(name), data });
+
+/** One event of `GET /events`: its three lines as one object. */
+export const streamEvent = z
+  .discriminatedUnion("event", [
+    event("device", device),
+    event("message.in", incomingEvent),
+    event("message.out", sentMessage),
+    event("decision", decision.omit({ type: true }).extend({ device: z.string(), at: isoTime() })),
+    event("delivery", delivery),
+    event("webhook", webhook.extend({ device: z.string() })),
+  ])
+  .meta({ id: "StreamEvent" });

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { isoTime } from "../../model/fields.ts";
+import { SENT_STATES } from "../../model/messages.ts";
+import { answer, errorBody, sendError } from "./answer.ts";
+
+const stateOfSend = z.enum(["sent", "queued", "failed"]);
+/** Where a message that the gateway sends stands. */
+export const messageState = z.enum([...SENT_STATES, "failed", "expired"]);
+
+const results = z
+  .array(
+    z.strictObject({
+      number: z.string(),
+      status: z.boolean(),
+      state: stateOfSend,
+      id: z.string().nullable(),
+      error: sendError.optional(),
+    }),
+  )
+  .min(1);
+const ofOne = { id: z.string().nullable().optional(), state: stateOfSend.optional() };
+
+/** Answer of every send. With one destination its `id` and `state` stand at the top level too. */
+export const sendAnswer = answer({ results, ...ofOne, errors: errorBody.optional() }).meta({
+  id: "SendAnswer",
+});
+
+/** A send that failed: for all its destinations, with their results, or before there were any. */
+export const sendFailure = answer({ errors: errorBody, results: results.optional(), ...ofOne })
+  .extend({ status: z.literal(false) })
+  .meta({ id: "SendFailure" });
+
+/** Of a poll: who chose what. `total` is the number of people who have chosen something. */
+const pollTally = z.strictObject({
+  name: z.string(),
+  options: z.array(z.strictObject({ name: z.string(), voters: z.array(z.string()) })),
+  total: z.int().min(0),
+});
+
+/** A message that was sent, with every state that it has had. */
+export const sentMessage = z
+  .strictObject({
+    id: z.string(),
+    sender: z.string(),
+    number: z.string(),
+    kind: z.string(),
+    origin: z.string(),
+    state: messageState,
+    history: z.array(z.strictObject({ state: messageState, at: isoTime() })),
+    error: sendError.optional(),
+    poll: pollTally.optional(),
+  })
+  .meta({ id: "SentMessage" });
