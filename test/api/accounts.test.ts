@@ -82,7 +82,8 @@ describe("/admin/accounts", () => {
     ["GET", "/devices"],
     ["POST", "/devices"],
   ])("answers %s of an account that does not exist with 404 (%s)", async (method, rest) => {
-    const body = { name: "x", permissions: ["lid"], device: "4915112345678" };
+    const fields = { name: "x", permissions: ["lid"], device: "4915112345678" };
+    const body = method === "PATCH" ? { name: "x" } : fields;
     const answer = await gateway.request(method, `/admin/accounts/nobody${rest}`, {
       headers: { authorization: `Bearer ${gateway.adminToken}`, "content-type": "application/json" },
       ...(method === "POST" || method === "PATCH" ? { body: JSON.stringify(body) } : {}),
