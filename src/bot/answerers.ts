@@ -2,10 +2,10 @@ import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../mode
 import type { Bindings } from "./bindings.ts";
 import type { Statement } from "../model/statement.ts";
 import { blockedFor, createBlocking, type Blocking } from "./blocking.ts";
+import { askingOrder } from "./bursts.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
 import { bodyOf, endRows } from "./to-rows.ts";
 import { lazyView } from "./message-view.ts";
-import { merge } from "./merge.ts";
 import type { Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";
 import type { StoredDialogue } from "./state.ts";
@@ -198,11 +198,10 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
 
   async function route(stored: StoredMessage, asked: Asked): Promise<Answer> {
     const table = bindings.tableOf(stored.deviceId);
-    const burst = await gather(table, stored, asked);
     const trail = leftOut(table, stored);
     const statements: Statement[] = [];
     const looking = lookingAt(stored, trail);
-    for (const { candidate, message, view, took } of candidatesOf(table, stored, burst, looking)) {
+    for await (const { candidate, message, view, took } of askingOrder(table, stored, asked, looking)) {
       const { bot } = candidate;
       if (asked.notes.failedBots.has(bot.id)) continue;
       const work = handlerOf(candidate);
@@ -227,64 +226,6 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     routes: { name: "bots", ignoresTakeover: false, answer: route },
     blocking,
   };
-}
-
-/** Several texts in a row, for the bots that want them as one. */
-interface Gathered {
-  message: StoredMessage;
-  took: StoredMessage[];
-}
-
-async function gather(
-  table: RouteTable,
-  stored: StoredMessage,
-  asked: Asked,
-): Promise<Map<string, Gathered> | null> {
-  const { type, chatKind } = stored.message;
-  const bursty = table.active.filter(
-    ({ bot }) => bot.burst !== null && (bot.chats as readonly string[]).includes(chatKind),
-  );
-  if (bursty.length === 0 || type !== "text") return null;
-  const behind = await asked.following(Math.max(...bursty.map(({ bot }) => bot.burst!.ms)));
-  // "cancel" is heard for itself, however fast it comes after something else.
-  const interrupting = behind.findIndex(({ message }) => table.interrupts(message).length > 0);
-  const following = interrupting === -1 ? behind : behind.slice(0, interrupting);
-  if (following.length === 0) return null;
-  return new Map(
-    bursty.map(({ bot }) => [
-      bot.id,
-      { message: merge(stored, following, bot.burst!.kind), took: following },
-    ]),
-  );
-}
-
-interface Asking extends Gathered {
-  candidate: Candidate | FilterFailure;
-  view: () => Message;
-}
-
-/** Bots that merge are asked about all of it, the others about the first message, in the usual order. */
-function* candidatesOf(
-  table: RouteTable,
-  stored: StoredMessage,
-  burst: Map<string, Gathered> | null,
-  looking: Looking,
-): Generator<Asking, void> {
-  const view = lazyView(stored.message);
-  if (burst === null) {
-    for (const candidate of table.candidates(stored.message, view, looking))
-      yield { candidate, message: stored, took: [], view };
-    return;
-  }
-  const found = [...table.candidates(stored.message, view, looking)]
-    .filter(({ bot }) => !burst.has(bot.id))
-    .map((candidate): Asking => ({ candidate, message: stored, took: [], view }));
-  for (const [botId, { message, took }] of burst) {
-    const merged = lazyView(message.message);
-    for (const candidate of table.candidates(message.message, merged, looking))
-      if (candidate.bot.id === botId) found.push({ candidate, message, took, view: merged });
-  }
-  yield* found.toSorted((a, b) => a.candidate.rank - b.candidate.rank);
 }
 
 /** A dialogue that nobody has gone on with: it asks again, or ends. */

@@ -51,8 +51,10 @@ export interface Asked {
   /**
    * Texts of the same writer that wait behind this message, once none has come for `ms`; at most for 30 seconds. They stay
    * where they are unless the answer takes them (`took`).
+   *
+   * @param isEnd a text for which nobody waits any longer: it is the last that is given
    */
-  following(ms: number): Promise<StoredMessage[]>;
+  following(ms: number, isEnd?: (text: StoredMessage) => boolean): Promise<StoredMessage[]>;
 }
 
 /** One line of a decision: who was asked, and what came of it. */

@@ -26,6 +26,8 @@ export interface LaneWorker {
 
 /** However fast somebody goes on writing, an answer comes after this time. */
 const LONGEST_BURST_MS = 30_000;
+/** How soon it is noticed that another text has come. */
+const LOOK_AGAIN_MS = 100;
 /** A row that cannot be read, whatever is tried. */
 const BROKEN = Symbol("broken");
 /** Attempts at a message that fails for another reason than the database: 15 seconds. */
@@ -90,14 +92,22 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   ): LaneView {
     const { signal } = pending.number.ending;
     return {
-      async following(ms) {
-        const until = store.now() + LONGEST_BURST_MS;
-        for (let count = -1; count < behind().length;) {
-          count = behind().length;
-          if (signal.aborted || store.now() >= until) break;
-          await time.pause(ms, signal);
+      async following(ms, isEnd = () => false) {
+        const began = time.monotonic();
+        let texts: StoredMessage[] = [];
+        for (let count = 0, last = began; ;) {
+          const now = time.monotonic();
+          if (behind().length > count) {
+            count = behind().length;
+            last = now;
+            texts = await textsBehind(behind(), message);
+            // Whoever is no text of the same writer ends it, too.
+            if (texts.length < count || texts.some(isEnd)) return texts;
+          }
+          const left = Math.min(last + ms, began + LONGEST_BURST_MS) - now;
+          if (signal.aborted || left <= 0) return texts;
+          await time.pause(Math.min(left, LOOK_AGAIN_MS), signal);
         }
-        return textsBehind(behind(), message);
       },
       took(messages) {
         for (const { inboxId } of messages) taken.add(inboxId);

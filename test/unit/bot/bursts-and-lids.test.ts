@@ -75,6 +75,69 @@ describe("texts in a row", () => {
     expect(await bots.rows("SELECT count(*) AS n FROM outbox")).toBe(1);
   });
 
+  const pizza = bot((b) => b.word("pizza", (ctx) => ctx.reply(`pizza: ${ctx.text}`)), {
+    burst: { merge: "2s" },
+  });
+  const desk = bot((b) => {
+    b.keyword("hi", (ctx) => ctx.reply("hello"));
+    b.keyword("book", (ctx) => ctx.reply("booked"));
+    b.keyword("not mine", (ctx) => ctx.next());
+  });
+  const last = bot((b) => b.fallback((ctx) => ctx.reply(`? ${ctx.text}`)));
+  const offGuard = { env: { LOOP_GUARD_PER_MINUTE: "0" } };
+
+  it("neither hold back nor take what another bot's route answers, wherever that stands", async () => {
+    const orders = [
+      { a: pizza, b: desk },
+      { a: desk, b: pizza },
+    ];
+    for (const order of orders) {
+      const bots = await startBots(order, offGuard);
+      const began = bots.clock.now();
+      await bots.say("hi");
+      await row(bots, "hm", "book");
+      await bots.settled();
+      expect(bots.heard()).toEqual(["hello", "booked"]);
+      expect(bots.clock.now() - began).toBe(0);
+    }
+  });
+
+  it("are one only as far as nobody else takes one of them", async () => {
+    const bots = await startBots({ a: pizza, b: desk }, offGuard);
+    await row(bots, "I want", "a pizza", "hi", "large", "pizza please", "book");
+    await waited(bots);
+    expect(bots.heard()).toEqual(["pizza: I want\na pizza", "hello", "pizza: large\npizza please", "booked"]);
+  });
+
+  it("stop being waited for when another bot's word comes", async () => {
+    const bots = await startBots({ a: pizza, b: desk }, offGuard);
+    const [first] = await row(bots, "hm");
+    await bots.clock.advance(500);
+    expect(await bots.run.undecided()).toBe(1);
+    await bots.write(bots.message("book"));
+    await bots.clock.advance(100);
+    await bots.settled();
+    expect(bots.heard()).toEqual(["booked"]);
+    expect(await bots.decision(first!.id)).toMatchObject({ by: null });
+  });
+
+  it("come before a fallback, and go to it one by one when nobody wants them as one", async () => {
+    const bots = await startBots({ a: pizza, b: desk, z: last }, offGuard);
+    await row(bots, "I want", "a pizza");
+    await waited(bots);
+    await row(bots, "oh", "well");
+    await waited(bots);
+    await bots.say("hi");
+    expect(bots.heard()).toEqual(["pizza: I want\na pizza", "? oh", "? well", "hello"]);
+  });
+
+  it("are still one when another bot passes its word on", async () => {
+    const bots = await startBots({ a: desk, b: pizza }, offGuard);
+    await row(bots, "not mine", "a pizza");
+    await waited(bots);
+    expect(bots.heard()).toEqual(["pizza: not mine\na pizza"]);
+  });
+
   it("do not swallow a word that interrupts", async () => {
     const bots = await startBots({ a: merging({ merge: "2s" }) });
     await row(bots, "one", "two", "Stop!");
