@@ -21,6 +21,7 @@ import {
   type BenchGateway,
   cpuMs,
   endAll,
+  requireBuild,
   root,
   rssMb,
   startBareEcho,
@@ -48,6 +49,7 @@ if (values.bots) {
   process.exit(0);
 }
 if (values.year) {
+  requireBuild();
   const size = Number(values.messages ?? 1_000_000);
   const entry = join(root, ".output/server/index.mjs");
   await benchYear({
@@ -58,6 +60,7 @@ if (values.year) {
   });
   process.exit(0);
 }
+requireBuild();
 const rounds = Number(values.rounds);
 const messages = Number(values.messages ?? 300);
 const chats = Number(values.chats);

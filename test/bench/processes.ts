@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,16 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { connectSimulator } from "../../src/simulator/client.ts";
 import type { ReadyLine, Simulator } from "../../src/simulator/types.ts";
+
+/** `npm run build` makes it. */
+export const BUILT = ".output/server/index.mjs";
+
+/** Ends the process with one sentence when there is no build to be measured. */
+export function requireBuild(): void {
+  if (existsSync(join(root, BUILT))) return;
+  process.stderr.write(`There is no build to measure (${BUILT}). Run "npm run build" first.\n`);
+  process.exit(1);
+}
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 const children = new Set<ChildProcess>();
@@ -140,7 +150,7 @@ export async function startGatewayProcess(
     ...start.env,
   };
   const preload = probe === undefined ? [] : ["--import", pathToFileURL(probe).href];
-  const child = spawnNode([...nodeOptions, ...preload, entry ?? ".output/server/index.mjs"], {
+  const child = spawnNode([...nodeOptions, ...preload, entry ?? BUILT], {
     env,
     stdio: probe === undefined ? ["ignore", "ignore", "inherit"] : ["ignore", "ignore", "inherit", "ipc"],
   });

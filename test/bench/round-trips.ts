@@ -1,6 +1,38 @@
 import type { Simulator } from "../../src/simulator/types.ts";
 
 /**
+ * One message after another at a steady pace, whoever has been answered or not.
+ *
+ * @returns when all were answered
+ */
+export async function steadily(
+  sim: Simulator,
+  people: string[],
+  to: string,
+  text: string,
+  { count, perSecond }: { count: number; perSecond: number },
+): Promise<void> {
+  const before = await Promise.all(
+    people.map(async (person) => (await sim.messages(person, { from: to })).length),
+  );
+  const written = people.map(() => 0);
+  const started = performance.now();
+  for (let i = 0; i < count; i++) {
+    const early = started + (i * 1_000) / perSecond - performance.now();
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    const who = i % people.length;
+    written[who]!++;
+    await sim.sendText(people[who]!, to, text);
+  }
+  await Promise.all(
+    people.map(async (person, who) => {
+      while ((await sim.messages(person, { from: to })).length < before[who]! + written[who]!)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }),
+  );
+}
+
+/**
  * Contacts write in parallel, each waits for its reply before it writes again.
  *
  * @returns when all were answered: how long each answer took, milliseconds

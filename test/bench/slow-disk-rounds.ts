@@ -1,6 +1,6 @@
 import { call, createAccount, link } from "./gateway-client.ts";
 import { startGatewayProcess, startSimulatorProcess, type BenchGateway } from "./processes.ts";
-import { roundTrips } from "./round-trips.ts";
+import { roundTrips, steadily } from "./round-trips.ts";
 import { slowDisk } from "./slow-disk.ts";
 
 /** How often somebody asks whether the gateway lives. */
@@ -21,8 +21,8 @@ interface Side {
   people: string[];
   /** Messages a second, per round. */
   rates: number[];
-  /** How long `/health/live` took, milliseconds. */
-  answers: number[];
+  /** How long `/health/live` took under as many messages as it can take, and under half as many; milliseconds. */
+  answers: { full: number[]; half: number[] };
 }
 
 const median = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
@@ -48,23 +48,27 @@ export async function benchSlowDisk({ ms, rounds, messages, chats }: SlowDiskOpt
     await link(gateway, running.sim, key, number);
     await call(gateway, "PUT", `/devices/${number}/bots`, { bots: [{ id: "ping", enabled: true }] }, key);
     const people = await running.sim.addContacts(chats, { prefix: `4916${index}00` });
-    sides.push({ name, gateway, number, people, rates: [], answers: [] });
+    sides.push({ name, gateway, number, people, rates: [], answers: { full: [], half: [] } });
   }
   for (let round = -1; round < rounds; round++)
     for (const side of sides) {
-      const asking = round < 0 ? null : askWhetherAlive(side);
+      const asking = round < 0 ? null : askWhetherAlive(side.gateway, side.answers.full);
       const started = performance.now();
       const count = round < 0 ? chats * 2 : messages;
       await roundTrips(running.sim, side.people, side.number, "ping", count);
       if (round >= 0) side.rates.push((count * 1_000) / (performance.now() - started));
       await asking?.();
     }
+  for (const { gateway, number, people, rates, answers } of sides) {
+    const asking = askWhetherAlive(gateway, answers.half);
+    await steadily(running.sim, people, number, "ping", { count: messages, perSecond: median(rates) / 2 });
+    await asking();
+  }
   console.log(`${chats} chats, ${rounds} rounds of ${messages}, medians; ${process.version}`);
   for (const { name, rates, answers } of sides) {
-    const sorted = answers.toSorted((a, b) => a - b);
-    const at = (part: number): string => sorted[Math.floor((sorted.length - 1) * part)]!.toFixed(1);
     console.log(
-      `${name.padEnd(28)} ${median(rates).toFixed(0).padStart(5)} messages/s   /health/live p50 ${at(0.5)} p99 ${at(0.99)} max ${at(1)} ms`,
+      `${name.padEnd(28)} ${median(rates).toFixed(0).padStart(5)} messages/s   /health/live ${shown(answers.full)}` +
+        `   at half of that ${shown(answers.half)}`,
     );
   }
   const [base, slowed, baseOff, slowedOff] = sides.map(({ rates }) => median(rates));
@@ -73,8 +77,14 @@ export async function benchSlowDisk({ ms, rounds, messages, chats }: SlowDiskOpt
   );
 }
 
+function shown(answers: number[]): string {
+  const sorted = answers.toSorted((a, b) => a - b);
+  const at = (part: number): string => sorted[Math.floor((sorted.length - 1) * part)]!.toFixed(1);
+  return `p50 ${at(0.5)} p99 ${at(0.99)} max ${at(1)} ms`;
+}
+
 /** @returns stops asking */
-function askWhetherAlive({ gateway, answers }: Side): () => Promise<void> {
+function askWhetherAlive(gateway: BenchGateway, answers: number[]): () => Promise<void> {
   const asking = { going: true };
   const asked = (async () => {
     while (asking.going) {
