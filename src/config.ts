@@ -26,6 +26,8 @@ export interface Config {
   databaseAuthToken: string | null;
   /** The writer of a file works in a thread of its own. */
   storeThread: boolean;
+  /** Everyday messages are read and encrypted without Baileys. */
+  everydayPath: boolean;
   redisUrl: string | null;
   /** 32 bytes; null: the store keeps a generated one in `dataDir`. */
   masterKey: Buffer | null;
@@ -131,6 +133,7 @@ function readStorage(settings: Settings, path: (text: string) => string) {
     databaseUrl: readDatabaseUrl(settings, path) ?? `file:${join(dataDir, "parley.db")}`,
     databaseAuthToken: settings.text("DATABASE_AUTH_TOKEN"),
     storeThread: settings.flag("STORE_THREAD", true),
+    everydayPath: settings.flag("EVERYDAY_PATH", true),
     redisUrl: settings.url("REDIS_URL", ["redis:", "rediss:"]),
     masterKey: readMasterKey(settings),
     adminToken: readAdminToken(settings),

@@ -67,6 +67,7 @@ export function openData({ config, log, store, connections, observers, stopping 
     receivedContent: received.find,
     files: outgoingFiles.files,
     onUndecryptable: observers.undecryptable,
+    onWay: observers.way,
   });
   const receivedFiles = createReceivedMedia({
     store,

@@ -15,6 +15,8 @@ export interface Metrics {
   authFailed(reason: string): void;
   ssrfBlocked(reason: string): void;
   decryptFailed(reason: string): void;
+  /** @param reason null: the everyday way */
+  way(direction: "in" | "out", reason: string | null): void;
   /** @param count messages that were there already */
   redelivered(count: number): void;
   /** Prometheus' text format. */
@@ -63,6 +65,11 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
   const undecryptable = counter("decrypt_failures_total", "Messages that could not be decrypted.", [
     "reason",
   ]);
+  const ways = counter(
+    "everyday_total",
+    "Messages by the way they take; reason is everyday, or why they do not.",
+    ["direction", "reason"],
+  );
   const redelivered = counter("redeliveries_total", "Messages that WhatsApp delivered again.", []);
   const blocked = counter("ssrf_blocked_total", "Addresses that were not asked.", ["reason"]);
   const refused = counter("auth_failures_total", "Requests without a valid key or token.", ["reason"]);
@@ -105,6 +112,7 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
     disconnected: (code) => disconnects.inc({ code }),
     authFailed: (reason) => refused.inc({ reason }),
     ssrfBlocked: (reason) => blocked.inc({ reason }),
+    way: (direction, reason) => ways.inc({ direction, reason: reason ?? "everyday" }),
     decryptFailed: (reason) => undecryptable.inc({ reason }),
     redelivered: (count) => redelivered.inc(count),
     async read() {

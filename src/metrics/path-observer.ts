@@ -14,5 +14,6 @@ export function observePath(metrics: Metrics) {
     webhookTurned: (_deviceId: number, to: "paused" | "ok" | "disabled"): void => metrics.webhookTurned(to),
     addressBlocked: metrics.ssrfBlocked,
     undecryptable: metrics.decryptFailed,
+    way: metrics.way,
   };
 }

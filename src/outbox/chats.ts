@@ -41,6 +41,8 @@ export interface WaitingChats {
   readonly proactive: ReadonlySet<Chat>;
   all(): Iterable<Chat>;
   of(message: QueuedMessage): Chat | undefined;
+  /** Nothing of this chat waits or is being sent. */
+  isEmpty(key: string): boolean;
   find(waId: string): QueuedMessage | undefined;
   /** @param id of the message's row */
   has(id: number): boolean;
@@ -146,6 +148,7 @@ export function createWaitingChats(): WaitingChats {
     proactive,
     all: () => chats.values(),
     of: (message) => chats.get(message.chat),
+    isEmpty: (key) => !chats.has(key),
     find: (waId) => byWaId.get(waId),
     has: (id) => ids.has(id),
     messages: () => [...byWaId.values()],

@@ -6,7 +6,7 @@ import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { EncryptedAhead, MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
 import { createSenders, type MediaWait } from "./senders.ts";
@@ -59,6 +59,11 @@ export interface ReplyRows {
   statements: Statement[];
   /** Ids on the wire, one per reply. */
   waIds: string[];
+  /**
+   * Encrypts what leaves at once, for the answer's own commit. Call it in the turn of the event loop in which that commit is
+   * given to the writer, and `committed` or `failed` when it is known; before `release`. Null: there is nothing.
+   */
+  encryptAhead(): EncryptedAhead | null;
   /** After that commit, with the results of `statements`: the replies leave. Whoever cannot call it calls `wake`. */
   release(results: ResultSet[]): void;
 }
@@ -182,6 +187,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return {
         statements: stored.map(rows.insert),
         waIds: stored.map((row) => row.waId),
+        // The first of its chat; the others leave when its outcome is known.
+        encryptAhead: () => (stored[0] === undefined ? null : senders.encryptAhead(stored[0])),
         release: (results) => release(deviceId, stored, results),
       };
     },

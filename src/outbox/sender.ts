@@ -39,6 +39,8 @@ export interface Sender {
   /** The connection is open (again): whatever waited for it goes on. */
   wake(): void;
   readonly size: number;
+  /** What is added to this chat now leaves at once. */
+  isFree(chat: string): boolean;
   /** Starts nothing more; resolves when what is under way has its outcome. */
   stop(): Promise<void>;
 }
@@ -231,6 +233,12 @@ export function createSender(deps: SenderDeps): Sender {
     get size() {
       return chats.size;
     },
+    isFree: (chat) =>
+      !stopped &&
+      chats.isEmpty(chat) &&
+      slots.hasRoom() &&
+      deps.backoff.waitMs() === 0 &&
+      !deps.backoff.isProbing(),
     async stop() {
       stopped = true;
       for (const cancel of timers.values()) cancel();

@@ -5,7 +5,7 @@ import type { ResultSet, Row } from "@libsql/client";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import type { WhatsAppConnection } from "../whatsapp/port.ts";
+import type { EncryptedAhead, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
@@ -52,6 +52,8 @@ export interface MediaWait {
 export interface Senders {
   /** @param results of the inserts of `stored`, after their commit */
   release(deviceId: number, stored: NewRow[], results: ResultSet[]): void;
+  /** Encrypts what is about to be stored, and would leave at once; null when it would not, or takes more than that. */
+  encryptAhead(row: NewRow): EncryptedAhead | null;
   /** Never rejects. */
   wake(deviceId: number): Promise<void>;
   /** A receipt for this message arrived: it needs no further attempt. */
@@ -227,6 +229,13 @@ export function createSenders(deps: SendersDeps): Senders {
       failFirstContacts(deviceId, messages);
       // Rows that were there before may or may not have been sent: the table knows.
       if (messages.length < found.length) void wake(deviceId);
+    },
+
+    encryptAhead({ deviceId, waId, chat, jid, draft }) {
+      const known = senders.get(deviceId);
+      if (known === undefined || !known.sender.isFree(chat)) return null;
+      if (abandoning.has(deviceId) || reachout.isLocked(deviceId)) return null;
+      return deps.connection(deviceId)?.encryptAhead?.({ waId, jid, draft }) ?? null;
     },
 
     wake,

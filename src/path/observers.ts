@@ -36,6 +36,8 @@ export interface PathObserver {
   addressBlocked?(reason: string): void;
   /** A message that arrived could not be decrypted. */
   undecryptable?(reason: string): void;
+  /** A message came, or was encrypted for a device, in the everyday way (null), or in another for a reason. */
+  way?(direction: "in" | "out", reason: string | null): void;
 }
 
 /** All observers as one. */
@@ -65,5 +67,6 @@ export function createObservers(): Observers {
     webhookTurned: tell("webhookTurned"),
     addressBlocked: tell("addressBlocked"),
     undecryptable: tell("undecryptable"),
+    way: tell("way"),
   };
 }

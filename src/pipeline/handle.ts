@@ -15,7 +15,12 @@ import type { DecisionRow, OpenNumber, PipelineDeps } from "./deps.ts";
 // and then nothing of the commit takes effect. An answer that was lost on its way back must not be committed twice.
 const INSERT_DECISION = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, "by", route, guard, trail, at)
 VALUES (?1, (SELECT device_id FROM inbox WHERE id = ?1 AND state = 'pending'), ?2, ?3, ?4, ?5, ?6, ?7, ?8)`;
-const NO_REPLIES: ReplyRows = { statements: [], waIds: [], release: () => undefined };
+const NO_REPLIES: ReplyRows = {
+  statements: [],
+  waIds: [],
+  encryptAhead: () => null,
+  release: () => undefined,
+};
 
 /** What a message's lane lets its handler see and take of what waits behind it. */
 export interface LaneView {
@@ -132,7 +137,15 @@ export function createHandler(
     const chat = chats.save(deviceId, message.chatKey, change, facts, alias);
     failpoint("before-reply-commit");
     if (number.closed) throw new NumberClosed();
-    const results = await commit(effects, stored, row, chat);
+    const ahead = rows.encryptAhead();
+    const results = await commit([...effects, ...(ahead?.statements ?? [])], stored, row, chat).catch(
+      (error: unknown) => {
+        ahead?.failed();
+        throw error;
+      },
+    );
+    if (results === null) ahead?.failed();
+    else ahead?.committed();
     failpoint("after-reply-commit");
     chats.saved(deviceId, message.chatKey, change, facts);
     if (results !== null) lane.took(took);

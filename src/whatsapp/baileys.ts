@@ -1,7 +1,9 @@
-import { loadLibsignal, patchLibsignal } from "./signal/libsignal.ts";
+import { restWithoutTransactions } from "./signal/idle-transactions.ts";
+import { loadLibsignal, loadWhisperMessages, patchLibsignal } from "./signal/libsignal.ts";
 import { reviveSkippedSenderKeys } from "./signal/skipped-sender-keys.ts";
 
 await patchLibsignal();
+restWithoutTransactions();
 
 /**
  * Baileys, imported after libsignal is patched. A plain `import` would not do: a build puts the imports of external
@@ -14,6 +16,9 @@ reviveSkippedSenderKeys(SenderKeyState);
 
 /** libsignal itself, the one that Baileys uses. */
 export const libsignal = loadLibsignal();
+
+/** The codec of its messages. */
+export const whisperMessages = loadWhisperMessages();
 
 /** What the package does not export by name: rules for privacy tokens, and the token that lets a message be reported. */
 export const tokenRules = await import("@whiskeysockets/baileys/lib/Utils/tc-token-utils.js");

@@ -1,3 +1,4 @@
+import type { Statement } from "../model/statement.ts";
 import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/intake.ts";
@@ -267,8 +268,22 @@ export interface Witness {
   sentElsewhere(deviceId: number, message: { waId: string; jid: string }): void;
 }
 
+/** A message whose encryption becomes part of another commit, given to the writer in the same turn of the event loop. */
+export interface EncryptedAhead {
+  statements: Statement[];
+  /** Sending the message uses what is encrypted, as long as nothing has changed that it depends on. */
+  committed(): void;
+  /** A position of the ratchet is left unused. */
+  failed(): void;
+}
+
 /** One number's connection to WhatsApp, from its opening to its end; there is a new one after each reconnect. */
 export interface WhatsAppConnection {
+  /**
+   * Encrypts an everyday message for the commit that stores it, so that it takes none of its own when it is sent. Null when
+   * it takes more than that; whoever stores nothing of it calls `failed`. Absent: it always does.
+   */
+  encryptAhead?(message: OutgoingMessage): EncryptedAhead | null;
   /**
    * Sends and waits for the server's ack: at most 10 s for what WhatsApp has to be asked before, as long as a file takes
    * to be stored, and 15 s from when the message is written. Never throws.

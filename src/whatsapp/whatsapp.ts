@@ -6,6 +6,7 @@ import type { Incoming } from "../model/messages.ts";
 import { HOUR_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
+import type { EverydayObserver } from "./everyday/classify.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
 import { createDeviceLists } from "./connection/device-lists.ts";
@@ -25,7 +26,7 @@ const LINKED = defineQuery("select device_id from wa_creds", { deviceId: waCreds
 /** What WhatsApp needs of the gateway. */
 interface WhatsAppDeps {
   store: Store;
-  config: WhatsAppSettings & Pick<Config, "logLevel" | "passkeyLinking">;
+  config: WhatsAppSettings & Pick<Config, "everydayPath" | "logLevel" | "passkeyLinking">;
   log: Logger;
   /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
   sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
@@ -37,6 +38,8 @@ interface WhatsAppDeps {
   witness: Witness;
   /** A message could not be decrypted. */
   onUndecryptable?(reason: string): void;
+  /** A message came, or is encrypted for a device, in the everyday way (null), or in Baileys' for a reason. */
+  onWay?(direction: "in" | "out", reason: string | null): void;
 }
 
 /** WhatsApp over Baileys, for all numbers of this process. */
@@ -48,6 +51,12 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const uploads = createUploads(mediaAgent, files, store.now);
   const cache = createKeyCache();
   const deviceLists = createDeviceLists();
+  const everyday: EverydayObserver | null = config.everydayPath
+    ? {
+        onReceived: (reason) => deps.onWay?.("in", reason),
+        onSent: (reason) => deps.onWay?.("out", reason),
+      }
+    : null;
   const memories = new Map<number, DeviceMemory>();
   const auths = new Map<number, AuthState>();
 
@@ -77,6 +86,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         witness: deps.witness,
         passkeys: config.passkeyLinking,
         onUndecryptable: deps.onUndecryptable,
+        everyday,
         async openAuth(onWriteFailed) {
           const auth = await openAuthState({ store, deviceId, cache, onWriteFailed });
           auths.set(deviceId, auth);

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { LARGEST_GROWTH_MB, overload, type OverloadOptions } from "./overload.ts";
+import { RatchetRun } from "../properties/ratchet-run.ts";
 import { soak, soakLine } from "./soak.ts";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -46,4 +48,23 @@ export async function runOverload(entry?: string): Promise<boolean> {
     clean &&= problems.length === 0;
   }
   return clean;
+}
+
+/** Steps of one pair of parties: later ones have as many sessions behind them as are ever kept. */
+const STEPS_AT_ONCE = 20_000;
+
+/** `npm run crash -- --ratchet`. @returns whether the everyday ratchet has given what libsignal gives, at every step */
+export async function runRatchet(seed: string, steps: number): Promise<boolean> {
+  say(`${steps} steps of the everyday ratchet beside libsignal's, seed "${seed}"`);
+  const first = createHash("sha256").update(seed).digest().readUInt32LE();
+  for (let done = 0, run = 0; done < steps; done += STEPS_AT_ONCE, run++) {
+    try {
+      const tally = await new RatchetRun(first + run).run(Math.min(STEPS_AT_ONCE, steps - done));
+      say(`${Math.min(steps, done + STEPS_AT_ONCE)} steps: ${JSON.stringify(tally)}`);
+    } catch (error) {
+      say(`run ${run} of this seed (${first + run}): ${(error as Error).message}`);
+      return false;
+    }
+  }
+  return true;
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { runOverload, runSoak } from "./long-forms.ts";
+import { runOverload, runRatchet, runSoak } from "./long-forms.ts";
 import { POINTS } from "./points.ts";
 import { runTable } from "./run-table.ts";
 import { heading, markdown, sum, terminalLine } from "./table.ts";
@@ -9,7 +9,8 @@ import { heading, markdown, sum, terminalLine } from "./table.ts";
  * `npm run crash`: kills the gateway at every named place, many times, and judges by the simulator's transcript what
  * that did to the messages. Ends with 1 when anything was lost, repeated as another message, or out of order.
  * With `--soak [--kills 500] [--minutes m]` it is killed at random moments instead, while everything is written that can be
- * written; with `--overload` it gets more than its webhook can take.
+ * written; with `--overload` it gets more than its webhook can take. With `--ratchet [--steps 1000000]` nothing is killed:
+ * the everyday ratchet is compared with libsignal's.
  */
 const { values } = parseArgs({
   options: {
@@ -24,11 +25,13 @@ const { values } = parseArgs({
     kills: { type: "string", default: "500" },
     minutes: { type: "string" },
     overload: { type: "boolean", default: false },
+    ratchet: { type: "boolean", default: false },
+    steps: { type: "string", default: "1000000" },
   },
 });
 
 /** @throws when it is none */
-function whole(name: "runs" | "worlds" | "kills" | "minutes"): number {
+function whole(name: "runs" | "worlds" | "kills" | "minutes" | "steps"): number {
   const value = Number(values[name]);
   if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1 up.`);
   return value;
@@ -39,6 +42,7 @@ if (values.soak) {
   const { seed, entry } = values;
   process.exit((await runSoak({ seed, entry, minutes, kills: whole("kills") })) ? 0 : 1);
 }
+if (values.ratchet) process.exit((await runRatchet(values.seed, whole("steps"))) ? 0 : 1);
 if (values.overload) process.exit((await runOverload(values.entry)) ? 0 : 1);
 
 const runs = whole("runs");

@@ -46,10 +46,18 @@ async function restart(mutant: string): Promise<void> {
 }
 
 /** A new contact asks something; the process dies over it, or the message comes twice; then the contact asks again. */
-async function drill({ killedAt }: Mutation, mutant: string): Promise<Verdict> {
+async function drill({ killedAt, isEveryday = false }: Mutation, mutant: string): Promise<Verdict> {
   const contact = `49151${String(++contacts).padStart(8, "0")}`;
   const { sim, gateway } = world;
   await sim.addContact(contact);
+  if (isEveryday) {
+    await sim.sendText(contact, SHOP, "ask before");
+    await until(
+      "the chat is an open one",
+      async () => (await sim.messages(contact, { from: SHOP })).length > 0,
+    );
+    await sim.settle(30_000);
+  }
   if (killedAt === null) await sim.faults.reencryptStanzas({ number: SHOP, n: 1 });
   else writeFileSync(crashFile, killedAt);
   // Without a receipt the gateway cannot know that its stanza was taken: it sends it again.

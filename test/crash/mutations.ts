@@ -12,6 +12,8 @@ export interface Mutation {
   edits: [from: string, to: string][];
   /** What the database itself would still prevent. */
   sql?: string;
+  /** The message is an everyday one: its contact has been answered before. */
+  isEveryday?: boolean;
   /** Where the drill kills the process; null: a message comes twice, encrypted anew. */
   killedAt: FailpointName | null;
   /** What the judge must find. */
@@ -62,6 +64,45 @@ export const MUTATIONS: Mutation[] = [
       ],
     ],
     killedAt: "before-receive-commit",
+    found: "lost",
+  },
+  {
+    name: "everyday-receipt-first",
+    what: "the receipt of an everyday message leaves before the commit",
+    file: "src/whatsapp/everyday/receive.ts",
+    edits: [
+      [
+        "const reason =\n      address === null",
+        `if (${on("everyday-receipt-first")} && address !== null) {
+      await confirm(stanza.attributes);
+      await new Promise((later) => setTimeout(later, 2_000));
+    }
+    const reason =
+      address === null`,
+      ],
+    ],
+    isEveryday: true,
+    killedAt: "before-receive-commit",
+    found: "lost",
+  },
+  {
+    name: "everyday-late-row",
+    what: "the inbox row of an everyday message is stored after its ratchet",
+    file: "src/whatsapp/everyday/receive.ts",
+    edits: [
+      [
+        'failpoint("before-receive-commit");',
+        `if (${on("everyday-late-row")}) {
+      const unstored = { ...entry, intake: { statements: [], committed: () => undefined } };
+      const early = { session: { [address]: record }, journal: { [hash]: unstored } };
+      await auth.keys.set(early as unknown as SignalDataSet);
+      failpoint("after-receive-commit");
+    }
+    failpoint("before-receive-commit");`,
+      ],
+    ],
+    isEveryday: true,
+    killedAt: "after-receive-commit",
     found: "lost",
   },
   {

@@ -139,6 +139,8 @@ export interface TestWhatsApp {
   store: Store;
   sent: Map<string, SentMessage>;
   audit: Audit;
+  /** Which way each message took, in and out: `in everyday`, `out no_session`, … */
+  ways: string[];
   number(deviceId: number): TestNumber;
 }
 
@@ -147,8 +149,10 @@ export async function whatsappOn(
   simulator: Simulator,
   store: Store,
   sent = new Map<string, SentMessage>(),
+  everydayPath = true,
 ): Promise<TestWhatsApp> {
-  const config = settings(simulator, "/nowhere");
+  const config = { ...settings(simulator, "/nowhere"), everydayPath };
+  const ways: string[] = [];
   const audit = createAudit({ store, config, log: silent });
   const inbox = createInbox(store);
   const whatsapp = createWhatsApp({
@@ -159,6 +163,7 @@ export async function whatsappOn(
     receivedContent: inbox.find,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,
+    onWay: (direction, reason) => void ways.push(`${direction} ${reason ?? "everyday"}`),
   });
   await audit.load();
   atEnd(() => whatsapp.stop());
@@ -174,6 +179,7 @@ export async function whatsappOn(
     store,
     audit,
     sent,
+    ways,
     number: (deviceId) => testNumber(deviceId, store, whatsapp, receive, sent),
   };
 }

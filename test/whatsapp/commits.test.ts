@@ -18,7 +18,7 @@ import { rawRows } from "../unit/store/rows.ts";
 /** Messages that are counted. */
 const ANSWERED = 20;
 
-it("an answered message in a warm chat alone costs at most 3 commits and 9 statements, its receipts included", async () => {
+it("an answered message in a warm chat alone costs at most 2 commits and 9 statements, its receipts included", async () => {
   const simulator = await simulate();
   await simulator.addNumber(OWN);
   const guest = await simulator.addContact(GUEST);
@@ -38,7 +38,7 @@ it("an answered message in a warm chat alone costs at most 3 commits and 9 state
 
   // The states of the last messages are stored when there is nothing more to be stored with.
   const { commits, statements } = counted;
-  expect(commits.length).toBeLessThanOrEqual(3 * ANSWERED + 3);
+  expect(commits.length).toBeLessThanOrEqual(2 * ANSWERED + 3);
   const sql = statements.map((text) => text.replaceAll(/\s+/g, " ").slice(0, 60));
   expect(sql.length, [...new Set(sql)].join("\n")).toBeLessThanOrEqual(9 * ANSWERED + 3);
 });

@@ -1,6 +1,7 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import type { OwnIds, StanzaAttributes } from "../addresses.ts";
 import { isGroup, withoutDevice } from "../jids.ts";
+import type { TakeEveryday } from "../everyday/receive.ts";
 import { createLocks } from "../signal/lock.ts";
 
 /** Chats of one number whose messages are handled side by side: their commits become one. */
@@ -16,6 +17,8 @@ type Handle = (node: BinaryNode) => Promise<void>;
 /** What is told of handled messages, and whose they are. */
 interface ChatTurnsDeps {
   own(): OwnIds;
+  /** Takes what it can handle; false leaves a stanza to Baileys. Default: nothing is taken. */
+  everyday?: TakeEveryday | undefined;
   /** Called when Baileys is done with a stanza, while the connection is open. Never throws. */
   onHandled(node: BinaryNode): Promise<void>;
 }
@@ -44,6 +47,7 @@ export function takeTurnsByChat(socket: Socket, deps: ChatTurnsDeps): ChatTurns 
   async function take(node: BinaryNode): Promise<void> {
     // What is left when the connection ends comes again on the next one.
     if (!ws.isOpen) return;
+    if (deps.everyday !== undefined && (await deps.everyday(node))) return;
     // The rest of Parley has noted the attributes as they came; with this one Baileys would queue it again.
     const { offline: _waited, ...attrs } = node.attrs;
     node.attrs = attrs;

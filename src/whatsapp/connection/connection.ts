@@ -5,6 +5,7 @@ import { commitIntake } from "../../store/intake.ts";
 import type { OutgoingFiles } from "../../model/media.ts";
 import type { Incoming } from "../../model/messages.ts";
 import type { Store } from "../../store/store.ts";
+import { createAhead } from "./ahead.ts";
 import { createAcks, type Acks } from "./acks.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
@@ -19,6 +20,9 @@ import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
 import { isPn, userOf } from "../jids.ts";
 import { live, type Life } from "./life.ts";
 import { createReceiving, type Receiving } from "./receiving.ts";
+import { acknowledgeReceipts } from "../everyday/receipts.ts";
+import { createEverydayReceiving } from "../everyday/receive.ts";
+import type { EverydayObserver } from "../everyday/classify.ts";
 import { takeTurnsByChat, type ChatTurns } from "./chat-turns.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import type {
@@ -77,6 +81,8 @@ interface ConnectionDeps {
   /** Whether a person may answer when WhatsApp asks for a passkey. */
   passkeys: boolean;
   onUndecryptable?(reason: string): void;
+  /** Told which messages go the everyday way; null: none does. */
+  everyday: EverydayObserver | null;
 }
 
 /** What a connection consists of beside its socket, which most of it looks up here: it is made last. */
@@ -101,9 +107,10 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   await parts.receiving.journal.replay();
   const socket = makeSocket(deps, parts);
   parts.late.socket = socket;
-  const turns = takeTurns(socket, parts);
+  const turns = takeTurns(socket, deps, parts);
   attach(socket, deps, parts);
   const { time } = deps.store;
+  const onWay = deps.everyday?.onSent ?? null;
   const caughtUp = watchCaughtUp(socket, {
     time,
     unread: () => parts.stanzas.waiting().messages,
@@ -121,7 +128,8 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   const life = follow(socket, deps, parts, { turns, caughtUp, passkey });
   const sending: SendDeps = {
     socket,
-    encryption: parts.auth,
+    encryption: { creds: parts.auth.creds, keys: parts.auth.keys, onWay },
+    ahead: createAhead({ socket, auth: parts.auth, box: deps.store.box, directory: parts.directory, onWay }),
     time,
     acks: parts.acks,
     composer: parts.composer,
@@ -173,7 +181,12 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
       isPn(jid) ? socket().signalRepository.lidMapping.getLIDForPN(jid) : null,
     ),
     groups,
-    directory: createDirectory(socket, time, memory),
+    directory: createDirectory(
+      socket,
+      time,
+      memory,
+      (pnUser) => (auth.peek("lid-mapping", pnUser) as string | null | undefined) ?? null,
+    ),
     hosts,
     composer: createComposer({ files, uploads, hosts, groups, box: store.box }),
   };
@@ -215,9 +228,20 @@ function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
   });
 }
 
-function takeTurns(socket: WASocket, { receiving, stanzas, late }: Parts): ChatTurns {
+function takeTurns(
+  socket: WASocket,
+  { store, everyday }: ConnectionDeps,
+  { auth, receiving, stanzas, late }: Parts,
+): ChatTurns {
+  const { journal, own } = receiving;
+  const { now } = store;
+  if (everyday !== null) acknowledgeReceipts(socket);
   return takeTurnsByChat(socket, {
-    own: receiving.own,
+    own,
+    everyday:
+      everyday === null
+        ? undefined
+        : createEverydayReceiving({ socket, auth, journal, stanzas, own, now, onWay: everyday.onReceived }),
     async onHandled({ attrs }) {
       if (late.closed !== null || !stanzas.isUnread(attrs)) return;
       // A failure has closed the connection.
@@ -309,6 +333,7 @@ function surface(
       const isClosed = !life.isOpen() || !socket.ws.isOpen;
       return outcome.kind === "unknown" && isClosed ? { ...outcome, blame: "line" } : outcome;
     },
+    encryptAhead: (message) => (life.isOpen() ? sending.ahead.encrypt(message) : null),
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
     group: groups.one,

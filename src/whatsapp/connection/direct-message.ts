@@ -3,11 +3,11 @@ import { failpoint } from "../../model/failpoint.ts";
 import type { Draft } from "../../model/messages.ts";
 import { baileys, reporting } from "../baileys.ts";
 import type { Composed } from "../content/compose.ts";
-import { deviceSent } from "../content/device-sent.ts";
-import { pad } from "../content/padding.ts";
 import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
-import { encryptTogether, type Encrypted, type EncryptionDeps, type Plaintext } from "../signal/encrypt.ts";
+import { encryptTogether, type Encrypted, type EncryptionDeps } from "../signal/encrypt.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
+import type { Ahead } from "./ahead.ts";
+import { plaintextsFor } from "./plaintexts.ts";
 import type { PrivacyToken } from "./privacy-tokens.ts";
 import type { Recipients, Target } from "./recipients.ts";
 
@@ -22,6 +22,7 @@ export class NothingEncrypted extends Error {
 interface DirectMessageDeps {
   socket: WASocket;
   encryption: EncryptionDeps;
+  ahead: Pick<Ahead, "take">;
 }
 
 /**
@@ -31,25 +32,20 @@ interface DirectMessageDeps {
  * @throws {NothingEncrypted}
  */
 export async function directMessage(
-  { socket, encryption }: DirectMessageDeps,
-  { jid, theirs, own }: Recipients,
+  { socket, encryption, ahead }: DirectMessageDeps,
+  recipients: Recipients,
   message: { waId: string; draft: Draft; composed: Composed; token: PrivacyToken },
 ): Promise<BinaryNode> {
   const { waId, draft, composed, token } = message;
+  const { jid, theirs, own } = recipients;
   const encoded = baileys.proto.Message.encode(composed.message).finish();
   const attrs = encryptionAttributes(draft);
-  const forOwn = own.length > 0 ? deviceSent(jid, encoded, composed.message) : null;
-  failpoint("before-encrypt");
-  const plaintextFor =
-    (bytes: Uint8Array) =>
-    ({ session }: Target): Plaintext => ({
-      address: socket.signalRepository.jidToSignalProtocolAddress(session),
-      content: pad(bytes),
-    });
-  const encrypted = await encryptTogether(encryption, [
-    ...own.map(plaintextFor(forOwn ?? encoded)),
-    ...theirs.map(plaintextFor(encoded)),
-  ]);
+  let encrypted: (Encrypted | null)[] | null = ahead.take(waId, recipients);
+  if (encrypted === null) {
+    failpoint("before-encrypt");
+    const plaintexts = plaintextsFor(socket, recipients, composed.message, encoded);
+    encrypted = await encryptTogether(encryption, plaintexts);
+  } else failpoint("after-encrypt-commit");
   const nodes = [...own, ...theirs].map((target, index) => nodeFor(target, encrypted[index] ?? null, attrs));
   const needed = theirs.length > 0 ? nodes.slice(own.length) : nodes;
   if (needed.every((node) => node === null)) throw new NothingEncrypted();

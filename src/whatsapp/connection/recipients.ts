@@ -38,6 +38,8 @@ export interface Directory {
    * @throws {Unanswered} when it does not say
    */
   recipientsOf(jid: string): Promise<Recipients | typeof NOT_ON_WHATSAPP>;
+  /** The same, when nobody has to be asked and everything is in memory; else null. */
+  knownRecipients(jid: string): Recipients | null;
   /**
    * All devices of these persons. They are asked for at once, and only those that are not known.
    *
@@ -53,6 +55,7 @@ export function createDirectory(
   socket: () => WASocket,
   time: Pick<Time, "deadline">,
   { userDevices, otherForms }: Pick<DeviceMemory, "userDevices" | "otherForms">,
+  peekLid: (pnUser: string) => string | null,
 ): Directory {
   const ask = askOnce(time, "what devices somebody has", (jids) => askForDevices(socket(), jids));
 
@@ -95,16 +98,29 @@ export function createDirectory(
       void userDevices.del(userOf(jid));
       return null;
     }
-    const others = (targets: Target[]): Target[] =>
-      targets.filter((target) => target.jid !== me?.id && target.jid !== me?.lid);
-    const lid = await lidOf(socket(), jid);
-    // In the chat with oneself all devices are own ones.
-    if (jid === ownJid) return { jid, lid, theirs: [], own: others(targetsOf(theirs, lid)) };
-    const own = targetsOf(lists.get(ownJid) ?? [], await lidOf(socket(), ownJid));
-    return { jid, lid, theirs: targetsOf(theirs, lid), own: others(own) };
+    const [lid, ownLid] = await Promise.all([lidOf(socket(), jid), lidOf(socket(), ownJid)]);
+    const own = { jid: ownJid, lid: ownLid, devices: lists.get(ownJid) ?? [] };
+    return recipients({ jid, lid, devices: theirs }, own, me);
+  }
+
+  /** What is in memory of a person; null when that is not all. */
+  function known(jid: string): Owned | null {
+    const lid = isLid(jid) ? jid : lidJid(peekLid(userOf(jid)));
+    // The lists are in memory, whatever the interface allows.
+    const devices = userDevices.get(userOf(jid)) as Device[] | undefined;
+    return lid === null || !devices?.length ? null : { jid, lid, devices };
+  }
+
+  function knownRecipients(wanted: string): Recipients | null {
+    const jid = otherForms.get(wanted) ?? wanted;
+    const { me } = socket().authState.creds;
+    const theirs = known(jid);
+    const own = known(withoutDevice(isLid(jid) && me?.lid ? me.lid : me?.id));
+    return theirs && own && recipients(theirs, own, me);
   }
 
   return {
+    knownRecipients,
     async recipientsOf(wanted) {
       const jid = otherForms.get(wanted) ?? wanted;
       const found = await withOwn(jid);
@@ -207,6 +223,27 @@ async function lidOf({ signalRepository }: WASocket, jid: string): Promise<strin
   if (isLid(jid)) return jid;
   const lid = await signalRepository.lidMapping.getLIDForPN(jid);
   return lid === null ? null : withoutDevice(lid);
+}
+
+/** A person, and the devices it has. */
+interface Owned {
+  jid: string;
+  lid: string | null;
+  devices: Device[];
+}
+
+const lidJid = (user: string | null): string | null => (user === null ? null : `${user}@lid`);
+
+function recipients(
+  { jid, lid, devices }: Owned,
+  own: Owned,
+  me: { id: string; lid?: string | undefined } | undefined,
+): Recipients {
+  const others = (targets: Target[]): Target[] =>
+    targets.filter((target) => target.jid !== me?.id && target.jid !== me?.lid);
+  // In the chat with oneself all devices are own ones.
+  if (jid === own.jid) return { jid, lid, theirs: [], own: others(targetsOf(devices, lid)) };
+  return { jid, lid, theirs: targetsOf(devices, lid), own: others(targetsOf(own.devices, own.lid)) };
 }
 
 /** @param lid of the user whose devices they are */

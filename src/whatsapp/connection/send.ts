@@ -7,6 +7,7 @@ import type { OutgoingMessage, SendOutcome } from "../port.ts";
 import type { EncryptionDeps } from "../signal/encrypt.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
 import type { Ack, Acks } from "./acks.ts";
+import type { Ahead } from "./ahead.ts";
 import { channelPost } from "./channel-post.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { directMessage } from "./direct-message.ts";
@@ -30,6 +31,7 @@ const RATE_OVERLIMIT = 429;
 export interface SendDeps {
   socket: WASocket;
   encryption: EncryptionDeps;
+  ahead: Ahead;
   time: Time;
   acks: Acks;
   composer: Pick<Composer, "compose">;

@@ -17,6 +17,8 @@ export interface Stanzas {
   /** Called with every message stanza before Baileys handles it. */
   note(node: BinaryNode): void;
   originOf(ciphertext: Uint8Array): Origin | undefined;
+  /** The stanza as it came, without saying that anybody has looked at its content; null when it holds no ciphertext. */
+  peek(node: BinaryNode): Origin | null;
   /** Whether the content of a message that came has never been asked for. */
   isUnread(attributes: StanzaAttributes): boolean;
   /** Messages whose content nobody has asked for yet, and when one last was (or came first), in monotonic milliseconds. */
@@ -66,6 +68,13 @@ export function createStanzas({ monotonic }: Pick<Time, "monotonic">): Stanzas {
       waiting.delete(nameOf(origin.attributes));
       lastLookedAt = monotonic();
       return origin;
+    },
+    peek({ content }) {
+      const encrypted = Array.isArray(content)
+        ? content.find(({ tag }) => tag === "enc")?.content
+        : undefined;
+      const origin = encrypted instanceof Uint8Array ? origins.get(encrypted) : undefined;
+      return origin === undefined || origin.plain || origin.unavailable !== undefined ? null : origin;
     },
     isUnread: (attributes) => waiting.has(nameOf(attributes)),
     waiting: () => ({ messages: waiting.size, lastLookedAt }),

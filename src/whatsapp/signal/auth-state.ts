@@ -11,7 +11,7 @@ import { StorageUnavailable } from "../../store/errors.ts";
 import { joinIntakes } from "../../store/intake.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
-import type { KeyCache } from "./key-cache.ts";
+import type { KeyCache, KeyChanges } from "./key-cache.ts";
 import { journalInsert, type JournalEntry } from "./journal-rows.ts";
 import { baileys } from "../baileys.ts";
 import { eraseKeys, keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
@@ -24,8 +24,22 @@ const KEPT_HISTORY_MARKS = 20;
 export interface AuthState extends AuthenticationState {
   /** Stores `creds` as they are now, before or together with every later write of keys. Nothing before they are linked. */
   saveCreds(): void;
+  /** What is in memory, what is being written included: null is known to be absent, undefined is for the database to say. */
+  peek(type: keyof SignalDataTypeMap, id: string): unknown;
+  /**
+   * Changes of keys for somebody else's commit, which must be given to the writer in this turn of the event loop. Readers
+   * see them at once. `committed` or `failed` must be called when it is known.
+   */
+  stage(changes: KeyChanges): StagedKeys;
   /** Resolves when everything written so far is committed. Rejects when the credentials could not be. */
   flushed(): Promise<void>;
+}
+
+/** Changes of keys that readers see already. */
+export interface StagedKeys {
+  statements: Statement[];
+  committed(): void;
+  failed(): void;
 }
 
 /** A set of changes as Baileys gives it, and the journal entries by hash that the repository adds to a transaction. */
@@ -47,7 +61,7 @@ export interface AuthStateOptions {
  * sees every `set` that was called before it. Values are never shared with readers that change them in place.
  */
 export async function openAuthState(options: AuthStateOptions): Promise<AuthState> {
-  const { store, deviceId, onWriteFailed } = options;
+  const { store, deviceId, cache, onWriteFailed } = options;
   const known = await readCreds(store, deviceId);
   // A logout that was cut off has left keys of another identity.
   if (known === null) await eraseKeys(store, deviceId);
@@ -63,6 +77,11 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
           throw error;
         }) as Promise<Record<string, SignalDataTypeMap[T]>>,
       set: (data) => writes.keys(data as DataSet),
+    },
+    peek: (type, id) => cache.peek(deviceId, type, id),
+    stage(changes) {
+      const { encoded, committed, failed } = cache.begin(deviceId, changes);
+      return { statements: keyStatements(store, deviceId, encoded), committed, failed };
     },
     saveCreds: writes.creds,
     flushed: writes.flushed,

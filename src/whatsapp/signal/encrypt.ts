@@ -3,7 +3,9 @@ import { failpoint } from "../../model/failpoint.ts";
 import { baileys, libsignal } from "../baileys.ts";
 import type { LibsignalStorage, StoredRecord } from "./libsignal.ts";
 import { withLock } from "./lock.ts";
-import { outsideTransactions } from "./outside-transactions.ts";
+import type { OtherWay } from "../everyday/classify.ts";
+import { encrypt, RatchetRefused } from "../everyday/ratchet.ts";
+import type { StoredRecord as Session } from "../everyday/record.ts";
 
 /** Content for one device. */
 export interface Plaintext {
@@ -25,18 +27,22 @@ export interface EncryptionDeps {
   creds: AuthenticationCreds;
   /** The number's keys themselves, not Baileys' transactions over them: a `set` is seen by every later `get` at once. */
   keys: SignalKeyStore;
+  /** Told of each device whether the everyday ratchet encrypts for it (null) or why not; null: libsignal always does. */
+  onWay: ((reason: OtherWay | null) => void) | null;
 }
+
+type Records = Record<string, StoredRecord | undefined>;
 
 /** What libsignal asks for while it encrypts; sessions that it has stepped on are collected. */
 function storageOver(
   creds: AuthenticationCreds,
-  records: Record<string, StoredRecord | undefined>,
+  records: Records,
   changed: Record<string, StoredRecord>,
 ): LibsignalStorage {
   const { private: privKey, public: pubKey } = creds.signedIdentityKey;
   return {
     async loadSession(address) {
-      const record = records[address];
+      const record = changed[address] ?? records[address];
       return record === undefined ? null : libsignal.SessionRecord.deserialize(record);
     },
     async storeSession(address, record) {
@@ -62,25 +68,48 @@ function storageOver(
  * @returns in the order of `plaintexts`; null for a device that could not be encrypted for
  * @throws when the sessions cannot be read or stored
  */
-export function encryptTogether(
-  { creds, keys }: EncryptionDeps,
+export async function encryptTogether(
+  { creds, keys, onWay }: EncryptionDeps,
   plaintexts: Plaintext[],
 ): Promise<(Encrypted | null)[]> {
-  return outsideTransactions(async () => {
-    const addresses = plaintexts.map(({ address }) => address);
-    const { encrypted, stored } = await withLock(addresses, async () => {
-      const records = await keys.get("session", addresses);
-      const changed: Record<string, StoredRecord> = {};
-      const storage = storageOver(creds, records as never, changed);
-      const encrypted = await Promise.all(plaintexts.map((plaintext) => encryptOne(storage, plaintext)));
-      // Not awaited here; `stored` is in a holder, because a promise that is returned is waited for.
-      const stored = Promise.resolve(keys.set({ session: changed } as unknown as SignalDataSet));
-      return { encrypted, stored };
-    });
-    await stored;
-    failpoint("after-encrypt-commit");
-    return encrypted;
+  const addresses = plaintexts.map(({ address }) => address);
+  const { encrypted, stored } = await withLock(addresses, async () => {
+    const records = (await keys.get("session", addresses)) as unknown as Records;
+    const changed: Record<string, StoredRecord> = {};
+    const identity = baileys.generateSignalPubKey(creds.signedIdentityKey.public);
+    const storage = storageOver(creds, records, changed);
+    const encrypted: (Encrypted | null)[] = [];
+    for (const plaintext of plaintexts) {
+      const record = changed[plaintext.address] ?? records[plaintext.address];
+      const everyday = onWay && record ? encryptEveryday(record, plaintext, identity, onWay) : null;
+      if (everyday !== null) changed[plaintext.address] = everyday.record;
+      encrypted.push(everyday?.encrypted ?? (await encryptOne(storage, plaintext)));
+    }
+    // Not awaited here; `stored` is in a holder, because a promise that is returned is waited for.
+    const stored = Promise.resolve(keys.set({ session: changed } as unknown as SignalDataSet));
+    return { encrypted, stored };
   });
+  await stored;
+  failpoint("after-encrypt-commit");
+  return encrypted;
+}
+
+/** Null when it takes more than the everyday ratchet. */
+function encryptEveryday(
+  record: StoredRecord,
+  { content }: Plaintext,
+  identity: Uint8Array,
+  onWay: NonNullable<EncryptionDeps["onWay"]>,
+): { encrypted: Encrypted; record: StoredRecord } | null {
+  try {
+    const next = encrypt(record as unknown as Session, content, identity);
+    onWay(null);
+    const encrypted = { type: "msg" as const, ciphertext: next.ciphertext };
+    return { encrypted, record: next.record as unknown as StoredRecord };
+  } catch (error) {
+    onWay(error instanceof RatchetRefused ? error.reason : "no_session");
+    return null;
+  }
 }
 
 async function encryptOne(

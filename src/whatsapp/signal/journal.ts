@@ -4,7 +4,7 @@ import { StorageUnavailable } from "../../store/errors.ts";
 import { NO_INTAKE, type Intake } from "../../store/intake.ts";
 import type { Store } from "../../store/store.ts";
 import type { StanzaAttributes } from "../addresses.ts";
-import { readPlaintext, type Convert } from "../content/conversion.ts";
+import { readPlaintext, type Convert, type Plaintext } from "../content/conversion.ts";
 import {
   findJournalled,
   readOwed,
@@ -55,9 +55,10 @@ export interface Journal {
    * What can be made nothing of is noted as missing, and spent: it would fail again however often it came.
    *
    * @param padded the decrypted bytes with WhatsApp's padding
+   * @param plaintext the same, when they have been read already
    * @throws what a look-up throws when the database does not answer, after `onFailed`
    */
-  prepare(attributes: StanzaAttributes, padded: Uint8Array): Promise<Prepared>;
+  prepare(attributes: StanzaAttributes, padded: Uint8Array, plaintext?: Plaintext): Promise<Prepared>;
   /** Padded bytes of a ciphertext that was decrypted before, or null. Empty when nothing is left to do with it. */
   recall(hash: string): Promise<Uint8Array | null>;
   /** Stores what version 0.1 has decrypted and not stored: it made two commits of it. */
@@ -70,10 +71,9 @@ export function createJournal(deps: JournalDeps): Journal {
 
   async function convert(
     attributes: StanzaAttributes,
-    padded: Uint8Array,
+    plaintext: Plaintext,
     onPlaintext: (message: proto.IMessage) => void,
   ): Promise<JournalEntry> {
-    const plaintext = readPlaintext(padded);
     onPlaintext(plaintext.message);
     const { incoming, protocol } = await deps.convert(attributes, plaintext);
     const kept = protocol !== null && protocol.length <= MAX_PROTOCOL_BYTES ? protocol : null;
@@ -110,10 +110,10 @@ export function createJournal(deps: JournalDeps): Journal {
   }
 
   return {
-    async prepare(attributes, padded) {
+    async prepare(attributes, padded, plaintext) {
       let senderKey: Prepared["senderKey"] = null;
       try {
-        const entry = await convert(attributes, padded, (message) => {
+        const entry = await convert(attributes, plaintext ?? readPlaintext(padded), (message) => {
           senderKey = message.senderKeyDistributionMessage ?? null;
         });
         return { entry, senderKey };

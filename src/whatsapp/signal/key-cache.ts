@@ -26,6 +26,8 @@ export type EncodedChanges = Record<string, Record<string, Stored | null>>;
 export interface KeyCache {
   /** What is known without the database. Absent keys are neither in `found` nor in `missing`. */
   read(deviceId: number, type: string, ids: string[]): { found: Record<string, unknown>; missing: string[] };
+  /** One of them: null when it is known to be absent, undefined when it is not in memory. */
+  peek(deviceId: number, type: string, id: string): unknown;
   /** Remembers what the database gave for `ids`; ids without a row are remembered as absent. */
   fill(deviceId: number, type: string, ids: string[], rows: Map<string, Buffer>): Record<string, unknown>;
   /** Shows changes to readers at once. `committed` or `failed` must be called when it is known. */
@@ -45,10 +47,13 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
   const recent = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: (entry) => entry.bytes });
   const pending = new Map<string, Entry>();
 
-  function show(type: string, id: string, { held }: Entry, found: Record<string, unknown>): void {
-    if (held === ABSENT) return;
+  function show(type: string, id: string, entry: Entry, found: Record<string, unknown>): void {
+    if (entry.held !== ABSENT) found[id] = valueOf(type, entry);
+  }
+
+  function valueOf(type: string, { held }: Entry): unknown {
     const codec = codecOf(type);
-    found[id] = codec.shared ? held : codec.decode(toBuffer(held as Stored));
+    return codec.shared ? held : codec.decode(toBuffer(held as Stored));
   }
 
   return {
@@ -62,6 +67,12 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
         else show(type, id, entry, found);
       }
       return { found, missing };
+    },
+    peek(deviceId, type, id) {
+      const key = keyOf(deviceId, type, id);
+      const entry = pending.get(key) ?? recent.get(key);
+      if (entry === undefined) return undefined;
+      return entry.held === ABSENT ? null : valueOf(type, entry);
     },
     fill(deviceId, type, ids, rows) {
       const found: Record<string, unknown> = {};

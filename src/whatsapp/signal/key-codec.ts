@@ -45,6 +45,7 @@ const CODECS: Record<string, KeyCodec> = {
   session: { ...plainJson, shared: true, prune: (value) => pruneSession(value as SerializedRecord) },
   "sender-key": { ...bytes, prune: (value) => pruneSenderKey(value as Uint8Array) },
   "identity-key": bytes,
+  "lid-mapping": { ...plainJson, shared: true },
   "pre-key": keyPair,
   "device-list": plainJson,
   "sender-key-memory": plainJson,

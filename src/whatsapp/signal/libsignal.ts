@@ -53,6 +53,24 @@ interface LibsignalClasses {
   ProtocolAddress: { from(address: string): object };
 }
 
+/** What a message of a session holds, and how libsignal spells it. */
+export interface WhisperMessages {
+  decode(data: Uint8Array): WhisperMessage;
+  encode(message: WhisperMessage): { finish(): Uint8Array };
+}
+
+interface WhisperMessage {
+  ephemeralKey: Uint8Array;
+  /** 0 when it is not named. */
+  counter: number;
+  previousCounter: number;
+  ciphertext: Uint8Array;
+}
+
+/** libsignal's own codec, so that both ways read a message alike. */
+export const loadWhisperMessages = (): WhisperMessages =>
+  (fromBaileys("libsignal/src/protobufs.js") as { WhisperMessage: WhisperMessages }).WhisperMessage;
+
 /** The libsignal that Baileys uses; it is patched in place. */
 export const loadLibsignal = (): LibsignalClasses => fromBaileys("libsignal") as LibsignalClasses;
 

@@ -3,12 +3,16 @@
  *
  * @param keys everything that the work touches; taken all at once, so that two calls cannot block each other
  */
-export type WithLock = <T>(keys: string[], work: () => Promise<T>) => Promise<T>;
+export interface WithLock {
+  <T>(keys: string[], work: () => Promise<T>): Promise<T>;
+  /** Nobody holds one of them, or waits for it: what is done in this turn of the event loop is done alone. */
+  isFree(keys: string[]): boolean;
+}
 
 /** Locks by key, of which those that nobody holds cost nothing. */
 export function createLocks(): WithLock {
   const tails = new Map<string, Promise<void>>();
-  return async (keys, work) => {
+  const withLock = async <T>(keys: string[], work: () => Promise<T>): Promise<T> => {
     const before = keys.map((key) => tails.get(key)).filter((tail) => tail !== undefined);
     let release!: () => void;
     const tail = new Promise<void>((resolve) => (release = resolve));
@@ -21,6 +25,7 @@ export function createLocks(): WithLock {
       release();
     }
   };
+  return Object.assign(withLock, { isFree: (keys: string[]) => !keys.some((key) => tails.has(key)) });
 }
 
 /**

@@ -35,6 +35,7 @@ describe("settings", () => {
       databaseUrl: `file:${root}/.data/parley.db`,
       databaseAuthToken: null,
       storeThread: true,
+      everydayPath: true,
       redisUrl: null,
       masterKey: null,
       adminToken: null,

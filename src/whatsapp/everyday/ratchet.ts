@@ -1,0 +1,226 @@
+/* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from "node:crypto";
+import { whisperMessages } from "../baileys.ts";
+import { agree, forgetKeyPair, newKeyPair, readPublicKey } from "./curve.ts";
+import {
+  openSession,
+  withSession,
+  type StoredChain,
+  type StoredRecord,
+  type StoredSession,
+} from "./record.ts";
+
+/** Why a record does not take a message, or gives none. What becomes of it is decided by libsignal. */
+export type RatchetRefusal =
+  | "no_open_session"
+  | "unconfirmed_session"
+  | "not_a_message"
+  | "wrong_chain"
+  | "counter_jump"
+  | "chain_closed"
+  | "key_used"
+  | "wrong_mac";
+
+/** The record is as it was; see `reason`. */
+export class RatchetRefused extends Error {
+  readonly reason: RatchetRefusal;
+
+  /** @param reason why */
+  constructor(reason: RatchetRefusal) {
+    super(`The ratchet refuses it: ${reason}.`);
+    this.name = "RatchetRefused";
+    this.reason = reason;
+  }
+}
+
+/** What a record is after a message; the one before is as it was. */
+export interface Decrypted {
+  plaintext: Buffer;
+  record: StoredRecord;
+}
+
+/** The same for a message that leaves. */
+export interface Encrypted {
+  ciphertext: Buffer;
+  record: StoredRecord;
+}
+
+const SENDING = 1;
+const RECEIVING = 2;
+/** Messages that may be missing between two that come, as libsignal has it. */
+const MOST_SKIPPED = 2_000;
+const MAC_BYTES = 8;
+/** Version 3 of the protocol, which speaks nothing but 3. */
+const VERSIONS = 0x33;
+const NO_SALT = Buffer.alloc(32);
+const RATCHET = Buffer.from("WhisperRatchet");
+const MESSAGE = Buffer.from("WhisperMessageKeys");
+const MESSAGE_KEY = Uint8Array.of(1);
+const CHAIN_KEY = Uint8Array.of(2);
+
+/**
+ * Decrypts a message of the record's open session; libsignal's arithmetic (`SessionCipher.decryptWhisperMessage`) over its
+ * stored form, without a copy of the record and without anything asynchronous.
+ *
+ * @param message     version byte, protobuf, the first 8 bytes of its MAC
+ * @param ownIdentity own public identity key, 33 bytes
+ * @param now         Unix milliseconds
+ * @throws {RatchetRefused} and what OpenSSL throws on keys and ciphertexts that are none
+ */
+export function decrypt(
+  record: StoredRecord,
+  message: Uint8Array,
+  ownIdentity: Uint8Array,
+  now: number,
+): Decrypted {
+  const open = openSession(record);
+  if (open === null) throw new RatchetRefused("no_open_session");
+  if (message.length <= 1 + MAC_BYTES || message[0] !== VERSIONS) throw new RatchetRefused("not_a_message");
+  const body = message.subarray(1, -MAC_BYTES);
+  const { ephemeralKey, counter, previousCounter, ciphertext } = whisperMessages.decode(body);
+  const session = stepped(open.session, ephemeralKey, previousCounter);
+  const chainKey = base64(ephemeralKey);
+  const taken = takeKey(session._chains[chainKey]!, RECEIVING, counter);
+  const [cipherKey, macKey, iv] = secrets(taken.messageKey, NO_SALT, MESSAGE, 3);
+  const { remoteIdentityKey } = session.indexInfo;
+  const mac = macOf(macKey!, Buffer.from(remoteIdentityKey, "base64"), ownIdentity, body);
+  if (!timingSafeEqual(mac, message.subarray(-MAC_BYTES))) throw new RatchetRefused("wrong_mac");
+  const decipher = createDecipheriv("aes-256-cbc", cipherKey!, iv!.subarray(0, 16));
+  const plaintext = Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+  if (session !== open.session) forgetKeyPair(open.session.currentRatchet.ephemeralKeyPair);
+  // Whoever answers on it has got the message that opened it.
+  const { pendingPreKey: _confirmed, ...confirmed } = session;
+  const next: StoredSession = {
+    ...confirmed,
+    indexInfo: { ...session.indexInfo, used: now },
+    _chains: { ...session._chains, [chainKey]: taken.chain },
+  };
+  return { plaintext, record: withSession(record, open.key, next) };
+}
+
+/**
+ * Encrypts on the record's open session; see `decrypt`. A session that the other side has not answered on needs more
+ * than this, and is refused.
+ *
+ * @throws {RatchetRefused}
+ */
+export function encrypt(record: StoredRecord, content: Uint8Array, ownIdentity: Uint8Array): Encrypted {
+  const open = openSession(record);
+  if (open === null) throw new RatchetRefused("no_open_session");
+  const { session } = open;
+  if (session.pendingPreKey !== undefined) throw new RatchetRefused("unconfirmed_session");
+  const { ephemeralKeyPair, previousCounter } = session.currentRatchet;
+  const sending = session._chains[ephemeralKeyPair.pubKey];
+  if (sending === undefined) throw new RatchetRefused("wrong_chain");
+  const counter = sending.chainKey.counter + 1;
+  const { chain, messageKey } = takeKey(sending, SENDING, counter);
+  const [cipherKey, macKey, iv] = secrets(messageKey, NO_SALT, MESSAGE, 3);
+  const cipher = createCipheriv("aes-256-cbc", cipherKey!, iv!.subarray(0, 16));
+  const ciphertext = Buffer.concat([cipher.update(content), cipher.final()]);
+  const ephemeralKey = Buffer.from(ephemeralKeyPair.pubKey, "base64");
+  const body = whisperMessages.encode({ ephemeralKey, counter, previousCounter, ciphertext }).finish();
+  const mac = macOf(macKey!, ownIdentity, Buffer.from(session.indexInfo.remoteIdentityKey, "base64"), body);
+  const next = { ...session, _chains: { ...session._chains, [ephemeralKeyPair.pubKey]: chain } };
+  return {
+    ciphertext: Buffer.concat([Uint8Array.of(VERSIONS), body, mac]),
+    record: withSession(record, open.key, next),
+  };
+}
+
+/** The session when a key of the other side has been seen: the same one when it is known. */
+function stepped(session: StoredSession, remote: Uint8Array, previousCounter: number): StoredSession {
+  const remoteKey = base64(remote);
+  if (session._chains[remoteKey] !== undefined) return session;
+  const theirs = readPublicKey(remote);
+  const { currentRatchet: ratchet } = session;
+  const chains = { ...session._chains };
+  const last = chains[ratchet.lastRemoteEphemeralKey];
+  if (last !== undefined) chains[ratchet.lastRemoteEphemeralKey] = closed(last, previousCounter);
+
+  const [rootKey, receivingKey] = secrets(
+    agree(theirs, ratchet.ephemeralKeyPair),
+    Buffer.from(ratchet.rootKey, "base64"),
+    RATCHET,
+    2,
+  );
+  chains[remoteKey] = freshChain(receivingKey!, RECEIVING);
+  const sent = chains[ratchet.ephemeralKeyPair.pubKey];
+  delete chains[ratchet.ephemeralKeyPair.pubKey];
+  const ephemeralKeyPair = newKeyPair();
+  const [nextRootKey, sendingKey] = secrets(agree(theirs, ephemeralKeyPair), rootKey!, RATCHET, 2);
+  chains[ephemeralKeyPair.pubKey] = freshChain(sendingKey!, SENDING);
+  return {
+    ...session,
+    currentRatchet: {
+      ephemeralKeyPair,
+      lastRemoteEphemeralKey: remoteKey,
+      previousCounter: sent?.chainKey.counter ?? ratchet.previousCounter,
+      rootKey: base64(nextRootKey!),
+    },
+    _chains: chains,
+  };
+}
+
+const freshChain = (key: Buffer, chainType: number): StoredChain => ({
+  chainKey: { counter: -1, key: base64(key) },
+  chainType,
+  messageKeys: {},
+});
+
+/** What is still to come on a chain, up to the last counter that was used on it, is kept; then it ends. */
+function closed(chain: StoredChain, lastCounter: number): StoredChain {
+  const { chainKey, messageKeys } = filled(chain, lastCounter);
+  return { ...chain, chainKey: { counter: chainKey.counter }, messageKeys };
+}
+
+function takeKey(
+  chain: StoredChain,
+  type: number,
+  counter: number,
+): { chain: StoredChain; messageKey: Buffer } {
+  if (chain.chainType !== type) throw new RatchetRefused("wrong_chain");
+  const { chainKey, messageKeys } = filled(chain, counter);
+  const { [counter]: messageKey, ...others } = messageKeys;
+  if (messageKey === undefined) throw new RatchetRefused("key_used");
+  return {
+    chain: { ...chain, chainKey, messageKeys: others },
+    messageKey: Buffer.from(messageKey, "base64"),
+  };
+}
+
+/** Derives the keys of all messages up to `counter`. */
+function filled(chain: StoredChain, counter: number): Pick<StoredChain, "chainKey" | "messageKeys"> {
+  const { counter: from, key } = chain.chainKey;
+  if (from >= counter) return chain;
+  if (counter - from > MOST_SKIPPED) throw new RatchetRefused("counter_jump");
+  if (key === undefined) throw new RatchetRefused("chain_closed");
+  const messageKeys = { ...chain.messageKeys };
+  let last: Buffer = Buffer.from(key, "base64");
+  for (let at = from + 1; at <= counter; at++) {
+    messageKeys[at] = base64(hmac(last, MESSAGE_KEY));
+    last = hmac(last, CHAIN_KEY);
+  }
+  return { chainKey: { counter, key: base64(last) }, messageKeys };
+}
+
+/** RFC 5869 with SHA-256; so many pieces of 32 bytes. */
+function secrets(input: Uint8Array, salt: Uint8Array, info: Uint8Array, pieces: 2 | 3): Buffer[] {
+  const key = hmac(salt, input);
+  const made: Buffer[] = [];
+  let last: Uint8Array = new Uint8Array(0);
+  for (let count = 1; count <= pieces; count++) {
+    last = createHmac("sha256", key).update(last).update(info).update(Uint8Array.of(count)).digest();
+    made.push(last as Buffer);
+  }
+  return made;
+}
+
+function macOf(key: Uint8Array, sender: Uint8Array, receiver: Uint8Array, body: Uint8Array): Buffer {
+  const mac = createHmac("sha256", key).update(sender).update(receiver).update(Uint8Array.of(VERSIONS));
+  return mac.update(body).digest().subarray(0, MAC_BYTES);
+}
+
+const hmac = (key: Uint8Array, data: Uint8Array): Buffer => createHmac("sha256", key).update(data).digest();
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
