@@ -5,6 +5,7 @@ const GREETINGS = {
   en: ["hi", "hello", "hey", "good morning"],
   es: ["hola", "buenos días"],
   pt: ["olá", "oi", "bom dia"],
+  id: ["halo", "selamat pagi"],
 };
 
 /** Greets, and shows what can be chosen. Its texts are in `locales/<language>.json`: `ctx.t` and menus look there. */
@@ -15,8 +16,11 @@ export default defineBot({ enable: "bound", chats: ["dm"] }, (b) => {
       en: { label: "English", run: (ctx) => ctx.setLocale("en") },
       es: { label: "Español", run: (ctx) => ctx.setLocale("es") },
       pt: { label: "Português", run: (ctx) => ctx.setLocale("pt") },
+      id: { label: "Bahasa Indonesia", run: (ctx) => ctx.setLocale("id") },
     },
     texts: { retry: "menu.retry", cancelled: "menu.cancelled" },
+    // It was asked for, and nothing else can be meant.
+    otherwise: "ask_again",
   });
 
   // Its state is a row in the database: the answer may come after a restart. The number, the label and the key are answers.
@@ -32,9 +36,8 @@ export default defineBot({ enable: "bound", chats: ["dm"] }, (b) => {
         run: (ctx) => ctx.handoff({ for: "2h", say: ctx.t("menu.person.text") }),
       },
     },
-    texts: { cancelled: "menu.cancelled" },
     // What is no answer goes to other routes, other bots and the webhook; the menu stays open meanwhile.
-    otherwise: "route",
+    texts: { cancelled: "menu.cancelled" },
     expire: "1h",
   });
 

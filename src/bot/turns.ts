@@ -6,7 +6,7 @@ import type { SafeFetch } from "../net/safe-fetch.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement } from "../model/statement.ts";
 import { blockedFor, createStopwatch, type Blocking, type Stopwatch } from "./blocking.ts";
-import { toRows, type Before, type BotMedia } from "./to-rows.ts";
+import { toRows, type AnswerRows, type Before, type BotMedia } from "./to-rows.ts";
 import type { ContextServices } from "./context.ts";
 import { fetchFor } from "./fetching.ts";
 import { translate, type Locales } from "./locales.ts";
@@ -22,6 +22,24 @@ import type { Bot, Message, OnError, ReceivedFile } from "./types.ts";
 export interface BotFiles {
   /** @throws {GatewayError} when WhatsApp does not give it */
   read(target: { deviceId: number; inboxId: number }, signal: AbortSignal): Promise<ReceivedFile>;
+}
+
+/** Says once what is missing in `locales/*.json`. */
+type SayOnce = (bot: Pick<Bot, "id">, missing: { key: string; locale: string; value?: string }) => void;
+
+/** However many texts are missing, the log has so many of them. */
+const MOST_SAID = 1_000;
+
+function createSayOnce(log: Logger): SayOnce {
+  const said = new Set<string>();
+  return ({ id }, { key, locale, value }) => {
+    const what = [id, locale, key, value].join("|");
+    if (said.has(what) || said.size >= MOST_SAID) return;
+    said.add(what);
+    if (value === undefined)
+      log.warn({ bot: id, key, locale }, "ctx.t: locales/*.json has no such text in this language");
+    else log.warn({ bot: id, key, locale, value }, "ctx.t: a text has a value that was not given");
+  };
 }
 
 /** What running handlers needs. */
@@ -75,6 +93,7 @@ export interface Turns {
 /** Runs handlers with what they need from the database, and turns what they want into an answer. */
 export function createTurns(deps: TurnsDeps): Turns {
   const { state, config, log, time, stopping, running, blocking } = deps;
+  const around = { ...deps, said: createSayOnce(log) };
 
   /** Runs the handler among those who run. */
   async function watched(
@@ -124,6 +143,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     let steps: Steps | null = null;
     let found: Before | null = null;
     let storageFailure: StorageUnavailable | null = null;
+    const lost = (error: StorageUnavailable): void => void (storageFailure = error);
     try {
       const { value, ...rest } = await before(active, stored, dialogue, stopwatch);
       found = rest;
@@ -138,22 +158,17 @@ export function createTurns(deps: TurnsDeps): Turns {
         view,
         now: time.now,
         log: botLog,
-        services: servicesFor(deps, bot, stored, steps, stopwatch, (error) => (storageFailure = error)),
+        services: servicesFor(around, bot, stored, { steps, stopwatch, lost }),
       };
       outcome = await watched(bot, stopwatch, () => runHandler(work, bot.middleware, input, limits));
       // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
       if (storageFailure !== null) throw storageFailure;
       if (outcome.kind === "answered") {
-        const { replies, statements, chat } = await stopwatch.during(() =>
-          toRows(deps, bot, stored, found!, outcome as Answered),
-        );
-        statements.push(...steps.forget());
-        const note = outcome.turn?.botTurn.kind === "pass" ? undefined : outcome.turn?.botTurn.note;
-        const trail = [
-          { by, outcome: "answered", route: label, ...(note !== undefined && { detail: note }) },
-        ];
-        const answer: Won = { kind: "answer", by, route: label, replies, trail, statements, chat };
-        return { kind: "answered", answer, trail, statements };
+        const before = found;
+        const done = outcome;
+        const rows = await stopwatch.during(() => toRows(deps, bot, stored, before, done));
+        rows.statements.push(...steps.forget());
+        return answered(by, label, rows, done);
       }
     } catch (error) {
       // Nobody's answer could be kept: the message is decided anew later.
@@ -188,6 +203,18 @@ function noteBlocked(entry: TrailEntry | undefined, ms: number): void {
   if (entry !== undefined) entry.detail = [entry.detail, blockedFor(ms)].filter(Boolean).join("; ");
 }
 
+function answered(
+  by: string,
+  route: string,
+  { replies, statements, chat }: AnswerRows,
+  { turn }: Answered,
+): TurnResult {
+  const note = turn === null || turn.botTurn.kind === "pass" ? undefined : turn.botTurn.note;
+  const trail = [{ by, outcome: "answered", route, ...(note !== undefined && { detail: note }) }];
+  const answer: Won = { kind: "answer", by, route, replies, trail, statements, chat };
+  return { kind: "answered", answer, trail, statements };
+}
+
 function failed(
   onError: OnError,
   by: string,
@@ -213,14 +240,18 @@ function sessionFor(options: NonNullable<Bot["session"]>, stored: StoredSession 
   return options.migrate ? options.migrate(stored.value, stored.version) : initial();
 }
 
+interface OfOneTurn {
+  steps: Steps;
+  stopwatch: Stopwatch;
+  lost(error: StorageUnavailable): void;
+}
+
 /** What a handler reaches outside of itself; `lost` is told when it was the database that failed, whatever becomes of that. */
 function servicesFor(
-  { files, http, locales, hmac }: TurnsDeps,
+  { files, http, locales, hmac, said }: TurnsDeps & { said: SayOnce },
   bot: Bot,
   stored: StoredMessage,
-  steps: Steps,
-  stopwatch: Stopwatch,
-  lost: (error: StorageUnavailable) => void,
+  { steps, stopwatch, lost }: OfOneTurn,
 ): ContextServices {
   const { deviceId, inboxId } = stored;
   async function telling<T>(work: Promise<T>): Promise<T> {
@@ -239,7 +270,8 @@ function servicesFor(
     idempotencyKey: (key) => hmac(`${deviceId}:${inboxId}:${bot.id}:${key}`),
     file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
     fetch: (address, options, turn) => telling(fetchFor(http, address, options, turn)),
-    translate: (languages, key, values) => translate(locales(), languages, key, values),
+    translate: (languages, key, values) =>
+      translate(locales(), languages, key, values, (missing) => said(bot, missing)),
   };
 }
 

@@ -107,7 +107,11 @@ describe("menu", () => {
     const chat = await chatWith([menu]);
     await says(chat, "¡Hola!", "¡Hola, Ana!", /^¿En qué podemos ayudarle\?\n\n1\. Envíos/);
     await says(chat, "envíos", /^Enviamos en dos días/);
-    await says(chat, "otro idioma", /^¿Qué idioma habla\?\n\n1\. English\n2\. Español\n3\. Português$/);
+    await says(
+      chat,
+      "otro idioma",
+      /^¿Qué idioma habla\?\n\n1\. English\n2\. Español\n3\. Português\n4\. Bahasa Indonesia$/,
+    );
     await chat.user("3");
     await chat.kill();
     await says(chat, "ajuda", /^Em que podemos ajudar\?\n\n1\. Entregas/);

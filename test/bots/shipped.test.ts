@@ -58,7 +58,7 @@ describe("the bots in bots/", () => {
 
   it("have the same texts in every language", () => {
     const keys = keysOf(locales["en"]).toSorted();
-    expect(Object.keys(locales)).toEqual(["en", "es", "pt"]);
+    expect(Object.keys(locales)).toEqual(["en", "es", "id", "pt"]);
     for (const texts of Object.values(locales)) expect(keysOf(texts).toSorted()).toEqual(keys);
   });
 });

@@ -1,5 +1,6 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
+import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";
 import { chosen, inLanguage, showChoices, type Choice, type Rendering, type Shown } from "./choices.ts";
 
@@ -24,6 +25,8 @@ export interface Field<Value> {
   ask(ctx: AnyContext, shown: Shown): void;
   /** @param shown the question as the person has seen it, kept since */
   read(ctx: AnyContext, shown: Shown): Reading<Value> | Promise<Reading<Value>>;
+  /** What kind of message an answer is; default `text`. */
+  readonly wants?: "text" | "file" | "location";
   /** The words that leave it out; its value is then null. */
   readonly skip: readonly string[];
   readonly tries: number | null;
@@ -218,21 +221,19 @@ export interface ConfirmOptions extends FieldOptions {
   onNo?: "cancel" | "restart" | "go_on";
 }
 
-const YES = ["yes", "y", "ok", "okay", "yep", "sure", "👍", "1"];
-const NO = ["no", "n", "nope", "👎", "2"];
-
 /** Yes or no; a thumbs-up is a yes. */
 export function confirm<O extends ConfirmOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
 ): Field<Skipped<O, boolean>> {
-  const { yes = YES, no = NO, onNo = "cancel" } = options;
-  const [yesWords, noWords] = [yes, no].map((words) => new Set(words.map((word) => normalise(word))));
+  const { onNo = "cancel" } = options;
+  const isOneOf = (value: string, ctx: AnyContext, kind: "yes" | "no"): boolean =>
+    (options[kind] ?? understoodIn(ctx.locale, kind)).some((word) => normalise(word) === value);
   const plain = field<boolean, O>(question, options, (ctx) => {
     const value = normalise(ctx.text);
     if (value === null || ctx.message.type !== "text") return undefined;
-    if (yesWords!.has(value)) return true;
-    return noWords!.has(value) ? false : undefined;
+    if (isOneOf(value, ctx, "yes")) return true;
+    return isOneOf(value, ctx, "no") ? false : undefined;
   });
   return { ...plain, outcome: (value) => (value === false ? onNo : "go_on") };
 }
@@ -250,11 +251,12 @@ export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } =
   question: Question,
   options: O = {} as O,
 ): Field<Skipped<O, FileAnswer>> {
-  return field<FileAnswer, O>(question, options, (ctx) => {
+  const plain = field<FileAnswer, O>(question, options, (ctx) => {
     const { media, id } = ctx.message;
     if (media === null || (options.kinds && !options.kinds.includes(media.kind))) return undefined;
     return { messageId: id, kind: media.kind, mimetype: media.mimetype, fileName: media.fileName };
   });
+  return { ...plain, wants: "file" };
 }
 
 /** A place that the person shares. */
@@ -262,5 +264,6 @@ export function location<O extends FieldOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
 ): Field<Skipped<O, { latitude: number; longitude: number; name: string | null; address: string | null }>> {
-  return field(question, options, (ctx) => ctx.message.location ?? undefined);
+  const plain = field(question, options, (ctx) => ctx.message.location ?? undefined);
+  return { ...plain, wants: "location" };
 }

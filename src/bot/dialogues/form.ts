@@ -2,11 +2,15 @@ import type { AnyContext, Dialogue } from "../types/context.ts";
 import type { DialogueState, Turn } from "../types/dialogue.ts";
 import type { Field, ValueOf } from "./fields.ts";
 import { shownIn, type Shown } from "./choices.ts";
-import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
+import { readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** The questions of a form by key, in the order in which they are asked. */
 // oxlint-disable-next-line typescript/no-explicit-any -- fields of whatever value
 export type Fields = Readonly<Record<string, Field<any>>>;
+/** Messages that say nothing in writing, but what may stand below a picture. */
+const UNWRITTEN = new Set(["image", "video", "audio", "voice", "document", "sticker", "location", "contact"]);
+const WANTED = { text: "wantText", file: "wantFile", location: "wantLocation" } as const;
+
 /** What a form has collected. */
 export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> };
 
@@ -42,7 +46,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
   const keys = Object.keys(fields);
   if (keys.length === 0) throw new TypeError(`${name} needs at least one question.`);
   if (typeof done !== "function") throw new TypeError(`${name} needs a function that gets the answers.`);
-  const policy = readPolicy(name, options);
+  const policy = readPolicy(name, options, "ask_again");
   const { texts } = policy;
   const fieldOf = (key: string): Field<unknown> => fields[key]!;
 
@@ -88,17 +92,17 @@ export function form<F extends Fields, Ctx = AnyContext>(
   async function misunderstood(ctx: AnyContext, state: FormState, problem: string | null): Promise<Turn> {
     const tries = state.tries + 1;
     if (tries >= (fieldOf(state.asked).tries ?? policy.tries)) {
-      ctx.reply(ctx.t(texts.givenUp ?? DEFAULT_TEXTS.givenUp));
+      ctx.reply(policy.say(ctx, "givenUp"));
       return { kind: "end", note: `${state.asked} given up` };
     }
-    ctx.reply(ctx.t(problem ?? texts.retry ?? DEFAULT_TEXTS.retry));
+    ctx.reply(problem === null ? policy.say(ctx, "retry") : ctx.t(problem));
     const next = await ask(ctx, { ...state, tries });
     return { kind: "continue", state: next, note: `${state.asked} not understood` };
   }
 
   /** Nobody did anything wrong: no try is used up. */
   async function gone(ctx: AnyContext, state: FormState, what: string): Promise<Turn> {
-    ctx.reply(ctx.t(texts.gone ?? DEFAULT_TEXTS.gone));
+    ctx.reply(policy.say(ctx, "gone"));
     return { kind: "continue", state: await ask(ctx, state), note: `${what} is gone` };
   }
 
@@ -110,6 +114,14 @@ export function form<F extends Fields, Ctx = AnyContext>(
     return keys.includes(asked) ? { answers: kept, asked, tries, given, ...(shown && { shown }) } : null;
   }
 
+  /** A picture where a name is wanted: what is wanted is said, and no try is used up. */
+  function unwanted(ctx: AnyContext, state: FormState): Turn {
+    const { wants = "text", ask: askAgain } = fieldOf(state.asked);
+    ctx.reply(policy.say(ctx, WANTED[wants]));
+    askAgain(ctx, state.shown!);
+    return { kind: "continue", state, note: `${state.asked} is wanted as ${wants}` };
+  }
+
   async function answer(ctx: AnyContext, state: FormState, value: unknown): Promise<Turn> {
     const answers = { ...state.answers, [state.asked]: value };
     const next = fieldOf(state.asked).outcome?.(value) ?? "go_on";
@@ -119,7 +131,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
   }
 
   function cancel(ctx: AnyContext): Turn {
-    ctx.reply(ctx.t(texts.cancelled ?? DEFAULT_TEXTS.cancelled));
+    ctx.reply(policy.say(ctx, "cancelled"));
     return { kind: "end", note: "cancelled" };
   }
 
@@ -149,6 +161,8 @@ export function form<F extends Fields, Ctx = AnyContext>(
       const reading = await fieldOf(state.asked).read(ctx, shown);
       if ("value" in reading) return answer(ctx, state, reading.value);
       if ("gone" in reading) return gone(ctx, state, reading.gone);
+      if (UNWRITTEN.has(ctx.message.type) && !policy.routesMayAnswer)
+        return unwanted(ctx, { ...state, shown });
       if (ctx.message.type === "poll_vote" || policy.routesMayAnswer) return { kind: "pass" };
       return misunderstood(ctx, state, reading.problem);
     },

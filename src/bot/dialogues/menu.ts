@@ -9,7 +9,7 @@ import {
   type Rendering,
   type Shown,
 } from "./choices.ts";
-import { DEFAULT_TEXTS, readPolicy, type DialogueOptions } from "./texts.ts";
+import { readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** A text (or key of `locales/*.json`), or a function that gives one. */
 type Text<Ctx> = string | ((ctx: Ctx) => string | Promise<string>);
@@ -55,7 +55,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   if (choices.length === 0) throw new TypeError(`${name} needs at least one option.`);
   const nameless = choices.find(({ label }) => typeof label !== "string" || label.trim() === "");
   if (nameless) throw new TypeError(`${name}: option ${JSON.stringify(nameless.key)} has no label.`);
-  const policy = readPolicy(name, definition);
+  const policy = readPolicy(name, definition, "route");
   const { texts } = policy;
 
   const question = async (ctx: AnyContext): Promise<string> =>
@@ -77,7 +77,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   async function choose(ctx: AnyContext, state: DialogueState, { key }: Choice): Promise<Turn> {
     if (!Object.hasOwn(options, key)) {
       // Nobody did anything wrong: no try is used up.
-      ctx.reply(ctx.t(texts.gone ?? DEFAULT_TEXTS.gone));
+      ctx.reply(policy.say(ctx, "gone"));
       return { kind: "continue", state: await ask(ctx, state), note: `${key} is gone` };
     }
     const option = options[key]!;
@@ -93,10 +93,10 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   async function misunderstood(ctx: AnyContext, state: DialogueState): Promise<Turn> {
     const tries = Number(state.tries ?? 0) + 1;
     if (tries >= policy.tries) {
-      ctx.reply(ctx.t(texts.givenUp ?? DEFAULT_TEXTS.givenUp));
+      ctx.reply(policy.say(ctx, "givenUp"));
       return { kind: "end", note: "given up" };
     }
-    ctx.reply(ctx.t(texts.retry ?? DEFAULT_TEXTS.retry));
+    ctx.reply(policy.say(ctx, "retry"));
     return { kind: "continue", state: await ask(ctx, { ...state, tries }), note: "not understood" };
   }
 
@@ -115,7 +115,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
       // A vote in another poll answers another question.
       if (ctx.message.type === "poll_vote") return { kind: "pass" };
       if (policy.isCancel(ctx)) {
-        ctx.reply(ctx.t(texts.cancelled ?? DEFAULT_TEXTS.cancelled));
+        ctx.reply(policy.say(ctx, "cancelled"));
         return { kind: "end", note: "cancelled" };
       }
       return policy.routesMayAnswer ? { kind: "pass" } : misunderstood(ctx, state);

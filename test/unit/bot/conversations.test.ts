@@ -286,7 +286,7 @@ describe("a menu", () => {
     });
 
   it("takes a number, a keycap, a label or a key, leads on, and hands over and back", async () => {
-    const bots = await startBots({ a: withMenu("text") });
+    const bots = await startBots({ a: withMenu("text", { otherwise: "ask_again" }) });
     await bots.say("menu");
     expect(bots.heard()).toEqual(["What?\n\n1. Information\n2. Order\n3. A person"]);
     expect(await bots.say("1️⃣")).toMatchObject({ route: "menu:main", trail: [{ detail: "chose info" }] });
