@@ -81,11 +81,12 @@ export const devices = sqliteTable(
     platform: text(),
     lastIn: integer("last_in"),
     lastOut: integer("last_out"),
-    /** `{code, reason, at}` of the last closed connection. */
+    /** `{code, reason, at, until?}` of the last closed connection; `until`: the end of a ban. */
     lastClose: text("last_close", { mode: "json" }).$type<{
       code: number;
       reason: string;
       at: number;
+      until?: number;
     } | null>(),
     /** Set when a number that is not this one scanned the QR; reported once. */
     wrongNumber: text("wrong_number"),

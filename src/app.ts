@@ -79,7 +79,12 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     accounts,
     keys,
     numbers: { ...numbers, register, remove },
-    outbox: { submit: path.submit, find: path.findSent, waitsForMedia: path.outbox.waitsForMedia },
+    outbox: {
+      submit: path.submit,
+      find: path.findSent,
+      waitsForMedia: path.outbox.waitsForMedia,
+      reachoutLock: path.outbox.reachoutLock,
+    },
     idempotency: createIdempotency({ store, log }),
     audit,
     groups,

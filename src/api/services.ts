@@ -50,7 +50,7 @@ export interface App {
     | "isLinked"
   >;
   audit: Pick<Audit, "report">;
-  outbox: Pick<Outbox, "submit" | "waitsForMedia"> & {
+  outbox: Pick<Outbox, "submit" | "waitsForMedia" | "reachoutLock"> & {
     find(accountId: string, waId: string): Promise<SentMessage | null>;
   };
   idempotency: Pick<Idempotency, "begin">;

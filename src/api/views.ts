@@ -7,6 +7,7 @@ import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
 import { counted, withSentence } from "../model/error-sentences.ts";
 import { view } from "../model/view.ts";
+import type { ReachoutLock } from "../outbox/reachout.ts";
 import type { MediaWait } from "../outbox/senders.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
@@ -63,14 +64,18 @@ export const deviceView = (device: DeviceRecord) => ({
 });
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
-export const whyView = (why: Why, media: MediaWait | null) => ({
+export const whyView = (why: Why, media: MediaWait | null, reachout: ReachoutLock | null) => ({
   state: why.state,
+  reason: why.reason,
   since: iso(why.since),
+  until: isoOrNull(why.until),
   last_close:
     why.lastClose === null
       ? null
       : { code: why.lastClose.code, reason: why.lastClose.reason, at: iso(why.lastClose.at) },
   next_retry_at: isoOrNull(why.nextRetryAt),
+  waiting: why.waiting,
+  reachout: reachout === null ? null : { locked_until: iso(reachout.until), reason: reachout.reason },
   advice: why.state === "connected" && media !== null ? mediaAdvice(media) : why.advice,
 });
 

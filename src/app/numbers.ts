@@ -34,7 +34,9 @@ export function openNumbers(
     onOpen: (deviceId) => void path.online(deviceId),
     onState(device) {
       observers.device(device);
-      if (NO_PHONE.has(device.state)) void path.unlinked(device.id);
+      // After a ban that ends it goes on with what it had.
+      const comesBack = device.state === "blocked" && device.lastClose?.until !== undefined;
+      if (NO_PHONE.has(device.state) && !comesBack) void path.unlinked(device.id);
     },
   });
   connections.serve({

@@ -1,7 +1,7 @@
 import { devices } from "../../drizzle/schema.ts";
 import { defineQuery, text } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { LinkState } from "./link.ts";
+import type { LastClose, LinkState } from "./link.ts";
 
 /** One number in one account, as it is held in memory. Times are Unix milliseconds. */
 export interface DeviceRecord {
@@ -16,7 +16,7 @@ export interface DeviceRecord {
   platform: string | null;
   lastIn: number | null;
   lastOut: number | null;
-  lastClose: { code: number; reason: string; at: number } | null;
+  lastClose: LastClose | null;
   /** A number that scanned the QR and is not this one; told once. */
   wrongNumber: string | null;
 }

@@ -1,10 +1,10 @@
 import type { Closed, LinkedIdentity } from "../whatsapp/port.ts";
 import type { DeviceChange } from "./device-record.ts";
-import { afterClose, type LinkState } from "./link.ts";
+import { afterClose, type LastClose, type LinkState } from "./link.ts";
 import { isSameNumber } from "./same-number.ts";
 
 /** What is shown while something goes on. */
-type Underway = "linking" | "connecting" | "action_required";
+type Underway = "linking" | "connecting" | "action_required" | "blocked";
 
 /** Where one number is in its life. There is a connection in `connecting`, `open`, and while a foreign one is refused. */
 export type Life =
@@ -76,8 +76,14 @@ const RESTS_IN = new Set<LinkState>(["blocked", "replaced", "logged_out"]);
 const UNDERWAY = new Set<LinkState>(["linking", "connecting", "connected"]);
 const UNLINKED: Life = { phase: "resting", linked: false, shown: "unlinked" };
 
-/** A number as the last run of the gateway has left it: what was being linked then is not any more. */
-export function lifeAtStart(shown: LinkState, linked: boolean): Life {
+/**
+ * A number as the last run of the gateway has left it: what was being linked then is not any more.
+ *
+ * @param bannedUntil Unix milliseconds; null when there is no ban, or its end is not known
+ */
+export function lifeAtStart(shown: LinkState, linked: boolean, bannedUntil: number | null = null): Life {
+  if (shown === "blocked" && linked && bannedUntil !== null)
+    return { phase: "waiting", linked, shown, attempt: 0, until: bannedUntil };
   if (!UNDERWAY.has(shown)) return { phase: "resting", linked, shown };
   return linked ? { phase: "waiting", linked, shown: "connecting", attempt: 0, until: null } : UNLINKED;
 }
@@ -176,7 +182,7 @@ function closed(life: Life, event: LifeEvent & { type: "closed" }): Step {
   const ended: Effect[] = [
     { do: "leave" },
     { do: "hide" },
-    { do: "record", change: { lastClose: { ...how, at } } },
+    { do: "record", change: { lastClose: closedAt(how, at) } },
   ];
   if (life.phase === "refusing")
     return life.line === "connecting" ? closedRefusing(life.attempts, how, at, ended) : same(life);
@@ -196,6 +202,10 @@ function closed(life: Life, event: LifeEvent & { type: "closed" }): Step {
     state: { phase: "waiting", linked, shown, attempt, until: at + next.retryInMs },
     effects: [...ended, { do: "retry", ms: next.retryInMs }],
   };
+}
+
+function closedAt({ code, reason, bannedForMs }: Closed, at: number): LastClose {
+  return { code, reason, at, ...(bannedForMs !== undefined && { until: at + bannedForMs }) };
 }
 
 function closedRefusing(attempts: number, { code }: Closed, at: number, ended: Effect[]): Step {

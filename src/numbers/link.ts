@@ -22,6 +22,15 @@ export const LINK_STATES = [
 /** The state of a number as `GET /devices` shows it. */
 export type LinkState = (typeof LINK_STATES)[number];
 
+/** The last closed connection as a record keeps it; times are Unix milliseconds. */
+export interface LastClose {
+  code: number;
+  reason: string;
+  at: number;
+  /** The end of a ban, when WhatsApp has named one. */
+  until?: number;
+}
+
 /** What follows from a closed connection. */
 interface AfterClose {
   state: LinkState;
@@ -53,7 +62,7 @@ const ended = (state: LinkState): AfterClose => ({ state, retryInMs: null, erase
 /**
  * The reaction to each way in which a connection can end. Codes are those of Baileys' `DisconnectReason`, or WhatsApp's own.
  */
-export function afterClose({ code, reason }: Closed, facts: LinkFacts): AfterClose {
+export function afterClose({ code, reason, bannedForMs }: Closed, facts: LinkFacts): AfterClose {
   const { linked } = facts;
   if (!linked && reason === PASSKEY_WANTED) return ended("action_required");
   const again = (retryInMs: number): AfterClose => ({
@@ -67,6 +76,9 @@ export function afterClose({ code, reason }: Closed, facts: LinkFacts): AfterClo
       return again(0);
     case 401:
       return { state: linked ? "logged_out" : "unlinked", retryInMs: null, erase: true };
+    // Asking sooner could only make it longer.
+    case 402:
+      return { ...ended("blocked"), retryInMs: linked ? (bannedForMs ?? null) : null };
     // Kept: whoever looks into the case may need the credentials.
     case 403:
     case 419:
@@ -93,11 +105,13 @@ function backoff({ attempt, random }: LinkFacts): number {
   return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
 }
 
+const BAN_ADVICE =
+  "WhatsApp has banned this number until the time that is shown. It comes back by itself then; write less to people who do not know you.";
 const PASSKEY_ADVICE =
   "WhatsApp asks for the passkey of this account before it links another device. Set PASSKEY_LINKING=1, restart, and run: npm run parley -- link <number>";
 
 /** One sentence for people: what is the matter, and what to do. */
-export function adviceFor(state: LinkState, lastClose: Closed | null): string {
+export function adviceFor(state: LinkState, lastClose: LastClose | null): string {
   switch (state) {
     case "unlinked":
       return "No phone has this number linked. Link it with POST /generate-qr.";
@@ -112,6 +126,7 @@ export function adviceFor(state: LinkState, lastClose: Closed | null): string {
     case "logged_out":
       return "The phone or WhatsApp removed this companion. Link it again with POST /generate-qr.";
     case "blocked":
+      if (lastClose?.code === 402 && lastClose.until != null) return BAN_ADVICE;
       return "WhatsApp refuses this account. Open WhatsApp on the phone to see why; when it is let in again, call POST /generate-qr.";
     case "replaced":
       return "Another program connected with the same credentials. Stop it, then call POST /generate-qr to take over.";
@@ -120,5 +135,39 @@ export function adviceFor(state: LinkState, lastClose: Closed | null): string {
       return lastClose?.code === 405
         ? "WhatsApp refuses this client version. Set WHATSAPP_VERSION to a current one (2.3000.x) and restart, or update Parley."
         : "WhatsApp wants something done on the phone. Open WhatsApp there, then call POST /generate-qr.";
+  }
+}
+
+/** Why a number is in its state, in a word; null when there is nothing to explain. */
+export type StateReason =
+  | "passkey"
+  | "version"
+  | "banned"
+  | "replaced"
+  | "removed"
+  | "phone"
+  | "catching_up"
+  | null;
+
+/** The word for a state. @param waiting what WhatsApp still holds back, see `Why.waiting` */
+export function reasonFor(
+  state: LinkState,
+  lastClose: LastClose | null,
+  waiting: number | null,
+): StateReason {
+  switch (state) {
+    case "blocked":
+      return "banned";
+    case "replaced":
+      return "replaced";
+    case "logged_out":
+      return "removed";
+    case "connecting":
+      return waiting === null ? null : "catching_up";
+    case "action_required":
+      if (lastClose?.reason === PASSKEY_WANTED) return "passkey";
+      return lastClose?.code === 405 ? "version" : "phone";
+    default:
+      return null;
   }
 }

@@ -9,7 +9,7 @@ import type { Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
-import { adviceFor, type LinkState } from "./link.ts";
+import { adviceFor, reasonFor, type LinkState, type StateReason } from "./link.ts";
 import { createNumber } from "./number.ts";
 import type { LinkAnswer, NumberLife } from "./number-life.ts";
 import { createSessionStates } from "./session-state.ts";
@@ -20,6 +20,8 @@ export type { LinkState } from "./link.ts";
 /** One after another: a handshake takes 25 ms of CPU, and hundreds at once would keep everything else waiting. */
 const BOOT_STAGGER_MS = 50;
 const ACTIVITY_FLUSH_MS = 10_000;
+const PASSKEY_ASKED =
+  "WhatsApp waits for the passkey of this account. Answer with POST /devices/{number}/passkey, or run: npm run parley -- link <number>";
 
 /** What numbers take. */
 interface NumbersDeps {
@@ -55,6 +57,9 @@ export type LinkStatus =
 export interface Why {
   state: LinkState;
   since: number;
+  reason: StateReason;
+  /** When it comes to an end by itself, where WhatsApp has said so. */
+  until: number | null;
   lastClose: DeviceRecord["lastClose"];
   nextRetryAt: number | null;
   /** How many stanzas WhatsApp still holds back; null when it has not said, or holds none. */
@@ -251,10 +256,12 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       return {
         state,
         since,
+        reason: life.shown().passkey === null ? reasonFor(state, lastClose, life.waiting) : "passkey",
+        until: state === "blocked" ? (lastClose?.until ?? null) : null,
         lastClose,
         nextRetryAt: life.nextRetryAt,
         waiting: life.waiting,
-        advice: adviceFor(state, lastClose),
+        advice: life.shown().passkey === null ? adviceFor(state, lastClose) : PASSKEY_ASKED,
       };
     },
     state: (deviceId) => lives.get(deviceId)?.device.state ?? null,

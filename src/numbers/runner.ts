@@ -100,13 +100,15 @@ export function createLifeRunner(deps: NumberDeps, session: LinkSession, changes
     session,
     slot,
     runner,
-    life: lifeAtStart(device.state, deps.linked),
+    life: lifeAtStart(device.state, deps.linked, device.lastClose?.until),
     usable: null,
     identity: null,
     waiting: null,
     planned: null,
     loggingOut: Promise.resolve(),
   };
+  const until = nextRetryAt(running.life);
+  if (until !== null) plan(running, Math.max(0, until - deps.store.time.now()), "due");
   return runner;
 }
 

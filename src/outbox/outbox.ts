@@ -1,5 +1,6 @@
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "../log.ts";
+import type { ReachoutLock } from "./reachout.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
@@ -94,6 +95,8 @@ export interface Outbox extends SentReader {
   abandon(deviceId: number): Promise<void>;
   /** The number is erased: nothing of it stays in memory. */
   forget(deviceId: number): void;
+  /** WhatsApp lets the number write to nobody for the first time; null when it does. */
+  reachoutLock(deviceId: number): ReachoutLock | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
@@ -225,6 +228,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     wake: senders.wake,
     abandon: senders.abandon,
     forget: senders.forget,
+    reachoutLock: senders.reachoutLock,
     waitsForMedia: senders.waitsForMedia,
     onClockMoved: senders.onClockMoved,
     start: senders.start,

@@ -14,12 +14,20 @@ export interface Reachout {
   isLocked(deviceId: number): boolean;
   /** @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now */
   lock(deviceId: number, until: number | undefined): Promise<void>;
+  /** The lock that holds now; null when none does. */
+  current(deviceId: number): ReachoutLock | null;
   /** What to tell senders while the lock holds. */
   error(deviceId: number): SendError;
   /** Whether the lock stands in this message's way: it is no reply, and its chat would be a first contact. */
   holdsBack(message: Pick<QueuedRow, "deviceId" | "chat" | "isReply">): Promise<boolean>;
   /** The clock was set back by so many milliseconds: no lock lasts longer for it. */
   onClockMoved(ms: number): void;
+}
+
+/** A lock: its end in Unix milliseconds, and WhatsApp's word for why; null when it gave none. */
+export interface ReachoutLock {
+  until: number;
+  reason: string | null;
 }
 
 const DEFAULT_LOCK_MS = HOUR_MS;
@@ -69,6 +77,8 @@ export function createReachout(store: Store): Reachout {
       locks.set(deviceId, until);
       await store.writer.commit([{ sql: LOCK, args: [deviceId, until] }]);
     },
+
+    current: (deviceId) => (isLocked(deviceId) ? { until: locks.get(deviceId)!, reason: null } : null),
 
     error(deviceId) {
       const until = locks.get(deviceId);

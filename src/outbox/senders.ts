@@ -13,7 +13,7 @@ import { createEndings, EXPIRED } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
 import { recentlyLeft } from "./recent.ts";
-import { createReachout } from "./reachout.ts";
+import { createReachout, type ReachoutLock } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
 import type { NewRow, Rows, SendError } from "./rows.ts";
 import { createSender, type Sender } from "./sender.ts";
@@ -60,6 +60,8 @@ export interface Senders {
   confirm(deviceId: number, waId: string): void;
   abandon(deviceId: number): Promise<void>;
   forget(deviceId: number): void;
+  /** WhatsApp lets the number write to nobody for the first time; null when it does. */
+  reachoutLock(deviceId: number): ReachoutLock | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
@@ -262,6 +264,8 @@ export function createSenders(deps: SendersDeps): Senders {
       for (const message of known.sender.clear()) settled(message, { state: "failed", error: NOT_LINKED });
       void known.sender.stop();
     },
+
+    reachoutLock: reachout.current,
 
     waitsForMedia: (deviceId) => mediaWait(senders.get(deviceId)?.sender.heads() ?? []),
 

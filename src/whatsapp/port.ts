@@ -173,6 +173,8 @@ export interface MessageReceipt {
 export interface Closed {
   code: number;
   reason: string;
+  /** How long WhatsApp lets nobody in, in milliseconds; absent when it does not say. */
+  bannedForMs?: number;
 }
 
 /**

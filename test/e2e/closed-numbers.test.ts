@@ -37,6 +37,29 @@ describe("a number that WhatsApp has ended", () => {
     });
 });
 
+describe("a number that WhatsApp has banned for a time", () => {
+  it("is blocked until then, says so, also after a restart, and comes back by itself", async () => {
+    const world = await openWorld();
+    await world.link(SHOP);
+    const whyOf = async () =>
+      (await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key })).body["data"];
+    await world.sim.faults.close({ number: SHOP, code: 402, expire: 12, banCode: 101, atLogin: true });
+    await world.sim.faults.dropSocket({ number: SHOP });
+    await until(async () => (await whyOf()).state === "blocked");
+
+    const why = await whyOf();
+    expect(why).toMatchObject({ reason: "banned", last_close: { code: 402 }, waiting: null, reachout: null });
+    expect(why.last_close.reason).toContain("101");
+    expect(why.next_retry_at).toBe(why.until);
+    await world.gateway.restart();
+    expect(await whyOf()).toMatchObject({ state: "blocked", until: why.until });
+
+    await world.online(SHOP, 45_000);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(why.until));
+    expect(await whyOf()).toMatchObject({ state: "connected", reason: null, until: null });
+  });
+});
+
 describe("a number that is on its way back", () => {
   it("takes sends, says queued, and sends them when it is online again", async () => {
     const world = await openWorld({ again: true, env: { SEND_WAIT_MS: "200" } });

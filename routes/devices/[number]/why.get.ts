@@ -7,6 +7,6 @@ import { ofDevice } from "../../../src/api/webhooks.ts";
 export default defineApi(whyDevice, async ({ app, caller, params }) => ({
   data: await ofDevice(app, caller, params["number"], (id) => {
     const why = app.numbers.why(id);
-    return why && whyView(why, app.outbox.waitsForMedia(id));
+    return why && whyView(why, app.outbox.waitsForMedia(id), app.outbox.reachoutLock(id));
   }),
 }));

@@ -19,13 +19,20 @@ export const device = z
   })
   .meta({ id: "Device" });
 
-/** Why a number is in its state; `last_close` is null while it has never lost a connection. */
+/**
+ * Why a number is in its state; `last_close` is null while it has never lost a connection, `reachout` unless WhatsApp lets it write
+ * to nobody for the first time, `waiting` unless WhatsApp says how much it still holds back.
+ */
 export const why = z
   .strictObject({
     state: z.enum(LINK_STATES),
+    reason: z.string().nullable(),
     since: isoTime(),
+    until: isoTime().nullable(),
     last_close: z.strictObject({ code: z.int(), reason: z.string(), at: isoTime() }).nullable(),
     next_retry_at: isoTime().nullable(),
+    waiting: z.int().min(0).nullable(),
+    reachout: z.strictObject({ locked_until: isoTime(), reason: z.string().nullable() }).nullable(),
     advice: z.string(),
   })
   .meta({ id: "Why" });

@@ -40,7 +40,7 @@ export function close({
   };
   return {
     methods: {
-      async close({ code, atLogin, times = 1, ...target }) {
+      async close({ code, atLogin, times = 1, expire, banCode, ...target }) {
         const devices = targets(world, target);
         const online = devices.filter((device) => device.connection);
         if (!atLogin && online.length > 0) {
@@ -51,7 +51,8 @@ export function close({
         const disarm = armed.arm(hooks.login, (device) => {
           if (!isTarget(target, device)) return undefined;
           if ((left -= 1) === 0) disarm();
-          return FAREWELLS[code]?.() ?? element("failure", { reason: String(code), location: "sim" });
+          const ban = code === 402 ? { code: banCode?.toString(), expire: expire?.toString() } : {};
+          return FAREWELLS[code]?.() ?? element("failure", { reason: String(code), location: "sim", ...ban });
         });
       },
     },

@@ -2,7 +2,7 @@
 import type { Address, PhoneNumber } from "./addresses.ts";
 
 /** Every code of a closed connection that a client can meet. */
-export type CloseCode = 401 | 403 | 405 | 408 | 411 | 419 | 428 | 440 | 500 | 503 | 515 | (number & {});
+export type CloseCode = 401 | 402 | 403 | 405 | 408 | 411 | 419 | 428 | 440 | 500 | 503 | 515 | (number & {});
 
 /** Where a fault applies: a linked number, and optionally one of its companions. */
 export interface FaultTarget {
@@ -42,10 +42,18 @@ export interface SimulatorFaults {
   dropAfterReceipt(target: FaultTarget & { nth?: number }): Promise<void>;
   /**
    * Closes as the real service does: 401 device removed, 440 conflict and 515 as stream errors, 403, 405, 419, 500 and 503 as
-   * `<failure>` at the next login when offline or `atLogin`, 411 as `downgrade_webclient`, 428 as `xmlstreamend`,
+   * `<failure>` at the next login when offline or `atLogin` (402 as well, a ban of `expire` seconds, with its `code`), 411 as `downgrade_webclient`, 428 as `xmlstreamend`,
    * 408 as silence (nothing is answered any more).
    */
-  close(target: FaultTarget & { code: CloseCode; atLogin?: boolean; times?: number }): Promise<void>;
+  close(
+    target: FaultTarget & {
+      code: CloseCode;
+      atLogin?: boolean;
+      times?: number;
+      expire?: number;
+      banCode?: number;
+    },
+  ): Promise<void>;
   /** Delays the server's acks for messages, in milliseconds. 0 ends it. */
   delayAcks(target: FaultTarget & { ms: number }): Promise<void>;
   holdAcks(target: FaultTarget): Promise<void>;

@@ -1,12 +1,15 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import type { Closed } from "../port.ts";
+import { countIn } from "../stanza-numbers.ts";
 
 const CLOSE_HANDSHAKE_MS = 2 * SECOND_MS;
 /** How long a connection may take until it is open or shows a QR. */
 const WATCHDOG_MS = 30 * SECOND_MS;
 const LOGGED_OUT = 401;
+const BANNED = 402;
 const TIMED_OUT = 408;
+const INTERNAL_ERROR = 500;
 const UNAVAILABLE = 503;
 
 /** The raw WebSocket below Baileys' own client. */
@@ -27,7 +30,18 @@ export function closedBy(error: unknown): Closed {
   // Says "conflict" like a connection that was replaced, but the phone has removed this companion.
   if ((data as BinaryNode | undefined)?.attrs?.type === "device_removed")
     return { code: LOGGED_OUT, reason: "The phone removed this companion." };
+  const { attrs, tag } = (data ?? {}) as Partial<BinaryNode>;
+  if (tag === "ack")
+    return { code: INTERNAL_ERROR, reason: "WhatsApp missed the acknowledgement of a stanza." };
+  if (output?.statusCode === BANNED) return banFrom((attrs ?? data ?? {}) as BinaryNode["attrs"]);
   return { code: output?.statusCode ?? 0, reason: message };
+}
+
+/** `<failure reason="402" code expire>`: `expire` in seconds. Source: whatsmeow `handleConnectFailure`. */
+function banFrom({ code, expire }: BinaryNode["attrs"]): Closed {
+  const seconds = countIn(expire);
+  const reason = `WhatsApp has banned this number for a time (code ${code ?? "unknown"}).`;
+  return { code: BANNED, reason, ...(seconds > 0 && { bannedForMs: seconds * SECOND_MS }) };
 }
 
 /** Never waits longer than two seconds for the other side to end the WebSocket; `ws` itself would wait thirty. */

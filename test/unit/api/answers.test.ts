@@ -324,13 +324,15 @@ describe("further answers", () => {
   it("show a number of which everything is known, and one of which nothing is", async () => {
     const full = { ...device, lid: "1@lid", name: "Shop", platform: "android", lastIn: 1, lastOut: 2 };
     const app = createRoutesApp({
-      outbox: { waitsForMedia: () => null },
+      outbox: { waitsForMedia: () => null, reachoutLock: () => null },
       numbers: {
         list: () => [device, full],
         find: () => full,
         why: () => ({
           state: "connecting",
           since: 0,
+          reason: null,
+          until: null,
           lastClose: { code: 503, reason: "unavailable", at: 5 },
           nextRetryAt: 9,
           waiting: null,
@@ -371,6 +373,8 @@ describe("further answers", () => {
       const why = {
         state,
         since: 0,
+        reason: null,
+        until: null,
         lastClose: null,
         nextRetryAt: null,
         waiting: null,
@@ -378,7 +382,10 @@ describe("further answers", () => {
       };
       const reason = "WhatsApp's media host answered 503.";
       const app = createRoutesApp({
-        outbox: { waitsForMedia: () => ({ since: 0, chats: 2, reason }) },
+        outbox: {
+          waitsForMedia: () => ({ since: 0, chats: 2, reason }),
+          reachoutLock: () => ({ until: 7, reason: null }),
+        },
         numbers: { find: () => device, why: () => why },
       });
       return (await app.ask("GET", `/devices/${OWN_NUMBER}/why`)).body["data"].advice;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { adviceFor, afterClose, type LinkState } from "../../../src/numbers/link.ts";
+import { adviceFor, afterClose, reasonFor, type LinkState } from "../../../src/numbers/link.ts";
 import { createLinkSession } from "../../../src/numbers/link-session.ts";
 import { isSameNumber } from "../../../src/numbers/same-number.ts";
 
@@ -60,7 +60,28 @@ describe("after a close", () => {
       "action_required",
     ];
     for (const state of states) expect(adviceFor(state, null)).toMatch(/\.$/);
-    expect(adviceFor("action_required", close(405))).toContain("WHATSAPP_VERSION");
+    expect(adviceFor("action_required", { ...close(405), at: 0 })).toContain("WHATSAPP_VERSION");
+    expect(adviceFor("blocked", { ...close(402), at: 0, until: 1 })).toContain("comes back by itself");
+  });
+
+  it("a ban is waited out where WhatsApp names its end, and not asked about otherwise", () => {
+    expect(afterClose({ ...close(402), bannedForMs: 3_600_000 }, linked)).toEqual({
+      state: "blocked",
+      retryInMs: 3_600_000,
+      erase: false,
+    });
+    expect(afterClose(close(402), linked)).toEqual({ state: "blocked", retryInMs: null, erase: false });
+  });
+
+  it.each<[LinkState, number, string | null]>([
+    ["blocked", 402, "banned"],
+    ["action_required", 405, "version"],
+    ["action_required", 411, "phone"],
+    ["replaced", 440, "replaced"],
+    ["logged_out", 401, "removed"],
+    ["connected", 428, null],
+  ])("%s after %i has a word for it", (state, code, word) => {
+    expect(reasonFor(state, { ...close(code), at: 0 }, null)).toBe(word);
   });
 });
 
