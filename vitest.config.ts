@@ -17,6 +17,9 @@ const GATEWAY_TESTS = [
   "test/readme.test.ts",
 ];
 
+/** Tests on the wire with the simulator in their process. Of both kinds many share a process; the gateway's patches libsignal. */
+const WIRE_TESTS = ["simulator", "whatsapp"];
+
 /** Small parts alone. They leave nothing behind in the process, and so may share one. */
 const UNIT_TESTS = "test/unit/**/*.test.ts";
 
@@ -48,9 +51,23 @@ export default defineConfig({
         test: {
           name: "sources",
           include: ["test/**/*.test.ts"],
-          exclude: [...GATEWAY_TESTS, UNIT_TESTS],
+          exclude: [
+            ...GATEWAY_TESTS,
+            UNIT_TESTS,
+            ...WIRE_TESTS.map((folder) => `test/${folder}/**/*.test.ts`),
+          ],
         },
       },
+      ...WIRE_TESTS.map((folder) => ({
+        extends: true as const,
+        test: {
+          name: folder,
+          include: [`test/${folder}/**/*.test.ts`],
+          // As for units: a load of Baileys, the simulator and the sources costs more than most of these tests.
+          isolate: false,
+          testTimeout: 90_000,
+        },
+      })),
       {
         extends: true,
         test: {

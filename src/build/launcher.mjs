@@ -1,6 +1,6 @@
 // The entry of a build: runs gateway.cjs, with the code that V8 had compiled from it when it was built. That halves a start.
 // Code of another version of Node, or none at all, is no fault: V8 compiles the text then.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
@@ -37,6 +37,8 @@ await script.runInThisContext()({
   importModule: (name) => import(name.startsWith("/") ? pathToFileURL(name).href : name),
 });
 if (write) {
-  writeFileSync(compiled, script.createCachedData());
+  // In one step: half of it would be read by the next start.
+  writeFileSync(`${compiled}.new`, script.createCachedData());
+  renameSync(`${compiled}.new`, compiled);
   process.kill(process.pid, "SIGTERM");
 }

@@ -32,10 +32,12 @@ export async function makeOneScript(serverDir: string, say: (text: string) => vo
   const { output } = await bundle.generate({ format: "es", codeSplitting: false });
   await bundle.close();
   writeFileSync(join(serverDir, SCRIPT), asScript(output[0].code), "latin1");
-  for (const file of output[0].moduleIds.filter((id) => isOurs(id, serverDir))) rmSync(file);
+  writeFileSync(join(serverDir, "index.mjs"), readFileSync(LAUNCHER));
+  // From here on a build that is broken off is a whole one.
+  const entry = join(serverDir, "index.mjs");
+  for (const file of output[0].moduleIds.filter((id) => isOurs(id, serverDir) && id !== entry)) rmSync(file);
   for (const folder of ["_chunks", "_libs", "_routes"])
     rmSync(join(serverDir, folder), { recursive: true, force: true });
-  writeFileSync(join(serverDir, "index.mjs"), readFileSync(LAUNCHER));
   await compile(serverDir).catch((error: Error) =>
     say(`Starts will be slower, the code could not be compiled: ${error.message}`),
   );

@@ -1,48 +1,18 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  hkdfSync,
-  timingSafeEqual,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { open } from "node:fs/promises";
-import type { MediaKind } from "../model/messages.ts";
+import { MAC_BYTES, type MediaKeys } from "../model/media-keys.ts";
 
-/** WhatsApp's names of the keys, RFC 5869 `info`; stickers are images, voice messages are audio. */
-const KEYS_OF: Record<MediaKind, string> = {
-  image: "WhatsApp Image Keys",
-  sticker: "WhatsApp Image Keys",
-  video: "WhatsApp Video Keys",
-  audio: "WhatsApp Audio Keys",
-  voice: "WhatsApp Audio Keys",
-  document: "WhatsApp Document Keys",
-};
 const CIPHER = "aes-256-cbc";
 const BLOCK = 16;
-const MAC_BYTES = 10;
 /** What a file grows by at most when it is encrypted: padding and MAC. */
 export const CIPHER_OVERHEAD = BLOCK + MAC_BYTES;
 const READ_BYTES = 64 * 1024;
-
-/** What one received file is decrypted with: `iv` of 16 bytes, the two keys of 32. */
-export interface FileKeys {
-  iv: Buffer;
-  cipherKey: Buffer;
-  macKey: Buffer;
-}
 
 /** The bytes are not those that the sender's phone encrypted. */
 export class FileDamaged extends Error {
   constructor() {
     super("The file is damaged: it does not match the checksums in its message.");
   }
-}
-
-/** @param mediaKey the 32 bytes in the message */
-export function fileKeys(mediaKey: Uint8Array, kind: MediaKind): FileKeys {
-  const bytes = Buffer.from(hkdfSync("sha256", mediaKey, Buffer.alloc(32), KEYS_OF[kind], 112));
-  return { iv: bytes.subarray(0, 16), cipherKey: bytes.subarray(16, 48), macKey: bytes.subarray(48, 80) };
 }
 
 /** Takes a file as it comes from WhatsApp and gives what is to be kept on disk: always encrypted. */
@@ -53,7 +23,7 @@ export interface Intake {
 }
 
 /** For an encrypted file: kept as it came, MAC and the decrypted file's SHA-256 are proved on the way. */
-export function encryptedIntake({ iv, cipherKey, macKey }: FileKeys, sha256: Uint8Array | null): Intake {
+export function encryptedIntake({ iv, cipherKey, macKey }: MediaKeys, sha256: Uint8Array | null): Intake {
   const mac = createHmac("sha256", macKey).update(iv);
   const decipher = createDecipheriv(CIPHER, cipherKey, iv);
   const hash = createHash("sha256");
@@ -78,7 +48,7 @@ export function encryptedIntake({ iv, cipherKey, macKey }: FileKeys, sha256: Uin
 }
 
 /** For a file that is not encrypted, as in channels: it is, before it reaches the disk. */
-export function plainIntake({ iv, cipherKey, macKey }: FileKeys, sha256: Uint8Array | null): Intake {
+export function plainIntake({ iv, cipherKey, macKey }: MediaKeys, sha256: Uint8Array | null): Intake {
   const mac = createHmac("sha256", macKey).update(iv);
   const cipher = createCipheriv(CIPHER, cipherKey, iv);
   const hash = createHash("sha256");
@@ -104,7 +74,7 @@ export function plainIntake({ iv, cipherKey, macKey }: FileKeys, sha256: Uint8Ar
  *
  * @throws {FileDamaged}
  */
-export async function plainSize(path: string, { iv, cipherKey }: FileKeys): Promise<number> {
+export async function plainSize(path: string, { iv, cipherKey }: MediaKeys): Promise<number> {
   const file = await open(path);
   try {
     const length = (await file.stat()).size - MAC_BYTES;
@@ -126,7 +96,7 @@ export async function plainSize(path: string, { iv, cipherKey }: FileKeys): Prom
  */
 export async function* decrypted(
   path: string,
-  { iv, cipherKey, macKey }: FileKeys,
+  { iv, cipherKey, macKey }: MediaKeys,
   sha256: Uint8Array | null,
 ): AsyncGenerator<Buffer> {
   const intake = encryptedIntake({ iv, cipherKey, macKey }, sha256);

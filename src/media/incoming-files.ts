@@ -3,18 +3,12 @@ import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
+import { mediaKeys, type MediaKeys } from "../model/media-keys.ts";
 import type { Incoming } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { SecretBox } from "../store/store.ts";
 import type { MediaSource, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
-import {
-  CIPHER_OVERHEAD,
-  encryptedIntake,
-  FileDamaged,
-  fileKeys,
-  plainIntake,
-  type FileKeys,
-} from "./incoming-cipher.ts";
+import { CIPHER_OVERHEAD, encryptedIntake, FileDamaged, plainIntake } from "./incoming-cipher.ts";
 
 /** How long the phone has to store a file at WhatsApp again. */
 const REUPLOAD_MS = 10_000;
@@ -34,7 +28,7 @@ export interface IncomingFilesDeps {
 /** A message's file on disk, encrypted, proved right when it was written. */
 export interface KeptFile {
   path: string;
-  keys: FileKeys;
+  keys: MediaKeys;
   sha256: Uint8Array | null;
 }
 
@@ -130,7 +124,7 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       const name = `${deviceId}-${inboxId}`;
       const kept: KeptFile = {
         path: join(config.dataDir, INCOMING_FOLDER, name),
-        keys: fileKeys(source.key ?? box.hmac("media-in", name), source.kind),
+        keys: mediaKeys(source.key ?? box.hmac("media-in", name), source.kind),
         sha256: source.sha256,
       };
       if (await exists(kept.path)) return kept;

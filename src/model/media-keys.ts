@@ -14,7 +14,8 @@ const PURPOSES: Record<MediaKind, string> = {
 /** Bytes of the HMAC-SHA256 that follow the ciphertext. */
 export const MAC_BYTES = 10;
 
-interface MediaKeys {
+/** What one file is encrypted and decrypted with: `iv` of 16 bytes, the two keys of 32. */
+export interface MediaKeys {
   iv: Buffer;
   /** AES-256-CBC. */
   cipherKey: Buffer;

@@ -1,5 +1,6 @@
 import { sentAt, type Incoming } from "../model/messages.ts";
 import type { ChatChange, TrailEntry } from "../model/answerer.ts";
+import { MINUTE_MS } from "../model/time.ts";
 import type { ChatFacts } from "./chats.ts";
 
 /** Why a message is not answered, or not by everybody. Stands in the decision. */
@@ -27,8 +28,7 @@ interface GuardLimits {
 }
 
 /** How long a chat gets no automatic replies after it had too many. */
-const LOOP_GUARD_MUTE_MS = 10 * 60 * 1000;
-const MINUTE_MS = 60_000;
+const LOOP_GUARD_MUTE_MS = 10 * MINUTE_MS;
 
 /** What the owner's phone reports without the owner having written something. */
 const NOT_WRITTEN = new Set(["reaction", "poll_vote", "revoke", "unknown"]);

@@ -25,16 +25,29 @@ const RESTING = new Set<LinkState>(["unlinked", "logged_out", "blocked", "replac
 export class NumberRun {
   readonly phone = new Phone();
   readonly #folder = mkdtempSync(join(tmpdir(), "parley-property-"));
+  /** A commit takes the disk's time, which no turn of the loop waits for. */
+  readonly #committing = new Set<Promise<void>>();
   #store!: Store;
   #numbers!: Numbers;
 
   async start(): Promise<void> {
     const config = loadConfig({ DATA_DIR: this.#folder, LOG_LEVEL: "silent", STORE_THREAD: "off" });
-    this.#store = await openStore(
+    const store = await openStore(
       config,
       silent,
       timeWithClock(() => Date.now()),
     );
+    const commit: Store["writer"]["commit"] = (work) => {
+      const done = store.writer.commit(work);
+      const settled = done.then(
+        () => undefined,
+        () => undefined,
+      );
+      this.#committing.add(settled);
+      void settled.then(() => this.#committing.delete(settled));
+      return done;
+    };
+    this.#store = { ...store, writer: { ...store.writer, commit } };
     await this.#run();
     await this.#numbers.register(ACCOUNT, OWN);
   }
@@ -92,12 +105,20 @@ export class NumberRun {
     await this.#run();
   }
 
-  async pass(ms: number): Promise<void> {
+  async #rest(): Promise<void> {
     await rest();
+    while (this.#committing.size > 0) {
+      await Promise.all(this.#committing);
+      await rest();
+    }
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.#rest();
     const step = Math.max(500, ms / 8);
     for (let left = ms; left > 0; left -= step) {
       await vi.advanceTimersByTimeAsync(Math.min(step, left));
-      await rest();
+      await this.#rest();
     }
   }
 

@@ -8,7 +8,7 @@ import type {
   WASocket,
 } from "@whiskeysockets/baileys";
 import { pino } from "pino";
-import { afterEach, expect, vi } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { startSimulator } from "../../src/simulator/index.ts";
 import type { Simulator, SimulatorOptions } from "../../src/simulator/index.ts";
 
@@ -27,21 +27,20 @@ for (const method of ["info", "warn", "error"] as const) {
   };
 }
 
-// The waits inside the tests have limits of their own, with better messages.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const running: Simulator[] = [];
 const clients: Client[] = [];
 
 /** Starts a simulator that ends with the test; a violation that the test did not expect fails it. */
 export async function simulate(options: SimulatorOptions = {}): Promise<Simulator> {
   const simulator = await startSimulator({ controlPort: false, ...options });
+  if (running.length === 0) onTestFinished(endTest);
   running.push(simulator);
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(simulator.noiseRoot, "hex");
   return simulator;
 }
 
-afterEach(async () => {
+// Not a hook of this module, which is loaded once for all files of a worker.
+async function endTest(): Promise<void> {
   const simulators = running.splice(0);
   for (const simulator of simulators) await simulator.settle();
   for (const client of clients.splice(0)) await client.end();
@@ -49,7 +48,7 @@ afterEach(async () => {
   for (const simulator of simulators) await simulator.stop();
   // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test here
   expect(violations).toEqual([]);
-});
+}
 
 export interface Received {
   message: WAMessage;

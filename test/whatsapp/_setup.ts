@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, expect, vi } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { loadConfig } from "../../src/config.ts";
 import { createAudit, type Audit } from "../../src/audit/audit.ts";
 import { createInbox } from "../../src/inbox/inbox.ts";
@@ -24,9 +24,6 @@ import type { Statement } from "../../src/model/statement.ts";
 import { StorageUnavailable } from "../../src/store/errors.ts";
 import { joinIntakes, type Intake } from "../../src/store/intake.ts";
 
-// Conditions below have limits of their own, with better messages.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
-
 export const OWN = "31600000001";
 export const GUEST = "31600000100";
 export const silent = pino({ level: "silent" });
@@ -37,16 +34,23 @@ const simulators: Simulator[] = [];
 /** Starts a simulator; a violation that the test did not expect fails it. */
 export async function simulate(options: SimulatorOptions = {}): Promise<Simulator> {
   const simulator = await startSimulator({ controlPort: false, ...options });
+  endWithTest();
   simulators.push(simulator);
   return simulator;
 }
 
 /** Runs when the test ends, the last one first. */
 export function atEnd(step: () => Promise<void> | void): void {
+  endWithTest();
   ending.unshift(step);
 }
 
-afterEach(async () => {
+// Not a hook of this module, which is loaded once for all files of a worker.
+function endWithTest(): void {
+  if (simulators.length === 0 && ending.length === 0) onTestFinished(endTest);
+}
+
+async function endTest(): Promise<void> {
   const running = simulators.splice(0);
   for (const simulator of running) await simulator.settle();
   for (const step of ending.splice(0)) await step();
@@ -54,7 +58,7 @@ afterEach(async () => {
   for (const simulator of running) await simulator.stop();
   // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test here
   expect(violations).toEqual([]);
-});
+}
 
 /** Waits until a condition holds. @throws with `what` when it does not within the time (milliseconds) */
 export async function until<T>(
@@ -84,6 +88,7 @@ export function settings(simulator: Simulator, dataDir: string) {
 /** A folder that is removed when the test ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-whatsapp-"));
+  endWithTest();
   ending.push(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

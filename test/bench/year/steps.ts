@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { spawnSync } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { Agent, fetch as fetchPatiently } from "undici";
 import type { LibrarySimulator } from "../../../src/simulator/inside.ts";
 import { root, type BenchGateway } from "../processes.ts";
 import type { Facts } from "./data.ts";
@@ -166,13 +167,17 @@ async function metrics({ url }: BenchGateway, token: string): Promise<void> {
 }
 
 async function backup({ url }: BenchGateway, token: string, into: string): Promise<void> {
-  const answer = await fetch(`${url}/admin/backup`, {
+  // It answers when the copy is made, which takes minutes where others have the processor.
+  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const answer = await fetchPatiently(`${url}/admin/backup`, {
     method: "POST",
+    dispatcher,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: "{}",
   });
   if (!answer.ok || answer.body === null) throw new Error(`POST /admin/backup: ${answer.status}`);
   await pipeline(answer.body, createWriteStream(into));
+  await dispatcher.close();
 }
 
 /** The queue is long: its first thousand messages are enough to see what each of them costs. */

@@ -2,7 +2,7 @@ import { createCipheriv, createHash, createHmac, randomBytes } from "node:crypto
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { fileKeys } from "../../../src/media/incoming-cipher.ts";
+import { mediaKeys } from "../../../src/model/media-keys.ts";
 import { LINK_LIFE_MS } from "../../../src/media/incoming-links.ts";
 import { createReceivedMedia, type IncomingMediaDeps } from "../../../src/media/incoming.ts";
 import type { IncomingMedia } from "../../../src/model/messages.ts";
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 /** As a phone encrypts a file. */
 function encrypt(file: Buffer, kind: IncomingMedia["kind"] = "document"): Buffer {
-  const { iv, cipherKey, macKey } = fileKeys(KEY, kind);
+  const { iv, cipherKey, macKey } = mediaKeys(KEY, kind);
   const cipher = createCipheriv("aes-256-cbc", cipherKey, iv);
   const sealed = Buffer.concat([cipher.update(file), cipher.final()]);
   const mac = createHmac("sha256", macKey).update(iv).update(sealed).digest().subarray(0, 10);
