@@ -59,9 +59,14 @@ export function loseNextMessage({ sim }: World): void {
  */
 export function damageNextFor({ sim }: World, device: string, times = 1): void {
   let left = times;
-  (sim as LibrarySimulator).server.hooks.received.push((connection, node) => {
+  const { server } = sim as LibrarySimulator;
+  /** Messages name a device by its number or by its LID. */
+  const isMeant = (jid: string | undefined): boolean =>
+    jid === device ||
+    (jid !== undefined && server.world.device(jid) === (server.world.device(device) ?? null));
+  server.hooks.received.push((connection, node) => {
     if (left === 0 || node.tag !== "message" || connection.device?.label !== `${SHOP}:1`) return false;
-    const enc = ciphertextFor(node, device);
+    const enc = ciphertextFor(node, isMeant);
     if (enc === undefined) return false;
     left--;
     const content = enc.content as Uint8Array;
@@ -71,11 +76,14 @@ export function damageNextFor({ sim }: World, device: string, times = 1): void {
   });
 }
 
-function ciphertextFor(node: BinaryNode, device: string): BinaryNode | undefined {
+function ciphertextFor(
+  node: BinaryNode,
+  isMeant: (jid: string | undefined) => boolean,
+): BinaryNode | undefined {
   const direct = children(node).find(({ tag }) => tag === "enc");
-  if (direct && (node.attrs.to === device || direct.attrs.type === "skmsg")) return direct;
+  if (direct && (isMeant(node.attrs.to) || direct.attrs.type === "skmsg")) return direct;
   const copies = children(node).flatMap((part) => children(part, "to"));
-  return children(copies.find(({ attrs }) => attrs.jid === device)).find(({ tag }) => tag === "enc");
+  return children(copies.find(({ attrs }) => isMeant(attrs.jid))).find(({ tag }) => tag === "enc");
 }
 
 /** The contact has written, and the gateway has dealt with it: what is sent there now is a reply. */

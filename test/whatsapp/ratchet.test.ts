@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { Target } from "../../src/whatsapp/connection/recipients.ts";
+import type { Target } from "../../src/whatsapp/connection/targets.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } from "./_setup.ts";
 
 const forced = vi.hoisted(() => ({ replacing: false, cold: false }));

@@ -32,6 +32,7 @@ export class Population {
       edition: options.edition ?? "standard",
       addressing: "pn",
       hidesNumber: false,
+      reachableBy: "both",
       otherForms: [],
     });
     const { lid, name } = account;
@@ -57,6 +58,7 @@ export class Population {
       edition: "standard",
       addressing: options.hidesNumber ? "lid" : (options.addressing ?? "pn"),
       hidesNumber: options.hidesNumber ?? false,
+      reachableBy: options.reachableBy ?? "both",
       otherForms: options.otherForms ?? [],
     });
     const { lid, name, addressing, hidesNumber } = account;
@@ -104,7 +106,10 @@ export class Population {
     number: string,
     lid: string | undefined,
     devices: number,
-    rest: Pick<Account, "kind" | "name" | "edition" | "addressing" | "hidesNumber" | "otherForms">,
+    rest: Pick<
+      Account,
+      "kind" | "name" | "edition" | "addressing" | "hidesNumber" | "reachableBy" | "otherForms"
+    >,
   ): Account {
     if (!/^\d{5,15}$/.test(number))
       throw new Error(`"${number}" is no phone number: 5 to 15 digits, nothing else`);

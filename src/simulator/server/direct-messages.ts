@@ -104,7 +104,9 @@ function pass(needs: Needs, sender: Device, target: Device, node: BinaryNode, en
 function senderAttributes(sender: Device, node: BinaryNode): Record<string, string> {
   const { account } = sender;
   if (addressingOf(sender, node.attrs.to!) === "pn") {
-    return { from: sender.pn, sender_lid: jidOf(account.lid, LID_SERVER), addressing_mode: "pn" };
+    const lid: Record<string, string> =
+      account.reachableBy === "number" ? {} : { sender_lid: jidOf(account.lid, LID_SERVER) };
+    return { from: sender.pn, ...lid, addressing_mode: "pn" };
   }
   const shown: Record<string, string> = account.hidesNumber
     ? {}

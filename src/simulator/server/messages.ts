@@ -5,7 +5,7 @@ import type { Channels } from "./channels.ts";
 import type { DirectMessages } from "./direct-messages.ts";
 import { anyHook, firstAnswer } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
-import { isGroupJid } from "../world/jid.ts";
+import { isGroupJid, isLidJid } from "../world/jid.ts";
 import { REACHOUT_LOCKED } from "./reachout.ts";
 import type { Reachout } from "./reachout.ts";
 import { STATUS_JID } from "./status.ts";
@@ -83,7 +83,8 @@ function passOn(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome 
   const isForOne = node.attrs.device_fanout === "false" || !child(node, "participants");
   const isResend = isForOne && children(node, "enc").length > 0;
   if (isResend) return needs.direct.sendToOne(sender, node);
-  if (!needs.reachout.allows(sender.account, partner)) return { error: REACHOUT_LOCKED };
+  const isRefusedForm = partner.reachableBy === (isLidJid(to) ? "number" : "lid");
+  if (isRefusedForm || !needs.reachout.allows(sender.account, partner)) return { error: REACHOUT_LOCKED };
   needs.reachout.met(sender.account, partner);
   return needs.direct.send(sender, node);
 }

@@ -18,6 +18,9 @@ export interface NumberOptions {
   history?: HistoryOptions;
 }
 
+/** By which address somebody can be written to. */
+export type Reachable = "both" | "number" | "lid";
+
 /** Options of a contact. */
 export interface ContactOptions {
   name?: string;
@@ -29,6 +32,11 @@ export interface ContactOptions {
   devices?: number;
   /** The contact writes from its LID and the server never tells its number. Implies `addressing: 'lid'`. */
   hidesNumber?: boolean;
+  /**
+   * By which of its addresses others may write to it; by the other one they are refused with 463, as people are who have moved to
+   * LIDs. By `number` alone: nobody is told its LID. Default `both`.
+   */
+  reachableBy?: Reachable;
   /** Other forms of the number that the service takes for it when asked who has WhatsApp; no address of its own. */
   otherForms?: PhoneNumber[];
   /** Reads every message at once: a read receipt follows each delivery receipt. Default false. */

@@ -1,4 +1,5 @@
 /** Accounts, their devices, and the devices' connections: three shapes that point at one another. */
+import type { Reachable } from "../surface/accounts.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { LID_SERVER, PN_SERVER, jidOf } from "./jid.ts";
 import { StanzaQueue } from "./queue.ts";
@@ -12,6 +13,8 @@ export interface Account {
   readonly edition: "standard" | "business";
   readonly addressing: "pn" | "lid";
   readonly hidesNumber: boolean;
+  /** By which of its addresses others may write to it. It can change: people move to LIDs. */
+  reachableBy: Reachable;
   /** Numbers by which it is found when somebody asks who has WhatsApp, besides its own. */
   readonly otherForms: readonly string[];
   name: string;

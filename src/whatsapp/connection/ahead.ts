@@ -12,7 +12,8 @@ import type { AuthState } from "../signal/auth-state.ts";
 import type { Encrypted } from "../signal/encrypt.ts";
 import { withLock } from "../signal/lock.ts";
 import { plaintextsFor } from "./plaintexts.ts";
-import type { Directory, Recipients } from "./recipients.ts";
+import type { Directory } from "./recipients.ts";
+import type { Recipients } from "./targets.ts";
 
 /** Messages that are encrypted and wait to be sent; what is forgotten is encrypted once more. */
 const MOST_WAITING = 500;

@@ -1,6 +1,7 @@
 import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
 import { DAY_MS, HOUR_MS } from "../../model/time.ts";
+import type { Form } from "./targets.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
 export interface DeviceMemory {
@@ -15,6 +16,8 @@ export interface DeviceMemory {
   participantHashes: LRUCache<string, string>;
   /** Addresses of numbers that WhatsApp knows under another form, and that form. */
   otherForms: LRUCache<string, string>;
+  /** By which of two addresses somebody was reached, after WhatsApp had refused the usual one; by the address that was asked for. */
+  acceptedForms: LRUCache<string, Form>;
 }
 
 /** @param userDevices this number's part of the device lists that all numbers share */
@@ -27,6 +30,7 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     askedPhone: new LRUCache({ max: 5_000, ttl: HOUR_MS }),
     participantHashes: new LRUCache({ max: 5_000 }),
     otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
+    acceptedForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
   };
 }
 

@@ -3,13 +3,14 @@ import { failpoint } from "../../model/failpoint.ts";
 import type { Draft } from "../../model/messages.ts";
 import { baileys, reporting } from "../baileys.ts";
 import type { Composed } from "../content/compose.ts";
+import { isLid } from "../jids.ts";
 import { mediaTypeOf, stanzaTypeOf } from "../content/stanza-type.ts";
 import { encryptTogether, type Encrypted, type EncryptionDeps } from "../signal/encrypt.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
 import type { Ahead } from "./ahead.ts";
 import { plaintextsFor } from "./plaintexts.ts";
 import type { PrivacyToken } from "./privacy-tokens.ts";
-import type { Recipients, Target } from "./recipients.ts";
+import type { Recipients, Target } from "./targets.ts";
 
 /** No device of the recipient could be encrypted for. */
 export class NothingEncrypted extends Error {
@@ -37,7 +38,7 @@ export async function directMessage(
   message: { waId: string; draft: Draft; composed: Composed; token: PrivacyToken },
 ): Promise<BinaryNode> {
   const { waId, draft, composed, token } = message;
-  const { jid, theirs, own } = recipients;
+  const { jid, pn, theirs, own } = recipients;
   const encoded = baileys.proto.Message.encode(composed.message).finish();
   const attrs = encryptionAttributes(draft);
   let encrypted: (Encrypted | null)[] | null = ahead.take(waId, recipients);
@@ -56,7 +57,9 @@ export async function directMessage(
   if (report !== null) content.push(report);
   if (token.node !== null) content.push(token.node);
   if (draft.kind === "poll") content.push(POLL_META);
-  return { tag: "message", attrs: { id: waId, to: jid, type: stanzaTypeOf(draft) }, content };
+  // What WhatsApp's own clients name beside a LID whose number they know.
+  const named: Record<string, string> = isLid(jid) && pn !== null ? { peer_recipient_pn: pn } : {};
+  return { tag: "message", attrs: { id: waId, to: jid, ...named, type: stanzaTypeOf(draft) }, content };
 }
 
 /** Null when it failed: the others get the message, and this device asks for it once it hears of it. */

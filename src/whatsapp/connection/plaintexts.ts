@@ -2,7 +2,7 @@ import type { proto, WASocket } from "@whiskeysockets/baileys";
 import { deviceSent } from "../content/device-sent.ts";
 import { pad } from "../content/padding.ts";
 import type { Plaintext } from "../signal/encrypt.ts";
-import type { Recipients, Target } from "./recipients.ts";
+import type { Recipients, Target } from "./targets.ts";
 
 /**
  * What is encrypted for whom: first the own devices, which get the message wrapped, then the recipient's.

@@ -14,7 +14,8 @@ import { directMessage } from "./direct-message.ts";
 import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
-import { NOT_ON_WHATSAPP, type Directory, type Recipients, type Target } from "./recipients.ts";
+import { NOT_ON_WHATSAPP, type Directory } from "./recipients.ts";
+import type { Form, Recipients, Target } from "./targets.ts";
 import type { NotOpened, Sessions } from "./sessions.ts";
 import { isNoMember, type Groups } from "./socket-groups.ts";
 import { Unanswered } from "./unanswered.ts";
@@ -51,6 +52,8 @@ interface Ready {
   jid: string;
   /** Encrypts and writes it. Resolves when the frame is written. */
   write(message: OutgoingMessage, composed: Composed): Promise<void>;
+  /** The address of the person that is not written to; absent when there is none. */
+  otherForm?: Form;
 }
 
 /**
@@ -71,6 +74,37 @@ async function attempt(deps: SendDeps, wanted: OutgoingMessage): Promise<SendOut
   const message = { ...wanted, jid: ready.jid };
   const composed = await deps.composer.compose(message);
   if (composed.kind !== "composed") return composed;
+  const outcome = await deliver(deps, { ready, message, composed });
+  if (ready.otherForm === undefined || !isReachoutLocked(outcome)) return outcome;
+  return (await deliverByOtherForm(deps, ready.otherForm, { wanted, composed })) ?? outcome;
+}
+
+const isReachoutLocked = (outcome: SendOutcome): boolean =>
+  outcome.kind === "refused" && outcome.code === REACHOUT_LOCKED;
+
+/**
+ * WhatsApp refuses with the same error who may write to nobody new, and a message to an address that its owner has moved
+ * away from. What is refused by both addresses is refused.
+ *
+ * @returns null when that address said no more than the first one
+ */
+async function deliverByOtherForm(
+  deps: SendDeps,
+  form: Form,
+  { wanted, composed }: { wanted: OutgoingMessage; composed: Composed },
+): Promise<SendOutcome | null> {
+  const ready = await deps.time.deadline(PREPARE_MS, preparePerson(deps, wanted.jid, form), late);
+  if (ready.kind !== "ready") return ready.kind === "refused" ? null : ready;
+  const outcome = await deliver(deps, { ready, message: { ...wanted, jid: ready.jid }, composed });
+  if (outcome.kind === "sent") deps.memory.acceptedForms.set(wanted.jid, form);
+  return outcome.kind === "refused" ? null : outcome;
+}
+
+/** Writes a message and waits for its ack. */
+async function deliver(
+  deps: SendDeps,
+  { ready, message, composed }: { ready: Ready; message: OutgoingMessage; composed: Composed },
+): Promise<SendOutcome> {
   const wait = deps.acks.expect(message.waId);
   try {
     await ready.write(message, composed);
@@ -109,9 +143,9 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
   };
 }
 
-async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendOutcome> {
+async function preparePerson(deps: SendDeps, jid: string, form?: Form): Promise<Ready | SendOutcome> {
   const { socket, tokens } = deps;
-  const recipients = await deps.directory.recipientsOf(jid);
+  const recipients = await deps.directory.recipientsOf(jid, form);
   if (recipients === NOT_ON_WHATSAPP) return { kind: "refused", code: 404, reason: NOT_ON_WHATSAPP };
   const notOpened = await deps.sessions.open([...recipients.theirs, ...recipients.own]);
   const reachable = without(recipients, notOpened);
@@ -128,7 +162,13 @@ async function preparePerson(deps: SendDeps, jid: string): Promise<Ready | SendO
       await socket.sendNode(await directMessage(deps, reachable, { waId, draft, composed, token }));
       token.giveOurs();
     },
+    ...otherFormOf(recipients),
   };
+}
+
+function otherFormOf({ jid, lid, pn }: Recipients): Pick<Ready, "otherForm"> {
+  if (lid === null || pn === null) return {};
+  return { otherForm: isLid(jid) ? "number" : "lid" };
 }
 
 function without(recipients: Recipients, notOpened: NotOpened): Recipients {

@@ -4,7 +4,7 @@ import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import { askOnce } from "./ask-once.ts";
-import type { Target } from "./recipients.ts";
+import type { Target } from "./targets.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /** Errors that pass: the server could not answer now. */

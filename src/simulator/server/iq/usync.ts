@@ -35,7 +35,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
   },
   /** The user's other address. Someone who asks by LID already has it, and learns no number. */
   lid: ({ account, jid }) =>
-    isLidJid(jid) || account.hidesNumber
+    isLidJid(jid) || account.hidesNumber || account.reachableBy === "number"
       ? undefined
       : element("lid", { val: jidOf(account.lid, LID_SERVER) }),
   contact: ({ user }) => element("contact", { type: "in" }, text(child(user, "contact"))),
