@@ -21,7 +21,7 @@ import { createDecisions } from "./pipeline/decisions.ts";
 import { stopInOrder } from "./process/stop.ts";
 import { watchStalls } from "./process/stalls.ts";
 import { createErasure } from "./retention/erasure.ts";
-import { createRetention } from "./retention/retention.ts";
+import { createRetention, type Retention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
 import { createStorageCheck } from "./store/health.ts";
 import { createOnceClear } from "./store/once-clear.ts";
@@ -59,13 +59,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   const { register, remove } = withPath(numbers, path, [groups, channels, audit]);
   const { metrics, events } = observe(base, path, numbers);
   const clock = watchClock(store, log, path.onClockMoved);
-  const retention = createRetention({
-    store,
-    config,
-    log,
-    sentContent: data.sent.sentContent,
-    afterwards: audit.sweep,
-  });
+  const retention = openRetention(base, data);
   const onceClear = createOnceClear({ store, log });
   const keys = createApiKeys(store, config);
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
@@ -153,6 +147,10 @@ function loadBots({ config, log }: Base): Promise<Bots> {
       }),
     log,
   });
+}
+
+function openRetention({ store, config, log }: Base, { sent, audit }: Data): Retention {
+  return createRetention({ store, config, log, sentContent: sent.sentContent, afterwards: audit.sweep });
 }
 
 function openPath(base: Base, data: Data, bots: Bots, running: RunningBots): MessagePath {

@@ -23,6 +23,8 @@ interface TimersDeps {
   canonicalChat(deviceId: number, jid: string): Promise<string>;
   time: Pick<Time, "now" | "every">;
   onError(error: unknown): void;
+  /** What is stored of it does not open. */
+  onDropped(timer: Pick<DueTimer, "deviceId" | "botId">): void;
 }
 
 /** Runs the timers of the numbers that are open. */
@@ -93,7 +95,7 @@ export function createTimers(deps: TimersDeps): Timers {
     const { deviceId, id, body } = timer;
     if (body === null) {
       await deps.commit([{ sql: "DELETE FROM bot_timers WHERE id = ?", args: [id] }]);
-      deps.onError(new Error(`A timer of the bot "${timer.botId}" does not open; it is dropped.`));
+      deps.onDropped(timer);
       return;
     }
     const ownNumber = deps.numberOf(deviceId);

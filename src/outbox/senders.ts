@@ -101,19 +101,21 @@ interface NumberSender {
   queue: QueueLoader;
 }
 
+/** What all numbers' senders share. */
+function shared(deps: SendersDeps) {
+  const { store, config, log } = deps;
+  const reachout = createReachout(store);
+  const endings = createEndings(deps);
+  const backoff = createRateLimitBackoff(store, log);
+  const composer = createComposer({ ...deps, reachout, endings, retentionDays: config.retentionDays });
+  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
+  return { reachout, endings, backoff, ...composer, handleOutcome };
+}
+
 /** Senders of all numbers; one is made when its number first connects or has something to send. */
 export function createSenders(deps: SendersDeps): Senders {
   const { store, rows, config, log, states } = deps;
-  const reachout = createReachout(store);
-  const endings = createEndings({ ...deps, settled });
-  const backoff = createRateLimitBackoff(store, log);
-  const { compose, isExpired } = createComposer({
-    ...deps,
-    reachout,
-    endings,
-    retentionDays: config.retentionDays,
-  });
-  const handleOutcome = createOutcomeHandler({ ...deps, reachout, backoff, endings });
+  const { reachout, endings, backoff, compose, isExpired, handleOutcome } = shared({ ...deps, settled });
   const senders = new Map<number, NumberSender>();
   const abandoning = new Map<number, Promise<void>>();
   let leftBefore = new Map<number, number[]>();

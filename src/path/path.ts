@@ -167,6 +167,8 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     canonicalChat: directory.canonicalChat,
     time: store.time,
     onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
+    onDropped: ({ deviceId, botId }) =>
+      log.error({ device: deviceId, bot: botId }, "a timer of a bot does not open; it is dropped"),
   });
   return asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers });
 }

@@ -40,12 +40,15 @@ describe("texts", () => {
     expect(parseJson(body)).toEqual(expected);
   });
 
-  it.each([true, 1, "1", "true"])("quoted: %j quotes", (quoted) => {
+  it.each([true, 1, "1", "true", "yes", "On"])("quoted: %j quotes", (quoted) => {
     expect(parseJson({ text: "x", quoted }).replies).toEqual([{ kind: "text", text: "x", quoted: true }]);
   });
 
-  it.each([false, 0, "0", "yes", null, {}])("quoted: %j does not", (quoted) => {
-    expect(parseJson({ text: "x", quoted }).replies).toEqual([{ kind: "text", text: "x", quoted: false }]);
+  it.each([false, 0, "0", "no", "maybe", null, {}])("quoted: %j does not, and the text goes", (quoted) => {
+    expect(parseJson({ text: "x", quoted })).toMatchObject({
+      understood: true,
+      replies: [{ kind: "text", text: "x", quoted: false }],
+    });
   });
 
   it("a byte order mark and white space around the JSON do not count", () => {
@@ -237,7 +240,8 @@ describe("files", () => {
     ["media_type before type", { media_type: "pdf", type: "image", url }, { mediaType: "pdf" }],
     ["the first of two files", { video: { url: "http://b/" }, image: { url } }, { mediaType: "image" }],
     ["ptt only with audio", { image: { url }, ptt: true }, { mediaType: "image" }],
-    ["another ptt is ignored", { audio: { url }, ptt: "yes" }, { mediaType: "audio" }],
+    ["a ptt that is any flag", { audio: { url }, ptt: "yes" }, { mediaType: "audio", voice: true }],
+    ["another ptt is ignored", { audio: { url }, ptt: "voice" }, { mediaType: "audio" }],
     ["a line break after the link", { type: "image", url: `${url}\n` }, { mediaType: "image" }],
     ["quoted", { image: { url }, quoted: "1" }, { quoted: true }],
   ])("%s", (_what, body, expected) => {
