@@ -141,7 +141,7 @@ export function createSenders(deps: SendersDeps): Senders {
       compose,
       async handleOutcome(message, outcome) {
         const next = await handleOutcome(message, outcome);
-        if (outcome.kind === "refused") failFirstContacts(deviceId, sender.messages());
+        if (outcome.kind === "refused") failFirstContacts(deviceId, sender);
         return next;
       },
     });
@@ -162,9 +162,10 @@ export function createSenders(deps: SendersDeps): Senders {
     }
   }
 
-  function failFirstContacts(deviceId: number, messages: QueuedMessage[]): void {
+  // The list of what waits is made only then: it may be long, and every refusal comes through here.
+  function failFirstContacts(deviceId: number, { messages }: Pick<Sender, "messages">): void {
     if (!reachout.isLocked(deviceId)) return;
-    endFirstContacts(deviceId, messages).catch((error: Error) => {
+    endFirstContacts(deviceId, messages()).catch((error: Error) => {
       // Whatever is left is held back when its turn comes.
       log.warn({ err: error, device: deviceId }, "first contacts could not be looked for");
     });
@@ -176,7 +177,7 @@ export function createSenders(deps: SendersDeps): Senders {
     await queue.load();
     endExpired(sender);
     sender.wake();
-    if (reachout.isLocked(deviceId)) failFirstContacts(deviceId, sender.messages());
+    failFirstContacts(deviceId, sender);
   }
 
   function abandon(deviceId: number): Promise<void> {

@@ -202,9 +202,9 @@ async function converse(making: Making, tenant: Tenant, size: Size, count: numbe
       ),
     );
     await until(() => world.sent >= wanted);
-    // A receiver that is away for days is switched off.
+    // A receiver that is away for days is switched off, and what waits for long is given up: that part is of today.
     const days = world.receiverUp ? (DAYS - 1) / 2 : 0;
-    year.moveOn((days * DAY_MS) / (count / BATCH));
+    year.moveOn((days * DAY_MS) / ((count - size.waitingDeliveries) / BATCH));
     if (from % (BATCH * 50) === 0)
       say(`${tenant.number}: ${from + texts.length} of ${count} messages answered`);
   }
