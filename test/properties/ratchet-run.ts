@@ -146,6 +146,8 @@ export class RatchetRun {
   }
 
   async #send(from: Party, to: Party): Promise<void> {
+    // Who has not been written to yet knows nothing of the session.
+    if (from.record === null) return;
     const text = `${from.name} ${++this.tally.sent} ${"x".repeat(this.#pick(40))}`;
     const { storage, changed } = from.storage();
     const own = everyday(() => encrypt(from.record!, Buffer.from(text), from.identity.pubKey));
