@@ -231,7 +231,7 @@ export function createSenders(deps: SendersDeps): Senders {
       const found = stored.map((row, index) => toQueued(row, results[index], held, store.now()));
       const messages = found.filter((message) => message !== null);
       queue.arrived(messages);
-      failFirstContacts(deviceId, messages);
+      failFirstContacts(deviceId, { messages: () => messages });
       // Rows that were there before may or may not have been sent: the table knows.
       if (messages.length < found.length) void wake(deviceId);
     },
