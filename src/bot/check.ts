@@ -1,5 +1,6 @@
 import { findConflicts } from "./conflicts.ts";
 import { readBot } from "./define.ts";
+import { placeIn } from "./place.ts";
 import { messageOf } from "./registry.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Bot } from "./types.ts";
@@ -31,11 +32,13 @@ export async function checkBots(files: readonly BotFile[]): Promise<string[]> {
     }
     bots.set(id, { bot: null, file });
     try {
-      const { bot, warnings } = readBot(id, await open());
+      const { bot, warnings } = readBot(id, await open(), { file });
       bots.set(id, { bot, file });
       problems.push(...warnings.map((warning) => `${file}: ${warning}`));
     } catch (error) {
-      problems.push(`${file} is no bot that can be loaded: ${messageOf(error)}`);
+      const place = placeIn(error instanceof Error ? error.stack : undefined, file);
+      const where = place === null ? "" : ` (${place})`;
+      problems.push(`${file} is no bot that can be loaded: ${messageOf(error)}${where}`);
     }
   }
   const read = [...bots.values()].flatMap(({ bot }) => bot ?? []);

@@ -1,4 +1,5 @@
 import type { MediaKind, MessageType } from "../model/messages.ts";
+import { nearest } from "./place.ts";
 import type { Filter, Predicate } from "./types.ts";
 
 const TYPES: readonly MessageType[] = [
@@ -40,6 +41,12 @@ const FILTERS = new Map<Filter, Predicate>([
   ["mention", (message) => message.mentions.length > 0],
 ]);
 
+function meant(names: readonly unknown[]): string {
+  const wrong = names.find((name) => !FILTERS.has(name as Filter));
+  const near = typeof wrong === "string" ? nearest(wrong, [...FILTERS.keys()]) : null;
+  return near === null ? "" : `did you mean ${JSON.stringify(near)}? Else `;
+}
+
 /**
  * @param filter a filter, several of them, or a function of the message
  * @throws {TypeError} that names every filter when this is none of them
@@ -51,7 +58,7 @@ export function readFilter(filter: unknown): { pattern: string; filter: Predicat
   const predicates = names.map((name) => FILTERS.get(name));
   if (names.length === 0 || predicates.includes(undefined))
     throw new TypeError(
-      `b.on(${JSON.stringify(filter)}): use a function, or message types and filters of ${[...FILTERS.keys()].join(", ")}.`,
+      `b.on(${JSON.stringify(filter)}): ${meant(names)}use a function, or message types and filters of ${[...FILTERS.keys()].join(", ")}.`,
     );
   const wanted = predicates as Predicate[];
   const only = wanted[0]!;

@@ -54,7 +54,7 @@ export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
   const mounted = found.map(async ({ id, file }) => {
     const address = pathToFileURL(file).href + reading;
     const source = await readModule(id, file, () => import(/* @vite-ignore */ address));
-    return withoutFolder(source, resolve(botsDir!));
+    return { ...withoutFolder(source, resolve(botsDir!)), path: file };
   });
   const registry = createRegistry(await Promise.all([...built, ...mounted]), log, previous?.registry);
   const ids = registry.bots.map((bot) => bot.id).join(", ");

@@ -2,7 +2,7 @@ import { milliseconds, rate } from "./duration.ts";
 import { isStandardSchema } from "./standard-schema.ts";
 import type { Bot, BotChat, OnError } from "./types.ts";
 
-type Options = Omit<Bot, "id" | "routes" | "middleware" | "observers" | "dialogues">;
+type Options = Omit<Bot, "id" | "file" | "warn" | "routes" | "middleware" | "observers" | "dialogues">;
 
 const CHATS: readonly BotChat[] = ["dm", "group", "channel"];
 const LOCALE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;

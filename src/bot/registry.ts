@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { BlockedView, Blocking } from "./blocking.ts";
 import { readBot } from "./define.ts";
+import { placeIn } from "./place.ts";
 import { compareIds } from "./table.ts";
 import type { Bot, RouteKind } from "./types.ts";
 
@@ -14,6 +15,8 @@ export interface BotRecord {
   error?: string;
   /** The file could be loaded once and cannot be now: what it was then goes on. */
   kept?: true;
+  /** What in the file is not what its author may have meant, each with its place. */
+  warnings: readonly string[];
   /** It has held up the whole gateway: how often, and until when it is left out for that. */
   blocked?: BlockedView;
 }
@@ -29,6 +32,8 @@ export interface BotSource {
   id: string;
   /** For people: path of the file. */
   file: string;
+  /** Where the file lies, for places in it. */
+  path?: string | null;
   exported?: unknown;
   failure?: string;
 }
@@ -75,15 +80,17 @@ export function createRegistry(
   // Stable: of two files with one id the loaded one stands first.
   records.sort((a, b) => compareIds(a.id, b.id));
 
-  function register({ id, file, exported, failure }: BotSource): BotRecord {
+  function register({ id, file, path = null, exported, failure }: BotSource): BotRecord {
     if (failure !== undefined) return keep(id, failure);
     try {
-      const { bot, warnings } = readBot(id, exported);
+      const onLate = (warning: string): void => log.warn({ bot: id, file }, warning);
+      const { bot, warnings } = readBot(id, exported, { file: path, onLate });
       for (const warning of warnings) log.warn({ bot: id, file }, warning);
       bots.set(id, bot);
-      return recordOf(bot);
+      return recordOf(bot, warnings);
     } catch (error) {
-      return keep(id, messageOf(error));
+      const place = placeIn(error instanceof Error ? error.stack : undefined, path);
+      return keep(id, place === null ? messageOf(error) : `${messageOf(error)} (${place})`);
     }
   }
 
@@ -91,22 +98,23 @@ export function createRegistry(
     const last = previous?.bots.find((bot) => bot.id === id);
     if (last === undefined) return broken(id, error);
     bots.set(id, last);
-    return { ...recordOf(last), error, kept: true };
+    return { ...recordOf(last, []), error, kept: true };
   }
 
   return {
     bots: [...bots.values()].sort((a, b) => compareIds(a.id, b.id)),
     has: (id) => taken.has(id),
-    list: () => records.map((record) => ({ ...record, routes: [...record.routes] })),
+    list: () =>
+      records.map((record) => ({ ...record, routes: [...record.routes], warnings: [...record.warnings] })),
   };
 }
 
-function recordOf({ id, priority, enable, routes }: Bot): BotRecord {
-  return { id, priority, enable, routes: routes.map(({ kind, pattern }) => ({ kind, pattern })) };
+function recordOf({ id, priority, enable, routes }: Bot, warnings: readonly string[]): BotRecord {
+  return { id, priority, enable, routes: routes.map(({ kind, pattern }) => ({ kind, pattern })), warnings };
 }
 
 function broken(id: string, error: string): BotRecord {
-  return { id, priority: 50, enable: "bound", routes: [], error };
+  return { id, priority: 50, enable: "bound", routes: [], warnings: [], error };
 }
 
 /** An error in one line: its name and message, without the stack. */

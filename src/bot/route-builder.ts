@@ -24,14 +24,18 @@ import type {
 /** What the function of a bot adds. */
 export type Parts = Pick<Bot, "routes" | "middleware" | "observers"> & {
   dialogues: Map<string, Dialogue<never>>;
+  /** The bot is loaded: what is added now would never be asked. */
+  loaded: boolean;
+  /** Something that does not stop the bot and is not what its author meant; called while the author's code runs. */
+  warn(text: string): void;
 };
 
 const COMMAND = /^[\p{L}\p{N}_-]{1,64}$/u;
 const LONGEST_TIMER_KEY = 100;
 
 /** Parts to be filled by a bot's function. */
-export function emptyParts(): Parts {
-  return { routes: [], middleware: [], observers: [], dialogues: new Map() };
+export function emptyParts(warn: Parts["warn"]): Parts {
+  return { routes: [], middleware: [], observers: [], dialogues: new Map(), loaded: false, warn };
 }
 
 /** What `defineBot`'s function is given. Every mistake is a TypeError that names the call. */
@@ -41,11 +45,14 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
   /** One row for each word: the table shows each, and a decision names the one that was written. */
   function add(kind: RouteKind, words: unknown, handler: unknown, more: Partial<Route> = {}): void {
     const read = readHandler(kind, handler);
-    for (const [word, pattern] of readWords(kind, words))
+    for (const [word, pattern] of readWords(kind, words)) {
+      if (EXACT.has(kind) && routes.some((route) => route.kind === kind && route.word === word))
+        parts.warn(`b.${kind}(${JSON.stringify(pattern)}) is there twice: the first is asked first.`);
       routes.push({ kind, pattern, word, handler: read, ...more });
+    }
   }
 
-  return {
+  return onlyWhileLoading(parts, {
     keyword: (words: unknown, handler: unknown) => add("keyword", words, handler),
     word: (words: unknown, handler: unknown) => add("word", words, handler),
     prefix: (texts: unknown, handler: unknown) => add("prefix", texts, handler),
@@ -100,7 +107,24 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     dialogue(...dialogues: Dialogue<never>[]) {
       for (const dialogue of dialogues) addDialogue(parts, dialogue);
     },
-  } as unknown as Routes<never, never>;
+  }) as unknown as Routes<never, never>;
+}
+
+/** Kinds of which a word has one route: a second is asked only when the first passes. */
+const EXACT: ReadonlySet<RouteKind> = new Set(["keyword", "interrupt"]);
+
+/** A route that is added in a handler or after an `await` is in no table: it is said, and nothing happens. */
+function onlyWhileLoading(parts: Parts, calls: Record<string, unknown>): Record<string, unknown> {
+  const guarded = Object.entries(calls).map(([name, call]) => {
+    if (typeof call !== "function") return [name, call] as const;
+    const made = (...args: unknown[]): unknown => {
+      if (!parts.loaded) return (call as (...args: unknown[]) => unknown)(...args);
+      parts.warn(`b.${name} was called after the bot was loaded: it does nothing. Add all routes at once.`);
+      return undefined;
+    };
+    return [name, made] as const;
+  });
+  return Object.fromEntries(guarded);
 }
 
 /** @throws {TypeError} when another dialogue of this bot has its id */
@@ -112,6 +136,7 @@ export function addDialogue(parts: Parts, dialogue: Dialogue<never>): void {
     throw new TypeError(`Two dialogues have the id ${JSON.stringify(dialogue.id)}. Rename one of them.`);
   if (other !== undefined) return;
   parts.dialogues.set(dialogue.id, dialogue);
+  for (const text of (dialogue as Partial<Menu>).warnings ?? []) parts.warn(text);
   for (const next of (dialogue as Partial<Menu>).leadsTo ?? []) addDialogue(parts, next as Dialogue<never>);
 }
 

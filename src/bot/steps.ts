@@ -9,14 +9,20 @@ export interface Steps {
   run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
 }
 
-/** Steps of one bot for one message. Results of an earlier run of the same message are used again. */
+/**
+ * Steps of one bot for one message. Results of an earlier run of the same message are used again.
+ *
+ * @param onTwice told of a key that one run uses again: its work is not done a second time
+ */
 export function openSteps(
   state: Pick<BotState, "steps" | "keepStep" | "forgetSteps">,
   botId: string,
   { inboxId, deviceId }: StoredMessage,
+  onTwice: (key: string) => void,
 ): Steps {
   let known: Promise<Map<string, unknown>> | null = null;
   const inFlight = new Map<string, Promise<unknown>>();
+  const asked = new Set<string>();
 
   async function make(key: string, work: (signal: AbortSignal) => unknown, signal: AbortSignal) {
     const made = await (known ??= state.steps(inboxId, botId));
@@ -32,6 +38,8 @@ export function openSteps(
   return {
     forget: () => (known === null ? [] : [state.forgetSteps(inboxId)]),
     run<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal) {
+      if (asked.has(key)) onTwice(key);
+      asked.add(key);
       // Two at the same time under one key are one.
       const running = inFlight.get(key) ?? make(key, work, signal).finally(() => inFlight.delete(key));
       inFlight.set(key, running);

@@ -4,6 +4,7 @@ import type { ChatChange, AddressedDraft, StoredMessage } from "../model/answere
 import { DAY_MS, MINUTE_MS, SECOND_MS, type Time } from "../model/time.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Effects } from "./effects.ts";
+import { lostInJson } from "./json.ts";
 import { milliseconds } from "./duration.ts";
 import type { HandlerOutcome } from "./run.ts";
 import type { Scope } from "./scope.ts";
@@ -48,8 +49,8 @@ type Answered = Extract<HandlerOutcome, { kind: "answered" }>;
 
 /** A session that its schema refuses: the handler has failed. */
 export class SessionRefused extends Error {
-  constructor(problems: string[]) {
-    super(`The session does not fit its schema: ${problems.join("; ")}`);
+  constructor(what: string) {
+    super(`The session ${what}`);
     this.name = "SessionRefused";
   }
 }
@@ -95,6 +96,12 @@ export async function toRows(
   return { replies, statements, chat };
 }
 
+/** Also of a session that looks unchanged: what JSON does not see, it does not see change either. */
+function refuseLoss(session: unknown): void {
+  const lost = lostInJson(session);
+  if (lost !== null) throw new SessionRefused(`cannot be kept: ${lost}`);
+}
+
 async function sessionRows(
   { state, time }: ToRowsDeps,
   bot: Bot,
@@ -104,13 +111,15 @@ async function sessionRows(
   session: unknown,
 ): Promise<Statement[]> {
   const options = bot.session;
+  if (options !== null) refuseLoss(session);
   const changed = options !== null && JSON.stringify(session) !== given;
   if (!changed && locale === undefined) return [];
   let value: unknown = old?.value ?? null;
   if (changed) {
     const read = options.schema ? await validate(options.schema, session) : { value: session };
-    if ("problems" in read) throw new SessionRefused(read.problems);
+    if ("problems" in read) throw new SessionRefused(`does not fit its schema: ${read.problems.join("; ")}`);
     value = read.value;
+    refuseLoss(value);
   }
   const ttl = options?.ttl ?? null;
   return state.saveSession(deviceId, bot.id, scope, {

@@ -10,6 +10,7 @@ import { toRows, type AnswerRows, type Before, type BotMedia } from "./to-rows.t
 import type { ContextServices } from "./context.ts";
 import { fetchFor } from "./fetching.ts";
 import { translate, type Locales } from "./locales.ts";
+import { placeIn } from "./place.ts";
 import { describeError, runHandler, type HandlerOutcome, type Limits, type Work } from "./run.ts";
 import type { RunningBots } from "./running.ts";
 import { scopeOf } from "./scope.ts";
@@ -147,7 +148,11 @@ export function createTurns(deps: TurnsDeps): Turns {
     try {
       const { value, ...rest } = await before(active, stored, dialogue, stopwatch);
       found = rest;
-      steps = openSteps(state, bot.id, stored);
+      steps = openSteps(state, bot.id, stored, (key) =>
+        bot.warn(
+          `ctx.step(${JSON.stringify(key)}) was called twice for one message: the second time nothing is done.`,
+        ),
+      );
       const input = {
         bot,
         stored,
@@ -176,7 +181,9 @@ export function createTurns(deps: TurnsDeps): Turns {
       outcome = { kind: "failed", error, dropped: 0 };
     }
     if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
-    const trail = [{ ...report(outcome, by, message, botLog, limits.timeoutMs), route: label }];
+    const trail = [
+      { ...report(outcome, { by, file: bot.file }, message, botLog, limits.timeoutMs), route: label },
+    ];
     const statements = steps?.forget() ?? [];
     if (outcome.kind === "passed") return { kind: "passed", trail, statements };
     return failed(bot.onError, by, label, stored, trail, statements);
@@ -278,7 +285,7 @@ function servicesFor(
 /** Logs what a bot did wrong and gives the line of the decision; neither holds a word of the message. */
 function report(
   outcome: Exclude<HandlerOutcome, { kind: "aborted" | "answered" }>,
-  by: string,
+  { by, file }: { by: string; file: string | null },
   message: Incoming,
   botLog: () => Logger,
   timeoutMs: number,
@@ -297,5 +304,6 @@ function report(
   }
   const err = describeError(outcome.error, message.text);
   botLog().error({ err, dropped: outcome.dropped }, "the handler threw; it has said nothing");
-  return { by, outcome: "failed", detail: err.type };
+  const place = placeIn(outcome.error instanceof Error ? outcome.error.stack : undefined, file);
+  return { by, outcome: "failed", detail: place === null ? err.type : `${err.type} at ${place}` };
 }

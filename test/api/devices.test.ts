@@ -227,6 +227,7 @@ describe("/bots", () => {
       config: null,
       enable: "bound",
       routes: [{ kind: "keyword", pattern: "ping" }],
+      warnings: [],
     });
     expect((await gateway.get(path, { key })).body["data"]).toEqual(bound.body["data"]);
     expect(await gateway.put(path, { bots: [{ id: "nobody", enabled: true }] }, { key })).toMatchObject(

@@ -11,6 +11,8 @@ const bot = z
     priority: z.int(),
     enable: z.string(),
     routes: z.array(z.strictObject({ kind: z.string(), pattern: z.string() })),
+    /** What in its file is not what its author may have meant. */
+    warnings: z.array(z.string()),
     error: z.string().optional(),
     /** The file cannot be loaded now: its last good version goes on. */
     kept: z.boolean().optional(),

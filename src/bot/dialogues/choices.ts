@@ -27,6 +27,29 @@ export function shownIn({ shown }: { shown?: unknown }): Shown | null {
 export const inLanguage = (ctx: AnyContext, choices: readonly Choice[]): Choice[] =>
   choices.map(({ key, label }) => ({ key, label: ctx.t(label) }));
 
+/** @throws {TypeError} for two choices that an answer cannot tell apart */
+export function refuseDoubles(name: string, choices: readonly Choice[]): void {
+  const seen = new Map<string, string>();
+  for (const { key, label } of choices) {
+    const normal = normalise(label) ?? label;
+    const other = seen.get(normal);
+    if (other !== undefined)
+      throw new TypeError(
+        `${name}: ${JSON.stringify(other)} and ${JSON.stringify(key)} have one label, ${JSON.stringify(label)}. An answer could mean either.`,
+      );
+    seen.set(normal, key);
+  }
+}
+
+/** @throws {TypeError} for keys of an object that look like numbers, unless they are 1, 2, 3, … */
+export function refuseNumbers(name: string, keys: readonly string[]): void {
+  const numbers = keys.filter((key) => /^(?:0|[1-9]\d{0,9})$/.test(key));
+  if (numbers.length === 0 || keys.every((key, index) => key === String(index + 1))) return;
+  throw new TypeError(
+    `${name}: JavaScript puts keys that are numbers (${numbers.slice(0, 3).join(", ")}) before all others, whatever was written. Put a letter in front of them.`,
+  );
+}
+
 /** How choices are shown: numbered lines, or a poll. */
 export type Rendering = "text" | "poll";
 

@@ -2,7 +2,16 @@ import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
 import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";
-import { chosen, inLanguage, showChoices, type Choice, type Rendering, type Shown } from "./choices.ts";
+import {
+  chosen,
+  inLanguage,
+  refuseDoubles,
+  refuseNumbers,
+  showChoices,
+  type Choice,
+  type Rendering,
+  type Shown,
+} from "./choices.ts";
 
 /** The question of a field: a text (or key of `locales/*.json`), or a function of what was answered before. */
 export type Question = string | ((ctx: AnyContext, answers: Answers) => string | Promise<string>);
@@ -190,6 +199,8 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
 ): Field<Skipped<O, Key>> {
   const list = typeof choices === "function" ? null : listOf(choices);
   if (list?.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
+  if (list !== null) refuseDoubles("choice()", list);
+  if (list !== null && !Array.isArray(choices)) refuseNumbers("choice()", Object.keys(choices));
   const plain = field<Key, O>(
     question,
     options,

@@ -1,7 +1,7 @@
 import type { AnyContext, Dialogue } from "../types/context.ts";
 import type { DialogueState, Turn } from "../types/dialogue.ts";
 import type { Field, ValueOf } from "./fields.ts";
-import { shownIn, type Shown } from "./choices.ts";
+import { refuseNumbers, shownIn, type Shown } from "./choices.ts";
 import { readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** The questions of a form by key, in the order in which they are asked. */
@@ -46,6 +46,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
   const keys = Object.keys(fields);
   if (keys.length === 0) throw new TypeError(`${name} needs at least one question.`);
   if (typeof done !== "function") throw new TypeError(`${name} needs a function that gets the answers.`);
+  refuseNumbers(name, keys);
   const policy = readPolicy(name, options, "ask_again");
   const { texts } = policy;
   const fieldOf = (key: string): Field<unknown> => fields[key]!;

@@ -3,6 +3,8 @@ import type { DialogueState, Turn } from "../types/dialogue.ts";
 import {
   chosen,
   inLanguage,
+  refuseDoubles,
+  refuseNumbers,
   showChoices,
   shownIn,
   type Choice,
@@ -39,6 +41,8 @@ export interface MenuDefinition<Ctx = AnyContext> extends DialogueOptions {
 export interface Menu extends Dialogue<undefined> {
   readonly kind: "menu";
   readonly leadsTo: readonly Dialogue<undefined>[];
+  /** What its author may not have meant. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -55,6 +59,11 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
   if (choices.length === 0) throw new TypeError(`${name} needs at least one option.`);
   const nameless = choices.find(({ label }) => typeof label !== "string" || label.trim() === "");
   if (nameless) throw new TypeError(`${name}: option ${JSON.stringify(nameless.key)} has no label.`);
+  refuseDoubles(name, choices);
+  refuseNumbers(name, Object.keys(options));
+  const idle = Object.entries(options).filter(
+    ([, { run, reply, start }]) => !run && reply === undefined && !start,
+  );
   const policy = readPolicy(name, definition, "route");
   const { texts } = policy;
 
@@ -104,6 +113,10 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     kind: "menu",
     id,
     idle: policy.idle,
+    warnings: idle.map(
+      ([key]) =>
+        `${name}: option ${JSON.stringify(key)} does nothing: give it \`run\`, \`reply\` or \`start\`.`,
+    ),
     leadsTo: Object.values(options).flatMap(({ start }) => (start ? [start] : [])),
     async begin(ctx) {
       return { kind: "continue", state: await ask(ctx, { tries: 0 }) };

@@ -107,6 +107,10 @@ export interface Route {
 /** A bot whose definition was read and checked. */
 export interface Bot {
   id: string;
+  /** As it was read, for places in it; null when nobody knows. */
+  file: string | null;
+  /** Adds a warning with the place in the author's code that is running; each is said once. */
+  warn(text: string): void;
   priority: number;
   chats: readonly BotChat[];
   enable: "all" | "bound";

@@ -10,6 +10,7 @@ export interface Bot {
   routes: { kind: string; pattern: string | null }[];
   error?: string;
   kept?: boolean;
+  warnings?: string[];
 }
 
 /** Asks as an account, with a key that may do nothing but bots. */
@@ -28,10 +29,17 @@ export function answersOf({ routes, error, kept }: Bot): string {
   return kept ? `${answers} (its last good version; the file is broken: ${error})` : answers;
 }
 
-/** One line for each bot that could not be loaded. @returns whether there is one */
+/** One line for each bot that could not be loaded, and for each warning. @returns whether a bot could not be loaded */
 export function sayBroken(bots: readonly Bot[]): boolean {
   const broken = bots.filter(({ error }) => error !== undefined);
   for (const { id, error, kept } of broken)
     say(`${paint.red("✗")} ${id}: ${error}${kept ? " Its last good version goes on." : ""}`);
+  sayWarnings(bots);
   return broken.length > 0;
+}
+
+/** One line for each thing that the author of a bot may not have meant. */
+export function sayWarnings(bots: readonly Bot[]): void {
+  for (const { id, warnings = [] } of bots)
+    for (const warning of warnings) say(`${paint.yellow("!")} ${id}: ${warning}`);
 }

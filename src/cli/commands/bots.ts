@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { answersOf, asBots, sayBroken, type Bot } from "../bots/gateway-bots.ts";
+import { answersOf, asBots, sayBroken, sayWarnings, type Bot } from "../bots/gateway-bots.ts";
 import { findOperator } from "../operator.ts";
 import { paint, plainly, say } from "../plainly.ts";
 import { showNumber, showTable } from "../terminal.ts";
@@ -28,6 +28,7 @@ const list = defineCommand({
       answersOf(bot),
     ]);
     say(showTable(paint, ["BOT", "PRIORITY", "ON", "ANSWERS"], rows) || "No bot is loaded.");
+    sayWarnings(data);
   }),
 });
 

@@ -665,6 +665,7 @@ describe("bots", () => {
   const bot: BotRecord = {
     id: "menu",
     priority: 50,
+    warnings: [],
     enable: "bound",
     routes: [{ kind: "keyword", pattern: "menu" }],
   };

@@ -39,11 +39,11 @@ describe("BOTS_DIR", () => {
     });
 
     expect(registry.list()).toEqual([
-      { id: "common", priority: 50, enable: "all", routes: [keyword("a"), keyword("b")] },
-      { id: "compiled", priority: 50, enable: "all", routes: [keyword("x")] },
-      { id: "hello", priority: 50, enable: "all", routes: [keyword("hi")] },
-      { id: "pizzeria", priority: 50, enable: "all", routes: [keyword("hi")] },
-      { id: "plain", priority: 50, enable: "all", routes: [keyword("hi")] },
+      { id: "common", priority: 50, enable: "all", routes: [keyword("a"), keyword("b")], warnings: [] },
+      { id: "compiled", priority: 50, enable: "all", routes: [keyword("x")], warnings: [] },
+      { id: "hello", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [] },
+      { id: "pizzeria", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [] },
+      { id: "plain", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [] },
       {
         id: "sales/menu",
         priority: 7,
@@ -53,6 +53,7 @@ describe("BOTS_DIR", () => {
           { kind: "on", pattern: "image|video" },
           { kind: "fallback", pattern: "*" },
         ],
+        warnings: [],
       },
     ]);
   });
@@ -71,7 +72,13 @@ describe("BOTS_DIR", () => {
       "_words.mjs": `export const word = "hey"`,
     });
     expect(registry.list()).toEqual([
-      { id: "hello", priority: 50, enable: "all", routes: [{ kind: "keyword", pattern: "hey" }] },
+      {
+        id: "hello",
+        priority: 50,
+        enable: "all",
+        routes: [{ kind: "keyword", pattern: "hey" }],
+        warnings: [],
+      },
     ]);
   });
 
