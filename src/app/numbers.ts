@@ -32,6 +32,10 @@ export function openNumbers(
     },
     onGroupsChanged: groups.changed,
     onOpen: (deviceId) => void path.online(deviceId),
+    onMoved({ id, number, state, since }) {
+      const { reason = null, until = null } = numbers.why(id) ?? {};
+      return path.webhooks.notices.moved(id, { number, state, at: since, reason, until });
+    },
     onState(device) {
       observers.device(device);
       // After a ban that ends it goes on with what it had.

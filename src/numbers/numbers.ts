@@ -5,7 +5,7 @@ import { GatewayError } from "../model/errors.ts";
 import type { Cancel } from "../model/time.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
-import type { Intake } from "../store/intake.ts";
+import { NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
@@ -42,6 +42,8 @@ interface NumbersDeps {
   onOpen(deviceId: number): void;
   /** State or QR of a number changed. */
   onState?(device: DeviceRecord): void;
+  /** What telling of a number's new state takes: stored with the state. */
+  onMoved?(device: DeviceRecord): Intake;
   /** Between 0 and 1, for the jitter of reconnecting. Default `Math.random`. */
   random?(): number;
   /** Whether a person may answer when WhatsApp asks for a passkey. Default false. */
@@ -120,9 +122,10 @@ export function createNumbers(deps: NumbersDeps): Numbers {
   const registering = new Mutex();
   const leaving = new Map<string, Promise<void>>();
 
-  function save(statement: Statement): void {
+  function save(statement: Statement, told: Intake = NO_INTAKE): void {
     store.writer
-      .commit([statement])
+      .commit([statement, ...told.statements])
+      .then(([, ...results]) => told.committed(results))
       .catch((error: unknown) => log.error({ err: error }, "storing the state of a number failed"));
   }
 
@@ -136,7 +139,10 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       log,
       random: deps.random ?? Math.random,
       passkeys: deps.passkeys ?? false,
-      save: (change) => save(updateStatement(id, change)),
+      save(change) {
+        const moved = change.state !== undefined;
+        save(updateStatement(id, change), moved ? deps.onMoved?.(device) : undefined);
+      },
       changed() {
         sessions.publish(life);
         deps.onState?.(device);

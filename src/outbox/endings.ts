@@ -1,8 +1,10 @@
 import type { Logger } from "../log.ts";
 import { backoffMs } from "../model/time.ts";
+import { NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Rows, SendError } from "./rows.ts";
+import type { StateNews } from "./state-news.ts";
 import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
 
@@ -14,6 +16,8 @@ interface EndingsDeps {
   /** Somebody waits for the outcome of this message. */
   isAwaited: (message: QueuedMessage) => boolean;
   settled: (message: QueuedMessage, outcome: Settled) => void;
+  /** What telling of states takes, stored with them; null: nobody is told. */
+  tell: (news: readonly StateNews[]) => Promise<Intake> | null;
   changed: (deviceId: number, waId: string) => void;
   /** @param seconds from storing it to knowing what became of it */
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
@@ -41,10 +45,17 @@ export function createEndings(deps: EndingsDeps): Endings {
   const stopping = new AbortController();
 
   /** The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for. */
-  async function write(messages: QueuedMessage[], statement: Statement): Promise<void> {
+  async function write(
+    messages: QueuedMessage[],
+    statement: Statement,
+    news: Pick<StateNews, "times" | "error">,
+  ): Promise<void> {
     for (let failures = 1; ; failures++) {
       try {
-        await store.writer.commit([statement]);
+        const told =
+          (await deps.tell(messages.map((message) => ({ ...news, ...idsOf(message) })))) ?? NO_INTAKE;
+        const [, ...results] = await store.writer.commit([statement, ...told.statements]);
+        told.committed(results);
         for (const { deviceId, waId } of messages) deps.changed(deviceId, waId);
         return;
       } catch (error) {
@@ -60,6 +71,11 @@ export function createEndings(deps: EndingsDeps): Endings {
     deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000);
   }
 
+  const ended = (state: "failed" | "expired", error: SendError): Pick<StateNews, "times" | "error"> => ({
+    times: { [state]: store.time.now() },
+    error,
+  });
+
   return {
     async sent(message) {
       observe(message, "sent");
@@ -68,18 +84,18 @@ export function createEndings(deps: EndingsDeps): Endings {
       if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
       else {
         const times = { sent: store.time.now() };
-        await write([message], rows.reached({ ...message, state: "sent", times }));
+        await write([message], rows.reached({ ...message, state: "sent", times }), { times });
       }
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
       observe(message, "failed");
-      await write([message], rows.failed(message.id, message.attempts, error));
+      await write([message], rows.failed(message.id, message.attempts, error), ended("failed", error));
       settled(message, { state: "failed", error });
     },
     async expired(message) {
       observe(message, "expired");
-      await write([message], rows.expired(message.id, message.attempts, EXPIRED));
+      await write([message], rows.expired(message.id, message.attempts, EXPIRED), ended("expired", EXPIRED));
       settled(message, { state: "failed", error: EXPIRED });
     },
     async all(messages, state, error) {
@@ -87,10 +103,15 @@ export function createEndings(deps: EndingsDeps): Endings {
         const some = messages.slice(from, from + AT_ONCE);
         for (const message of some) observe(message, state);
         const ids = some.map(({ id }) => id);
-        await write(some, rows.allEnded(ids, state, error));
+        await write(some, rows.allEnded(ids, state, error), ended(state, error));
         for (const message of some) settled(message, { state: "failed", error });
       }
     },
     stop: () => stopping.abort(),
   };
 }
+
+const idsOf = ({ deviceId, waId }: QueuedMessage): Pick<StateNews, "deviceId" | "waId"> => ({
+  deviceId,
+  waId,
+});

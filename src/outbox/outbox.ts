@@ -12,6 +12,7 @@ import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
 import { createSenders, type MediaWait } from "./senders.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
+import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createStateCollector } from "./states.ts";
 import { createUncertainSends } from "./uncertain.ts";
 import { createSubmissions, type PlannedSend, type SendRequest, type SendResult } from "./submit.ts";
@@ -38,6 +39,8 @@ export interface OutboxDeps {
   findQuote?: (deviceId: number, chat: string, waId: string) => Promise<TextDraft["quote"] | null>;
   /** A message was stored, or is in another state; called after the commit. */
   onChange?: (deviceId: number, waId: string) => void;
+  /** Is told of states outside of the gateway; what that takes is stored with the state. */
+  listener?: StateListener;
   /** Milliseconds that an acknowledgement or a receipt may wait for others to be stored with; default 100. */
   collectMs?: number;
   /** What became of a message is known. @param seconds since it was stored */
@@ -121,7 +124,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const { connection } = connections;
   const changed = (deviceId: number, waId: string): void => deps.onChange?.(deviceId, waId);
   const uncertain = createUncertainSends(store, log);
-  const states = createStateCollector(store, rows, changed, log, deps.collectMs);
+  const { listener } = deps;
+  const tell = (news: readonly StateNews[]) => tellNews(store, listener, news);
+  const states = createStateCollector(store, rows, changed, tell, log, deps.collectMs);
   const senders = createSenders({
     store,
     rows,
@@ -130,6 +135,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     connection,
     settled: submissions.settled,
     changed,
+    tell,
+    listener,
     onOutcome: deps.onOutcome,
     refusal: deps.refusal,
     states,

@@ -1,8 +1,10 @@
 import { reachoutLocks } from "../../drizzle/schema.ts";
 import { HOUR_MS } from "../model/time.ts";
 import { boolean, defineQuery } from "../store/query.ts";
+import { NO_INTAKE } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { QueuedRow, SendError } from "./rows.ts";
+import type { StateListener } from "./state-news.ts";
 
 /**
  * WhatsApp's reach-out lock: after error 463 a number may not write to people for the first time. Asking again makes it
@@ -51,8 +53,12 @@ AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
   { known: boolean() },
 );
 
-/** Locks of all numbers in memory, with the last time of each in the database. */
-export function createReachout(store: Store): Reachout {
+/**
+ * Locks of all numbers in memory, with the last time of each in the database.
+ *
+ * @param listener is told of each lock
+ */
+export function createReachout(store: Store, listener?: StateListener): Reachout {
   const locks = new Map<number, number>();
 
   function isLocked(deviceId: number): boolean {
@@ -75,7 +81,12 @@ export function createReachout(store: Store): Reachout {
     async lock(deviceId, until = store.now() + DEFAULT_LOCK_MS) {
       // In memory first: whatever the database says, nobody new is written to.
       locks.set(deviceId, until);
-      await store.writer.commit([{ sql: LOCK, args: [deviceId, until] }]);
+      const told = (await listener?.locked(deviceId, until)) ?? NO_INTAKE;
+      const [, ...results] = await store.writer.commit([
+        { sql: LOCK, args: [deviceId, until] },
+        ...told.statements,
+      ]);
+      told.committed(results);
     },
 
     current: (deviceId) => (isLocked(deviceId) ? { until: locks.get(deviceId)!, reason: null } : null),

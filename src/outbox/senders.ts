@@ -4,6 +4,7 @@ import { devices, outbox } from "../../drizzle/schema.ts";
 import type { ResultSet, Row } from "@libsql/client";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
+import { NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { EncryptedAhead, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
@@ -17,6 +18,7 @@ import { createReachout, type ReachoutLock } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
 import type { NewRow, Rows, SendError } from "./rows.ts";
 import { createSender, type Sender } from "./sender.ts";
+import type { StateListener, StateNews } from "./state-news.ts";
 import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
 
@@ -27,6 +29,9 @@ interface SendersDeps {
   log: Logger;
   connection: (deviceId: number) => WhatsAppConnection | null;
   settled: (message: Pick<QueuedMessage, "deviceId" | "waId">, outcome: Settled) => void;
+  /** What telling of states takes, stored with them; null: nobody is told. */
+  tell: (news: readonly StateNews[]) => Promise<Intake> | null;
+  listener?: StateListener;
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
   onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
@@ -104,7 +109,7 @@ interface NumberSender {
 /** What all numbers' senders share. */
 function shared(deps: SendersDeps) {
   const { store, config, log } = deps;
-  const reachout = createReachout(store);
+  const reachout = createReachout(store, deps.listener);
   const endings = createEndings(deps);
   const backoff = createRateLimitBackoff(store, log);
   const composer = createComposer({ ...deps, reachout, endings, retentionDays: config.retentionDays });
@@ -204,7 +209,12 @@ export function createSenders(deps: SendersDeps): Senders {
     for await (const page of store.pages(QUEUED_UP_TO, after, ROWS_AT_ONCE)) {
       const queued = page.filter(({ waId }) => !states.hasLeft(deviceId, waId));
       const ids = queued.map(({ id }) => id);
-      await store.writer.commit([rows.allEnded(ids, "failed", NOT_LINKED)]);
+      const times = { failed: store.now() };
+      const news = queued.map(({ waId }) => ({ deviceId, waId, times, error: NOT_LINKED }));
+      const told = (await deps.tell(news)) ?? NO_INTAKE;
+      const ended = rows.allEnded(ids, "failed", NOT_LINKED);
+      const [, ...results] = await store.writer.commit([ended, ...told.statements]);
+      told.committed(results);
       for (const { waId } of queued) {
         settled({ deviceId, waId }, { state: "failed", error: NOT_LINKED });
         deps.changed(deviceId, waId);

@@ -1,9 +1,11 @@
 import type { Logger } from "../log.ts";
 import { SENT_STATES } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
+import { NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { MessageReceipt } from "../whatsapp/port.ts";
 import type { QueuedRow, Reached, Rows } from "./rows.ts";
+import type { StateNews } from "./state-news.ts";
 
 /**
  * Collects how far messages have come and stores it together, one statement for each message: neither an acknowledgement
@@ -34,11 +36,15 @@ interface News extends Reached {
 
 const rank = (state: Reached["state"]): number => SENT_STATES.indexOf(state);
 
-/** @param collectMs how long a state waits for others of its message; then it joins the next commit. 0: it is stored at once */
+/**
+ * @param tell      what telling of states takes, stored with them; null: nobody is told
+ * @param collectMs how long a state waits for others of its message; then it joins the next commit. 0: it is stored at once
+ */
 export function createStateCollector(
   { writer, time }: Pick<Store, "writer" | "time">,
   rows: Pick<Rows, "reached">,
   changed: (deviceId: number, waId: string) => void,
+  tell: (news: readonly StateNews[]) => Promise<Intake> | null,
   log: Logger,
   collectMs = 50,
 ): StateCollector {
@@ -90,7 +96,11 @@ export function createStateCollector(
   /** Null when they are stored; one that can never be is dropped, and holds up none of the others. */
   async function storeTogether(some: News[], commit = writer.commit): Promise<StorageUnavailable | null> {
     try {
-      await commit(some.map(rows.reached));
+      const telling = tell(some);
+      const told = telling === null ? NO_INTAKE : await telling;
+      const own = some.map(rows.reached);
+      const results = await commit([...own, ...told.statements]);
+      told.committed(results.slice(own.length));
     } catch (error) {
       if (error instanceof StorageUnavailable) return error;
       if (some.length > 1) return storeOneByOne(some);

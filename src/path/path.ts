@@ -19,6 +19,7 @@ import type { Answerer } from "../model/answerer.ts";
 import type { Time } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { createOutbox, type Outbox, type OutboxDeps } from "../outbox/outbox.ts";
+import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard, type LoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
@@ -130,7 +131,13 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
  */
 export function createMessagePath(deps: MessagePathDeps): MessagePath {
   const { store, config, log, connections, directory, observers } = deps;
-  const queues = createQueues(deps);
+  // What is sent is told of by those who come after it.
+  const listener: StateListener = {
+    listens: (deviceId) => webhooks.notices.listens(deviceId),
+    reached: (reached) => webhooks.notices.reached(reached),
+    locked: (deviceId, until) => webhooks.notices.locked(deviceId, until),
+  };
+  const queues = createQueues(deps, listener);
   const { inbox, outbox, polls } = queues;
 
   // What the guards know of a chat; they come before everybody who answers.
@@ -174,7 +181,7 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
 }
 
 /** Where messages wait until they are decided, and where what is to be sent waits until it has left. */
-function createQueues(deps: MessagePathDeps) {
+function createQueues(deps: MessagePathDeps, listener: StateListener) {
   const { store, config, log, connections, directory, observers } = deps;
   const inbox = createInbox(store, observers.received);
   const outbox = createOutbox({
@@ -185,6 +192,7 @@ function createQueues(deps: MessagePathDeps) {
     canonicalChat: directory.canonicalChat,
     refusal: directory.refusal,
     findQuote: inbox.findQuote,
+    listener,
     onChange: observers.messageChanged,
     onOutcome: observers.messageEnded,
     ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),

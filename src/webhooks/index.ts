@@ -1,6 +1,7 @@
 import { devices } from "../../drizzle/schema.ts";
 import type { Answerer } from "../model/answerer.ts";
 import { defineQuery } from "../store/query.ts";
+import type { Notices } from "./notices.ts";
 import { joinParts, type WebhooksDeps } from "./parts.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
 import { settingsOf } from "./registry.ts";
@@ -42,6 +43,8 @@ export interface Webhooks {
   holder: Answerer;
   /** The last in the pipeline's list. */
   answerer: Answerer;
+  /** Of what no message brings: how sent messages and numbers do. */
+  notices: Notices;
   get(deviceId: number): WebhookRecord | null;
   /**
    * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.
@@ -111,6 +114,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     stop,
     holder: parts.holder,
     answerer: parts.answerer,
+    notices: parts.notices,
     get(deviceId) {
       const webhook = registry.get(deviceId);
       return webhook && recordOf(webhook);

@@ -14,6 +14,7 @@ import type { EventFiles } from "./files.ts";
 import { createHolds } from "./holds.ts";
 import { createInFlight } from "./in-flight.ts";
 import { createLateReplies, type LoopGuard, type ReplyOutbox } from "./late-replies.ts";
+import { createNotices } from "./notices.ts";
 import { createRegistry } from "./registry.ts";
 import { createRetryWorker, type RetryWorker } from "./worker.ts";
 
@@ -93,8 +94,9 @@ export function joinParts(deps: WebhooksDeps) {
     inFlight,
     connection,
   });
+  const notices = createNotices({ store, registry, worker, onDelivery });
 
-  return { stopping, inFlight, registry, deliverer, holds, due, breakers, worker, holder, answerer };
+  return { stopping, inFlight, registry, deliverer, holds, due, breakers, worker, holder, answerer, notices };
 }
 
 async function checkUrl(http: Pick<SafeFetch, "check">, url: string): Promise<void> {

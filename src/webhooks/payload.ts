@@ -10,11 +10,13 @@ export const WEBHOOK_EVENTS = [
   "revoke",
   "own",
   "channel",
+  "status",
+  "device",
 ] as const;
 /** What a webhook may ask to be told of. */
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
-/** The posted JSON. The first six fields are the specified ones and stand in every event; what is absent is null. */
+/** The event of a message. The first six fields are the specified ones and stand in every event; what is absent is null. */
 export interface WebhookEvent {
   /** What a person would read, "" when there is nothing; never null. */
   message: string;
@@ -119,6 +121,6 @@ function writerOf(message: Incoming): string {
 }
 
 /** A WhatsApp id as the REST surface writes it: digits for a phone number, everything else as it is. */
-function publicAddress(id: string): string {
+export function publicAddress(id: string): string {
   return id.endsWith("@s.whatsapp.net") ? id.slice(0, id.indexOf("@")) : id;
 }

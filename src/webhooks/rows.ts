@@ -32,6 +32,7 @@ export interface Delivery {
   /** The `webhook-id`. */
   id: string;
   deviceId: number;
+  /** Message that it is about; 0: none. */
   inboxId: number;
   messageId: string;
   /** Canonical chat key. */
@@ -70,9 +71,13 @@ export interface Progress {
   nextAt: number | null;
 }
 
-/** Derived, not random: the same event has the same id when it is posted again after a crash. */
-export function deliveryId(box: SecretBox, deviceId: number, inboxId: number): string {
-  const hash = box.hmac("webhook-id", `${deviceId}:${inboxId}`).subarray(0, 16);
+/**
+ * Derived, not random: the same event has the same id when it is posted again after a crash.
+ *
+ * @param event id of the inbox row that it is about, or what makes an event about none of them this one and no other
+ */
+export function deliveryId(box: SecretBox, deviceId: number, event: number | string): string {
+  const hash = box.hmac("webhook-id", `${deviceId}:${event}`).subarray(0, 16);
   return `msg_${hash.toString("hex")}`;
 }
 

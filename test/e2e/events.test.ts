@@ -73,6 +73,34 @@ describe("GET /events", () => {
     expect(await world.gateway.get(`/messages/${last.id}`, world)).toMatchObject({ body: { data: last } });
   });
 
+  it("a webhook is told of states of messages and of the number, when it asks for them", async () => {
+    const world = await openWorld({ again: true });
+    const receiver = await startReceiver({ message: "never sent" });
+    await world.gateway.post("/devices", { device: SHOP }, world);
+    const events = ["status", "device"];
+    await world.gateway.put(`/devices/${SHOP}/webhook`, { url: receiver.url, events }, world);
+    await world.link(SHOP);
+    await world.sim.addContact(ANA, { name: "Ana" });
+    const sent = await world.gateway.post(
+      "/send-message",
+      { sender: SHOP, number: ANA, message: "Hello" },
+      world,
+    );
+    const of = (type: string) =>
+      receiver.events.map(({ body }) => body).filter((event) => event.type === type);
+    await until(() => of("status").some(({ state }) => state === "delivered"));
+    await until(() => of("device").some(({ state }) => state === "connected"));
+
+    const { id } = (sent.body as { results: { id: string }[] }).results[0]!;
+    expect(of("status").map(({ state }) => state)).toEqual(["sent", "delivered"]);
+    for (const event of of("status"))
+      expect(event).toMatchObject({ id, target_id: id, device: SHOP, from: SHOP, chat: ANA, text: "" });
+    expect(of("device").map(({ state }) => state)).toContain("linking");
+    expect(of("device").at(-1)).toMatchObject({ device: SHOP, chat: SHOP, state: "connected", error: null });
+    const told = await world.gateway.get(`/deliveries?device=${SHOP}`, world);
+    expect((told.body as { data: { type: string }[] }).data.map(({ type }) => type)).toContain("device");
+  });
+
   it("goes on after Last-Event-ID", async () => {
     const world = await openWorld({ again: true });
     await world.link(SHOP);

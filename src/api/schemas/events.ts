@@ -78,6 +78,24 @@ export const webhookEvent = z
     ...told,
     bufferImage: z.string().nullable().meta({ description: "Images up to 5 MiB: bare base64" }),
     handled_by: z.string().nullable().meta({ description: "`bot:<id>` that answered already" }),
+    type: z.enum([...MESSAGE_TYPES, "status", "device"]),
+    target_id: z.string().nullable().meta({
+      description:
+        "Message that an edit or a revoke is about; of `status` the message that was sent, as `id`",
+    }),
+    state: z
+      .string()
+      .optional()
+      .meta({ description: "Of `status` the message's new state, of `device` the number's; else absent" }),
+    reason: z.string().nullable().optional().meta({
+      description: "Of `device`: why, in a word; `reachout_locked`: no first contacts before `until`",
+    }),
+    until: isoTime().nullable().optional().meta({ description: "Of `device`: when it ends by itself" }),
+    error: z
+      .looseObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .optional()
+      .meta({ description: "Of `status`: why the message failed, as `GET /messages/{id}` says it" }),
   })
   .meta({ id: "Event" });
 
