@@ -2,8 +2,8 @@ import type { ServiceBehaviour } from "./surface/behaviour.ts";
 
 /** The service as it is; what is off here is the service of last year. */
 const DEFAULTS: ServiceBehaviour = {
-  wholePhash: false,
-  accountSync: false,
+  wholePhash: true,
+  accountSync: true,
   backlogWindows: true,
   aggregatedReceipts: true,
   secretOutsideOwnCopy: true,

@@ -33,6 +33,7 @@ import type {
   WhatsAppEvents,
   Witness,
 } from "../port.ts";
+import { forgetDevices } from "./participants.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
 import { createPasskeyLinking, type PasskeyLinking } from "../passkey/linking.ts";
@@ -252,7 +253,8 @@ function takeTurns(
 }
 
 /** Everything that listens to the socket from its first byte on, and what Baileys would do otherwise. */
-function attach(socket: WASocket, { store, events, deviceId, witness }: ConnectionDeps, parts: Parts): void {
+function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
+  const { store, events, deviceId, witness, memory } = deps;
   const { auth, receiving, stanzas, acks, retries, groups, late } = parts;
   late.clock = watchClock(socket, store);
   closeQuickly(socket, store.time);
@@ -268,6 +270,10 @@ function attach(socket: WASocket, { store, events, deviceId, witness }: Connecti
     events,
     own: receiving.own,
     now: store.now,
+    onDevicesChanged(jids) {
+      const { pn, lid } = receiving.own();
+      forgetDevices(memory, jids.length > 0 ? jids : [pn, lid]);
+    },
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   socket.ev.on("creds.update", () => auth.saveCreds());

@@ -1,6 +1,6 @@
 import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
-import { DAY_MS, HOUR_MS } from "../../model/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../model/time.ts";
 import type { Form } from "./targets.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
@@ -12,7 +12,9 @@ export interface DeviceMemory {
   placeholders: PossiblyExtendedCacheStore;
   /** Messages that the owner's phone was asked for, not to ask at every connection. */
   askedPhone: LRUCache<string, true>;
-  /** Participant hash of the last ack by chat: when it changes, somebody's device list did. */
+  /** How often device lists were dropped: an answer that was asked for before may be an old one. */
+  dropped: { times: number };
+  /** By chat: our hash of the devices that were written to, and another one that the server has answered. */
   participantHashes: LRUCache<string, string>;
   /** Addresses of numbers that WhatsApp knows under another form, and that form. */
   otherForms: LRUCache<string, string>;
@@ -28,7 +30,8 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     callOffers: createCacheStore(100, HOUR_MS),
     placeholders: createCacheStore(1_000, HOUR_MS),
     askedPhone: new LRUCache({ max: 5_000, ttl: HOUR_MS }),
-    participantHashes: new LRUCache({ max: 5_000 }),
+    dropped: { times: 0 },
+    participantHashes: new LRUCache({ max: 5_000, ttl: MINUTE_MS }),
     otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     acceptedForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
   };

@@ -62,6 +62,29 @@ export async function directMessage(
   return { tag: "message", attrs: { id: waId, to: jid, ...named, type: stanzaTypeOf(draft) }, content };
 }
 
+/** The same message for some devices alone, each in a stanza of its own: as when a device has asked for it. */
+export async function forSingleDevices(
+  { socket, encryption }: Omit<DirectMessageDeps, "ahead">,
+  recipients: Recipients,
+  { waId, draft, composed }: { waId: string; draft: Draft; composed: Composed },
+): Promise<BinaryNode[]> {
+  const { jid, own, theirs } = recipients;
+  const encoded = baileys.proto.Message.encode(composed.message).finish();
+  const attrs = encryptionAttributes(draft);
+  const plaintexts = plaintextsFor(socket, recipients, composed.message, encoded);
+  const encrypted = await encryptTogether(encryption, plaintexts);
+  return [...own, ...theirs].flatMap((target, index) => {
+    const node = nodeFor(target, encrypted[index] ?? null, attrs);
+    if (node === null) return [];
+    const content = [...(node.content as BinaryNode[])];
+    if (opensSession(node)) content.push(deviceIdentity(socket));
+    if (draft.kind === "poll") content.push(POLL_META);
+    const chat: Record<string, string> = index < own.length ? { recipient: jid } : {};
+    const head = { id: waId, to: target.jid, type: stanzaTypeOf(draft), device_fanout: "false", ...chat };
+    return [{ tag: "message", attrs: head, content }];
+  });
+}
+
 /** Null when it failed: the others get the message, and this device asks for it once it hears of it. */
 function nodeFor(
   { jid }: Target,

@@ -51,7 +51,8 @@ export function createDirectory(
     userDevices,
     otherForms,
     acceptedForms,
-  }: Pick<DeviceMemory, "userDevices" | "otherForms" | "acceptedForms">,
+    dropped,
+  }: Pick<DeviceMemory, "userDevices" | "otherForms" | "acceptedForms" | "dropped">,
   peekLid: (pnUser: string) => string | null,
 ): Directory {
   const ask = askOnce(time, "what devices somebody has", (jids) => askForDevices(socket(), jids));
@@ -65,11 +66,12 @@ export function createDirectory(
       else lists.set(jid, known);
     }
     if (unknown.length === 0) return lists;
+    const { times } = dropped;
     const answers = await ask(unknown);
     for (const jid of unknown) {
       const devices = answers.get(jid) ?? [];
       lists.set(jid, devices);
-      await userDevices.set(userOf(jid), devices);
+      if (dropped.times === times) await userDevices.set(userOf(jid), devices);
     }
     return lists;
   }
@@ -93,6 +95,7 @@ export function createDirectory(
   async function withOwn(asked: string, byLid: boolean): Promise<Recipients | null> {
     const { me } = socket().authState.creds;
     const ownAsked = withoutDevice(isLid(asked) && me?.lid ? me.lid : me?.id);
+    const { times } = dropped;
     const lists = await listsOf([...new Set([ownAsked, asked])]);
     const theirs = lists.get(asked) ?? [];
     if (theirs.length === 0) {
@@ -106,8 +109,9 @@ export function createDirectory(
     const own = { jid: ownAsked, lid: ownLid, devices: lists.get(ownAsked) ?? [] };
     const [to, from] = byLid && lid !== null ? [inLidForm(person), inLidForm(own)] : [person, own];
     // The next message is written to the LID: nobody has to be asked for it.
-    if (to !== person) await userDevices.set(userOf(to.jid), to.devices);
-    if (from !== own) await userDevices.set(userOf(from.jid), from.devices);
+    const isCurrent = dropped.times === times;
+    if (to !== person && isCurrent) await userDevices.set(userOf(to.jid), to.devices);
+    if (from !== own && isCurrent) await userDevices.set(userOf(from.jid), from.devices);
     return recipients({ ...to, pn }, from, me);
   }
 

@@ -2,17 +2,19 @@ import type { WASocket } from "@whiskeysockets/baileys";
 import { failpoint } from "../../model/failpoint.ts";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import type { Composed, Composer } from "../content/compose.ts";
-import { isChannel, isGroup, isLid, isPn, userOf } from "../jids.ts";
+import { isChannel, isGroup, isLid, isPn } from "../jids.ts";
 import type { OutgoingMessage, SendOutcome } from "../port.ts";
 import type { EncryptionDeps } from "../signal/encrypt.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
 import type { Ack, Acks } from "./acks.ts";
+import { checkGroup, checkPerson } from "./after-ack.ts";
 import type { Ahead } from "./ahead.ts";
 import { channelPost } from "./channel-post.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { directMessage } from "./direct-message.ts";
 import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
+import { forgetDevices } from "./participants.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { NOT_ON_WHATSAPP, type Directory } from "./recipients.ts";
 import type { Form, Recipients, Target } from "./targets.ts";
@@ -39,7 +41,7 @@ export interface SendDeps {
   memory: DeviceMemory;
   directory: Directory;
   sessions: Sessions;
-  groups: Pick<Groups, "cached">;
+  groups: Pick<Groups, "cached" | "forget">;
   tokens: PrivacyTokens;
   /** When WhatsApp's reach-out lock ends, milliseconds; null when it has not said. */
   lockedUntil(): number | null;
@@ -52,6 +54,10 @@ interface Ready {
   jid: string;
   /** Encrypts and writes it. Resolves when the frame is written. */
   write(message: OutgoingMessage, composed: Composed): Promise<void>;
+  /** The server has taken it, and names these devices by their hash. */
+  accepted?(message: OutgoingMessage, composed: Composed, participantHash: string | null): void;
+  /** All addresses of a person. */
+  addresses: (string | null)[];
   /** The address of the person that is not written to; absent when there is none. */
   otherForm?: Form;
 }
@@ -116,7 +122,8 @@ async function deliver(
   failpoint("before-ack");
   const ack = await wait.result;
   failpoint("after-ack");
-  return describeAck(deps, message.jid, ack);
+  if (ack.kind === "accepted") ready.accepted?.(message, composed, ack.participantHash);
+  return describeAck(deps, ready, ack);
 }
 
 async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome> {
@@ -132,13 +139,18 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
     return {
       kind: "ready",
       jid,
+      addresses: [],
       write: ({ waId, draft }, composed) => writeToGroup(socket, jid, { waId, draft, composed }),
+      // Without an answer the lists stay for the next message to find out.
+      accepted: (_message, _composed, hash) =>
+        void outsideTransactions(() => checkGroup(deps, jid, hash)).catch(() => undefined),
     };
   }
   if (!isChannel(jid)) throw new TypeError(`Nothing can be sent to ${jid.split("@")[1] ?? "this address"}.`);
   return {
     kind: "ready",
     jid,
+    addresses: [],
     write: ({ waId, draft }, composed) => socket.sendNode(channelPost(jid, { waId, draft, composed })),
   };
 }
@@ -162,6 +174,9 @@ async function preparePerson(deps: SendDeps, jid: string, form?: Form): Promise<
       await socket.sendNode(await directMessage(deps, reachable, { waId, draft, composed, token }));
       token.giveOurs();
     },
+    accepted: (message, composed, hash) =>
+      checkPerson(deps, { wanted: jid, recipients, message, composed }, hash),
+    addresses: [recipients.lid, recipients.pn],
     ...otherFormOf(recipients),
   };
 }
@@ -177,10 +192,13 @@ function without(recipients: Recipients, notOpened: NotOpened): Recipients {
   return { ...recipients, theirs: recipients.theirs.filter(open), own: recipients.own.filter(open) };
 }
 
-function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack: Ack): SendOutcome {
+function describeAck(
+  { socket, memory, lockedUntil }: SendDeps,
+  { jid, addresses }: Ready,
+  ack: Ack,
+): SendOutcome {
   switch (ack.kind) {
     case "accepted":
-      noteParticipants(memory, jid, ack.participantHash);
       return { kind: "sent" };
     case "timeout":
       return { kind: "unknown", reason: "WhatsApp has not acknowledged it in time." };
@@ -191,7 +209,7 @@ function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack
         blame: "line",
       };
     case "refused": {
-      if (ack.code === STALE_DEVICES) void memory.userDevices.del(userOf(jid));
+      if (ack.code === STALE_DEVICES) forgetDevices(memory, [jid, ...addresses]);
       if (isGroup(jid)) void forgetWhoHasOurKey(socket, jid);
       if (ack.code === RATE_OVERLIMIT) return LIMITED;
       const until = ack.code === REACHOUT_LOCKED ? lockedUntil() : null;
@@ -203,12 +221,4 @@ function describeAck({ socket, memory, lockedUntil }: SendDeps, jid: string, ack
       };
     }
   }
-}
-
-// Another hash than last time: the server knows other devices of this contact than we have written to.
-function noteParticipants(memory: DeviceMemory, jid: string, hash: string | null): void {
-  if (hash === null) return;
-  const before = memory.participantHashes.get(jid);
-  memory.participantHashes.set(jid, hash);
-  if (before !== undefined && before !== hash) void memory.userDevices.del(userOf(jid));
 }

@@ -4,6 +4,7 @@ import type { OwnIds } from "../addresses.ts";
 import { tellsOwnLeaving } from "./group-nodes.ts";
 import type { WhatsAppEvents } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
+import { childrenOf } from "../nodes.ts";
 import { readReceipts } from "./receipts.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
 import type { Groups } from "./socket-groups.ts";
@@ -22,6 +23,8 @@ interface WireDeps {
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
+  /** Somebody's devices have changed; both addresses, as far as they are named. Without any: this number's own. */
+  onDevicesChanged(jids: (string | undefined)[]): void;
   /** Somebody could not read a message of this number. */
   onRetryRequest(waId: string, jid: string): void;
 }
@@ -47,6 +50,17 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     const id = node.attrs.from ?? "";
     deps.groups.forget(id);
     deps.events.groupsChanged([id], tellsOwnLeaving(node, deps.own()) ? [id] : []);
+  });
+  on("CB:notification,type:devices", ({ attrs, content }) => {
+    const changed = Array.isArray(content) ? content.flatMap((child) => childrenOf(child)) : [];
+    deps.onDevicesChanged([
+      attrs.from,
+      attrs.lid,
+      ...changed.flatMap((one) => [one.attrs.jid, one.attrs.lid]),
+    ]);
+  });
+  on("CB:notification,type:account_sync", ({ content }) => {
+    if (Array.isArray(content) && content.some(({ tag }) => tag === "devices")) deps.onDevicesChanged([]);
   });
   on("CB:ib,,dirty", (node) => {
     const [child] = Array.isArray(node.content) ? node.content : [];
