@@ -85,7 +85,7 @@ describe("GET /docs", () => {
       expect(response!.headers()["content-security-policy"]).toMatch(/^default-src 'none'; /);
       expect(asked.filter((url) => !url.startsWith("data:"))).toEqual([`${gateway.url}/docs`]);
       expect(await page.locator("article").count()).toBe(endpoints.length);
-      expect(await page.locator("#postSendMessage pre").first().textContent()).toContain(
+      expect(await page.locator("#sendMessage pre").first().textContent()).toContain(
         `curl -X POST '${gateway.url}/send-message'`,
       );
       await page.getByRole("searchbox").fill("poll");

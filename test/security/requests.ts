@@ -26,6 +26,12 @@ const RIGHT: Record<string, unknown> = {
   channel: "120363000000000001@newsletter",
   permissions: ["keys"],
   bots: [],
+  assertion: {
+    id: "AbCdEfGhIjKlMnOpQrStUw",
+    rawId: "AbCdEfGhIjKlMnOpQrStUw",
+    type: "public-key",
+    response: { clientDataJSON: "e30", authenticatorData: "AAAA", signature: "AAAA" },
+  },
 };
 
 export const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`;

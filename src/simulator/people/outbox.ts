@@ -2,11 +2,12 @@ import type { proto } from "@whiskeysockets/baileys";
 import { type BinaryNode, element } from "../wire/nodes.ts";
 import { envelopeOf, summarize } from "./content.ts";
 import type { Directory } from "./directory.ts";
+import { readSealedEdit } from "./edits.ts";
 import { Encryption, wrapForOwnDevice } from "./encryption.ts";
 import type { Encrypted, Envelopes } from "./encryption.ts";
 import type { SentEvent } from "./events.ts";
 import type { GroupChats } from "./group-chats.ts";
-import { NUMBERS, deviceJid, isGroup, isShared, userJid } from "./jids.ts";
+import { NUMBERS, deviceJid, isGroup, isShared, ownAddress, userJid } from "./jids.ts";
 import { type PhoneState, isOwn } from "./phone-state.ts";
 
 /** How many sent messages a phone remembers, to send them again when a device asks. */
@@ -120,10 +121,20 @@ export class Outbox {
       to: attrs.to!,
       id: attrs.id!,
       ...summarize(message),
+      ...this.#ownEdit(message),
       encs: all.map(({ to, enc }) => ({ to, type: enc.attrs.type as SentEvent["encs"][number]["type"] })),
       resendOf,
     });
     this.#state.send(element("message", attrs, this.#contentOf(message, encrypted)));
+  }
+
+  /** What a sealed edit of this phone says. */
+  #ownEdit(message: proto.IMessage): { text?: string } | undefined {
+    const { address } = this.#state;
+    return (
+      readSealedEdit(this.#state, message, ownAddress(address, "s.whatsapp.net")) ??
+      readSealedEdit(this.#state, message, ownAddress(address, "lid"))
+    );
   }
 
   #contentOf(
