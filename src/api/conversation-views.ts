@@ -3,9 +3,10 @@ import type { ListedMessage } from "../conversations/records.ts";
 import { iso } from "./views.ts";
 
 /** A message in the list: what it has not is left out. */
-export const listedMessageView = ({ at, answeredBy, ...message }: ListedMessage) => ({
+export const listedMessageView = ({ at, expiresAt, answeredBy, ...message }: ListedMessage) => ({
   ...message,
   at: iso(at),
+  ...(expiresAt !== undefined && { expires_at: iso(expiresAt) }),
   ...(answeredBy !== undefined && { answered_by: answeredBy }),
 });
 

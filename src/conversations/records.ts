@@ -38,6 +38,8 @@ export interface ListedMessage {
   quoted?: { id: string; from: string; text: string };
   /** When the gateway stored it: the list is in this order. */
   at: number;
+  /** When it disappears from phones. */
+  expiresAt?: number;
   /** Of what the gateway sent. */
   state?: SentState;
   /** Who answered a message that came, or wrote one that went: `bot:<id>` or `webhook`. */

@@ -120,6 +120,7 @@ function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
       quoted: { ...message.quoted, from: shownAddress(message.quoted.from) },
     }),
     at: row.receivedAt,
+    ...(message?.expiresAt !== undefined && { expiresAt: message.expiresAt * 1000 }),
     ...(by !== null && { answeredBy: by }),
     ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: row.sender }),
   };

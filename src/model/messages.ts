@@ -62,6 +62,8 @@ export interface Incoming {
   clockAhead?: number;
   /** It waited at WhatsApp while the number was offline. */
   waited?: true;
+  /** When it disappears from phones, Unix seconds; absent: never. */
+  expiresAt?: number;
   type: MessageType;
   /** What a person would read; "" when there is nothing to read. */
   text: string;

@@ -40,6 +40,8 @@ export interface WebhookEvent {
   /** Unix seconds. */
   timestamp: number;
   type: MessageType;
+  /** When it disappears from phones, ISO 8601. */
+  expires_at: string | null;
   quoted: { id: string; from: string; text: string } | null;
   mentions: string[];
   media: WebhookMedia | null;
@@ -104,6 +106,7 @@ export function toEvent(
     from_lid: message.fromMe ? null : message.lid,
     timestamp: message.timestamp,
     type: message.type,
+    expires_at: message.expiresAt === undefined ? null : new Date(message.expiresAt * 1000).toISOString(),
     quoted: quoted && { id: quoted.id, from: publicAddress(quoted.from), text: quoted.text },
     mentions: message.mentions,
     media,

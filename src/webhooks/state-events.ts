@@ -83,6 +83,7 @@ function withoutMessage(id: string, device: string, at: number): Omit<StateEvent
     participant: null,
     from_lid: null,
     timestamp: Math.floor(at / 1000),
+    expires_at: null,
     quoted: null,
     mentions: [],
     media: null,

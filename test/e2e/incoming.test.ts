@@ -65,6 +65,7 @@ describe("the event of a message", () => {
       from_lid: (await world.sim.contact(ANA)).lid,
       timestamp: event.timestamp,
       type: "text",
+      expires_at: null,
       quoted: null,
       mentions: [],
       media: null,
@@ -76,6 +77,17 @@ describe("the event of a message", () => {
       handled_by: null,
     });
     expect(Number.isInteger(event.timestamp)).toBe(true);
+  });
+
+  it("that disappears: when, in the list of messages as well", async () => {
+    const event = await eventOf(world.sim.sendText(ANA, SHOP, "Gone in a day", { expiration: 86_400 }));
+    const at = new Date((event.timestamp + 86_400) * 1000).toISOString();
+    expect(event).toMatchObject({ text: "Gone in a day", expires_at: at });
+    const { body } = await world.gateway.get(`/messages?sender=${SHOP}&limit=5`, { key: world.key });
+    const listed = body.data.find(({ id }: { id: string }) => id === event.id);
+    expect(listed).toMatchObject({ id: event.id, expires_at: at });
+    const plain = await eventOf(world.sim.sendText(ANA, SHOP, "Stays"));
+    expect(plain.expires_at).toBeNull();
   });
 
   it("that quotes, and mentions somebody", async () => {

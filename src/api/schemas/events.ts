@@ -47,6 +47,7 @@ const told = {
   from_lid: z.string().nullable(),
   timestamp: z.int().meta({ description: "Unix seconds" }),
   type: z.enum(MESSAGE_TYPES),
+  expires_at: isoTime().nullable().meta({ description: "When the message disappears from phones" }),
   quoted: z.strictObject({ id: z.string(), from: z.string(), text: z.string() }).nullable(),
   mentions: z.array(z.string()),
   media: media.nullable(),

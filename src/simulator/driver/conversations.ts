@@ -86,6 +86,7 @@ async function send(
     id,
     device: options.device,
     mentions: options.mentions?.map(jid),
+    expiration: options.expiration,
     quoted: quoted && {
       id: quoted.id,
       participant: jid(quoted.participant ?? to),

@@ -36,6 +36,8 @@ export interface SendOptions {
 interface SendTextOptions extends SendOptions {
   /** Who is mentioned: digits or addresses. They are written the way the chat names its members. */
   mentions?: string[];
+  /** Seconds after which the message disappears. */
+  expiration?: number;
   /** An earlier message; `participant` is its author, by default the other side of the chat. */
   quoted?: { id: string; participant?: string; text?: string };
 }

@@ -56,9 +56,10 @@ function createWriting({ options: person, devices }: Parts): Writing {
     const phone = devices.phone(options.device);
     return await phone.do(async () => {
       const chat = await chatFor(person, phone, toJid(to));
+      const { expiration } = options;
       const mentions = options.mentions && (await memberJids(phone, chat, options.mentions));
       const quoted = options.quoted && { participant: chat, text: "", ...options.quoted };
-      const message = withSecret(phone, compose(content, phone.desk, { mentions, quoted }));
+      const message = withSecret(phone, compose(content, phone.desk, { mentions, quoted, expiration }));
       const id = options.id ?? phone.newMessageId();
       await phone.outbox.send(chat, id, message);
       return { id };

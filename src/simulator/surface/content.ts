@@ -71,6 +71,8 @@ export interface SendOptions {
   /** Numbers that the text or caption mentions. */
   mentions?: PhoneNumber[];
   quoted?: { id: string; participant?: Address; text?: string };
+  /** Seconds after which the message disappears. Default: it stays. */
+  expiration?: number;
   /** Seconds since 1970. Default: the simulator's clock. */
   timestamp?: number;
   pushName?: string;

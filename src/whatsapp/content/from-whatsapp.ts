@@ -39,6 +39,7 @@ export function toIncoming(
     pushName: attributes.notify ?? "",
     timestamp: secondsIn(attributes.t),
     ...(attributes.offline !== undefined && { waited: true as const }),
+    ...expiry(attributes, content),
     ...said,
     poll: poll && { id: envelope.id, ...poll },
     // The kind of a channel's post is told by its content; that it is a channel's is what counts for who gets it.
@@ -47,6 +48,12 @@ export function toIncoming(
     mentions: (context?.mentionedJid ?? []).map((jid) => mentioned(jid, own, numberOfLid)),
     raw: Buffer.from(raw).toString("base64"),
   };
+}
+
+/** WhatsApp counts from when it was written. An edit changes nothing of when its message disappears. */
+function expiry({ t }: StanzaAttributes, { context, type }: Content): Pick<Incoming, "expiresAt"> {
+  const seconds = context?.expiration ?? 0;
+  return seconds > 0 && type !== "edit" ? { expiresAt: secondsIn(t) + seconds } : {};
 }
 
 /** LID users that a message names: chat, writer, quoted writer, mentioned. */

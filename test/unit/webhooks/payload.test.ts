@@ -21,6 +21,7 @@ describe("the event of a message", () => {
       from_lid: "900@lid",
       timestamp: 1_700_000_000,
       type: "text",
+      expires_at: null,
       quoted: null,
       mentions: [],
       media: null,
@@ -31,6 +32,10 @@ describe("the event of a message", () => {
       poll: null,
       handled_by: null,
     });
+  });
+
+  it("of a message that disappears: when", () => {
+    expect(event({ expiresAt: 1_700_604_800 })).toMatchObject({ expires_at: "2023-11-21T22:13:20.000Z" });
   });
 
   it("from a writer whose number is unknown", () => {

@@ -23,6 +23,7 @@ const NOTHING = {
   pushName: "",
   participant: null,
   from_lid: null,
+  expires_at: null,
   quoted: null,
   mentions: [],
   media: null,

@@ -196,6 +196,31 @@ describe("who wrote where", () => {
   });
 });
 
+describe("a message that disappears", () => {
+  const text = (expiration: number | null) => ({
+    extendedTextMessage: { text: "soon gone", contextInfo: { expiration } },
+  });
+
+  it("says when: so many seconds after it was written, wrapped or not", () => {
+    const t = "1700000000";
+    expect(read(text(604_800), { ...DIRECT, t })).toMatchObject({ expiresAt: 1_700_604_800 });
+    const wrapped = { ephemeralMessage: { message: text(86_400) } };
+    expect(read(wrapped, { ...DIRECT, t })).toMatchObject({ text: "soon gone", expiresAt: 1_700_086_400 });
+    const poll = { pollCreationMessage: { name: "When?", contextInfo: { expiration: 60 } } };
+    expect(read(poll, { ...DIRECT, t })).toMatchObject({ expiresAt: 1_700_000_060 });
+  });
+
+  it("never, when its chat does not say so", () => {
+    for (const message of [text(0), text(null), { conversation: "stays" }])
+      expect(read(message)).not.toHaveProperty("expiresAt");
+  });
+
+  it("has an end that is a time, whatever the stanza says", () => {
+    const { expiresAt } = read(text(2 ** 32 - 1), { ...DIRECT, t: "1e400" })!;
+    expect(Number.isFinite(new Date(expiresAt! * 1000).getTime())).toBe(true);
+  });
+});
+
 const bytes = (...args: Parameters<typeof toWhatsApp>) =>
   Buffer.from(baileys.proto.Message.encode(baileys.proto.Message.fromObject(toWhatsApp(...args))).finish());
 

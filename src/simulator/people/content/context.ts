@@ -7,6 +7,8 @@ export interface Extras {
   /** Who is mentioned, as the chat names its members. */
   mentions?: string[];
   quoted?: { id: string; participant: string; text: string };
+  /** Seconds after which it disappears. */
+  expiration?: number;
 }
 
 /** What writing a message needs from the phone that writes it. */
@@ -19,9 +21,10 @@ export interface Desk {
 }
 
 /** The protobuf form of extras; undefined when there are none. */
-export function contextOf({ mentions, quoted }: Extras): proto.IContextInfo | undefined {
-  if (!mentions?.length && !quoted) return undefined;
+export function contextOf({ mentions, quoted, expiration }: Extras): proto.IContextInfo | undefined {
+  if (!mentions?.length && !quoted && !expiration) return undefined;
   const context: proto.IContextInfo = { mentionedJid: mentions ?? [] };
+  if (expiration) context.expiration = expiration;
   if (quoted) {
     context.stanzaId = quoted.id;
     context.participant = quoted.participant;
