@@ -124,6 +124,7 @@ const binding = {
   priority: 10,
   enable: "bound",
   routes: [{ kind: "keyword", pattern: "menu" }],
+  warnings: [],
   enabled: true,
   config: null,
 };
@@ -266,9 +267,13 @@ export const EXAMPLES: Record<string, Example> = {
     path: ofDevice,
     output: one("Explanation.", {
       state: "connecting",
+      reason: null,
       since: AT,
+      until: null,
       last_close: { code: 408, reason: "timed out", at: AT },
       next_retry_at: AT,
+      waiting: null,
+      reachout: null,
       advice: "The line to WhatsApp was lost; it is opened again by itself.",
     }),
   },
@@ -317,6 +322,7 @@ export const EXAMPLES: Record<string, Example> = {
       priority: 10,
       enable: "always",
       routes: [{ kind: "keyword", pattern: "menu" }],
+      warnings: [],
     }),
   },
   "GET /devices/{number}/bots": {
@@ -404,6 +410,7 @@ export const EXAMPLES: Record<string, Example> = {
       priority: 10,
       enable: "bound",
       routes: [{ kind: "keyword", pattern: "menu" }],
+      warnings: [],
     }),
   },
   "GET /health/live": { output: says("Alive.") },
