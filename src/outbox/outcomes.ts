@@ -44,7 +44,7 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     }
     if (outcome.code === REACHOUT_LOCKED) {
       await reachout
-        .lock(message.deviceId, outcome.until)
+        .lock(message.deviceId, outcome.until, outcome.lockedFor)
         .catch((error: unknown) =>
           log.error({ err: error, device: message.deviceId }, "a reach-out lock could not be stored"),
         );

@@ -14,8 +14,11 @@ export interface Reachout {
   /** Reads the locks that a restart must not forget. */
   load(): Promise<void>;
   isLocked(deviceId: number): boolean;
-  /** @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now */
-  lock(deviceId: number, until: number | undefined): Promise<void>;
+  /**
+   * @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now
+   * @param reason WhatsApp's word for it, which a restart forgets; undefined when it gave none
+   */
+  lock(deviceId: number, until: number | undefined, reason?: string): Promise<void>;
   /** The lock that holds now; null when none does. */
   current(deviceId: number): ReachoutLock | null;
   /** What to tell senders while the lock holds. */
@@ -60,6 +63,7 @@ AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
  */
 export function createReachout(store: Store, listener?: StateListener): Reachout {
   const locks = new Map<number, number>();
+  const reasons = new Map<number, string>();
 
   function isLocked(deviceId: number): boolean {
     return (locks.get(deviceId) ?? 0) > store.now();
@@ -78,9 +82,11 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
 
     isLocked,
 
-    async lock(deviceId, until = store.now() + DEFAULT_LOCK_MS) {
+    async lock(deviceId, until = store.now() + DEFAULT_LOCK_MS, reason) {
       // In memory first: whatever the database says, nobody new is written to.
       locks.set(deviceId, until);
+      if (reason === undefined) reasons.delete(deviceId);
+      else reasons.set(deviceId, reason);
       const told = (await listener?.locked(deviceId, until)) ?? NO_INTAKE;
       const [, ...results] = await store.writer.commit([
         { sql: LOCK, args: [deviceId, until] },
@@ -89,7 +95,8 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
       told.committed(results);
     },
 
-    current: (deviceId) => (isLocked(deviceId) ? { until: locks.get(deviceId)!, reason: null } : null),
+    current: (deviceId) =>
+      isLocked(deviceId) ? { until: locks.get(deviceId)!, reason: reasons.get(deviceId) ?? null } : null,
 
     error(deviceId) {
       const until = locks.get(deviceId);

@@ -100,7 +100,7 @@ export type SendOutcome =
    * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, `not_member`
    * when it is for a group that the number is not in, else a sentence for people.
    */
-  | { kind: "refused"; code: number; reason: string; until?: number };
+  | { kind: "refused"; code: number; reason: string; until?: number; lockedFor?: string };
 
 /**
  * What an attempt without an outcome says nothing against the message for: `line`, the connection or the gateway's storage;

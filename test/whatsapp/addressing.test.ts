@@ -116,9 +116,11 @@ describe("error 463", () => {
   it("by both addresses is a refusal; by the only one there is too", async () => {
     const { simulator, guest, number, writtenTo } = await setup();
     const stranger = await simulator.addContact("31600000102", { hidesNumber: true });
-    await simulator.faults.reachoutTimelock({ number: OWN, seconds: 600 });
+    await simulator.faults.reachoutTimelock({ number: OWN, seconds: 600, type: "BIZ_QUALITY" });
+    await until("the news of the lock", async () => (await simulator.pending(OWN, 1)) === 0);
 
-    expect(await number.send(GUEST, "hello", ID)).toMatchObject(REFUSED);
+    const locked = { ...REFUSED, until: expect.any(Number), lockedFor: "BIZ_QUALITY" };
+    expect(await number.send(GUEST, "hello", ID)).toMatchObject(locked);
     expect(await number.send(stranger.lid, "hello", OTHER_ID)).toMatchObject(REFUSED);
 
     expect(await writtenTo(ID)).toEqual([guest.lid, guest.jid]);

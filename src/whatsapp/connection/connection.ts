@@ -140,7 +140,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     sessions: createSessions(socket, time),
     groups: parts.groups,
     tokens: createPrivacyTokens(socket, time),
-    lockedUntil: life.lockedUntil,
+    lock: life.lock,
   };
   const { groups, hosts } = parts;
   return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life, passkey });

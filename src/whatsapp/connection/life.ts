@@ -14,6 +14,8 @@ import type { Tally } from "./tally.ts";
 
 const FIRST_QR_MS = MINUTE_MS;
 const NEXT_QR_MS = 20 * SECOND_MS;
+/** A lock that WhatsApp gives no reason for. */
+const UNNAMED_LOCK = "DEFAULT";
 /** In Baileys' words, which `numbers` knows. */
 const QR_REFS_USED_UP: Closed = { code: 408, reason: "QR refs attempts ended" };
 const SETTLE_MS = 5 * SECOND_MS;
@@ -21,7 +23,8 @@ const SETTLE_MS = 5 * SECOND_MS;
 /** One connection's life, as far as its owner may look at it. */
 export interface Life {
   isOpen(): boolean;
-  lockedUntil(): number | null;
+  /** WhatsApp's reach-out lock as it has told of it: its end in milliseconds, and its word for why; null when there is none. */
+  lock(): { until: number; reason: string | null } | null;
   close(): Promise<void>;
 }
 
@@ -50,7 +53,7 @@ export function live(context: LifeDeps): Life {
   let qrs = 0;
   let open = false;
   let closing = false;
-  let lockedUntil: number | null = null;
+  let lock: ReturnType<Life["lock"]> = null;
   // One after another, so that "linked" is told before the restart that follows it.
   let told: Promise<void> = Promise.resolve();
   const tell = (step: () => Promise<void> | void): void => {
@@ -87,8 +90,9 @@ export function live(context: LifeDeps): Life {
       events.qr(update.qr, qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS);
     }
     if (update.reachoutTimeLock) {
-      const { isActive, timeEnforcementEnds } = update.reachoutTimeLock;
-      lockedUntil = isActive ? (timeEnforcementEnds?.getTime() ?? null) : null;
+      const { isActive, timeEnforcementEnds: end, enforcementType: type } = update.reachoutTimeLock;
+      const reason = type === undefined || String(type) === UNNAMED_LOCK ? null : type;
+      lock = isActive && end !== undefined ? { until: end.getTime(), reason } : null;
     }
     if (update.isNewLogin)
       tell(async () => {
@@ -114,7 +118,7 @@ export function live(context: LifeDeps): Life {
 
   return {
     isOpen: () => open,
-    lockedUntil: () => lockedUntil,
+    lock: () => lock,
     async close() {
       closing = true;
       socket.ev.flush();

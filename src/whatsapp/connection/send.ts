@@ -13,6 +13,7 @@ import { channelPost } from "./channel-post.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { directMessage } from "./direct-message.ts";
 import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
+import type { Life } from "./life.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import { forgetDevices } from "./participants.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
@@ -43,8 +44,8 @@ export interface SendDeps {
   sessions: Sessions;
   groups: Pick<Groups, "cached" | "forget">;
   tokens: PrivacyTokens;
-  /** When WhatsApp's reach-out lock ends, milliseconds; null when it has not said. */
-  lockedUntil(): number | null;
+  /** WhatsApp's reach-out lock; null when it has told of none. */
+  lock: Life["lock"];
 }
 
 /** Everything that WhatsApp is asked for a message has been answered. */
@@ -192,11 +193,7 @@ function without(recipients: Recipients, notOpened: NotOpened): Recipients {
   return { ...recipients, theirs: recipients.theirs.filter(open), own: recipients.own.filter(open) };
 }
 
-function describeAck(
-  { socket, memory, lockedUntil }: SendDeps,
-  { jid, addresses }: Ready,
-  ack: Ack,
-): SendOutcome {
+function describeAck({ socket, memory, lock }: SendDeps, { jid, addresses }: Ready, ack: Ack): SendOutcome {
   switch (ack.kind) {
     case "accepted":
       return { kind: "sent" };
@@ -212,12 +209,13 @@ function describeAck(
       if (ack.code === STALE_DEVICES) forgetDevices(memory, [jid, ...addresses]);
       if (isGroup(jid)) void forgetWhoHasOurKey(socket, jid);
       if (ack.code === RATE_OVERLIMIT) return LIMITED;
-      const until = ack.code === REACHOUT_LOCKED ? lockedUntil() : null;
+      const { until, reason: lockedFor = null } = (ack.code === REACHOUT_LOCKED && lock()) || {};
       return {
         kind: "refused",
         code: ack.code,
         reason: `WhatsApp refused it with error ${ack.code}.`,
-        ...(until === null ? {} : { until }),
+        ...(until !== undefined && { until }),
+        ...(lockedFor !== null && { lockedFor }),
       };
     }
   }

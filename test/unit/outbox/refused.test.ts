@@ -13,7 +13,8 @@ import {
 } from "./harness.ts";
 
 const MINUTE = 60_000;
-const locked = (until?: number) => () => ({ kind: "refused", code: 463, reason: "463", until }) as const;
+const locked = (until?: number, lockedFor?: string) => () =>
+  ({ kind: "refused", code: 463, reason: "463", until, lockedFor }) as const;
 
 describe("error 463", () => {
   it("fails the message and, without asking WhatsApp, every first contact until the time that was named", async () => {
@@ -35,6 +36,20 @@ describe("error 463", () => {
     expect(third).toMatchObject({ state: "sent" });
     expect(line.sent.map((message) => message.jid)).toEqual([jid(4915001), jid(4915003)]);
     expect(await run.outbox.find(ACCOUNT, second!.id!)).toMatchObject({ state: "failed", error });
+  });
+
+  it("is told with its end and WhatsApp's word for it, as long as it lasts", async () => {
+    const clock = manualClock();
+    const run = await startRun({ clock });
+    const until = clock.now() + 5 * MINUTE;
+    await run.connect(scriptedLine(locked(until, "BIZ_QUALITY")));
+    expect(run.outbox.reachoutLock(1)).toBeNull();
+
+    await submitTo(run.outbox, [4915001], "hello");
+
+    expect(run.outbox.reachoutLock(1)).toEqual({ until, reason: "BIZ_QUALITY" });
+    await clock.advance(5 * MINUTE);
+    expect(run.outbox.reachoutLock(1)).toBeNull();
   });
 
   it("lasts an hour when WhatsApp names no time", async () => {
