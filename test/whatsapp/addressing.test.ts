@@ -127,3 +127,34 @@ describe("error 463", () => {
     expect(await writtenTo(OTHER_ID)).toEqual([stranger.lid]);
   });
 });
+
+it("a contact that demands its privacy token is given it, by its LID", async () => {
+  const { simulator, guest, number, writtenTo } = await setup({ reachableBy: "lid" });
+  const { server } = simulator as LibrarySimulator;
+  const token = Buffer.from("a token of this contact");
+  server.hooks.verdict.push((_, { attrs, content }) => {
+    const given = Array.isArray(content) ? content.find(({ tag }) => tag === "tctoken")?.content : undefined;
+    return attrs.to === guest.lid && !(given instanceof Uint8Array && token.equals(given)) ? 463 : undefined;
+  });
+  expect(await number.send(GUEST, "without", ID)).toMatchObject(REFUSED);
+
+  const attrs = { type: "trusted_contact", t: server.now() };
+  const tokens = { tag: "tokens", attrs: {}, content: [{ tag: "token", attrs, content: token }] };
+  const head = {
+    from: guest.jid,
+    sender_lid: guest.lid,
+    type: "privacy_token",
+    id: "token-1",
+    t: server.now(),
+  };
+  server.deliver(server.world.account(OWN).devices.get(1)!, {
+    tag: "notification",
+    attrs: head,
+    content: [tokens],
+  });
+  await until("the token", async () => (await simulator.pending(OWN, 1)) === 0);
+
+  expect(await number.send(GUEST, "with", OTHER_ID)).toEqual({ kind: "sent" });
+  expect(await writtenTo(OTHER_ID)).toEqual([guest.lid]);
+  await guest.waitForMessage({ text: "with" });
+});
