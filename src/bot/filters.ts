@@ -18,6 +18,7 @@ const TYPES: readonly MessageType[] = [
   "edit",
   "revoke",
   "channel",
+  "call",
   "unknown",
 ];
 const MEDIA: readonly MediaKind[] = ["image", "video", "audio", "voice", "document", "sticker"];

@@ -56,7 +56,14 @@ export interface RouteTable {
 /** Types whose text a person wrote as a message: words and expressions look at nothing else. */
 const WRITTEN: ReadonlySet<MessageType> = new Set(["text", "image", "video", "document", "channel"]);
 /** Things done to a message are no message: a thumbs-up must not get "Sorry, I did not understand". */
-const NO_FALLBACK: ReadonlySet<MessageType> = new Set(["reaction", "edit", "revoke", "poll_vote", "unknown"]);
+const NO_FALLBACK: ReadonlySet<MessageType> = new Set([
+  "reaction",
+  "edit",
+  "revoke",
+  "poll_vote",
+  "call",
+  "unknown",
+]);
 
 const KIND_ORDER: Record<RouteKind, number> = {
   interrupt: 0,

@@ -26,6 +26,7 @@ export type MessageType =
   | "edit"
   | "revoke"
   | "channel"
+  | "call"
   | "unknown";
 
 /** The message that another one answers. */

@@ -10,6 +10,7 @@ export const WEBHOOK_EVENTS = [
   "revoke",
   "own",
   "channel",
+  "call",
   "status",
   "device",
 ] as const;
@@ -75,7 +76,11 @@ export function eventName(message: Incoming): WebhookEventName | null {
   if (message.fromMe) return "own";
   if (message.chatKind === "channel" || message.type === "channel") return "channel";
   const { type } = message;
-  return type === "poll_vote" || type === "reaction" || type === "edit" || type === "revoke"
+  return type === "poll_vote" ||
+    type === "reaction" ||
+    type === "edit" ||
+    type === "revoke" ||
+    type === "call"
     ? type
     : "message";
 }

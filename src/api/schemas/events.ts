@@ -22,6 +22,7 @@ const MESSAGE_TYPES = [
   "edit",
   "revoke",
   "channel",
+  "call",
   "unknown",
 ] as const;
 

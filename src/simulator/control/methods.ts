@@ -24,6 +24,8 @@ export const PLAIN_METHODS = [
   "markRead",
   "markPlayed",
   "typing",
+  "call",
+  "endCall",
   "postStatus",
   "addChannel",
   "changeChannel",

@@ -51,6 +51,13 @@ export function createConversations(needs: Needs): ConversationMethods {
     markPlayed: async (person, messageId) => (await holder(person, messageId)).markPlayed(messageId),
     typing: async (person, to, state = "composing") =>
       population.person(person).typing(addressOf(world, to), state),
+    async call(person, to) {
+      const id = newMessageId(person);
+      await population.person(person).call(addressOf(world, to), "offer", id);
+      return { id };
+    },
+    endCall: async (person, to, callId) =>
+      population.person(person).call(addressOf(world, to), "terminate", callId),
     async postStatus(contact, content, { id = newMessageId(contact), audience } = {}) {
       const owners = [...world.accounts.values()].filter(({ kind }) => kind === "owner");
       const readers = (audience ?? owners.map(({ number }) => number)).map((to) => addressOf(world, to));

@@ -76,6 +76,8 @@ export interface SimulatedPerson {
   markRead(id: string): Promise<void>;
   markPlayed(id: string): Promise<void>;
   typing(to: string, state: TypingState): Promise<void>;
+  /** Calls somebody, or ends the call. */
+  call(to: string, step: "offer" | "terminate", callId: string): Promise<void>;
   /** Posts a status for some people, given by their addresses. */
   postStatus(content: Content, audience: string[], options?: SendOptions): Promise<{ id: string }>;
   /**

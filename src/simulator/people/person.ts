@@ -47,7 +47,10 @@ export function createPerson(
   };
 }
 
-type Writing = Pick<SimulatedPerson, "sendText" | "sendContent" | "typing" | "postStatus" | "resend">;
+type Writing = Pick<
+  SimulatedPerson,
+  "sendText" | "sendContent" | "typing" | "call" | "postStatus" | "resend"
+>;
 
 /** Messages of one's own. */
 function createWriting({ options: person, devices }: Parts): Writing {
@@ -75,6 +78,15 @@ function createWriting({ options: person, devices }: Parts): Writing {
         const chat = await chatFor(person, phone, toJid(to));
         const what = state === "recording" ? element("composing", { media: "audio" }) : element(state);
         phone.state.send(element("chatstate", { to: chat }, [what]));
+      });
+    },
+    async call(to, step, callId) {
+      await devices.wake();
+      const phone = devices.phone();
+      await phone.do(async () => {
+        const chat = await chatFor(person, phone, toJid(to));
+        const said = element(step, { "call-id": callId, "call-creator": `${person.number}@s.whatsapp.net` });
+        phone.state.send(element("call", { to: chat, id: phone.newMessageId() }, [said]));
       });
     },
     async postStatus(content, audience, options = {}) {

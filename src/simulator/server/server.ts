@@ -16,6 +16,7 @@ import { createAcks } from "./acks.ts";
 import { createBacklog, createIbs } from "./backlog.ts";
 import type { Changes } from "./changes.ts";
 import { createChannels } from "./channels.ts";
+import { createCalls } from "./calls.ts";
 import { createChatStates } from "./chat-state.ts";
 import { createCopies } from "./copies.ts";
 import { DeliveredStanzas } from "./delivered-stanzas.ts";
@@ -162,6 +163,7 @@ function createHandlers(needs: HandlerNeeds) {
     ack: createAcks(needs),
     presence: createPresences(needs),
     chatstate: createChatStates(needs),
+    call: createCalls(needs),
     ib: createIbs(needs),
   };
 }

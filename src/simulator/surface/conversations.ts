@@ -32,6 +32,10 @@ export interface ConversationMethods {
   markPlayed(person: PhoneNumber, messageId: string): Promise<void>;
   /** A person is seen writing; the other side's devices get a `chatstate` stanza. Default `composing`. */
   typing(person: PhoneNumber, to: Address, state?: TypingState): Promise<void>;
+  /** A person calls a number, whose companions are told. The call goes on until {@link endCall}. */
+  call(person: PhoneNumber, to: Address): Sent;
+  /** The caller ends a call before anybody has taken it. */
+  endCall(person: PhoneNumber, to: Address, callId: string): Promise<void>;
   /** A contact posts a status, delivered to its audience's phones and companions as from `status@broadcast`. */
   postStatus(contact: PhoneNumber, content: Content | string, options?: StatusOptions): Sent;
 }

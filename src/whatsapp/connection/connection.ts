@@ -10,6 +10,7 @@ import { createAcks, type Acks } from "./acks.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
+import { listenToCalls } from "./calls.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
 import { watchForStalls } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
@@ -275,6 +276,11 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
       forgetDevices(memory, jids.length > 0 ? jids : [pn, lid]);
     },
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
+  });
+  listenToCalls(socket, {
+    ...receiving,
+    store: (messages) => commitIntake(store.writer, events.messages(messages)),
+    onFailed: (error) => deps.log.error({ err: error, device: deviceId }, "a call could not be stored"),
   });
   socket.ev.on("creds.update", () => auth.saveCreds());
   socket.ev.on("messages.upsert", () => failpoint("after-receipt"));

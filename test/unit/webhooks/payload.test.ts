@@ -95,6 +95,7 @@ describe("the name of an event", () => {
     [{ type: "reaction" }, "reaction"],
     [{ type: "edit" }, "edit"],
     [{ type: "revoke" }, "revoke"],
+    [{ type: "call" }, "call"],
     [{ fromMe: true }, "own"],
     [{ fromMe: true, type: "reaction" }, "own"],
     [{ chatKind: "channel" }, "channel"],
