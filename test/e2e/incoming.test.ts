@@ -117,7 +117,7 @@ describe("the event of a message", () => {
     const { name: _, ...unnamed } = place;
     expect(await eventOf(world.sim.send(ANA, SHOP, { kind: "location", ...unnamed }))).toMatchObject({
       message: "Pariser Platz 1",
-      location: { ...unnamed, name: "" },
+      location: { ...unnamed, name: null },
     });
   });
 

@@ -26,13 +26,13 @@ function encsOf(node: BinaryNode): BinaryNode[] {
 }
 
 /** Damages the copy for one phone in the next message of the shop. */
-function damageNextFor(world: World, jid: string): void {
+function damageNextFor(world: World, ...jids: string[]): void {
   let isDone = false;
   (world.sim as LibrarySimulator).server.hooks.received.push((connection, node) => {
     if (isDone || node.tag !== "message" || connection.device?.label !== `${SHOP}:1`) return false;
     isDone = true;
     const copies = children(node).flatMap((part) => children(part, "to"));
-    const [enc] = encsOf(copies.find(({ attrs }) => attrs.jid === jid)!);
+    const [enc] = encsOf(copies.find(({ attrs }) => jids.includes(attrs.jid!))!);
     const content = enc!.content as Uint8Array;
     content[content.length - 10]! ^= 1;
     return false;
@@ -44,7 +44,7 @@ it("a phone that could not read a file's message gets the same again, also from 
   const file = png(40, 40);
   const host = await startFileHost({ "/a.png": file });
   await world.sim.faults.holdDeliveries({ number: SHOP });
-  damageNextFor(world, `${ANA}@s.whatsapp.net`);
+  damageNextFor(world, `${ANA}@s.whatsapp.net`, (await world.sim.contact(ANA)).lid);
   const answer = await send(world, { media_type: "image", url: host.url("/a.png"), caption: "Look" });
   expect(answer.body).toMatchObject({ state: "sent" });
   const id: string = answer.body["id"];

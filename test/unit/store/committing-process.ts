@@ -22,7 +22,19 @@ async function lane(): Promise<void> {
       })),
     );
     // A write that returns has reached the pipe, whatever happens to this process next.
-    writeSync(1, `${number}\n`);
+    await print(`${number}\n`);
+  }
+}
+
+/** A pipe that nobody has emptied yet takes nothing for a moment. */
+async function print(line: string): Promise<void> {
+  for (;;) {
+    try {
+      return void writeSync(1, line);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      await new Promise(setImmediate);
+    }
   }
 }
 
