@@ -53,6 +53,8 @@ describe("a call", () => {
     expect(call).toMatchObject({ id, type: "call", text: "", number: GUEST, chatKind: "dm", fromMe: false });
     expect(number.received.filter(({ type }) => type === "call")).toHaveLength(1);
     expect(Math.abs(call.timestamp - Date.now() / 1000)).toBeLessThan(60);
+    await until("acks of the calls", async () => (await simulator.pending(OWN)) === 0);
+    expect(await simulator.violations()).toEqual([]);
   });
 });
 
