@@ -152,15 +152,14 @@ describe("the loss audit", () => {
     await gateway.stop();
     await sim.sendText(ANA, SHOP, "ping");
     await sim.sendText(ANA, SHOP, "ping");
-    // Announced on the first connection, and gone before the second.
+    // Announced on the first connection, and gone before the second. What is held back is not announced by itself.
     await sim.faults.holdDeliveries({ number: SHOP });
     await gateway.restart();
     await world.online(SHOP, 60_000);
-    await until(async () => (await audit()).awaited === 2, 60_000);
-    expect((await audit()).connections[0]).toMatchObject({ announced: 2, arrived: 0 });
+    expect((await audit()).connections[0]).toMatchObject({ arrived: 0 });
     await gateway.stop();
     await sim.faults.releaseDeliveries({ number: SHOP });
-    await change("update connections set announced = 5 where announced = 2");
+    await change("update connections set announced = 5 where id = (select max(id) from connections)");
     await gateway.restart();
     await world.online(SHOP, 60_000);
 
