@@ -72,6 +72,8 @@ export function createLogger(config: Config, target?: LogTarget): Logger {
       base: null,
       timestamp: isoTime,
       formatters: { log: withoutErrors },
+      // pino's own would give what has a message the name of its class instead of the error's.
+      serializers: { err: (shown: unknown) => shown },
       hooks: { logMethod: withoutMessageOfError },
     },
     stream,

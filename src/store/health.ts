@@ -13,6 +13,8 @@ export function createStorageCheck(store: Store, dataDir: string): () => Promise
   let last: { at: number; found: Promise<StorageHealth> } | null = null;
   return () => {
     const now = store.time.monotonic();
+    // What has shown itself damaged since needs no further try.
+    if (store.state === "damaged") return Promise.resolve({ database: false, disk: true });
     if (last === null || now - last.at >= AT_MOST_EVERY_MS)
       last = { at: now, found: checkStorage(store, dataDir) };
     return last.found;

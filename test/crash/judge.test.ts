@@ -80,7 +80,7 @@ it.each([
   ["a message without an inbox row", `DELETE FROM inbox WHERE id = ${LAST}`, { lost: 1 }],
   [
     "a message with two inbox rows",
-    `DROP INDEX inbox_message; INSERT INTO inbox SELECT 99, device_id, chat, sender, wa_id, from_me, type, state, timestamp, received_at, body FROM inbox WHERE id = ${LAST}`,
+    `DROP INDEX inbox_message; INSERT INTO inbox (id, device_id, chat, sender, wa_id, from_me, type, state, timestamp, received_at, body) SELECT 99, device_id, chat, sender, wa_id, from_me, type, state, timestamp, received_at, body FROM inbox WHERE id = ${LAST}`,
     { duplicated: 1 },
   ],
   ["a message without its reply", `UPDATE outbox SET inbox_id = NULL WHERE inbox_id = ${LAST}`, { lost: 1 }],

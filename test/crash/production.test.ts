@@ -32,7 +32,7 @@ async function productionBuild(): Promise<string> {
 
 function namesIn(folder: string): string[] {
   const text = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".mjs"))
+    .filter((entry) => entry.isFile() && /\.[cm]?js$/.test(entry.name))
     .filter(({ parentPath }) => !parentPath.includes("node_modules"))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
     .join("\n");

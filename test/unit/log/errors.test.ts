@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { BotLog } from "../../../src/bot/types/context.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { createLogger, type Logger } from "../../../src/log.ts";
+import { LoggedError } from "../../../src/model/logged-error.ts";
 
 function capture() {
   const lines: string[] = [];
@@ -131,4 +132,10 @@ describe("an address in the log", () => {
     expect(text()).not.toContain("s3cr3tqueryvalue");
     expect(text()).toContain("https://crm.example.com/hook?[redacted]");
   });
+});
+
+it("an error that is logged with a message of its own keeps its name", () => {
+  const { log, record } = capture();
+  log.error({ err: new LoggedError(new RangeError("deep"), { message: "said" }) }, "failed");
+  expect(record().err).toMatchObject({ type: "RangeError", message: "said" });
 });
