@@ -2,7 +2,10 @@
 const LONGEST_TYPE = 256;
 const LONGEST_CHARSET = 40;
 
-/** What byte order marks say goes before what a header says: https://encoding.spec.whatwg.org/#decode */
+/**
+ * What a byte order mark says. That of UTF-8 goes before a header; those of UTF-16 count where the header names UTF-16: the contract with
+ * webhooks is UTF-8 for what names nothing.
+ */
 const MARKS: [number[], string][] = [
   [[0xef, 0xbb, 0xbf], "utf-8"],
   [[0xfe, 0xff], "utf-16be"],
@@ -26,7 +29,8 @@ const WINDOWS_1252 = Uint16Array.from({ length: 256 }, (_, byte) =>
  */
 export function textOfAnswer(body: Uint8Array, type: string | null): AnswerText {
   const marked = MARKS.find(([mark]) => mark.every((byte, at) => body[at] === byte))?.[1];
-  const charset = marked ?? charsetOf(type);
+  const named = charsetOf(type);
+  const charset = marked === "utf-8" || named.startsWith("utf-16") ? (marked ?? named) : named;
   let decoder: TextDecoder;
   try {
     decoder = new TextDecoder(charset, { fatal: true });

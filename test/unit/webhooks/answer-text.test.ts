@@ -18,9 +18,9 @@ describe("a webhook's answer", () => {
     ["UTF-16, little end first", "application/json; charset=utf-16", Buffer.from(CAFE, "utf16le")],
     ["UTF-16, big end first", "application/json; charset=utf-16be", utf16be(CAFE)],
     [
-      "UTF-16 with a mark, which goes before the header",
-      "application/json; charset=utf-8",
-      Buffer.from(`\uFEFF${CAFE}`, "utf16le"),
+      "UTF-16 whose mark says that the big end comes first",
+      "application/json; charset=utf-16",
+      utf16be(`\uFEFF${CAFE}`),
     ],
     [
       "UTF-8 with a mark, which goes before the header",
