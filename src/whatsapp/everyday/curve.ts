@@ -1,11 +1,6 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  diffieHellman,
-  generateKeyPairSync,
-  type KeyObject,
-} from "node:crypto";
+import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { newX25519Pair } from "../x25519.ts";
 
 /** An X25519 pair as session records hold it, base64: the public key with its type byte in front. */
 export interface StoredKeyPair {
@@ -28,15 +23,12 @@ const kept = new LRUCache<string, KeyObject>({ max: KEPT });
 
 /** A fresh pair. */
 export function newKeyPair(): StoredKeyPair {
-  const { privateKey } = generateKeyPairSync("x25519");
-  const { d, x } = privateKey.export({ format: "jwk" });
-  const publicKey = Buffer.concat([Uint8Array.of(KEY_TYPE), Buffer.from(x!, "base64url")]);
-  const pair = {
+  const { d, x } = newX25519Pair();
+  const publicKey = Buffer.concat([Uint8Array.of(KEY_TYPE), Buffer.from(x, "base64url")]);
+  return {
     pubKey: publicKey.toString("base64"),
-    privKey: Buffer.from(d!, "base64url").toString("base64"),
+    privKey: Buffer.from(d, "base64url").toString("base64"),
   };
-  kept.set(pair.pubKey, privateKey);
-  return pair;
 }
 
 /** The pair is used no more: nobody keeps it in memory either. */

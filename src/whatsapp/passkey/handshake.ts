@@ -5,12 +5,13 @@ import {
   createHmac,
   createPublicKey,
   diffieHellman,
-  generateKeyPairSync,
+  createPrivateKey,
   hkdfSync,
   randomBytes,
   type KeyObject,
 } from "node:crypto";
 import { baileys } from "../baileys.ts";
+import { newX25519Pair } from "../x25519.ts";
 
 const HANDOFF_INFO = "shortcake-passkey-handoff-v1";
 const REQUEST_INFO = "Pairing Information Encryption Key";
@@ -50,11 +51,12 @@ export const handoffProof = (key: Uint8Array, payload: Uint8Array): Uint8Array =
 
 /** Makes the ephemeral identity of one attempt. @param ref as WhatsApp gave it @param deviceType `DeviceProps.PlatformType` */
 export function makePrologue(ref: string, deviceType: number): Prologue {
-  const { publicKey, privateKey } = generateKeyPairSync("x25519");
+  const { d, x } = newX25519Pair();
+  const privateKey = createPrivateKey({ key: { kty: "OKP", crv: "X25519", d, x }, format: "jwk" });
   const nonce = randomBytes(KEY_BYTES);
   const { CompanionEphemeralIdentity, ProloguePayload } = baileys.proto;
   const companionEphemeralIdentity = CompanionEphemeralIdentity.encode({
-    publicKey: rawKey(publicKey),
+    publicKey: Buffer.from(x, "base64url"),
     deviceType,
     ref,
   }).finish();
@@ -101,9 +103,6 @@ export function sealPairingRequest(
 
 const keyOf = (raw: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.concat([X25519_SPKI, raw]), format: "der", type: "spki" });
-
-const rawKey = (key: KeyObject): Uint8Array =>
-  key.export({ format: "der", type: "spki" }).subarray(X25519_SPKI.length);
 
 function sha256(...parts: Uint8Array[]): Buffer {
   const hash = createHash("sha256");

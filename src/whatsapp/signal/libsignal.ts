@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import {
   type SessionCipherClass,
   type WhisperMessageType,
 } from "./libsignal-decrypt.ts";
+import { newX25519Pair } from "../x25519.ts";
 
 /** The parts of `whatsapp-rust-bridge` that stand in for libsignal's slow ones. */
 interface RustCurve {
@@ -128,14 +128,8 @@ function patchCurve(curve: LibsignalCurve, rust: RustCurve): void {
   curve.calculateAgreement = (publicKey, privateKey) =>
     Buffer.from(rust.calculateAgreement(withKeyType(publicKey), privateKey));
   curve.generateKeyPair = () => {
-    const { privateKey } = generateKeyPairSync("x25519", {
-      publicKeyEncoding: { format: "jwk" },
-      privateKeyEncoding: { format: "jwk" },
-    } as never) as unknown as { privateKey: { d: string; x: string } };
-    return {
-      privKey: Buffer.from(privateKey.d, "base64url"),
-      pubKey: withKeyType(Buffer.from(privateKey.x, "base64url")),
-    };
+    const { d, x } = newX25519Pair();
+    return { privKey: Buffer.from(d, "base64url"), pubKey: withKeyType(Buffer.from(x, "base64url")) };
   };
 }
 
