@@ -150,11 +150,12 @@ describe("damage that shows while it runs", () => {
       const refused = await send(world, BEN, "refused");
       expect(refused).toMatchObject({ status: 503, body: { errors: { code: "UNAVAILABLE" } } });
       expect(refused.body["message"]).toContain("damaged");
+      await until(async () => (await gateway.get("/health/ready")).body["checks"].database === false);
       expect((await gateway.get("/health/ready")).body).toMatchObject({
         status: false,
         checks: { database: false },
       });
-      expect(await sim.pending(SHOP)).toBe(1);
+      await until(async () => (await sim.pending(SHOP)) === 1);
       expect(gateway.output().match(/is damaged: nothing is received/g)).toHaveLength(1);
     },
   );
