@@ -70,7 +70,7 @@ interface Address {
 
 /** Beyond it a request is read in as many turns as it has parts. */
 const AT_ONCE_BYTES = 32_768;
-const LARGE_AT_ONCE = 16;
+const LARGE_AT_ONCE = 2;
 const NOTHING_CAME = { unfinished: 0, lineEnded: false, headerBytes: 0 };
 /** Larger requests are read and thrown away. */
 const MOST_KEPT = MAX_REQUEST_LINE_BYTES + MAX_HEADER_BYTES;
@@ -135,8 +135,12 @@ export function guardConnections(
     connection.refused = true;
     unfinished.remove(connection);
     addresses.get(connection.address)?.waiting.delete(connection);
-    // The parser gets no more of it: nothing that was refused becomes a request after all.
-    socket.removeAllListeners("data").resume();
+    // The parser gets no more of it: nothing that was refused becomes a request after all. Read it must be, or the
+    // answer would be lost on the way, but in turns as well: discarding the rest of many costs as much as keeping it.
+    socket
+      .removeAllListeners("data")
+      .on("data", () => inTurn(pauseSocket(socket)))
+      .resume();
     // A second answer in the middle of the first would be read as part of it; one to no request as one to the next.
     if (current?.headersSent || (begun === 0 && refusal.code === "REQUEST_TIMEOUT")) socket.end();
     else refusals.socket(socket, refusal);
@@ -206,9 +210,15 @@ function pause({ socket, current }: Connection): () => void {
   return () => void reading.resume();
 }
 
+/** The same of a refused one, which nothing but this reads. */
+function pauseSocket(socket: Socket): () => void {
+  socket.pause();
+  return () => void socket.resume();
+}
+
 /**
  * Lets few large requests go on in each turn of the loop: Node reads up to two mebibytes of a connection before it looks at
- * the next one, and all connections before anything else.
+ * the next one, and accepts one new connection a turn, so a caller who has just come waits for as many turns as others came before.
  */
 function createTurns(): (goOn: () => void) => void {
   const waiting: (() => void)[] = [];

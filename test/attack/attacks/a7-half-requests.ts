@@ -3,7 +3,7 @@ import type { Arena, Attack } from "../attack.ts";
 const CONNECTIONS = { short: 60, full: 150 } as const;
 const MEGABYTE = "x".repeat(1_000_000);
 /** What is kept of unfinished requests at most is 32 MB; the rest is sockets, and what V8 has not collected yet. */
-const MAY_GROW_MB = 90;
+const MAY_GROW_MB = 120;
 
 /** Opens many connections, sends as much on each, and never the end. */
 const halves = (what: string, head: string, rest: string): Attack => ({

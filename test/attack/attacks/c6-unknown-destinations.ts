@@ -2,6 +2,7 @@ import type { Attack } from "../attack.ts";
 
 const GROUPS = 15;
 const LIDS = 3;
+const ROUNDS_AT_ONCE = 2;
 
 /** Sends to addresses that nobody has, many at once, each of which WhatsApp might have to be asked about. */
 const unknownDestinations: Attack = {
@@ -15,15 +16,20 @@ const unknownDestinations: Attack = {
     const before = await sim.countStanzas(ask);
 
     const times = size === "full" ? 8 : 2;
-    const sends = Array.from({ length: times }, () => closed)
-      .flat()
-      .concat(lids)
-      .map(async (to) => {
-        const answer = await gateway.post("/send-message", { sender, number: to, message: "x" }, { key });
-        const wanted = to.endsWith("@lid") ? 422 : 403;
-        if (answer.status !== wanted) throw new Error(`${to} was answered with ${answer.status}`);
-      });
-    await Promise.all(sends);
+    const send = async (to: string): Promise<void> => {
+      const answer = await gateway.post("/send-message", { sender, number: to, message: "x" }, { key });
+      const wanted = to.endsWith("@lid") ? 422 : 403;
+      if (answer.status !== wanted) throw new Error(`${to} was answered with ${answer.status}`);
+    };
+    // By turns: what it costs to accept hundreds of connections in one moment is the business of A7.
+    const rounds = Array.from({ length: times }, () => closed).concat([lids]);
+    for (let first = 0; first < rounds.length; first += ROUNDS_AT_ONCE)
+      await Promise.all(
+        rounds
+          .slice(first, first + ROUNDS_AT_ONCE)
+          .flat()
+          .map(send),
+      );
 
     const asked = (await sim.countStanzas(ask)) - before;
     if (asked > 2 * GROUPS) throw new Error(`WhatsApp was asked ${asked} times about ${GROUPS} groups`);
