@@ -26,6 +26,7 @@ import { createDirectMessages } from "./direct-messages.ts";
 import { createGroupMessages } from "./group-messages.ts";
 import { createGroups } from "./groups.ts";
 import { noHooks } from "./hooks.ts";
+import type { IqHandler } from "./iq/handler.ts";
 import { createIqHandlers, createIqs } from "./iq/index.ts";
 import { attachLink } from "./link-connection.ts";
 import { createLogin } from "./login.ts";
@@ -68,7 +69,9 @@ export function createServer(parts: ServerParts) {
   const services = createServices(core);
   const connections = new Set<Connection>();
   const login = createLogin({ ...core, ...services });
-  const route = createRouter({ ...core, handlers: createHandlers({ ...core, ...services, ...login }) });
+  const iqHandlers = createIqHandlers({ ...core, ...services, ...login });
+  const handlers = createHandlers({ ...core, ...services, ...login, iqHandlers });
+  const route = createRouter({ ...core, handlers });
 
   function disconnected(connection: Connection): void {
     connections.delete(connection);
@@ -85,6 +88,8 @@ export function createServer(parts: ServerParts) {
   return {
     ...core,
     ...services,
+    /** Every stanza, by its tag, and every question that is taken from clients. */
+    understood: { stanzas: Object.keys(handlers), iqs: iqHandlers },
     /** A client has connected. */
     accept(socket: WebSocket): void {
       connections.add(new SocketConnection(wires, socket));
@@ -145,13 +150,13 @@ function createServices(core: ReturnType<typeof createCore>) {
 
 type HandlerNeeds = ReturnType<typeof createCore> &
   ReturnType<typeof createServices> &
-  ReturnType<typeof createLogin>;
+  ReturnType<typeof createLogin> & { iqHandlers: IqHandler[] };
 
 /** Which handler takes which stanza. */
 function createHandlers(needs: HandlerNeeds) {
   const copying = { ...needs, passCopy: createCopies(needs) };
   return {
-    iq: createIqs({ ...needs, handlers: createIqHandlers(needs) }),
+    iq: createIqs({ ...needs, handlers: needs.iqHandlers }),
     message: createMessages({
       ...needs,
       inspect: createStrictness(needs),
