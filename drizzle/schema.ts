@@ -90,6 +90,10 @@ export const devices = sqliteTable(
     } | null>(),
     /** Set when a number that is not this one scanned the QR; reported once. */
     wrongNumber: text("wrong_number"),
+    /** What is done with calls: `ignore` lets the phone ring, `reject` does not. */
+    calls: text().$type<"ignore" | "reject">().notNull().default("ignore"),
+    /** What somebody is told whose call was rejected, once a day; null: nothing. */
+    callsText: text("calls_text"),
     createdAt: integer("created_at").notNull(),
   },
   (t) => [uniqueIndex("devices_account_number").on(t.accountId, t.number)],
@@ -413,6 +417,22 @@ export const chatState = sqliteTable(
     lastIncomingAt: integer("last_incoming_at"),
     /** The webhook keeps this chat until then. */
     heldUntil: integer("held_until"),
+    /** When the other side was last told that calls are not taken. */
+    callTextAt: integer("call_text_at"),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
+);
+
+/** After how long messages disappear in a chat with a person, by each name of that person. Groups are asked of WhatsApp. */
+export const chatTimers = sqliteTable(
+  "chat_timers",
+  {
+    deviceId: integer("device_id").notNull(),
+    chat: text().notNull(),
+    /** 0: they stay. */
+    seconds: integer().notNull(),
+    /** When that was set, Unix seconds: of two settings the later one counts. */
+    since: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
 );

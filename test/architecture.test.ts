@@ -11,6 +11,7 @@ const DOMAIN = [
   "audit",
   "backup",
   "bot",
+  "calls",
   "conversations",
   "directory",
   "events",

@@ -42,6 +42,7 @@ export interface App {
     | "find"
     | "register"
     | "remove"
+    | "change"
     | "logout"
     | "link"
     | "answerPasskey"

@@ -61,6 +61,8 @@ export const deviceView = (device: DeviceRecord) => ({
   lid: device.lid,
   name: device.name,
   platform: device.platform,
+  calls: device.calls,
+  calls_text: device.callsText,
 });
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */

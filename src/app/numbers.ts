@@ -47,6 +47,7 @@ export function openNumbers(
     ...numbers,
     number: (deviceId) => numbers.get(deviceId)?.number ?? null,
     accountOf: (deviceId) => numbers.get(deviceId)?.accountId ?? null,
+    callsText: (deviceId) => numbers.get(deviceId)?.callsText ?? null,
     deviceOf: (accountId, number) => numbers.find(accountId, number)?.id ?? null,
   });
   return numbers;

@@ -87,6 +87,8 @@ export type Answer =
       chat?: ChatChange;
       /** Messages of {@link Asked.following} that this answers as well. */
       took?: StoredMessage[];
+      /** Those who only want to know are told as if nobody had answered. */
+      unnamed?: true;
     };
 
 /** What an answerer wants done about a message that it may not answer. */

@@ -80,6 +80,8 @@ export interface Incoming {
   /** Null for messages without a file, and for those stored before 0.2. */
   media?: IncomingMedia | null;
   poll?: IncomingPoll | null;
+  /** Of a call. Absent: no call, or one of version 0.1. */
+  call?: IncomingCall;
   /** The message's protobuf, base64: what quoting and media need later. */
   raw: string;
   /** Of a bot's timer that is due, which takes the path of a message; its `type` is `unknown`. */
@@ -162,6 +164,14 @@ export interface IncomingMedia {
   size: number;
   /** Seconds, for audio and video. */
   seconds?: number;
+}
+
+/** A call, when it begins. */
+export interface IncomingCall {
+  /** With a picture. */
+  video: boolean;
+  /** Parley has rejected it: nobody can take it. */
+  rejected: boolean;
 }
 
 /** A poll that arrived, or the poll that a vote is about. */

@@ -57,6 +57,7 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
       return joinIntakes(deps.onMessages(messages), seen);
     },
     receipts: deps.onReceipts,
+    rejectsCalls: () => device.calls === "reject",
     groupsChanged: (ids, left = []) => deps.onGroupsChanged(ids, left),
   };
 }

@@ -19,6 +19,10 @@ export interface DeviceRecord {
   lastClose: LastClose | null;
   /** A number that scanned the QR and is not this one; told once. */
   wrongNumber: string | null;
+  /** `reject`: the phone does not ring. */
+  calls: "ignore" | "reject";
+  /** What those are told whose call was rejected; null: nothing. */
+  callsText: string | null;
 }
 
 /** Fields that change, and their columns. */
@@ -32,6 +36,8 @@ const COLUMNS = {
   lastOut: "last_out",
   lastClose: "last_close",
   wrongNumber: "wrong_number",
+  calls: "calls",
+  callsText: "calls_text",
 } as const;
 
 /** Fields of a record that change. */
@@ -50,9 +56,11 @@ const SHAPE = {
   lastOut: devices.lastOut,
   lastClose: devices.lastClose,
   wrongNumber: devices.wrongNumber,
+  calls: devices.calls,
+  callsText: devices.callsText,
 };
 const FIELDS =
-  "id, account_id, number, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number";
+  "id, account_id, number, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number, calls, calls_text";
 /** All of them: each is held in memory. */
 const ALL = defineQuery(`select ${FIELDS} from devices order by id`, SHAPE);
 const ONE = defineQuery(`select ${FIELDS} from devices where id = ?`, SHAPE);

@@ -50,6 +50,9 @@ interface NumbersDeps {
   passkeys?: boolean;
 }
 
+/** What an owner sets of a number itself. */
+export type NumberSettings = Partial<Pick<DeviceRecord, "calls" | "callsText">>;
+
 /** What a caller of `/generate-qr` is told; `qrcode` is a PNG data URI. */
 export type LinkStatus =
   | Exclude<LinkAnswer, { state: "qr" }>
@@ -90,6 +93,8 @@ export interface Numbers {
   register(accountId: string, number: string): Promise<DeviceRecord>;
   /** Logs out and erases everything of the number: at once for everybody who looks, from the disk little by little. */
   remove(deviceId: number): Promise<void>;
+  /** Changes settings of a number; what is left out stays. Resolves when they are stored. @throws StorageUnavailable */
+  change(deviceId: number, settings: NumberSettings): Promise<DeviceRecord>;
   /** Keeps record and settings, leaves `unlinked`. */
   logout(deviceId: number): Promise<void>;
   /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned */
@@ -245,6 +250,11 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       } finally {
         leaving.delete(place);
       }
+    },
+    async change(deviceId, settings) {
+      const { device } = lifeOf(deviceId);
+      if (Object.keys(settings).length > 0) await store.writer.commit([updateStatement(deviceId, settings)]);
+      return Object.assign(device, settings);
     },
     logout: (deviceId) => lifeOf(deviceId).logout(),
     async link(deviceId, options) {

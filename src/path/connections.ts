@@ -12,6 +12,8 @@ export interface Connections {
   number(deviceId: number): string | null;
   /** Whose it is; null once it is erased. */
   accountOf(deviceId: number): string | null;
+  /** What it tells those whose call it has rejected; null: nothing. */
+  callsText(deviceId: number): string | null;
   /** Id of an account's number, or null. */
   deviceOf(accountId: string, number: string): number | null;
 }
@@ -35,6 +37,7 @@ export function createConnectionPort(): ConnectionPort {
     isLinked: (deviceId) => served?.isLinked(deviceId) ?? false,
     number: (deviceId) => served?.number(deviceId) ?? null,
     accountOf: (deviceId) => served?.accountOf(deviceId) ?? null,
+    callsText: (deviceId) => served?.callsText(deviceId) ?? null,
     deviceOf: (accountId, number) => served?.deviceOf(accountId, number) ?? null,
   };
 }

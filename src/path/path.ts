@@ -9,6 +9,7 @@ import { createRunningBots, type RunningBots } from "../bot/running.ts";
 import { createSilentSessions } from "../bot/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/state.ts";
 import { createTimers, type Timers } from "../bot/timers.ts";
+import { createCallAnswerer } from "../calls/calls.ts";
 import type { Config } from "../config.ts";
 import { createInbox } from "../inbox/inbox.ts";
 import { createPolls } from "../inbox/polls.ts";
@@ -245,6 +246,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     webhooks.holder,
     bots.conversations,
     bots.routes,
+    createCallAnswerer({ store, textOf: connections.callsText }),
     ...(deps.besides ?? []),
     webhooks.answerer,
   ];

@@ -69,7 +69,7 @@ export async function decide(
     decision.answer = answer;
     if (ruling.ask === "timers") break;
     const rest = answerers.slice(position + 1);
-    forwardTo(rest, stored, answer.by, notes, decision, log);
+    forwardTo(rest, stored, answer.unnamed ? null : answer.by, notes, decision, log);
     for (const message of answer.took ?? []) forwardTo(rest, message, answer.by, blankNotes(), decision, log);
     break;
   }

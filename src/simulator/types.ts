@@ -2,6 +2,7 @@
 export type * from "./surface/accounts.ts";
 export type * from "./surface/addresses.ts";
 export type * from "./surface/behaviour.ts";
+export type * from "./surface/calls.ts";
 export type * from "./surface/channels.ts";
 export type * from "./surface/content.ts";
 export type * from "./surface/conversations.ts";

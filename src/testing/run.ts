@@ -79,6 +79,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
       isLinked: () => true,
       number: () => ownNumber,
       accountOf,
+      callsText: () => null,
       deviceOf: () => DEVICE,
     },
     // Contacts are known by their numbers here.

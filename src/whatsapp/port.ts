@@ -201,6 +201,8 @@ export interface WhatsAppEvents {
    */
   messages(messages: Incoming[]): Intake;
   receipts(receipts: MessageReceipt[]): void;
+  /** Whether a call that comes now is rejected. Default: the phone rings. */
+  rejectsCalls?(): boolean;
   /**
    * Groups changed somehow: forget what is cached of them. Empty: all.
    *

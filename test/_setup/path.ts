@@ -38,6 +38,7 @@ export function joinPath({ connections, directory, bots, files, ...parts }: Path
       isLinked: () => true,
       number: () => null,
       accountOf: () => null,
+      callsText: () => null,
       deviceOf: () => null,
       ...connections,
     },

@@ -50,6 +50,8 @@ export const device: DeviceRecord = {
   lastOut: null,
   lastClose: null,
   wrongNumber: null,
+  calls: "ignore",
+  callsText: null,
 };
 
 const handlers = await Promise.all(

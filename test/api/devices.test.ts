@@ -41,6 +41,8 @@ describe("/devices", () => {
       lid: null,
       name: null,
       platform: null,
+      calls: "ignore",
+      calls_text: null,
     });
     expect(again.body["data"]).toEqual(first.body["data"]);
     expect((await gateway.get("/devices", { key })).body).toMatchObject({ total: 1 });
@@ -88,6 +90,51 @@ describe("/devices", () => {
     expect((await gateway.delete(path, { key })).status).toBe(200);
     expect(await gateway.get(path, { key })).toMatchObject(refused(404, "NOT_FOUND"));
     expect((await gateway.get("/devices", { key })).body).toMatchObject({ total: 0, data: [] });
+  });
+
+  it("changes what a number does with calls; what is not given stays, and what is wrong changes nothing", async () => {
+    const key = await keyWithNumber();
+    const path = `/devices/${NUMBER}`;
+    const set = (body: object) => gateway.patch(path, body, { key });
+    const calls = async () => {
+      const { calls: how, calls_text: text } = (await gateway.get(path, { key })).body["data"];
+      return [how, text];
+    };
+
+    expect(await calls()).toEqual(["ignore", null]);
+    expect((await set({ calls: "reject", calls_text: "Please write." })).body["data"]).toMatchObject({
+      device: NUMBER,
+      calls: "reject",
+      calls_text: "Please write.",
+    });
+    await set({ calls: "ignore" });
+    expect(await calls()).toEqual(["ignore", "Please write."]);
+    await set({ calls_text: "" });
+    expect(await calls()).toEqual(["ignore", null]);
+    await set({ calls: "reject", calls_text: "x" });
+    await set({ calls_text: null });
+    for (const wrong of [
+      { calls: "Reject" },
+      { calls: "accept" },
+      { calls: null },
+      { calls_text: " \n" },
+      { calls_text: "x".repeat(4097) },
+      { calls_text: ["x"] },
+      { state: "connected" },
+      { call: "ignore" },
+    ])
+      expect(await set(wrong)).toMatchObject({
+        status: 400,
+        body: {
+          errors: { code: "INVALID_PARAMETERS", fields: { [Object.keys(wrong)[0]!]: [expect.any(String)] } },
+        },
+      });
+    expect((await set({ call: "ignore" })).body["errors"].fields.call[0]).toContain('"calls"');
+    expect(await calls()).toEqual(["reject", null]);
+    const { key: stranger } = await gateway.createAccount("Stranger");
+    expect(await gateway.patch(path, { calls: "ignore" }, { key: stranger })).toMatchObject(
+      refused(404, "NOT_FOUND"),
+    );
   });
 
   it("answers another account's number like one that does not exist", async () => {

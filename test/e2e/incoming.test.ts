@@ -5,7 +5,7 @@ import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 const SHOP = "31600000001";
 const ANA = "4915100000001";
 const BEN = "4915100000002";
-const EVERYTHING = ["message", "poll_vote", "reaction", "edit", "revoke", "own", "channel"];
+const EVERYTHING = ["message", "poll_vote", "reaction", "edit", "revoke", "own", "channel", "call"];
 
 let world: World;
 let receiver: Receiver;
@@ -143,6 +143,26 @@ describe("the event of a message", () => {
     const event = await eventOf(sent);
     expect(event).toMatchObject({ type: "poll", message: "Lunch?", poll: { id: event.id, name: "Lunch?" } });
     expect(event.poll.options.map(({ name }: { name: string }) => name)).toEqual(["Pizza", "Soup"]);
+  });
+
+  it("that is a call, which the phone is spared when the number rejects calls; its caller is told so once", async () => {
+    const first = world.sim.call(BEN, SHOP);
+    expect(await eventOf(first)).toMatchObject({ type: "call", from: BEN, message: "", handled_by: null });
+    const { id: ringing } = await first;
+    expect(await world.sim.callState(SHOP, ringing)).toEqual({ state: "ringing" });
+    await world.sim.endCall(BEN, SHOP, ringing);
+
+    const settings = { calls: "reject", calls_text: "Please write." };
+    const set = (calls: object) => world.gateway.patch(`/devices/${SHOP}`, calls, { key: world.key });
+    expect((await set(settings)).body["data"]).toMatchObject(settings);
+    for (const video of [false, true]) {
+      const { id } = await eventOf(world.sim.call(BEN, SHOP, { video }));
+      await until(async () => (await world.sim.callState(SHOP, id)).state === "rejected");
+    }
+    await world.sim.waitForMessage(BEN, { from: SHOP, text: "Please write." });
+    await world.sim.settle();
+    expect(await world.sim.messages(BEN, { from: SHOP })).toMatchObject([{ text: "Please write." }]);
+    expect((await set({ calls: "ignore", calls_text: null })).status).toBe(200);
   });
 
   it("that is a reaction, and one withdrawn", async () => {

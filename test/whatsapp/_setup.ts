@@ -131,6 +131,8 @@ export interface TestNumber {
   identity: LinkedIdentity | null;
   linked: number;
   opens: number;
+  /** Whether calls are rejected. Default false. */
+  rejectsCalls: boolean;
   connect(): Promise<WhatsAppConnection>;
   connection(): WhatsAppConnection;
   close(): Promise<void>;
@@ -213,6 +215,7 @@ function testNumber(
     identity: null,
     linked: 0,
     opens: 0,
+    rejectsCalls: false,
     onStored: () => undefined,
     async connect() {
       await registered(store, deviceId);
@@ -233,6 +236,7 @@ function testNumber(
           }),
         receipts: (receipts) => void number.receipts.push(...receipts),
         groupsChanged: () => undefined,
+        rejectsCalls: () => number.rejectsCalls,
       });
       return current;
     },

@@ -84,6 +84,7 @@ async function startEcho(simulator: Simulator, store: Store) {
       isLinked: () => true,
       number: () => OWN,
       accountOf: () => null,
+      callsText: () => null,
       deviceOf: () => 1,
     },
     directory: { canonicalChat: createLids({ store, identity: () => identity }).canonicalChat },

@@ -41,23 +41,6 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const missing = (store: Store) => rawRows(store, "select wa_id, reason from missing_messages", []);
 
-describe("a call", () => {
-  it("is told of once, with its caller, and acknowledged; its end says nothing more", async () => {
-    const { simulator, number } = await setup();
-    const { id } = await simulator.call(GUEST, OWN);
-    const call = await until("the call", () => number.received.find(({ type }) => type === "call"));
-    await simulator.endCall(GUEST, OWN, id);
-    await simulator.sendText(GUEST, OWN, "Are you there?");
-    await receivedText(number, "Are you there?");
-
-    expect(call).toMatchObject({ id, type: "call", text: "", number: GUEST, chatKind: "dm", fromMe: false });
-    expect(number.received.filter(({ type }) => type === "call")).toHaveLength(1);
-    expect(Math.abs(call.timestamp - Date.now() / 1000)).toBeLessThan(60);
-    await until("acks of the calls", async () => (await simulator.pending(OWN)) === 0);
-    expect(await simulator.violations()).toEqual([]);
-  });
-});
-
 describe("direct messages", () => {
   it("a text comes in, and a reply arrives once with the id that was given", async () => {
     const { guest, number } = await setup();

@@ -2,7 +2,14 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
 import { flag, oneOf, ownNumber } from "../../model/fields.ts";
-import { device, newDevice, passkeyAssertion, passkeyRequest, why } from "../schemas/numbers.ts";
+import {
+  device,
+  deviceChange,
+  newDevice,
+  passkeyAssertion,
+  passkeyRequest,
+  why,
+} from "../schemas/numbers.ts";
 
 const devices = { by: "key", permission: "devices" } as const;
 const nothing = z.object({});
@@ -82,6 +89,17 @@ export const getDevice = endpoint({
   summary: "One number",
   message: "Device.",
   input: nothing,
+  output: record(device),
+});
+
+/** `PATCH /devices/{number}`: what is not given stays as it is. */
+export const changeDevice = endpoint({
+  method: "PATCH",
+  path: "/devices/{number}",
+  access: devices,
+  summary: "What a number does with calls",
+  message: "Device changed.",
+  input: deviceChange,
   output: record(device),
 });
 

@@ -72,6 +72,8 @@ const device = {
   lid: "123456789012345@lid",
   name: "Corner shop",
   platform: "android",
+  calls: "reject",
+  calls_text: "We take no calls here. Please write to us.",
 };
 const assertion = {
   id: "AbCdEfGhIjKlMnOpQrStUw",
@@ -232,6 +234,11 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /devices": { output: many("Devices.", device) },
   "POST /devices": { input: { device: SENDER }, output: one("Device registered.", device) },
   "GET /devices/{number}": { path: ofDevice, output: one("Device.", device) },
+  "PATCH /devices/{number}": {
+    path: ofDevice,
+    input: { calls: "reject", calls_text: "We take no calls here. Please write to us." },
+    output: one("Device changed.", device),
+  },
   "DELETE /devices/{number}": { path: ofDevice, output: says("Device deleted.") },
   "POST /devices/{number}/logout": {
     path: ofDevice,

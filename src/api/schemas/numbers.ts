@@ -1,9 +1,22 @@
 import { z } from "zod";
-import { isoTime, ownNumber } from "../../model/fields.ts";
+import { isBlank, isoTime, oneOf, ownNumber, text } from "../../model/fields.ts";
 import { LINK_STATES } from "../../numbers/link.ts";
 
 /** Input that registers a number: its digits with country code. */
 export const newDevice = z.object({ device: ownNumber() });
+
+const CALLS = ["ignore", "reject"] as const;
+
+/** Input of `PATCH /devices/{number}`: what is not given stays; an empty `calls_text`, or null, is none. */
+export const deviceChange = z.object({
+  /** `ignore`: the phone rings; `reject`: it does not. */
+  calls: oneOf(CALLS).optional(),
+  /** Sent to those whose call was rejected, once in 24 hours to each. */
+  calls_text: text(0, 4096)
+    .refine((value) => value === "" || !isBlank(value), "Must not be blank.")
+    .nullable()
+    .optional(),
+});
 
 /** A number in an answer; what is not known yet is null. */
 export const device = z
@@ -16,6 +29,8 @@ export const device = z
     lid: z.string().nullable(),
     name: z.string().nullable(),
     platform: z.string().nullable(),
+    calls: z.enum(CALLS),
+    calls_text: z.string().nullable(),
   })
   .meta({ id: "Device" });
 

@@ -26,6 +26,8 @@ export const PLAIN_METHODS = [
   "typing",
   "call",
   "endCall",
+  "answerCall",
+  "callState",
   "postStatus",
   "addChannel",
   "changeChannel",

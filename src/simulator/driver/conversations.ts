@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { SimulatedPerson } from "../people/people.ts";
 import type { Population } from "./population.ts";
 import type { Random } from "../random.ts";
+import type { CallBook } from "../server/call-book.ts";
 import type { Content, SendOptions, Sent } from "../surface/content.ts";
 import type { ConversationMethods } from "../surface/conversations.ts";
 import { nextTurn } from "../time.ts";
@@ -16,6 +17,7 @@ interface Needs {
   world: World;
   random: Random;
   population: Population;
+  calls: CallBook;
   /** Timestamps and names that a caller gives for single messages, by sender and id. */
   overrides: Map<string, { t?: string; notify?: string }>;
   until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
@@ -51,17 +53,39 @@ export function createConversations(needs: Needs): ConversationMethods {
     markPlayed: async (person, messageId) => (await holder(person, messageId)).markPlayed(messageId),
     typing: async (person, to, state = "composing") =>
       population.person(person).typing(addressOf(world, to), state),
-    async call(person, to) {
-      const id = newMessageId(person);
-      await population.person(person).call(addressOf(world, to), "offer", id);
-      return { id };
-    },
-    endCall: async (person, to, callId) =>
-      population.person(person).call(addressOf(world, to), "terminate", callId),
+    ...createCalling(needs, newMessageId),
     async postStatus(contact, content, { id = newMessageId(contact), audience } = {}) {
       const owners = [...world.accounts.values()].filter(({ kind }) => kind === "owner");
       const readers = (audience ?? owners.map(({ number }) => number)).map((to) => addressOf(world, to));
       return await population.contact(contact).postStatus(await withBytes(content), readers, { id });
+    },
+  };
+}
+
+/** Calls, on the phones of those who make and take them. */
+function createCalling(
+  { world, population, calls }: Needs,
+  newId: (number: string) => string,
+): Pick<ConversationMethods, "call" | "endCall" | "answerCall" | "callState"> {
+  const known = (callId: string) => {
+    const call = calls.find(callId);
+    if (!call) throw new Error(`nobody has made a call ${callId}`);
+    return call;
+  };
+  return {
+    async call(person, to, { video = false } = {}) {
+      const id = newId(person);
+      await population.person(person).call(addressOf(world, to), { tag: "offer", id, video });
+      return { id };
+    },
+    endCall: async (person, to, id, reason) =>
+      population.person(person).call(addressOf(world, to), { tag: "terminate", id, reason }),
+    answerCall: async (owner, id, tag) =>
+      population.owner(owner).call(known(id).creator, { tag, id, creator: known(id).creator }),
+    async callState(called, id) {
+      const state = known(id).at.get(world.account(called).number);
+      if (!state) throw new Error(`${called} was not called by ${id}`);
+      return { ...state };
     },
   };
 }

@@ -24,6 +24,17 @@ export interface PersonOptions {
   readsMessages?: boolean;
 }
 
+/** What a phone says about a call. */
+export interface CallStep {
+  tag: "offer" | "accept" | "reject" | "terminate";
+  /** Of the call. */
+  id: string;
+  /** Who has made it, as this phone was told. Default: itself. */
+  creator?: string;
+  video?: boolean;
+  reason?: string;
+}
+
 /** Options of anything that a simulated person sends. */
 export interface SendOptions {
   /** Message id; made from the random stream by default. */
@@ -76,8 +87,8 @@ export interface SimulatedPerson {
   markRead(id: string): Promise<void>;
   markPlayed(id: string): Promise<void>;
   typing(to: string, state: TypingState): Promise<void>;
-  /** Calls somebody, or ends the call. */
-  call(to: string, step: "offer" | "terminate", callId: string): Promise<void>;
+  /** Calls somebody, ends that call, or answers one. */
+  call(to: string, step: CallStep): Promise<void>;
   /** Posts a status for some people, given by their addresses. */
   postStatus(content: Content, audience: string[], options?: SendOptions): Promise<{ id: string }>;
   /**

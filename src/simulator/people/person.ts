@@ -80,12 +80,15 @@ function createWriting({ options: person, devices }: Parts): Writing {
         phone.state.send(element("chatstate", { to: chat }, [what]));
       });
     },
-    async call(to, step, callId) {
+    async call(to, { tag, id, creator = `${person.number}@s.whatsapp.net`, video, reason }) {
       await devices.wake();
       const phone = devices.phone();
       await phone.do(async () => {
         const chat = await chatFor(person, phone, toJid(to));
-        const said = element(step, { "call-id": callId, "call-creator": `${person.number}@s.whatsapp.net` });
+        const picture = video ? [element("video", { dec: "H264" })] : [];
+        const media =
+          tag === "offer" ? [element("audio", { enc: "opus", rate: "16000" }), ...picture] : undefined;
+        const said = element(tag, { "call-id": id, "call-creator": creator, reason }, media);
         phone.state.send(element("call", { to: chat, id: phone.newMessageId() }, [said]));
       });
     },

@@ -16,6 +16,7 @@ import { createAcks } from "./acks.ts";
 import { createBacklog, createIbs } from "./backlog.ts";
 import type { Changes } from "./changes.ts";
 import { createChannels } from "./channels.ts";
+import { CallBook } from "./call-book.ts";
 import { createCalls } from "./calls.ts";
 import { createChatStates } from "./chat-state.ts";
 import { createCopies } from "./copies.ts";
@@ -119,6 +120,7 @@ function createCore(parts: ServerParts) {
     identity: makeServerIdentity(random.fork("noise")),
     stanzas: new StanzaLog(time),
     book: new MessageBook(),
+    calls: new CallBook(),
     accepted: new AcceptedMessages(),
     delivered: new DeliveredStanzas(),
     /** Timestamps and push names that a caller chose for single messages, by sender and id. */

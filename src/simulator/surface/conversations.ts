@@ -1,5 +1,6 @@
 /** What people write, and what they do with messages. */
 import type { Address, PhoneNumber } from "./addresses.ts";
+import type { CallOptions, CallState } from "./calls.ts";
 import type { Content, SendOptions, Sent, StatusOptions, TypingState, VoteOptions } from "./content.ts";
 import type { LoadedMedia } from "./media.ts";
 
@@ -32,10 +33,14 @@ export interface ConversationMethods {
   markPlayed(person: PhoneNumber, messageId: string): Promise<void>;
   /** A person is seen writing; the other side's devices get a `chatstate` stanza. Default `composing`. */
   typing(person: PhoneNumber, to: Address, state?: TypingState): Promise<void>;
-  /** A person calls a number, whose companions are told. The call goes on until {@link endCall}. */
-  call(person: PhoneNumber, to: Address): Sent;
-  /** The caller ends a call before anybody has taken it. */
-  endCall(person: PhoneNumber, to: Address, callId: string): Promise<void>;
+  /** A person calls a number, or all members of a group; their companions are told. It rings until one of the next two. */
+  call(person: PhoneNumber, to: Address, options?: CallOptions): Sent;
+  /** The caller ends a call before anybody has taken it; `timeout`: nobody has. */
+  endCall(person: PhoneNumber, to: Address, callId: string, reason?: "timeout"): Promise<void>;
+  /** An owner takes a call on the phone, or does not want it. */
+  answerCall(owner: PhoneNumber, callId: string, how: "accept" | "reject"): Promise<void>;
+  /** How somebody who was called stands to a call. */
+  callState(called: PhoneNumber, callId: string): Promise<CallState>;
   /** A contact posts a status, delivered to its audience's phones and companions as from `status@broadcast`. */
   postStatus(contact: PhoneNumber, content: Content | string, options?: StatusOptions): Sent;
 }

@@ -2,6 +2,7 @@ import type { WASocket } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
 import type { SecretBox } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
+import type { ChatTimer } from "../content/chat-timer.ts";
 import { toWhatsApp } from "../content/to-whatsapp.ts";
 import type { OtherWay } from "../everyday/classify.ts";
 import { encrypt } from "../everyday/ratchet.ts";
@@ -12,6 +13,7 @@ import type { AuthState } from "../signal/auth-state.ts";
 import type { Encrypted } from "../signal/encrypt.ts";
 import { withLock } from "../signal/lock.ts";
 import { plaintextsFor } from "./plaintexts.ts";
+import type { ChatTimers } from "./chat-timers.ts";
 import type { Directory } from "./recipients.ts";
 import type { Recipients } from "./targets.ts";
 
@@ -24,6 +26,7 @@ interface AheadDeps {
   auth: Pick<AuthState, "peek" | "stage">;
   box: Pick<SecretBox, "hmac">;
   directory: Pick<Directory, "knownRecipients">;
+  timers: Pick<ChatTimers, "peek">;
   /** Told of each device; null: nothing is encrypted ahead. */
   onWay: ((reason: OtherWay | null) => void) | null;
 }
@@ -48,14 +51,15 @@ interface Waiting {
  * what does not leave after all (the line is gone, the devices have changed, WhatsApp wants it again) is encrypted anew, and
  * its position of the ratchet stays unused, as that of a message that was lost.
  */
-export function createAhead({ socket, auth, box, directory, onWay }: AheadDeps): Ahead {
+export function createAhead({ socket, auth, box, directory, timers, onWay }: AheadDeps): Ahead {
   const waiting = new LRUCache<string, Waiting>({ max: MOST_WAITING });
 
   function encryptAll(
     { waId, draft }: OutgoingMessage,
     recipients: Recipients,
+    timer: ChatTimer,
   ): { encrypted: Encrypted[]; changed: Record<string, StoredRecord> } | null {
-    const message = toWhatsApp(draft, waId, box);
+    const message = toWhatsApp(draft, waId, box, { timer });
     const encoded = baileys.proto.Message.encode(message).finish();
     const plaintexts = plaintextsFor(socket, recipients, message, encoded);
     if (!withLock.isFree(plaintexts.map(({ address }) => address))) return null;
@@ -78,9 +82,11 @@ export function createAhead({ socket, auth, box, directory, onWay }: AheadDeps):
       if (onWay === null || draft.kind !== "text" || !(isPn(jid) || isLid(jid))) return null;
       const recipients = directory.knownRecipients(jid);
       if (recipients === null || recipients.theirs.length === 0) return null;
+      const timer = timers.peek(namesOf(jid, recipients));
+      if (timer === undefined) return null;
       let all: ReturnType<typeof encryptAll>;
       try {
-        all = encryptAll(message, recipients);
+        all = encryptAll(message, recipients, timer);
       } catch {
         // A session that the everyday ratchet does not take: sending finds out what is to be done.
         return null;
@@ -105,6 +111,9 @@ export function createAhead({ socket, auth, box, directory, onWay }: AheadDeps):
     },
   };
 }
+
+/** All names of somebody who is written to. */
+const namesOf = (jid: string, { lid }: Recipients): string[] => [...new Set([jid, lid ?? jid])];
 
 const sessionsOf = ({ jid, own, theirs }: Recipients): string =>
   [jid, ...[...own, ...theirs].map((target) => `${target.jid}=${target.session}`)].join(" ");

@@ -6,11 +6,12 @@ import type { OutgoingFiles } from "../../model/media.ts";
 import type { Incoming } from "../../model/messages.ts";
 import type { Store } from "../../store/store.ts";
 import { createAhead } from "./ahead.ts";
+import { createChatTimers, type ChatTimers } from "./chat-timers.ts";
 import { createAcks, type Acks } from "./acks.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
-import { listenToCalls } from "./calls.ts";
+import { takeCalls } from "./calls.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
 import { watchForStalls } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
@@ -102,6 +103,7 @@ interface Parts {
   directory: Directory;
   hosts: MediaHostsSource;
   composer: Composer;
+  timers: ChatTimers;
 }
 
 /** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
@@ -132,7 +134,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   const sending: SendDeps = {
     socket,
     encryption: { creds: parts.auth.creds, keys: parts.auth.keys, onWay },
-    ahead: createAhead({ socket, auth: parts.auth, box: deps.store.box, directory: parts.directory, onWay }),
+    ahead: createAhead({ ...parts, socket, box: deps.store.box, onWay }),
     time,
     acks: parts.acks,
     composer: parts.composer,
@@ -161,9 +163,11 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     end(STORAGE_FAILED);
   };
   const auth = await deps.openAuth(onFailed);
+  const timers = createChatTimers(store, deviceId, memory.timers);
   const receiving = createReceiving({
     ...deps,
     auth,
+    timers,
     polls: {
       sent: async (waId) => (await deps.sentMessage(deviceId, waId))?.draft ?? null,
       received: (chatKey, waId) => deps.receivedContent(deviceId, chatKey, waId),
@@ -191,7 +195,8 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
       (pnUser) => (auth.peek("lid-mapping", pnUser) as string | null | undefined) ?? null,
     ),
     hosts,
-    composer: createComposer({ files, uploads, hosts, groups, box: store.box }),
+    composer: createComposer({ files, uploads, hosts, groups, timers, box: store.box }),
+    timers,
   };
 }
 
@@ -277,10 +282,14 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
     },
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
-  listenToCalls(socket, {
+  takeCalls(socket, {
     ...receiving,
+    rejects: () => events.rejectsCalls?.() ?? false,
     store: (messages) => commitIntake(store.writer, events.messages(messages)),
-    onFailed: (error) => deps.log.error({ err: error, device: deviceId }, "a call could not be stored"),
+    onFailed(error, mayComeAgain) {
+      deps.log.error({ err: error, device: deviceId }, "a call could not be stored");
+      if (mayComeAgain) parts.end(STORAGE_FAILED);
+    },
   });
   socket.ev.on("creds.update", () => auth.saveCreds());
   socket.ev.on("messages.upsert", () => failpoint("after-receipt"));

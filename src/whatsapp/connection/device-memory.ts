@@ -1,6 +1,7 @@
 import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../model/time.ts";
+import type { KnownTimers } from "./chat-timers.ts";
 import type { Form } from "./targets.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
@@ -20,6 +21,8 @@ export interface DeviceMemory {
   otherForms: LRUCache<string, string>;
   /** By which of two addresses somebody was reached, after WhatsApp had refused the usual one; by the address that was asked for. */
   acceptedForms: LRUCache<string, Form>;
+  /** After how long messages disappear, by chat. */
+  timers: KnownTimers;
 }
 
 /** @param userDevices this number's part of the device lists that all numbers share */
@@ -34,6 +37,7 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     participantHashes: new LRUCache({ max: 5_000, ttl: MINUTE_MS }),
     otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     acceptedForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
+    timers: new LRUCache({ max: 5_000 }),
   };
 }
 

@@ -13,6 +13,7 @@ import type { WhatsAppEvents, Witness } from "../port.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { createJournal, type Journal } from "../signal/journal.ts";
 import { createMissing, type Missing } from "../signal/missing.ts";
+import type { ChatTimers } from "./chat-timers.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { messagesFromPhone, type Placeholder } from "./phone-answers.ts";
 
@@ -23,6 +24,7 @@ interface ReceivingDeps {
   log: Logger;
   auth: AuthState;
   memory: DeviceMemory;
+  timers: ChatTimers;
   witness: Witness;
   events: Pick<WhatsAppEvents, "messages">;
   polls: Pick<SealedSources, "sent" | "received">;
@@ -76,6 +78,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
       onSilent: (waId) => witness.read(deviceId, waId),
     }),
     receive: deps.events.messages,
+    learned: ({ names, timer }) => deps.timers.learned(names, timer),
     async onUnreadable(attributes, error) {
       tell(error, attributes.id ?? "");
       await missing.undecryptable(attributes);

@@ -51,7 +51,7 @@ export function createResends(deps: ResendDeps): (key: RetryKey) => Promise<prot
   return async (key) => {
     const sent = key.id ? await deps.sentMessage(key.id) : null;
     if (!key.id || sent === null || !(await isFor(key, sent))) return undefined;
-    return deps.composer.again({ draft: sent.draft, waId: key.id, jid: sent.jid });
+    return deps.composer.again({ draft: sent.draft, waId: key.id, jid: sent.jid }, [sent.chat]);
   };
 }
 

@@ -79,7 +79,8 @@ async function attempt(deps: SendDeps, wanted: OutgoingMessage): Promise<SendOut
   const ready = await deps.time.deadline(PREPARE_MS, prepare(deps, wanted.jid), late);
   if (ready.kind !== "ready") return ready;
   const message = { ...wanted, jid: ready.jid };
-  const composed = await deps.composer.compose(message);
+  const names = ready.addresses.filter((address) => address !== null);
+  const composed = await deps.composer.compose(message, [wanted.jid, ...names]);
   if (composed.kind !== "composed") return composed;
   const outcome = await deliver(deps, { ready, message, composed });
   if (ready.otherForm === undefined || !isReachoutLocked(outcome)) return outcome;

@@ -1,4 +1,5 @@
 import type { BinaryNode, GroupMetadata, WASocket } from "@whiskeysockets/baileys";
+import type { ChatTimer } from "../content/chat-timer.ts";
 import { createGroupCache } from "./group-cache.ts";
 import { ALL_GROUPS, pairsOf, readGroups } from "./group-nodes.ts";
 import { isGroup, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
@@ -17,6 +18,8 @@ export interface Groups {
   forget(jid: string): void;
   /** Is it the announcement group of a community? False for what is no group, or cannot be asked now. */
   isAnnouncements(jid: string): Promise<boolean>;
+  /** After how long its messages disappear, as far as sends know the group. */
+  timer(jid: string): Promise<ChatTimer>;
 }
 
 /** Group questions of one connection. Pairs of numbers and LIDs in the answers are stored. */
@@ -53,6 +56,11 @@ export function createGroups(socket: () => WASocket): Groups {
         ({ isCommunityAnnounce }) => isCommunityAnnounce === true,
         () => false,
       )),
+    timer: (jid) =>
+      cache.get(jid).then(
+        ({ ephemeralDuration = 0 }) => ({ seconds: ephemeralDuration, since: 0 }),
+        () => ({ seconds: 0, since: 0 }),
+      ),
   };
 }
 

@@ -2,11 +2,12 @@ import type { proto } from "@whiskeysockets/baileys";
 import type { OutgoingFiles, UploadTarget } from "../../model/media.ts";
 import { hasFile, type Draft } from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
-import { isChannel } from "../jids.ts";
+import { isChannel, isGroup } from "../jids.ts";
 import type { MediaHostsSource } from "../media/hosts.ts";
 import type { OutgoingMessage, SendOutcome } from "../port.ts";
+import type { ChatTimers } from "../connection/chat-timers.ts";
 import type { Groups } from "../connection/socket-groups.ts";
-import { toWhatsApp } from "./to-whatsapp.ts";
+import { toWhatsApp, type Beside } from "./to-whatsapp.ts";
 import { UploadFailed, type Uploads } from "../media/upload.ts";
 
 /** A message as it goes over the wire. */
@@ -19,10 +20,14 @@ export interface Composed {
 
 /** Turns drafts into protobufs, with what else has to be known or done for it. */
 export interface Composer {
-  /** Stores the draft's file at WhatsApp when that is still to be done. */
-  compose(message: OutgoingMessage): Promise<Composed | SendOutcome>;
-  /** What was sent under this id, for a phone that could not read it. */
-  again(message: OutgoingMessage): Promise<proto.IMessage | undefined>;
+  /**
+   * Stores the draft's file at WhatsApp when that is still to be done.
+   *
+   * @param names the chat's other names
+   */
+  compose(message: OutgoingMessage, names?: string[]): Promise<Composed | SendOutcome>;
+  /** What was sent under this id, for a phone that could not read it. @param names the chat's other names */
+  again(message: OutgoingMessage, names?: string[]): Promise<proto.IMessage | undefined>;
 }
 
 /** What composing needs of its connection. */
@@ -30,27 +35,38 @@ export interface ComposerDeps {
   files: OutgoingFiles;
   uploads: Uploads;
   hosts: MediaHostsSource;
-  groups: Pick<Groups, "isAnnouncements">;
+  groups: Pick<Groups, "isAnnouncements" | "timer">;
+  timers: Pick<ChatTimers, "of">;
   box: Pick<SecretBox, "hmac">;
 }
 
 const FILE_GONE: SendOutcome = { kind: "refused", code: 0, reason: "file_gone" };
 
 /** Composes the messages of one connection; see `Composer`. */
-export function createComposer({ files, uploads, hosts, groups, box }: ComposerDeps): Composer {
-  async function plain(draft: Draft, { waId, jid }: OutgoingMessage): Promise<proto.IMessage> {
+export function createComposer({ files, uploads, hosts, groups, timers, box }: ComposerDeps): Composer {
+  /** What a message is sent under. Nothing that is meant to disappear is sent without saying so. */
+  async function timerOf(jid: string, names: string[]): Promise<Pick<Beside, "timer">> {
+    if (isChannel(jid)) return {};
+    return { timer: isGroup(jid) ? await groups.timer(jid) : await timers.of([...new Set([jid, ...names])]) };
+  }
+
+  async function plain(
+    draft: Draft,
+    { waId, jid }: OutgoingMessage,
+    names: string[],
+  ): Promise<proto.IMessage> {
     const inAnnouncements = draft.kind === "poll" && (await groups.isAnnouncements(jid));
-    return toWhatsApp(draft, waId, box, { inAnnouncements });
+    return toWhatsApp(draft, waId, box, { inAnnouncements, ...(await timerOf(jid, names)) });
   }
 
   return {
-    async compose(message) {
+    async compose(message, names = []) {
       const { draft, waId, jid } = message;
-      if (!hasFile(draft)) return { kind: "composed", message: await plain(draft, message) };
+      if (!hasFile(draft)) return { kind: "composed", message: await plain(draft, message, names) };
       try {
         const stored = await uploads.ensure(draft.file, targetOf(jid), hosts);
         if (stored === null) return FILE_GONE;
-        const content = toWhatsApp(draft, waId, box, { stored });
+        const content = toWhatsApp(draft, waId, box, { stored, ...(await timerOf(jid, names)) });
         return { kind: "composed", message: content, handle: stored.upload.handle };
       } catch (error) {
         if (!(error instanceof UploadFailed)) throw error;
@@ -65,14 +81,15 @@ export function createComposer({ files, uploads, hosts, groups, box }: ComposerD
       }
     },
 
-    async again(message) {
+    async again(message, names = []) {
       const { draft, waId, jid } = message;
-      if (!hasFile(draft)) return plain(draft, message);
+      if (!hasFile(draft)) return plain(draft, message, names);
       const file = await files.load(draft.file);
       const target = targetOf(jid);
       const upload = file?.uploaded(target);
       if (!file || !upload) return undefined;
-      return toWhatsApp(draft, waId, box, { stored: { facts: file.facts, upload, target } });
+      const stored = { facts: file.facts, upload, target };
+      return toWhatsApp(draft, waId, box, { stored, ...(await timerOf(jid, names)) });
     },
   };
 }

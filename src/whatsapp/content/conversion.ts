@@ -1,9 +1,11 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { Incoming } from "../../model/messages.ts";
-import type { OwnIds, StanzaAttributes } from "../addresses.ts";
+import { readEnvelope, type OwnIds, type StanzaAttributes } from "../addresses.ts";
 import { baileys } from "../baileys.ts";
-import { withoutDevice } from "../jids.ts";
+import { isLid, userOf, withoutDevice } from "../jids.ts";
+import { secondsIn } from "../stanza-numbers.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
+import { timerIn, type ChatTimer } from "./chat-timer.ts";
 import { readContent, type Content } from "./content.ts";
 import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
 import type { SealedReader } from "./sealed-sources.ts";
@@ -24,6 +26,8 @@ export interface Converted {
   incoming: Incoming[];
   /** A protocol message of the owner's phone, or of the service: Baileys needs it whenever it is delivered again. */
   protocol: Uint8Array | null;
+  /** The setting of its chat with a person that it tells of, and the names of that person. */
+  timer?: { names: string[]; timer: ChatTimer };
 }
 
 /** What a conversion looks up. Reads only, so that it may run before anything of the message is stored. */
@@ -89,6 +93,22 @@ export function createConversion(deps: ConversionDeps): Convert {
     });
   }
 
+  /** Groups say of themselves after how long their messages disappear. */
+  async function timerOf(
+    attributes: StanzaAttributes,
+    { message }: Plaintext,
+  ): Promise<Pick<Converted, "timer">> {
+    const timer = timerIn(message, secondsIn(attributes.t));
+    if (timer === null) return {};
+    const users = [attributes.from, attributes.recipient].map(withoutDevice).filter(isLid).map(userOf);
+    const numbers = users.length > 0 ? await deps.numbersOfLids(users) : undefined;
+    const envelope = readEnvelope(attributes, deps.own(), (lidUser) => numbers?.get(lidUser) ?? null);
+    const { chat, chatKey, chatKind, sender, fromMe } = envelope;
+    if (chatKind !== "dm") return {};
+    const names = [chat, chatKey, fromMe ? chat : (sender.lid ?? chat)];
+    return { timer: { names: [...new Set(names)], timer } };
+  }
+
   async function fromPeer(attributes: StanzaAttributes, { bytes, message }: Plaintext): Promise<Converted> {
     // Only the own phone may say what somebody else has written.
     const resent = isOwn(attributes, deps.own()) ? await deps.readResent(message) : [];
@@ -98,10 +118,11 @@ export function createConversion(deps: ConversionDeps): Convert {
   return async (attributes, plaintext) => {
     if (attributes.category === "peer") return fromPeer(attributes, plaintext);
     const content = readContent(plaintext.message);
+    const told = await timerOf(attributes, plaintext);
     if (content !== null)
-      return { incoming: [await forPeople(attributes, plaintext, content)], protocol: null };
+      return { incoming: [await forPeople(attributes, plaintext, content)], protocol: null, ...told };
     if (!isKeyAlone(plaintext.message)) deps.onSilent(attributes.id ?? "");
-    return { incoming: [], protocol: null };
+    return { incoming: [], protocol: null, ...told };
   };
 }
 

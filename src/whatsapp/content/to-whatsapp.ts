@@ -2,6 +2,7 @@ import type { proto } from "@whiskeysockets/baileys";
 import type { Draft, DraftQuote, ReactionDraft } from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
+import { timerContext, type ChatTimer } from "./chat-timer.ts";
 import { messageSecret } from "./message-secret.ts";
 import { mediaToWhatsApp, type StoredFile } from "./to-whatsapp-media.ts";
 import { pollToWhatsApp } from "./to-whatsapp-poll.ts";
@@ -12,11 +13,14 @@ export interface Beside {
   inAnnouncements?: boolean;
   /** The file that the draft names; drafts with a file need it. */
   stored?: StoredFile;
+  /** After how long messages of the chat disappear. Default: they stay. */
+  timer?: ChatTimer;
 }
 
 /**
  * Makes the protobuf of a draft. The same draft with the same id gives the same bytes, so that whoever asks for a message
- * again gets the message that was sent: nothing in it is random or depends on the time.
+ * again gets the message that was sent: nothing in it is random or depends on the time. What its chat's timer is now is what
+ * whoever gets it late has to go by.
  *
  * @param waId the message's id; its secret (`messageSecret`, which WhatsApp wants in every message) is derived from it
  */
@@ -24,10 +28,11 @@ export function toWhatsApp(
   draft: Draft,
   waId: string,
   box: Pick<SecretBox, "hmac">,
-  { inAnnouncements = false, stored }: Beside = {},
+  { inAnnouncements = false, stored, timer }: Beside = {},
 ): proto.IMessage {
   const messageContextInfo = { messageSecret: messageSecret(box, waId) };
-  const contextInfo = draft.quote ? quote(draft.quote) : null;
+  const expiry = timer && timerContext(timer);
+  const contextInfo = draft.quote || expiry ? { ...(draft.quote && quote(draft.quote)), ...expiry } : null;
   if (draft.kind === "poll")
     return { ...pollToWhatsApp(draft, inAnnouncements, contextInfo), messageContextInfo };
   if (draft.kind === "text") {

@@ -1,10 +1,10 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { Incoming } from "../../model/messages.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
-import { NO_INTAKE, type Intake } from "../../store/intake.ts";
+import { joinIntakes, NO_INTAKE, type Intake } from "../../store/intake.ts";
 import type { Store } from "../../store/store.ts";
 import type { StanzaAttributes } from "../addresses.ts";
-import { readPlaintext, type Convert, type Plaintext } from "../content/conversion.ts";
+import { readPlaintext, type Convert, type Converted, type Plaintext } from "../content/conversion.ts";
 import {
   findJournalled,
   readOwed,
@@ -27,6 +27,8 @@ export interface JournalDeps {
   convert: Convert;
   /** What storing these messages takes. */
   receive(messages: Incoming[]): Intake;
+  /** What storing the setting of a chat takes. */
+  learned(timer: NonNullable<Converted["timer"]>): Intake;
   /**
    * A message was decrypted and can be made nothing of, or cannot be stored for a reason of its own. Resolves when that is
    * stored; rejects, with the connection closed, when it cannot be.
@@ -75,13 +77,14 @@ export function createJournal(deps: JournalDeps): Journal {
     onPlaintext: (message: proto.IMessage) => void,
   ): Promise<JournalEntry> {
     onPlaintext(plaintext.message);
-    const { incoming, protocol } = await deps.convert(attributes, plaintext);
+    const { incoming, protocol, timer } = await deps.convert(attributes, plaintext);
+    const received = incoming.length > 0 ? deps.receive(incoming) : NO_INTAKE;
     const kept = protocol !== null && protocol.length <= MAX_PROTOCOL_BYTES ? protocol : null;
     return {
       // Rows of protocol messages have no stanza id: that is how the sweep knows them.
       stanzaId: protocol === null ? (attributes.id ?? "") : "",
       content: kept && { message: null, plain: Buffer.from(kept).toString("base64") },
-      intake: incoming.length > 0 ? deps.receive(incoming) : NO_INTAKE,
+      intake: timer === undefined ? received : joinIntakes(received, deps.learned(timer)),
       refused: (error) => deps.onUnreadable(attributes, error),
     };
   }

@@ -358,6 +358,8 @@ describe("further answers", () => {
       lid: "1@lid",
       name: "Shop",
       platform: "android",
+      calls: "ignore",
+      calls_text: null,
     });
     expect((await app.ask("GET", `${path}/why`)).body["data"]).toMatchObject({
       last_close: { code: 503, reason: "unavailable", at: "1970-01-01T00:00:00.005Z" },

@@ -55,6 +55,8 @@ export interface PathOptions {
   media?: MessagePathDeps["files"]["outgoing"];
   files?: Pick<MessagePathDeps["files"]["received"], "read">;
   stopping?: AbortSignal;
+  /** What those are told whose call was rejected. Default: nothing. */
+  callsText?: string;
   /** Default: everything may be reached. */
   http?: SafeFetch;
   wrap?: (store: Store) => Store;
@@ -89,6 +91,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
       connection: () => connected?.connection ?? null,
       number: numberOf,
       deviceOf: (_accountId, number) => Number(number.slice(-1)),
+      callsText: () => options.callsText ?? null,
     },
     directory: { canonicalChat: createLids({ store, identity: () => null }).canonicalChat },
     bots: {

@@ -49,7 +49,8 @@ function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
       },
     },
     hosts: { get: () => Promise.reject(new Error("nobody asks")) },
-    groups: { isAnnouncements: async () => false },
+    groups: { isAnnouncements: async () => false, timer: async () => STAYS },
+    timers: { of: async () => STAYS },
     box,
   });
   const message = (draft: Partial<MediaDraft> = {}, jid = PERSON) => ({
@@ -59,6 +60,8 @@ function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
   });
   return { composer, message };
 }
+
+const STAYS = { seconds: 0, since: 0 };
 
 async function composedOf(composing: Promise<{ kind: string } | SendOutcome>) {
   const composed = await composing;
