@@ -8,6 +8,11 @@ const DEFAULTS: ServiceBehaviour = {
   aggregatedReceipts: true,
   secretOutsideOwnCopy: true,
   sealedEdits: true,
+  leaveIsRemove: true,
+  groupVersions: true,
+  joinersGetGroup: true,
+  staleAddressing: true,
+  channelUpdates: true,
 };
 
 /** The names of everything that can be switched. */

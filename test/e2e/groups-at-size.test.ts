@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { LibrarySimulator, Role } from "../../src/simulator/inside.ts";
+import type { LibrarySimulator } from "../../src/simulator/inside.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
@@ -13,25 +13,12 @@ const MAY_COST_MS = 10;
 async function addGroups(world: World): Promise<void> {
   const { server } = world.sim as LibrarySimulator;
   const people = await world.sim.addContacts(MEMBERS - 1, { prefix: "49151" });
-  const members = new Map<string, Role>([...people, SHOP].map((number) => [number, "member"]));
+  const pattern = server.groups.make({ subject: "Neighbours", members: [...people, SHOP], addressing: "pn" });
+  server.world.groups.delete(pattern.id);
   for (let index = 0; index < GROUPS; index += 1) {
     const id = `1203630000${String(index).padStart(8, "0")}@g.us`;
-    server.world.groups.set(id, {
-      id,
-      subject: `Neighbours of street ${index}`,
-      createdAt: 1_700_000_000,
-      subjectAt: 1_700_000_000,
-      creator: people[0]!,
-      addressing: "pn",
-      announce: index % 10 === 0,
-      locked: false,
-      description: undefined,
-      ephemeral: undefined,
-      isCommunity: false,
-      isCommunityAnnouncements: false,
-      linkedParent: undefined,
-      members,
-    });
+    const subject = `Neighbours of street ${index}`;
+    server.world.groups.set(id, { ...pattern, id, subject, announce: index % 10 === 0 });
   }
 }
 

@@ -3,7 +3,8 @@ import type { FileHost } from "../people/link.ts";
 import { compose, envelopeOf } from "../people/content.ts";
 import type { Random } from "../random.ts";
 import { CHANNEL_SERVER } from "../server/channel.ts";
-import type { Channel, StoredPost } from "../server/channel.ts";
+import type { Channel, ChannelState, StoredPost } from "../server/channel.ts";
+import type { ChannelNews } from "../server/channel-news.ts";
 import type { Channels } from "../server/channels.ts";
 import type {
   ChannelChange,
@@ -65,6 +66,11 @@ export function createChannelMethods(needs: Needs): ChannelMethods {
       return { id: told.id, serverId: told.serverId };
     },
 
+    async reactInChannel(id, serverId, by, emoji) {
+      if (!channels.react(known(channels, id), serverId, needs.world.account(by).number, emoji))
+        throw new Error(`${id} has no post ${serverId}`);
+    },
+
     async channelPosts(id, filter = {}) {
       return postsIn(known(channels, id), filter).map(({ told }) => ({ ...told }));
     },
@@ -98,6 +104,8 @@ function newChannel({ world, random, time, channels }: Needs, options: ChannelOp
     id: `120363${digits}@${CHANNEL_SERVER}`,
     name,
     description,
+    pictureId: undefined,
+    state: "ACTIVE",
     invite: options.invite ?? `0029Va${stream.bytes(12).toString("base64url").replaceAll(/[-_]/g, "x")}`,
     createdAt: Math.floor(time.now() / 1000),
     otherFollowers,
@@ -105,29 +113,42 @@ function newChannel({ world, random, time, channels }: Needs, options: ChannelOp
     followers: new Set(followers),
     muted: new Set(),
     posts: [],
+    viewers: new Map(),
   };
 }
 
-function applyChange({ world, channels }: Needs, channel: Channel, change: ChannelChange): void {
-  const tell = (number: string, operation: string): void => {
+/** Who is made an admin, follows, or has muted it; each is told, by itself. */
+const memberChanges: {
+  [K in keyof ChannelChange]?: { act(channel: Channel, number: string): unknown; kind: ChannelNews["kind"] };
+} = {
+  addAdmins: { act: ({ admins }, number) => admins.add(number), kind: "promoted" },
+  removeAdmins: { act: ({ admins }, number) => admins.delete(number), kind: "demoted" },
+  follow: { act: ({ followers }, number) => followers.add(number), kind: "joined" },
+  unfollow: { act: ({ followers }, number) => followers.delete(number), kind: "left" },
+  mute: { act: ({ muted }, number) => muted.add(number), kind: "muted" },
+  unmute: { act: ({ muted }, number) => muted.delete(number), kind: "unmuted" },
+};
+
+function applyChange({ world, channels, time }: Needs, channel: Channel, change: ChannelChange): void {
+  for (const [name, { act, kind }] of Object.entries(memberChanges)) {
+    for (const number of (change[name as keyof ChannelChange] as string[] | undefined) ?? []) {
+      const user = world.account(number);
+      act(channel, user.number);
+      const actor = world.accounts.get([...channel.admins][0] ?? "") ?? user;
+      channels.tell(channel, user, { kind, user, actor });
+    }
+  }
+  const { name, description, picture, state } = change;
+  if (name !== undefined) channel.name = name;
+  if (description !== undefined) channel.description = description;
+  if (picture !== undefined) channel.pictureId = picture ? String(Math.floor(time.now() / 1000)) : undefined;
+  if (state !== undefined) channel.state = state.toUpperCase() as ChannelState;
+  const isRenewed = name !== undefined || description !== undefined || picture !== undefined;
+  for (const number of new Set([...channel.followers, ...channel.admins])) {
     const account = world.account(number);
-    channels.tell(account, operation, { jid: channel.id, user: account.devices.get(0)!.lid });
-  };
-  for (const number of change.addAdmins ?? []) {
-    channel.admins.add(world.account(number).number);
-    tell(number, "NotificationNewsletterAdminPromote");
+    if (isRenewed) channels.tell(channel, account, { kind: "metadata" });
+    if (state !== undefined) channels.tell(channel, account, { kind: "state" });
   }
-  for (const number of change.removeAdmins ?? []) {
-    channel.admins.delete(number);
-    tell(number, "NotificationNewsletterAdminDemote");
-  }
-  for (const number of change.follow ?? []) channel.followers.add(world.account(number).number);
-  for (const number of change.unfollow ?? []) channel.followers.delete(number);
-  if (change.name === undefined) return;
-  channel.name = change.name;
-  const update = { jid: channel.id, settings: { name: change.name } };
-  for (const number of channel.followers)
-    channels.tell(world.account(number), "NotificationNewsletterUpdate", update);
 }
 
 function postsIn({ posts }: Channel, filter: PostFilter): StoredPost[] {

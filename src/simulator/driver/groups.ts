@@ -1,13 +1,15 @@
-import type { Groups } from "../server/groups.ts";
-import type { GroupInfo, GroupMethods, GroupOptions } from "../surface/groups.ts";
-import type { Time } from "../time.ts";
+import type { Groups } from "../server/groups/index.ts";
+import type { Deliveries, Stamps } from "../server/ports.ts";
+import type { GroupInfo, GroupMethods } from "../surface/groups.ts";
+import { element } from "../wire/nodes.ts";
 import { userJid } from "../world/accounts.ts";
-import type { Group, Role, World } from "../world/world.ts";
+import { SERVER_JID } from "../world/jid.ts";
+import type { Group, World } from "../world/world.ts";
+import { companionsOf } from "./wire.ts";
 
-interface Needs {
+interface Needs extends Pick<Stamps, "now">, Deliveries {
   world: World;
   groups: Groups;
-  time: Time;
 }
 
 /** Groups, made and changed from outside. */
@@ -15,10 +17,11 @@ export function createGroupMethods(needs: Needs): GroupMethods {
   const { world, groups } = needs;
   return {
     async addGroup(options) {
-      const group = newGroup(needs, options);
-      world.groups.set(group.id, group);
-      groups.announce(group);
-      return groupInfo(world, group);
+      return groupInfo(world, groups.create(options));
+    },
+    async addCommunity(options) {
+      const { parent, announcements } = groups.createCommunity(options);
+      return { parent: groupInfo(world, parent), announcements: groupInfo(world, announcements) };
     },
     async changeGroup(id, change) {
       const group = world.group(id);
@@ -28,38 +31,35 @@ export function createGroupMethods(needs: Needs): GroupMethods {
     async group(id) {
       return groupInfo(world, world.group(id));
     },
+    async senderKeyHolders(id, number, device = 1) {
+      const holders = world.account(number).devices.get(device)?.senderKeys.get(id)?.holders ?? new Set();
+      return [...holders].map((jid) => world.device(jid)?.label ?? jid).toSorted();
+    },
+    async tellDirty(number, type) {
+      const dirty = element("dirty", { type, timestamp: needs.now() });
+      for (const { connection } of companionsOf(world, number))
+        connection?.send(element("ib", { from: SERVER_JID }, [dirty]));
+    },
   };
 }
 
-function newGroup({ world, groups, time }: Needs, options: GroupOptions): Group {
-  const creator = options.creator ?? options.members[0];
-  if (!creator) throw new Error("a group needs a creator or a member");
-  const members = new Map<string, Role>([[creator, "superadmin"]]);
-  for (const number of options.members) if (number !== creator) members.set(number, "member");
-  for (const number of options.admins ?? []) if (number !== creator) members.set(number, "admin");
-  for (const number of members.keys()) world.account(number);
-  const createdAt = Math.floor(time.now() / 1000);
-  return {
-    id: groups.newId(world.groups.size + 1),
-    subject: options.subject,
-    createdAt,
-    subjectAt: createdAt,
-    creator,
-    addressing: options.addressing ?? "lid",
-    announce: options.announce ?? false,
-    locked: options.locked ?? false,
-    description: options.description,
-    ephemeral: options.ephemeral,
-    isCommunity: options.community?.parent ?? false,
-    isCommunityAnnouncements: options.community?.announcements ?? false,
-    linkedParent: options.community?.linkedParent,
-    members,
-  };
-}
-
-function groupInfo(world: World, { id, subject, addressing, announce, members }: Group): GroupInfo {
-  const list = [...members].map(([number, role]) => {
+function groupInfo(world: World, group: Group): GroupInfo {
+  const { id, subject, addressing, announce, locked, approval, invite, linkedParent } = group;
+  const members = [...group.members].map(([number, role]) => {
     return { number, lid: userJid(world.account(number), "lid"), role };
   });
-  return { id, subject, addressing, announce, members: list };
+  return {
+    id,
+    subject,
+    addressing,
+    announce,
+    locked,
+    description: group.description?.text ?? "",
+    ephemeral: group.ephemeral ?? 0,
+    approval,
+    requests: [...group.requests.keys()],
+    inviteLink: `https://chat.whatsapp.com/${invite}`,
+    ...(linkedParent && { linkedParent }),
+    members,
+  };
 }

@@ -32,6 +32,7 @@ export class Population {
       edition: options.edition ?? "standard",
       addressing: "pn",
       hidesNumber: false,
+      refusesGroups: false,
       reachableBy: "both",
       otherForms: [],
     });
@@ -58,6 +59,7 @@ export class Population {
       edition: "standard",
       addressing: options.hidesNumber ? "lid" : (options.addressing ?? "pn"),
       hidesNumber: options.hidesNumber ?? false,
+      refusesGroups: options.refusesGroups ?? false,
       reachableBy: options.reachableBy ?? "both",
       otherForms: options.otherForms ?? [],
     });
@@ -108,7 +110,14 @@ export class Population {
     devices: number,
     rest: Pick<
       Account,
-      "kind" | "name" | "edition" | "addressing" | "hidesNumber" | "reachableBy" | "otherForms"
+      | "kind"
+      | "name"
+      | "edition"
+      | "addressing"
+      | "hidesNumber"
+      | "refusesGroups"
+      | "reachableBy"
+      | "otherForms"
     >,
   ): Account {
     if (!/^\d{5,15}$/.test(number))

@@ -11,8 +11,11 @@ import { listedDevices } from "../world/accounts.ts";
 import type { Account, Device } from "../world/accounts.ts";
 import { SERVER_JID } from "../world/jid.ts";
 import type { World } from "../world/world.ts";
-import { postNode } from "./channel.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
+import { liveUpdateNode, postNode } from "./channel.ts";
 import type { Channel, StoredPost } from "./channel.ts";
+import { newsNode } from "./channel-news.ts";
+import type { ChannelNews } from "./channel-news.ts";
 import type { Deliveries, MessageOutcome, Movement, Reports, Stamps } from "./ports.ts";
 
 /** Ack error for a malformed post; the service calls it "invalid stanza". */
@@ -26,6 +29,7 @@ interface Needs extends Stamps, Deliveries, Reports, Movement {
   world: World;
   media: MediaStore;
   time: Time;
+  behaviour: ServiceBehaviour;
 }
 
 /** A post before it is added to its channel. */
@@ -58,8 +62,10 @@ export interface Channels {
   take(sender: Device, message: BinaryNode): MessageOutcome;
   /** Puts a post into a channel and sends it to the companions of everybody who follows it. */
   add(channel: Channel, post: NewPost): StoredPost;
-  /** Tells an account's companions (`notification type=mex`) that something about a channel changed for it. */
-  tell(account: Account, operation: string, update: Record<string, unknown>): void;
+  /** Tells an account's companions (`notification type=mex`) that something about a channel changed; not the one that has changed it. */
+  tell(channel: Channel, account: Account, news: ChannelNews, except?: Device): void;
+  /** Puts an emoji to a post, or takes it away (empty), and tells those who look at the channel. False: there is no such post. */
+  react(channel: Channel, serverId: number, number: string, emoji: string): boolean;
 }
 
 /** The channels of one service, none at first. */
@@ -73,17 +79,26 @@ export function createChannels(needs: Needs): Channels {
     all,
     refused,
     add,
-    tell: (account, operation, update) => tellOfChannel(needs, account, operation, update),
+    react: (channel, serverId, number, emoji) => react(needs, channel, serverId, { number, emoji }),
+    tell(channel, account, news, except) {
+      for (const device of listedDevices(account)) {
+        if (device.id === 0 || device === except) continue;
+        const attrs = { from: SERVER_JID, type: "mex", id: needs.nextId(), t: needs.now() };
+        const content = [newsNode(needs.behaviour, channel, account, news)];
+        needs.deliver(device, element("notification", attrs, content));
+      }
+    },
     take(sender, node) {
       const channel = all.get(node.attrs.to!);
-      if (!channel) return { error: UNKNOWN_CHANNEL };
-      if (node.attrs.type === "reaction") return reactInChannel(channel, node);
+      if (!channel || channel.state === "DELETED") return { error: UNKNOWN_CHANNEL };
+      if (node.attrs.type === "reaction") return takeReaction(needs, channel, sender, node);
       const plaintext = bytes(child(node, "plaintext"));
       if (!plaintext || children(node, "enc").length > 0) {
         needs.violations.report("channel_post", sender.label, `${node.attrs.id}: posts are one plaintext`);
         return { error: INVALID_POST };
       }
-      if (!channel.admins.has(sender.account.number)) return { error: NOT_ALLOWED };
+      const mayPost = channel.state === "ACTIVE" && channel.admins.has(sender.account.number);
+      if (!mayPost) return { error: NOT_ALLOWED };
       const { mediatype: mediaType } = child(node, "plaintext")!.attrs;
       const { id, type = "text" } = node.attrs;
       const reason = problemOf(needs.media, plaintext, mediaType);
@@ -97,10 +112,30 @@ export function createChannels(needs: Needs): Channels {
   };
 }
 
-function reactInChannel(channel: Channel, { attrs, content }: BinaryNode): MessageOutcome {
-  const isKnown = channel.posts.some(({ told: { serverId } }) => String(serverId) === attrs.server_id);
-  const isReaction = Array.isArray(content) && content[0]?.tag === "reaction";
-  return isKnown && isReaction ? {} : { error: INVALID_POST };
+function takeReaction(needs: Needs, channel: Channel, sender: Device, node: BinaryNode): MessageOutcome {
+  const reaction = child(node, "reaction");
+  const { number } = sender.account;
+  const emoji = reaction?.attrs.code ?? "";
+  const isKnown = reaction && react(needs, channel, Number(node.attrs.server_id), { number, emoji });
+  return isKnown ? {} : { error: INVALID_POST };
+}
+
+function react(
+  needs: Needs,
+  channel: Channel,
+  serverId: number,
+  { number, emoji }: { number: string; emoji: string },
+): boolean {
+  const post = channel.posts.find(({ told }) => told.serverId === serverId);
+  if (!post) return false;
+  if (emoji === "") post.reactions.delete(number);
+  else post.reactions.set(number, emoji);
+  for (const [device, until] of channel.viewers) {
+    if (until < needs.time.now()) continue;
+    const attrs = { from: channel.id, type: "newsletter", id: needs.nextId(), t: needs.now() };
+    needs.deliver(device, element("notification", attrs, [liveUpdateNode(channel, post, needs.now())]));
+  }
+  return true;
 }
 
 /** Why the service refuses a post; undefined when it accepts it. */
@@ -132,7 +167,7 @@ function addPost(needs: Needs, channel: Channel, given: NewPost, seq: number): S
     id,
     from: typeof from === "string" ? from : from?.account.number,
   };
-  const post: StoredPost = { told, plaintext, type, mediaType };
+  const post: StoredPost = { told, plaintext, type, mediaType, reactions: new Map() };
   channel.posts.push(post);
   const readers = new Set([...channel.followers, ...channel.admins]);
   for (const number of readers) {
@@ -144,18 +179,4 @@ function addPost(needs: Needs, channel: Channel, given: NewPost, seq: number): S
   }
   needs.changed();
   return post;
-}
-
-function tellOfChannel(
-  needs: Needs,
-  account: Account,
-  operation: string,
-  update: Record<string, unknown>,
-): void {
-  const data = Buffer.from(JSON.stringify({ operation, updates: [update] }));
-  for (const device of listedDevices(account)) {
-    if (device.id === 0) continue;
-    const attrs = { from: SERVER_JID, type: "mex", id: needs.nextId(), t: needs.now() };
-    needs.deliver(device, element("notification", attrs, [element("mex", {}, data)]));
-  }
 }

@@ -1,7 +1,7 @@
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { bytes, child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import { LID_SERVER, PN_SERVER, jidOf } from "../world/jid.ts";
+import { LID_SERVER, PN_SERVER, jidOf, parseJid } from "../world/jid.ts";
 import { listedDevices } from "../world/accounts.ts";
 import type { Device } from "../world/accounts.ts";
 import type { Group, World } from "../world/world.ts";
@@ -29,7 +29,10 @@ function sendGroupMessage(needs: Needs, sender: Device, node: BinaryNode): Messa
   const group = needs.world.groups.get(node.attrs.to!);
   const role = group?.members.get(sender.account.number);
   if (!group) return { error: 404 };
-  if (!role || (group.announce && role === "member")) return { error: 403 };
+  // Nobody writes in a community itself, only in its groups.
+  if (!role || group.isCommunity || (group.announce && role === "member")) return { error: 403 };
+  const isStale = needs.behaviour.staleAddressing && isClient(sender) && usesOtherAddresses(group, node);
+  if (isStale) return { error: 421, addressingMode: group.addressing };
   needs.book.add(node.attrs.id!, { sender, to: group.id, addressing: group.addressing }, needs.now());
   if (node.attrs.participant) return resendInGroup(needs, sender, group, node);
   if (node.attrs.addressing_mode && node.attrs.addressing_mode !== group.addressing) {
@@ -51,6 +54,17 @@ function sendGroupMessage(needs: Needs, sender: Device, node: BinaryNode): Messa
   const phash = participantHash([...members, sender], group.addressing, needs.behaviour);
   const isRight = hasAll && (node.attrs.phash ?? phash) === phash;
   return isRight ? {} : { phash };
+}
+
+/** Phones here ask for their groups anew when they have to. */
+const isClient = ({ account, id }: Device): boolean => account.kind === "owner" && id !== 0;
+
+/** Whether a message names members by the addresses that the group does not go by. */
+function usesOtherAddresses({ addressing }: Group, node: BinaryNode): boolean {
+  if (node.attrs.participant) return false;
+  const server = addressing === "lid" ? LID_SERVER : PN_SERVER;
+  const named = children(child(node, "participants"), "to").map(({ attrs }) => parseJid(attrs.jid)?.server);
+  return (node.attrs.addressing_mode ?? "pn") !== addressing || named.some((other) => other !== server);
 }
 
 /** A resend within a group, to the one device that asked for it; it carries the sender's key as well. */

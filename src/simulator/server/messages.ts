@@ -97,6 +97,7 @@ function acknowledge(needs: Needs, connection: Connection, node: BinaryNode, ver
     participant: node.attrs.participant,
     t: needs.now(),
     phash: verdict.phash,
+    addressing_mode: verdict.addressingMode,
     server_id: verdict.serverId === undefined ? undefined : String(verdict.serverId),
     error: verdict.error === undefined ? undefined : String(verdict.error),
   });

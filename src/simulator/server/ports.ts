@@ -31,6 +31,8 @@ export interface Movement {
 export interface MessageOutcome {
   error?: number;
   phash?: string;
+  /** How the group names its members. */
+  addressingMode?: "lid" | "pn";
   /** Number of a post in its channel. */
   serverId?: number;
 }

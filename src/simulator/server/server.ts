@@ -25,7 +25,7 @@ import { createDelivery } from "./delivery.ts";
 import { createDeviceLists } from "./device-lists.ts";
 import { createDirectMessages } from "./direct-messages.ts";
 import { createGroupMessages } from "./group-messages.ts";
-import { createGroups } from "./groups.ts";
+import { createGroups } from "./groups/index.ts";
 import { noHooks } from "./hooks.ts";
 import type { IqHandler } from "./iq/handler.ts";
 import { createIqHandlers, createIqs } from "./iq/index.ts";

@@ -39,6 +39,8 @@ export interface ContactOptions {
   reachableBy?: Reachable;
   /** Other forms of the number that the service takes for it when asked who has WhatsApp; no address of its own. */
   otherForms?: PhoneNumber[];
+  /** Lets nobody add it to groups: whoever tries gets 403 with what an invite message needs. Default false. */
+  refusesGroups?: boolean;
   /** Reads every message at once: a read receipt follows each delivery receipt. Default false. */
   readsMessages?: boolean;
 }

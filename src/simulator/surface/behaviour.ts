@@ -46,4 +46,37 @@ export interface ServiceBehaviour {
    * Source: whatsmeow `msgsecret.go` (`EncSecretMessageEdit`); Baileys#2541, #2690.
    */
   sealedEdits: boolean;
+  /**
+   * Who leaves a group by himself is told of by `<remove>`, himself as the one who does it. Off: `<leave>`.
+   *
+   * Source: whatsmeow `group.go` (`parseGroupChange`), which knows no `leave`; Baileys `handleGroupNotification` tells the two apart by the actor.
+   */
+  leaveIsRemove: boolean;
+  /**
+   * Changes of a group's members, and of who may write, carry `v_id`; those of members `prev_v_id` as well. The group itself has them as
+   * `p_v_id` and `a_v_id`. Off: none.
+   *
+   * Source: whatsmeow `group.go` (drops announcements without it); whatsapp-rust `wacore/src/stanza/groups.rs`.
+   */
+  groupVersions: boolean;
+  /**
+   * Who comes to a group gets the whole group, `<create>`; everybody else `<add>`. Off: `<add>` for all.
+   *
+   * Source: whatsmeow `types/events` (`JoinedGroup`).
+   */
+  joinersGetGroup: boolean;
+  /**
+   * A message to a group that names members by the other kind of address is refused with 421 and `addressing_mode` on the ack. Off: it is
+   * passed on.
+   *
+   * Source: zapo `protocol/message.ts` (`STALE_GROUP_ADDRESSING_MODE`) and `WaMessageDispatchCoordinator`; Baileys#1807; nanoclaw#2688.
+   */
+  staleAddressing: boolean;
+  /**
+   * Changes of channels come as `notification type=mex > update@op_name` with the answer of a GraphQL query. Off: `<mex>` with
+   * `{operation, updates}`.
+   *
+   * Source: whatsmeow `handleMexNotification`; zapo `client/types.ts` (names of operations).
+   */
+  channelUpdates: boolean;
 }

@@ -21,7 +21,14 @@ export interface ChannelChange {
   removeAdmins?: PhoneNumber[];
   follow?: PhoneNumber[];
   unfollow?: PhoneNumber[];
+  mute?: PhoneNumber[];
+  unmute?: PhoneNumber[];
   name?: string;
+  description?: string;
+  /** There is a new picture, or none any more. */
+  picture?: boolean;
+  /** `deleted` is for ever: it cannot be found any more. */
+  state?: "active" | "suspended" | "deleted";
 }
 
 /** A channel as it stands now. */
@@ -71,6 +78,8 @@ export interface ChannelMethods {
     content: Content | string,
     options?: { by?: PhoneNumber; id?: string; timestamp?: number },
   ): Promise<{ id: string; serverId: number }>;
+  /** Somebody puts an emoji to a post, or takes it away (empty); those who look at the channel hear of it. */
+  reactInChannel(id: string, serverId: number, by: PhoneNumber, emoji: string): Promise<void>;
   /** What stands in a channel, oldest first. */
   channelPosts(id: string, filter?: PostFilter): Promise<ChannelPost[]>;
   /** Resolves as soon as a matching post is there. Default timeout 10 s. */

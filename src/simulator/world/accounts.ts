@@ -13,6 +13,8 @@ export interface Account {
   readonly edition: "standard" | "business";
   readonly addressing: "pn" | "lid";
   readonly hidesNumber: boolean;
+  /** Nobody may add it to groups. */
+  readonly refusesGroups: boolean;
   /** By which of its addresses others may write to it. It can change: people move to LIDs. */
   reachableBy: Reachable;
   /** Numbers by which it is found when somebody asks who has WhatsApp, besides its own. */

@@ -5,6 +5,32 @@ import { LID_SERVER, PN_SERVER, parseJid } from "./jid.ts";
 /** What a member may do in a group. */
 export type Role = "member" | "admin" | "superadmin";
 
+/** Somebody who has asked to join a group whose admins decide. */
+interface JoinRequest {
+  /** Unix seconds. */
+  at: number;
+  method: "invite_link" | "linked_group_join" | "non_admin_add";
+}
+
+/** What an admin may send to somebody who lets nobody add him: it opens the group for him. */
+export interface AddInvite {
+  code: string;
+  /** Unix seconds. */
+  expiration: number;
+  /** Number of the admin. */
+  admin: string;
+}
+
+/** What is said of a group. */
+export interface GroupDescription {
+  id: string;
+  text: string;
+  /** Unix seconds. */
+  at: number;
+  /** Number of who has written it. */
+  by: string;
+}
+
 /** A group and its members. */
 export interface Group {
   readonly id: string;
@@ -12,17 +38,34 @@ export interface Group {
   /** Unix seconds. */
   readonly createdAt: number;
   subjectAt: number;
+  /** Number of who has named it so. */
+  subjectBy: string;
   readonly creator: string;
-  readonly addressing: "lid" | "pn";
+  /** By which of their addresses the members are named. Groups move from numbers to LIDs. */
+  addressing: "lid" | "pn";
   announce: boolean;
   locked: boolean;
-  description: string | undefined;
+  description: GroupDescription | undefined;
+  /** Seconds after which messages disappear. */
   ephemeral: number | undefined;
+  pictureId: string | undefined;
+  /** Admins decide who may join by the link. */
+  approval: boolean;
+  memberAddMode: "admin_add" | "all_member_add";
+  /** Code of the invite link. */
+  invite: string;
+  readonly revokedInvites: Set<string>;
+  /** By number. */
+  readonly requests: Map<string, JoinRequest>;
+  /** By number. */
+  readonly addInvites: Map<string, AddInvite>;
   readonly isCommunity: boolean;
   readonly isCommunityAnnouncements: boolean;
-  readonly linkedParent: string | undefined;
+  linkedParent: string | undefined;
   /** Number to role, in the order of joining. */
   readonly members: Map<string, Role>;
+  /** What clients compare changes with: of the list of members, and of who may write. Microseconds; it rises with each change. */
+  readonly versions: { members: number; announcement: number };
 }
 
 /** Who exists: accounts, their LIDs, groups and their members. Pure state, no traffic. */
@@ -80,5 +123,10 @@ export class World {
 
   groupsOf(number: string): Group[] {
     return [...this.groups.values()].filter((group) => group.members.has(number));
+  }
+
+  /** Groups of a community, its announcements among them. */
+  linkedGroups(parent: string): Group[] {
+    return [...this.groups.values()].filter(({ linkedParent }) => linkedParent === parent);
   }
 }

@@ -1,53 +1,66 @@
 import { child, children, element, text } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
 import type { GroupChange } from "../../surface/groups.ts";
-import type { Groups } from "../groups.ts";
+import type { Groups } from "../groups/index.ts";
 import { IqError, MalformedIq } from "../iq-error.ts";
+import { createCommunityHandlers } from "./communities.ts";
+import { createGroupInviteHandlers } from "./group-invites.ts";
+import { createGroupMemberHandlers } from "./group-members.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
-import type { Group, World } from "../../world/world.ts";
-
-/** What each settings tag changes. */
-const settings: Record<string, (body: BinaryNode) => GroupChange> = {
-  announcement: () => ({ announce: true }),
-  not_announcement: () => ({ announce: false }),
-  locked: () => ({ locked: true }),
-  unlocked: () => ({ locked: false }),
-  subject: (body) => ({ subject: text(body) ?? "" }),
-};
-
-const membership = ["add", "remove", "promote", "demote"] as const;
+import { adminGroup, editableGroup, memberGroup } from "./group-rights.ts";
+import type { World } from "../../world/world.ts";
+import type { Time } from "../../time.ts";
 
 interface Needs {
   world: World;
   groups: Groups;
+  time: Time;
 }
 
-/** Groups (`w:g2`): reading them, and what members and admins do to them. */
+const onOrOff = (node: BinaryNode | undefined): boolean => {
+  const { state } = node?.attrs ?? {};
+  if (state !== "on" && state !== "off") throw new MalformedIq(`w:g2 state ${state}`);
+  return state === "on";
+};
+
+/** What each tag changes, and who may: admins, or in groups that are not locked everybody. */
+const settings: Record<string, { by: "admins" | "members"; change(body: BinaryNode): GroupChange }> = {
+  announcement: { by: "admins", change: () => ({ announce: true }) },
+  not_announcement: { by: "admins", change: () => ({ announce: false }) },
+  locked: { by: "admins", change: () => ({ locked: true }) },
+  unlocked: { by: "admins", change: () => ({ locked: false }) },
+  subject: { by: "members", change: (body) => ({ subject: subjectOf(text(body)) }) },
+  ephemeral: { by: "members", change: ({ attrs }) => ({ ephemeral: Number(attrs.expiration) || 0 }) },
+  not_ephemeral: { by: "members", change: () => ({ ephemeral: 0 }) },
+  member_add_mode: {
+    by: "admins",
+    change: (body) => ({ memberAddMode: text(body) === "all_member_add" ? "all_member_add" : "admin_add" }),
+  },
+  membership_approval_mode: {
+    by: "admins",
+    change: (body) => ({ approval: onOrOff(child(body, "group_join") ?? child(body, "community_join")) }),
+  },
+};
+
+/** Groups (`w:g2`): reading them, making them, and what members and admins change of them. */
 export const createGroupHandlers = (needs: Needs): IqHandler[] => [
   { xmlns: "w:g2", type: "get", child: "participating", answer: (request) => participating(needs, request) },
-  {
-    xmlns: "w:g2",
-    type: "get",
-    child: "query",
-    answer: (request) => [needs.groups.node(memberGroup(needs, request))],
-  },
-  ...membership.map((action): IqHandler => ({
-    xmlns: "w:g2",
-    type: "set",
-    child: action,
-    answer: (request) => changeMembers(needs, request, action),
-  })),
-  ...Object.entries(settings).map(([tag, change]): IqHandler => ({
+  { xmlns: "w:g2", type: "get", child: "query", answer: (request) => query(needs, request) },
+  { xmlns: "w:g2", type: "set", child: "create", answer: (request) => create(needs, request) },
+  { xmlns: "w:g2", type: "set", child: "description", answer: (request) => describe(needs, request) },
+  ...Object.entries(settings).map(([tag, { by, change }]): IqHandler => ({
     xmlns: "w:g2",
     type: "set",
     child: tag,
     answer(request) {
-      const by = request.device.account.number;
-      needs.groups.change(adminGroup(needs, request), { ...change(request.body), by });
+      const group = by === "admins" ? adminGroup(needs, request) : editableGroup(needs, request);
+      needs.groups.change(group, { ...change(request.body), by: request.device.account.number });
       return [];
     },
   })),
-  { xmlns: "w:g2", type: "set", child: "leave", answer: (request) => leave(needs, request) },
+  ...createGroupMemberHandlers(needs),
+  ...createGroupInviteHandlers(needs),
+  ...createCommunityHandlers(needs),
 ];
 
 function participating({ world, groups }: Needs, { device }: IqRequest): BinaryNode[] {
@@ -55,40 +68,87 @@ function participating({ world, groups }: Needs, { device }: IqRequest): BinaryN
   return [element("groups", {}, list)];
 }
 
-function memberGroup({ world }: Needs, { device, iq }: IqRequest): Group {
+/** One group by its address, or several by `<group jid>`; those that the asker is not in are left out of several. */
+function query(needs: Needs, request: IqRequest): BinaryNode[] {
+  const { iq, body, device } = request;
+  const invited = child(body, "add_request");
+  if (invited) return [needs.groups.node(groupOfInvitation(needs, request, invited))];
+  if (iq.attrs.to?.startsWith("@") === false) return [needs.groups.node(memberGroup(needs, request))];
+  const wanted = children(body, "group").map(({ attrs }) => needs.world.groups.get(attrs.jid ?? ""));
+  return wanted
+    .filter((group) => group?.members.has(device.account.number))
+    .map((group) => needs.groups.node(group!));
+}
+
+/** The group of an invite message, for the one who was invited. */
+export function groupOfInvitation({ world, time }: Needs, { device, iq }: IqRequest, { attrs }: BinaryNode) {
   const group = world.groups.get(iq.attrs.to ?? "");
-  if (!group) throw new IqError(404, "item-not-found");
-  if (!group.members.has(device.account.number)) throw new IqError(403, "forbidden");
+  const invitation = group?.addInvites.get(device.account.number);
+  if (!group || invitation?.code !== attrs.code) throw new IqError(404, "item-not-found");
+  if (world.find(attrs.admin)?.number !== invitation?.admin) throw new IqError(401, "not-authorized");
+  if (invitation!.expiration < time.now() / 1000) throw new IqError(410, "gone");
   return group;
 }
 
-function adminGroup(needs: Needs, request: IqRequest): Group {
-  const group = memberGroup(needs, request);
-  if (group.members.get(request.device.account.number) === "member") throw new IqError(403, "forbidden");
-  return group;
+const LONGEST_SUBJECT = 100;
+
+function subjectOf(subject = ""): string {
+  if (subject === "" || subject.length > LONGEST_SUBJECT) throw new IqError(406, "not-acceptable");
+  return subject;
 }
 
-function changeMembers(needs: Needs, request: IqRequest, action: (typeof membership)[number]): BinaryNode[] {
-  const group = adminGroup(needs, request);
-  const { body, device } = request;
-  const participants = children(body, "participant");
-  if (participants.length === 0) throw new MalformedIq(`w:g2 ${action} without participants`);
-  const accounts = participants.map(({ attrs }) => ({
-    jid: attrs.jid,
-    account: needs.world.find(attrs.jid),
-  }));
-  const numbers = accounts.flatMap(({ account }) => (account ? [account.number] : []));
-  needs.groups.change(group, { [action]: numbers, by: device.account.number });
-  const results = accounts.map(({ jid, account }) =>
-    element("participant", { jid, error: account ? undefined : "404" }),
+/** Those whom nobody may add stand in the answer with what an invite message needs, and are no members. */
+function create({ world, groups }: Needs, { body, device }: IqRequest): BinaryNode[] {
+  const creator = device.account.number;
+  const people = children(body, "participant").map(({ attrs }) => world.find(attrs.jid));
+  if (people.includes(undefined)) throw new IqError(404, "item-not-found");
+  const [refusing, willing] = [true, false].map((refuses) =>
+    people.flatMap((account) => (account!.refusesGroups === refuses ? [account!.number] : [])),
   );
-  return [element(action, {}, results)];
+  const options = {
+    subject: subjectOf(body.attrs.subject),
+    creator,
+    members: willing!,
+    announce: child(body, "announcement") !== undefined,
+    locked: child(body, "locked") !== undefined,
+    ephemeral: Number(child(body, "ephemeral")?.attrs.expiration) || undefined,
+    description: text(child(child(body, "description"), "body")),
+    approval: child(child(body, "membership_approval_mode"), "group_join")?.attrs.state === "on",
+    memberAddMode: text(child(body, "member_add_mode")) as "admin_add" | undefined,
+  };
+  if (child(body, "parent")) return [groups.node(groups.createCommunity(options).parent)];
+  const parent = child(body, "linked_parent")?.attrs.jid;
+  const group = groups.create(options);
+  if (parent) groups.change(world.group(parent), { link: [group.id], by: creator });
+  const node = groups.node(group);
+  const refused = refusing!.map((number) => addRequestNode(groups, group, number, creator));
+  return [element("group", node.attrs, [...children(node), ...refused])];
 }
 
-function leave({ world, groups }: Needs, { device, body }: IqRequest): BinaryNode[] {
-  const id = child(body, "group")?.attrs.id ?? "";
-  const group = world.groups.get(id);
-  if (!group?.members.has(device.account.number)) throw new IqError(404, "item-not-found");
-  groups.change(group, { remove: [device.account.number], by: device.account.number });
-  return [element("leave", {}, [element("group", { id })])];
+/** Somebody who could not be added, with what an invite message needs. */
+export function addRequestNode(
+  groups: Groups,
+  group: Parameters<Groups["inviteByMessage"]>[0],
+  number: string,
+  admin: string,
+  jid = `${number}@s.whatsapp.net`,
+): BinaryNode {
+  const { code, expiration } = groups.inviteByMessage(group, number, admin);
+  const request = element("add_request", { code, expiration: String(expiration) });
+  return element("participant", { jid, error: "403" }, [request]);
+}
+
+/** The writer says which description he has seen: another one since then is a conflict. */
+function describe(needs: Needs, request: IqRequest): BinaryNode[] {
+  const group = editableGroup(needs, request);
+  const { attrs } = request.body;
+  const before = group.description?.id;
+  if (before !== undefined && attrs.prev !== undefined && attrs.prev !== before)
+    throw new IqError(409, "conflict");
+  const words = attrs.delete === "true" ? "" : text(child(request.body, "body"));
+  if (words === undefined) throw new MalformedIq("w:g2 description without body");
+  const at = Math.floor(needs.time.now() / 1000);
+  const by = request.device.account.number;
+  needs.groups.describe(group, { id: attrs.id ?? `D${at}`, text: words, at, by });
+  return [];
 }

@@ -3,13 +3,15 @@ import { listPosts } from "../channel.ts";
 import type { Channel } from "../channel.ts";
 import type { Channels } from "../channels.ts";
 import type { Stamps } from "../ports.ts";
+import type { Time } from "../../time.ts";
 import { IqError } from "../iq-error.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 
 /** How long a client that is viewing a channel is kept up to date, in seconds. */
-const LIVE_S = "300";
+const LIVE_S = 300;
 
 interface Needs extends Pick<Stamps, "now"> {
+  time: Time;
   channels: Pick<Channels, "all">;
 }
 
@@ -45,8 +47,8 @@ export const createNewsletterHandlers = (needs: Needs): IqHandler[] => [
     type: "set",
     child: "live_updates",
     answer(request) {
-      channelOf(needs, request);
-      return [element("live_updates", { duration: LIVE_S })];
+      channelOf(needs, request).viewers.set(request.device, needs.time.now() + LIVE_S * 1000);
+      return [element("live_updates", { duration: String(LIVE_S) })];
     },
   },
 ];

@@ -9,13 +9,13 @@ import { MexError } from "./query.ts";
 import type { MexQuery } from "./query.ts";
 
 interface Needs {
-  channels: Pick<Channels, "all">;
+  channels: Pick<Channels, "all" | "tell">;
   reachout: Pick<Reachout, "state">;
 }
 
 /** Queries in JSON (`w:mex`), asked through the same connection. */
 export function createMexHandlers({ channels, reachout }: Needs): IqHandler[] {
-  const queries = { ...createAccountQueries({ reachout }), ...createChannelQueries(channels.all) };
+  const queries = { ...createAccountQueries({ reachout }), ...createChannelQueries(channels) };
   return [mexHandler(queries)];
 }
 
