@@ -5,7 +5,7 @@ import type { Group, World } from "../../world/world.ts";
 import type { Groups } from "../groups/index.ts";
 import { IqError } from "../iq-error.ts";
 import { memberGroup } from "./group-rights.ts";
-import { groupOfInvitation } from "./groups.ts";
+import { groupOfInvitation } from "./group-invitations.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 
 interface Needs {

@@ -5,7 +5,7 @@ import type { Group, World } from "../../world/world.ts";
 import type { Groups } from "../groups/index.ts";
 import { IqError, MalformedIq } from "../iq-error.ts";
 import { adminGroup, memberGroup } from "./group-rights.ts";
-import { addRequestNode } from "./groups.ts";
+import { addRequestNode } from "./group-invitations.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 
 interface Needs {

@@ -6,6 +6,7 @@ import { IqError, MalformedIq } from "../iq-error.ts";
 import { createCommunityHandlers } from "./communities.ts";
 import { createGroupInviteHandlers } from "./group-invites.ts";
 import { createGroupMemberHandlers } from "./group-members.ts";
+import { addRequestNode, groupOfInvitation } from "./group-invitations.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 import { adminGroup, editableGroup, memberGroup } from "./group-rights.ts";
 import type { World } from "../../world/world.ts";
@@ -80,16 +81,6 @@ function query(needs: Needs, request: IqRequest): BinaryNode[] {
     .map((group) => needs.groups.node(group!));
 }
 
-/** The group of an invite message, for the one who was invited. */
-export function groupOfInvitation({ world, time }: Needs, { device, iq }: IqRequest, { attrs }: BinaryNode) {
-  const group = world.groups.get(iq.attrs.to ?? "");
-  const invitation = group?.addInvites.get(device.account.number);
-  if (!group || invitation?.code !== attrs.code) throw new IqError(404, "item-not-found");
-  if (world.find(attrs.admin)?.number !== invitation?.admin) throw new IqError(401, "not-authorized");
-  if (invitation!.expiration < time.now() / 1000) throw new IqError(410, "gone");
-  return group;
-}
-
 const LONGEST_SUBJECT = 100;
 
 function subjectOf(subject = ""): string {
@@ -123,19 +114,6 @@ function create({ world, groups }: Needs, { body, device }: IqRequest): BinaryNo
   const node = groups.node(group);
   const refused = refusing!.map((number) => addRequestNode(groups, group, number, creator));
   return [element("group", node.attrs, [...children(node), ...refused])];
-}
-
-/** Somebody who could not be added, with what an invite message needs. */
-export function addRequestNode(
-  groups: Groups,
-  group: Parameters<Groups["inviteByMessage"]>[0],
-  number: string,
-  admin: string,
-  jid = `${number}@s.whatsapp.net`,
-): BinaryNode {
-  const { code, expiration } = groups.inviteByMessage(group, number, admin);
-  const request = element("add_request", { code, expiration: String(expiration) });
-  return element("participant", { jid, error: "403" }, [request]);
 }
 
 /** The writer says which description he has seen: another one since then is a conflict. */
