@@ -49,6 +49,8 @@ export async function simulated(): Promise<Written[]> {
   const questions = iqs.map(({ xmlns, type, child }) => [type, xmlns, child].filter(Boolean).join(" "));
   return [
     ...named("in iq", questions, "server/iq/"),
+    ...prefixed("out notification w:gp2", keysOf("server/groups/notices.ts", "GROUP_CHANGES")),
+    ...prefixed("out notification picture", keysOf("server/groups/notices.ts", "PICTURE_CHANGES")),
     ...prefixed("usync", keysOf("server/iq/usync.ts", "protocols")),
     ...named("in", stanzas, "server/server.ts"),
     ...written(),

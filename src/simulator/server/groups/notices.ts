@@ -11,18 +11,57 @@ interface Needs extends Stamps, Deliveries {
 }
 
 /** Who is told of a change, and of whom as the one who has made it. */
-export interface Audience {
+interface Audience {
   /** Number; absent: nobody is named, as for those who follow an invite link. */
   actor?: string;
   /** Numbers. */
   told: Iterable<string>;
-  type?: "w:gp2" | "picture";
+  type?: NoticeType;
 }
 
-/** Tells every device of some members of one change: `notification type=w:gp2`. */
+/** Pictures are told of by a type of their own. */
+export type NoticeType = "w:gp2" | "picture";
+
+/** Tags of all changes of a group that anybody is told of. */
+const GROUP_CHANGES: Record<string, true> = {
+  create: true,
+  add: true,
+  remove: true,
+  leave: true,
+  promote: true,
+  demote: true,
+  subject: true,
+  description: true,
+  announcement: true,
+  not_announcement: true,
+  locked: true,
+  unlocked: true,
+  ephemeral: true,
+  not_ephemeral: true,
+  membership_approval_mode: true,
+  member_add_mode: true,
+  invite: true,
+  created_membership_requests: true,
+  revoked_membership_requests: true,
+  link: true,
+  unlink: true,
+  delete: true,
+};
+
+/** The same of its picture. */
+const PICTURE_CHANGES: Record<string, true> = { set: true, delete: true };
+
+/**
+ * Tells every device of some members of one change: `notification type=w:gp2`, or of a picture `type=picture`.
+ *
+ * @throws for a change that is not in the lists above
+ */
 export function tellOf(needs: Needs, group: Group, content: BinaryNode, audience: Audience): void {
   const { addressing } = group;
   const actor = audience.actor === undefined ? undefined : needs.world.account(audience.actor);
+  const isPicture = audience.type === "picture";
+  const known = isPicture ? PICTURE_CHANGES : GROUP_CHANGES;
+  if (!known[content.tag]) throw new Error(`no change of a group is told of by <${content.tag}>`);
   const id = needs.nextId();
   for (const number of audience.told) {
     for (const device of listedDevices(needs.world.account(number))) {
@@ -30,7 +69,7 @@ export function tellOf(needs: Needs, group: Group, content: BinaryNode, audience
       if (device.account.kind === "contact" && !device.seen) continue;
       const attrs = {
         from: group.id,
-        type: audience.type ?? "w:gp2",
+        type: isPicture ? "picture" : "w:gp2",
         id,
         participant: actor && userJid(actor, addressing),
         participant_pn: actor && numberBeside(actor, addressing),

@@ -7,7 +7,7 @@ import type { BinaryNode } from "../../wire/nodes.ts";
 import { userJid } from "../../world/accounts.ts";
 import type { Group, World } from "../../world/world.ts";
 import { approvalNode, numberBeside } from "./node.ts";
-import type { Audience } from "./notices.ts";
+import type { NoticeType } from "./notices.ts";
 import { nextVersion } from "./versions.ts";
 
 interface Needs {
@@ -20,7 +20,7 @@ interface Needs {
 /** A change that was made, as members hear of it. */
 interface Made {
   node: BinaryNode;
-  type?: Audience["type"];
+  type?: NoticeType;
 }
 
 type Setting = keyof GroupChange;
