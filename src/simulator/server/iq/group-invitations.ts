@@ -2,7 +2,7 @@
 import type { Time } from "../../time.ts";
 import { element } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
-import type { Group, World } from "../../world/world.ts";
+import type { World } from "../../world/world.ts";
 import type { Groups } from "../groups/index.ts";
 import { IqError } from "../iq-error.ts";
 import type { IqRequest } from "./handler.ts";
