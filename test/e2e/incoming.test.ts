@@ -79,6 +79,21 @@ describe("the event of a message", () => {
     expect(Number.isInteger(event.timestamp)).toBe(true);
   });
 
+  it("in a chat whose messages disappear is answered by one that does", async () => {
+    await world.bindBots(SHOP, "ping");
+    await world.sim.setDisappearing(ANA, SHOP, 86_400);
+    for (const _ of [1, 2]) await world.sim.sendText(ANA, SHOP, "ping");
+    const pongs = async () =>
+      (await world.sim.messages(ANA, { from: SHOP })).filter(({ text }) => text === "pong");
+    await until(async () => (await pongs()).length === 2);
+    expect((await pongs()).map(({ expiration }) => expiration)).toEqual([86_400, 86_400]);
+    const sent = { sender: SHOP, number: ANA, name: "Lunch?", option: ["Pizza", "Soup"] };
+    const poll = await world.gateway.post("/send-poll", sent, { key: world.key });
+    expect(await world.sim.waitForMessage(ANA, { id: poll.body.id })).toMatchObject({ expiration: 86_400 });
+    await world.sim.setDisappearing(ANA, SHOP, 0);
+    await world.bindBots(SHOP);
+  });
+
   it("that disappears: when, in the list of messages as well", async () => {
     const event = await eventOf(world.sim.sendText(ANA, SHOP, "Gone in a day", { expiration: 86_400 }));
     const at = new Date((event.timestamp + 86_400) * 1000).toISOString();

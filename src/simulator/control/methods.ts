@@ -27,6 +27,7 @@ export const PLAIN_METHODS = [
   "markRead",
   "markPlayed",
   "typing",
+  "setDisappearing",
   "call",
   "endCall",
   "answerCall",

@@ -53,6 +53,11 @@ export function createConversations(needs: Needs): ConversationMethods {
     markPlayed: async (person, messageId) => (await holder(person, messageId)).markPlayed(messageId),
     typing: async (person, to, state = "composing") =>
       population.person(person).typing(addressOf(world, to), state),
+    async setDisappearing(person, to, seconds) {
+      const id = newMessageId(person);
+      await population.person(person).setDisappearing(addressOf(world, to), seconds, id);
+      return { id };
+    },
     ...createCalling(needs, newMessageId),
     async postStatus(contact, content, { id = newMessageId(contact), audience } = {}) {
       const owners = [...world.accounts.values()].filter(({ kind }) => kind === "owner");

@@ -12,6 +12,7 @@ import { reaction } from "./content/reaction.ts";
 import { sealedEdit } from "./content/sealed-edit.ts";
 import { senderKey } from "./content/sender-key.ts";
 import { composeText, text } from "./content/text.ts";
+import { timer } from "./content/timer.ts";
 import { vote } from "./content/vote.ts";
 
 /** The kinds that simulated people know; the first that reads a message names it. */
@@ -26,6 +27,7 @@ const kinds: readonly ContentKind[] = [
   edit,
   sealedEdit,
   revoke,
+  timer,
   protocol,
   senderKey,
 ];

@@ -1,5 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { type BinaryNode, children, element } from "../wire/nodes.ts";
+import { learnTimer } from "./chat-timers.ts";
 import { summarize } from "./content.ts";
 import type { Directory } from "./directory.ts";
 import { readSealedEdit } from "./edits.ts";
@@ -141,6 +142,7 @@ export class Inbox {
       attrs,
       ...body,
     });
+    learnTimer(this.#state, chat, message);
     this.#retries.delete(name);
     this.#seen.set(name, { from: attrs.from!, participant: attrs.participant });
     if (this.#seen.size > REMEMBERED) this.#seen.delete(this.#seen.keys().next().value!);

@@ -1,6 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { type BinaryNode, element } from "../wire/nodes.ts";
 import { envelopeOf, summarize } from "./content.ts";
+import { learnTimer } from "./chat-timers.ts";
 import type { Directory } from "./directory.ts";
 import { readSealedEdit } from "./edits.ts";
 import { Encryption, wrapForOwnDevice } from "./encryption.ts";
@@ -48,6 +49,7 @@ export class Outbox {
     this.#remember(id, { to: chat, message, audience });
     const timestamp = Math.floor(this.#state.world.time.now() / 1000);
     this.#state.memory.add({ id, chat, author, fromMe: true, timestamp, message });
+    learnTimer(this.#state, chat, message);
     const { type, attrs } = envelopeOf(message);
     this.#write({ id, to: chat, type, ...attrs, ...encrypted.attrs }, message, encrypted);
   }

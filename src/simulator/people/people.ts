@@ -87,6 +87,8 @@ export interface SimulatedPerson {
   markRead(id: string): Promise<void>;
   markPlayed(id: string): Promise<void>;
   typing(to: string, state: TypingState): Promise<void>;
+  /** Sets after how many seconds messages of a chat with somebody disappear from now on; 0: they stay. */
+  setDisappearing(to: string, seconds: number, id: string): Promise<void>;
   /** Calls somebody, ends that call, or answers one. */
   call(to: string, step: CallStep): Promise<void>;
   /** Posts a status for some people, given by their addresses. */

@@ -1,8 +1,10 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { element } from "../wire/nodes.ts";
+import { timerChat } from "./chat-timers.ts";
 import { compose } from "./content.ts";
 import { composeRevoke } from "./content/edit.ts";
 import { composeReaction } from "./content/reaction.ts";
+import { composeTimer } from "./content/timer.ts";
 import { Devices } from "./devices.ts";
 import { withSecret, writeEdit } from "./edits.ts";
 import { STATUS, isGroup, toJid } from "./jids.ts";
@@ -49,7 +51,7 @@ export function createPerson(
 
 type Writing = Pick<
   SimulatedPerson,
-  "sendText" | "sendContent" | "typing" | "call" | "postStatus" | "resend"
+  "sendText" | "sendContent" | "typing" | "setDisappearing" | "call" | "postStatus" | "resend"
 >;
 
 /** Messages of one's own. */
@@ -59,10 +61,12 @@ function createWriting({ options: person, devices }: Parts): Writing {
     const phone = devices.phone(options.device);
     return await phone.do(async () => {
       const chat = await chatFor(person, phone, toJid(to));
-      const { expiration } = options;
+      const timer = isGroup(chat) ? undefined : phone.state.timers.of(timerChat(phone.state, chat));
+      const { expiration = timer?.seconds } = options;
       const mentions = options.mentions && (await memberJids(phone, chat, options.mentions));
       const quoted = options.quoted && { participant: chat, text: "", ...options.quoted };
-      const message = withSecret(phone, compose(content, phone.desk, { mentions, quoted, expiration }));
+      const extras = { mentions, quoted, expiration, expirationSince: timer?.since };
+      const message = withSecret(phone, compose(content, phone.desk, extras));
       const id = options.id ?? phone.newMessageId();
       await phone.outbox.send(chat, id, message);
       return { id };
@@ -78,6 +82,15 @@ function createWriting({ options: person, devices }: Parts): Writing {
         const chat = await chatFor(person, phone, toJid(to));
         const what = state === "recording" ? element("composing", { media: "audio" }) : element(state);
         phone.state.send(element("chatstate", { to: chat }, [what]));
+      });
+    },
+    async setDisappearing(to, seconds, id) {
+      await devices.wake();
+      const phone = devices.phone();
+      await phone.do(async () => {
+        const chat = await chatFor(person, phone, toJid(to));
+        const since = Math.floor(phone.desk.now() / 1000);
+        await phone.outbox.send(chat, id, composeTimer({ seconds, since }));
       });
     },
     async call(to, { tag, id, creator = `${person.number}@s.whatsapp.net`, video, reason }) {

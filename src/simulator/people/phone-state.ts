@@ -5,6 +5,7 @@ import type { AddressBook } from "./address-book.ts";
 import { LIDS, NUMBERS, deviceJid, readUserJid } from "./jids.ts";
 import type { PhoneWorld } from "./link.ts";
 import type { DeviceAddress } from "./address.ts";
+import type { ChatTimers } from "./chat-timers.ts";
 import type { Memory } from "./memory.ts";
 
 /** What the parts of one phone share. */
@@ -15,6 +16,7 @@ export interface PhoneState {
   readonly signal: SignalDevice;
   readonly book: AddressBook;
   readonly memory: Memory;
+  readonly timers: ChatTimers;
   /** `ADVSignedDeviceIdentity` of a device that is not the phone itself. */
   readonly deviceIdentity: Uint8Array | undefined;
   /** @throws when the device is asleep */

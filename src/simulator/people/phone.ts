@@ -3,6 +3,7 @@ import { SignalDevice } from "../signal/device.ts";
 import { type BinaryNode, element } from "../wire/nodes.ts";
 import type { DeviceAddress } from "./address.ts";
 import { AddressBook } from "./address-book.ts";
+import { ChatTimers } from "./chat-timers.ts";
 import type { Desk } from "./content/context.ts";
 import { Directory } from "./directory.ts";
 import { GroupChats } from "./group-chats.ts";
@@ -115,6 +116,7 @@ export class Phone implements PhoneParts {
       signal,
       book,
       memory: new Memory(),
+      timers: new ChatTimers(),
       random: random.fork("padding"),
       deviceIdentity: deviceIdentity?.(signal),
       send: (node) => this.#online().send(node),

@@ -71,7 +71,7 @@ export interface SendOptions {
   /** Numbers that the text or caption mentions. */
   mentions?: PhoneNumber[];
   quoted?: { id: string; participant?: Address; text?: string };
-  /** Seconds after which the message disappears. Default: it stays. */
+  /** Seconds after which the message disappears. Default: as the chat is set. */
   expiration?: number;
   /** Seconds since 1970. Default: the simulator's clock. */
   timestamp?: number;
@@ -139,7 +139,7 @@ export interface PollBody {
 export interface MessageBody {
   /**
    * `text`, `image`, `video`, `audio`, `voice`, `document`, `sticker`, `location`, `contacts`, `poll`, `vote`,
-   * `reaction`, `edit`, `revoke`, `sender_key`, `protocol`, or the protobuf field of another kind.
+   * `reaction`, `edit`, `revoke`, `timer`, `sender_key`, `protocol`, or the protobuf field of another kind.
    */
   kind: string;
   /** The text, the caption, the question of a poll, the emoji of a reaction, the new text of an edit. */
@@ -154,6 +154,8 @@ export interface MessageBody {
   target?: string;
   mentions?: string[];
   quoted?: { id: string; participant?: string; text?: string };
-  /** Seconds after which the message disappears. */
+  /** Seconds after which the message disappears; of a `timer`, those that come after it. */
   expiration?: number;
+  /** When that was set for the chat, Unix seconds, as the message says. */
+  expirationSince?: number;
 }

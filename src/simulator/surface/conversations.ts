@@ -33,6 +33,8 @@ export interface ConversationMethods {
   markPlayed(person: PhoneNumber, messageId: string): Promise<void>;
   /** A person is seen writing; the other side's devices get a `chatstate` stanza. Default `composing`. */
   typing(person: PhoneNumber, to: Address, state?: TypingState): Promise<void>;
+  /** A person sets after how many seconds messages of a chat with somebody disappear from now on; 0: they stay. */
+  setDisappearing(person: PhoneNumber, to: Address, seconds: number): Sent;
   /** A person calls a number, or all members of a group; their companions are told. It rings until one of the next two. */
   call(person: PhoneNumber, to: Address, options?: CallOptions): Sent;
   /** The caller ends a call before anybody has taken it; `timeout`: nobody has. */

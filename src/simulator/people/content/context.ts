@@ -2,6 +2,12 @@ import type { proto } from "@whiskeysockets/baileys";
 import type { MessageBody } from "../../surface/content.ts";
 import type { Random } from "../../random.ts";
 
+/** After how long messages disappear, and since when that holds; Unix seconds. */
+export interface Expiry {
+  seconds: number;
+  since: number;
+}
+
 /** What can be attached to a message of any kind. */
 export interface Extras {
   /** Who is mentioned, as the chat names its members. */
@@ -9,6 +15,8 @@ export interface Extras {
   quoted?: { id: string; participant: string; text: string };
   /** Seconds after which it disappears. */
   expiration?: number;
+  /** When that was set for the chat, Unix seconds. */
+  expirationSince?: number;
 }
 
 /** What writing a message needs from the phone that writes it. */
@@ -21,10 +29,16 @@ export interface Desk {
 }
 
 /** The protobuf form of extras; undefined when there are none. */
-export function contextOf({ mentions, quoted, expiration }: Extras): proto.IContextInfo | undefined {
+export function contextOf({
+  mentions,
+  quoted,
+  expiration,
+  expirationSince,
+}: Extras): proto.IContextInfo | undefined {
   if (!mentions?.length && !quoted && !expiration) return undefined;
   const context: proto.IContextInfo = { mentionedJid: mentions ?? [] };
   if (expiration) context.expiration = expiration;
+  if (expiration && expirationSince) context.ephemeralSettingTimestamp = expirationSince;
   if (quoted) {
     context.stanzaId = quoted.id;
     context.participant = quoted.participant;
@@ -36,14 +50,16 @@ export function contextOf({ mentions, quoted, expiration }: Extras): proto.ICont
 /** What a message's context says, for the transcript. */
 export function readContext(
   context: proto.IContextInfo | null | undefined,
-): Pick<MessageBody, "mentions" | "quoted" | "expiration"> {
+): Pick<MessageBody, "mentions" | "quoted" | "expiration" | "expirationSince"> {
   const { mentionedJid, stanzaId, participant, quotedMessage, expiration } = context ?? {};
-  const told: Pick<MessageBody, "mentions" | "quoted" | "expiration"> = {};
+  const told: ReturnType<typeof readContext> = {};
   if (mentionedJid?.length) told.mentions = mentionedJid;
   if (stanzaId) {
     const text = quotedMessage?.conversation ?? quotedMessage?.extendedTextMessage?.text ?? undefined;
     told.quoted = { id: stanzaId, participant: participant ?? undefined, text };
   }
   if (expiration) told.expiration = expiration;
+  if (expiration && context?.ephemeralSettingTimestamp)
+    told.expirationSince = Number(context.ephemeralSettingTimestamp);
   return told;
 }
