@@ -1,7 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
+import type { AddressBook } from "./address-book.ts";
 import type { Expiry } from "./content/context.ts";
 import { readTimer } from "./content/timer.ts";
-import type { PhoneState } from "./phone-state.ts";
 
 /** After how long messages disappear in chats with people, as one phone knows it. */
 export class ChatTimers {
@@ -20,12 +20,18 @@ export class ChatTimers {
   }
 }
 
+/** What a phone knows of people and of their chats. */
+interface Known {
+  book: Pick<AddressBook, "numberOf" | "lidOf">;
+  timers: ChatTimers;
+}
+
 /** Whose chat it is, whichever address the other side is written to by. */
-export const timerChat = ({ book }: Pick<PhoneState, "book">, jid: string): string =>
+export const timerChat = ({ book }: Pick<Known, "book">, jid: string): string =>
   book.numberOf(jid) ?? book.lidOf(jid) ?? jid;
 
 /** Takes over a change of the setting, whoever of the two has made it. */
-export function learnTimer(state: PhoneState, chat: string, message: proto.IMessage): void {
+export function learnTimer(known: Known, chat: string, message: proto.IMessage): void {
   const timer = readTimer(message);
-  if (timer) state.timers.learn(timerChat(state, chat), timer);
+  if (timer) known.timers.learn(timerChat(known, chat), timer);
 }
