@@ -18,6 +18,8 @@ export interface LogFields {
   exception?: never;
   cause?: never;
   deviceId?: never;
+  number?: never;
+  sender?: never;
   messageId?: never;
 }
 

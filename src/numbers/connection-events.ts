@@ -40,8 +40,8 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
       parts.changed();
     }),
     linked: unlessStale((who) => {
-      if (isSameNumber(who.number, device.number)) log.info({ number: device.number }, "number linked");
-      else log.warn({ number: device.number, scanned: who.number }, "another number scanned; logging it out");
+      if (isSameNumber(who.number, device.number)) log.info({ device: device.id }, "number linked");
+      else log.warn({ device: device.id, scanned: who.number }, "another number scanned; logging it out");
       send({ type: "accepted", own: device.number, who });
     }),
     open: unlessStale((who) => {

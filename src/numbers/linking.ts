@@ -14,6 +14,7 @@ export interface ShowDeps {
   changes: Changes;
   time: Time;
   log: Logger;
+  deviceId: number;
   /** Digits. */
   number: string;
   /** The answer when a phone has it linked by now; null while none has. */
@@ -65,11 +66,11 @@ export async function showSoon(deps: ShowDeps, method: "qr" | "code"): Promise<L
 
 /** A failure closes the connection or leaves the code to the next call. */
 function requestCode(
-  { session, number, time, log, changed }: ShowDeps,
+  { session, deviceId, number, time, log, changed }: ShowDeps,
   connection: WhatsAppConnection,
 ): void {
   void session
     .requestCode(() => connection.requestPairingCode(number), time.now)
     .then(changed)
-    .catch((error: unknown) => log.warn({ err: error, number }, "no pairing code"));
+    .catch((error: unknown) => log.warn({ err: error, device: deviceId }, "no pairing code"));
 }

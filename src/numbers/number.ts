@@ -26,6 +26,7 @@ export function createNumber(deps: NumberDeps): NumberLife {
     changes,
     time,
     log,
+    deviceId: device.id,
     number: device.number,
     linkedAnswer() {
       if (!isLinked(runner.life)) return null;

@@ -57,7 +57,7 @@ interface Running {
 export function createLifeRunner(deps: NumberDeps, session: LinkSession, changes: Changes): LifeRunner {
   const { device, log } = deps;
   const slot = createConnectionSlot(deps.whatsapp, device.id, (error) =>
-    log.error({ err: error, number: device.number }, "connecting or erasing credentials failed"),
+    log.error({ err: error, device: device.id }, "connecting or erasing credentials failed"),
   );
   const runner: LifeRunner = {
     slot,
@@ -184,7 +184,7 @@ function tellClosed({ deps, session, runner }: Running, how: Closed): void {
   runner.send({ type: "closed", how, at, random: deps.random(), abandoned: session.isAbandoned(at) });
   const retryAt = nextRetryAt(runner.life);
   const retryInMs = retryAt === null ? null : retryAt - at;
-  deps.log.info({ number: deps.device.number, code: how.code, reason: how.reason, retryInMs }, "closed");
+  deps.log.info({ device: deps.device.id, code: how.code, reason: how.reason, retryInMs }, "closed");
 }
 
 async function erase(running: Running): Promise<void> {

@@ -8,6 +8,9 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const LEVELS = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
+/** Other names for what has one: `err`, `device` (the record's id), `message` (the id on the wire). */
+const OTHER_NAMES =
+  /^(?:error|exception|cause|deviceId|device_id|number|sender|own|messageId|message_id|waId)$/;
 const CAUGHT = /^(?:e|err|error|caught|failed|failure|thrown|rejection)$/;
 
 interface Node {
@@ -89,6 +92,10 @@ function problemsIn(file: string): string[] {
     `${relative(root, file)}:${text.slice(0, start).split("\n").length}`;
   const found: string[] = [];
   for (const node of walk(program)) {
+    if (isLogCall(node) || nameOf(node["callee"]) === "child")
+      for (const { key } of propertiesOf(node))
+        if (OTHER_NAMES.test(nameOf(key)))
+          found.push(`${at(node)} has "${nameOf(key)}", which has another name`);
     if (isLogCall(node)) found.push(...problemsOf(node).map((problem) => `${at(node)} ${problem}`));
     const handler = handlerOf(node);
     if (handler === null) continue;
@@ -107,7 +114,7 @@ const sources = ["src", "routes", "bots"].flatMap((folder) =>
 );
 
 describe("log calls", () => {
-  it("hand an error over whole, as `err`", () => {
+  it("hand an error over whole, as `err`, and call everything else by its one name", () => {
     expect(sources.flatMap(problemsIn)).toEqual([]);
   });
 
