@@ -8,6 +8,7 @@ import { inspectDatabase } from "../store/migrations.ts";
 import { lockFile } from "../store/offline.ts";
 import { isWalDamaged } from "../store/wal.ts";
 import { checkSeals } from "./seal-doctor.ts";
+import { checkTraces } from "./traces-doctor.ts";
 import { bad, good, NOT_SAVED, note, REPAIR, type Examination, type Finding } from "./finding.ts";
 
 /** What SQLite says when a table is whole and only an index of it is not. */
@@ -59,6 +60,7 @@ async function examineFile(config: Config, file: string, repair: boolean, now: n
     await checkSeals(examination);
     await checkStuck(examination);
     await checkLeftOvers(examination);
+    await checkTraces(examination);
     if (repair) await client.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     return findings;
   } catch (error) {

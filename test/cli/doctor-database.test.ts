@@ -1,5 +1,5 @@
 import { createClient } from "@libsql/client";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { examineDatabase } from "../../src/cli/database-doctor.ts";
@@ -198,5 +198,36 @@ describe("the doctor of the database", () => {
 
     expect(readdirSync(join(config.dataDir, "tmp"))).toEqual([]);
     expect(readdirSync(config.dataDir)).toContain("master-key.7.new");
+  });
+
+  it("says what a large file still has of what was in the clear, and writes it anew, without a copy", async () => {
+    const canary = "canary-7d21";
+    const large = 300 * 1024 * 1024;
+    const done = ["webhooks.url", "bot_bindings.config", "deliveries.url"].map((name) => `sealed:${name}`);
+    await run("CREATE TABLE was_clear (text)");
+    await run("INSERT INTO was_clear VALUES (?)", [canary.repeat(1_000)]);
+    await run("DROP TABLE was_clear");
+    await run("INSERT OR REPLACE INTO meta (key, value) VALUES ('sealed_traces', '1')");
+    await run("DELETE FROM meta WHERE key LIKE 'sealed:%'");
+    const traces = async (repair = false) =>
+      (await examine(repair)).filter(({ name }) => name === "traces").map(({ text }) => text);
+
+    expect((await traces(true)).join()).toContain("still being sealed: start the gateway");
+    for (const key of done) await run("INSERT INTO meta (key, value) VALUES (?, 'done')", [key]);
+    expect((await traces()).join()).toContain("the next start writes it anew");
+    await run("PRAGMA wal_checkpoint(TRUNCATE)");
+    // A hole: as long as a large database, and no byte more on the disk.
+    truncateSync(file(), large);
+    expect((await traces()).join()).toMatch(/too large .*While the gateway is stopped.*--repair/);
+    expect(readFileSync(file()).includes(canary)).toBe(true);
+
+    expect((await traces(true)).join()).toContain("was written anew");
+
+    expect(statSync(file()).size).toBeLessThan(large);
+    for (const name of readdirSync(config.dataDir))
+      expect([name, readFileSync(join(config.dataDir, name)).includes(canary)]).toEqual([name, false]);
+    expect(copies()).toEqual([]);
+    expect(await traces()).toEqual([]);
+    expect(await found("bad")).toEqual([]);
   });
 });
