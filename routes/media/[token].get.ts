@@ -2,5 +2,5 @@ import { defineApi } from "../../src/api/define-api.ts";
 import { getMedia } from "../../src/api/endpoints/media.ts";
 import { giveMedia } from "../../src/api/media.ts";
 
-/** `GET /media/{token}`: the file of a message that arrived. */
+/** `GET /media/{token}`: the file of a message. */
 export default defineApi(getMedia, ({ app, params }) => giveMedia(app, params["token"] ?? ""));

@@ -10,6 +10,7 @@ import type { Logger } from "../log.ts";
 import { createReceivedMedia } from "../media/incoming.ts";
 import { factsOf } from "../media/files.ts";
 import { createMedia } from "../media/media.ts";
+import { createSentMedia } from "../media/sent.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { createSafeFetch } from "../net/safe-fetch.ts";
 import { draftOpener } from "../outbox/rows.ts";
@@ -36,15 +37,20 @@ export interface Base {
 export type Data = ReturnType<typeof openData>;
 
 /** Joins the list of messages and chats with those who know what is in the rows. */
-export function openConversations({ store }: Base, { receivedFiles, channels }: Data): Conversations {
+export function openConversations(
+  { store }: Base,
+  { receivedFiles, sentFiles, channels }: Data,
+): Conversations {
   const groups = createStoredLists(store, MINUTE_MS / SECOND_MS);
   return createConversations(store, {
     openIncoming: contentOpener(store.box),
     openDraft: draftOpener(store.box),
     link: receivedFiles.link,
+    sentLink: sentFiles.link,
     fileFacts: (ids) => factsOf(store, ids),
     async names(deviceId) {
-      const known = [...((await groups.read(deviceId))?.groups ?? []), ...(await channels.list(deviceId))];
+      const { items: followed } = await channels.list(deviceId, {});
+      const known = [...((await groups.read(deviceId))?.groups ?? []), ...followed];
       return new Map(known.map(({ id, name }) => [id, name]));
     },
   });
@@ -69,6 +75,7 @@ export function openData({ config, log, store, connections, observers, stopping 
     onUndecryptable: observers.undecryptable,
     onWay: observers.way,
   });
+  const sentFiles = createSentMedia({ store, config, load: sent.sentContent });
   const receivedFiles = createReceivedMedia({
     store,
     config,
@@ -76,6 +83,7 @@ export function openData({ config, log, store, connections, observers, stopping 
     whatsapp,
     connection,
     load: received.load,
+    openSent: sentFiles.open,
     stopping: stopping.signal,
   });
   const groups = createGroups({ store, log, connection, identity });
@@ -86,5 +94,5 @@ export function openData({ config, log, store, connections, observers, stopping 
     // Group lists name both the number and the LID of their members.
     learn: async (deviceId) => void (await groups.list(deviceId, { refresh: false }).catch(() => undefined)),
   });
-  return { sent, http, outgoingFiles, receivedFiles, audit, whatsapp, groups, channels, lids };
+  return { sent, http, outgoingFiles, sentFiles, receivedFiles, audit, whatsapp, groups, channels, lids };
 }

@@ -59,6 +59,8 @@ export interface Contents {
     target: { deviceId: number; inboxId: number },
     media: IncomingMedia,
   ): { url: string } | { error: string };
-  /** What is known of files that were sent, by their ids. */
+  /** The address of the file of a message that was sent. */
+  sentLink(target: { deviceId: number; waId: string }): string;
+  /** What is known of files that were sent, by their ids; those that are not kept any more are missing. */
   fileFacts(ids: string[]): Promise<Map<string, { mimetype: string; size: number }>>;
 }

@@ -1,11 +1,12 @@
 import { decisions, inbox, outbox } from "../../drizzle/schema.ts";
+import { newestFirst } from "../model/page.ts";
 import { hasFile, type Draft, type Incoming, type SentState } from "../model/messages.ts";
 import { defineQuery, nullable, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import { changesOf, type Changes } from "./changes.ts";
 import type { Contents, ListedMessage, MessageFile, OwnNumber } from "./records.ts";
 import { canonicalChats } from "./same-chat.ts";
-import { newestFirst, rowOf, type Spot } from "./spots.ts";
+import { rowOf, type Spot } from "./spots.ts";
 
 const RECEIVED = defineQuery(
   `SELECT i.id, i.device_id, i.wa_id, i.chat, i.sender, i.from_me, i.type, i.received_at, i.body, d."by"
@@ -137,7 +138,7 @@ function wentOut(row: SentRow, draft: Draft | null, around: Surroundings): Liste
     from: own,
     type: row.kind,
     message: draft === null ? "" : textOf(draft),
-    ...(draft !== null && hasFile(draft) && { media: sentFile(draft, around) }),
+    ...(draft !== null && hasFile(draft) && { media: sentFile(row, draft, around) }),
     ...(quote && {
       quoted: {
         id: quote.id,
@@ -178,18 +179,19 @@ function fileOf(contents: Contents, row: ReceivedRow, { media, type }: Incoming)
   };
 }
 
-function sentFile(draft: Extract<Draft, { file: string }>, { files }: Surroundings): MessageFile {
+function sentFile(
+  row: SentRow,
+  draft: Extract<Draft, { file: string }>,
+  { contents, files }: Surroundings,
+): MessageFile {
   const facts = files.get(draft.file);
   return {
     type: draft.kind,
     mimetype: facts?.mimetype ?? "",
     fileName: draft.fileName ?? null,
     size: facts?.size ?? 0,
-    url: null,
-    error:
-      facts === undefined
-        ? "The gateway does not keep this file any more."
-        : "Files that were sent have no address.",
+    url: facts === undefined ? null : contents.sentLink({ deviceId: row.deviceId, waId: row.waId }),
+    ...(facts === undefined && { error: "The gateway does not keep this file any more." }),
   };
 }
 

@@ -43,15 +43,11 @@ export function createFiles(store: Store, dataDir: string): Files {
   for (const folder of [kept, temporary]) mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
 
   async function read(id: string): Promise<{ path: string; facts: FileFacts; uploads: Uploads } | null> {
-    const row = await store.readOne(SELECT, [id]);
-    if (row === null) return null;
-    const open = <T>(sealed: Uint8Array, name: string): T =>
-      store.box.openJson<T>(sealed, sealContext(id, name));
-    return {
-      path: join(dataDir, row.path),
-      facts: open<FileFacts>(row.meta, "meta"),
-      uploads: row.upload === null ? {} : open<Uploads>(row.upload, "upload"),
-    };
+    const kept = await keptFileOf(store, id);
+    if (kept === null) return null;
+    const { path, facts, upload } = kept;
+    const uploads = upload === null ? {} : store.box.openJson<Uploads>(upload, sealContext(id, "upload"));
+    return { path: join(dataDir, path), facts, uploads };
   }
 
   return {
@@ -106,6 +102,21 @@ function outgoing(
         ? { bytes: readSealed(path, facts), length: facts.size, sha256: facts.sha256 }
         : { bytes: createReadStream(path), length: sealedLength(facts.size), sha256: facts.encSha256 },
   };
+}
+
+/**
+ * What is known of one file that was sent, or is about to be.
+ *
+ * @returns `path` within `DATA_DIR`, `upload` sealed; null when it is not kept any more
+ */
+export async function keptFileOf(
+  { readOne, box }: Pick<Store, "readOne" | "box">,
+  id: string,
+): Promise<{ path: string; facts: FileFacts; upload: Buffer | null } | null> {
+  const row = await readOne(SELECT, [id]);
+  if (row === null) return null;
+  const { path, meta, upload } = row;
+  return { path, facts: box.openJson<FileFacts>(meta, sealContext(id, "meta")), upload };
 }
 
 const FACTS = defineQuery("SELECT id, meta FROM media_files WHERE id IN (SELECT value FROM json_each(?))", {

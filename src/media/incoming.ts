@@ -5,7 +5,7 @@ import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted, FileDamaged, plainSize } from "./incoming-cipher.ts";
 import { createIncomingFiles, tooLarge, type IncomingFilesDeps, type KeptFile } from "./incoming-files.ts";
-import { createLinks, type LinkTarget } from "./incoming-links.ts";
+import { createLinks, type LinkTarget, type SentTarget } from "./links.ts";
 
 /** Base64 in a webhook's JSON: larger images are for the link. */
 const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
@@ -24,6 +24,8 @@ export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "conf
   config: IncomingFilesDeps["config"] & { publicUrl: string };
   /** Null when the inbox has it no more. */
   load(inboxId: number): Promise<Incoming | null>;
+  /** The file of a message that was sent; null when it is not kept any more. */
+  openSent(target: SentTarget): Promise<OpenedFile | null>;
   /** The gateway waits for downloads no longer. */
   stopping: AbortSignal;
   /** Milliseconds that `image` may take. Default 15,000. */
@@ -89,13 +91,15 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     }
   }
 
+  /** An erased number's messages are deleted little by little, its links end at once. */
+  const isErased = async (deviceId: number): Promise<boolean> =>
+    (await store.readOne(ERASED, [deviceId])) !== null;
+
   async function keptFile(
     { deviceId, inboxId }: LinkTarget,
     signal: AbortSignal,
   ): Promise<{ kept: KeptFile; media: IncomingMedia; size: number } | null> {
-    // An erased number's messages are deleted little by little, its links end at once.
-    const erased = await store.readOne(ERASED, [deviceId]);
-    const message = erased === null ? await load(inboxId) : null;
+    const message = (await isErased(deviceId)) ? null : await load(inboxId);
     if (!message?.media) return null;
     const kept = await files.get(deviceId, inboxId, message, signal);
     return { kept, media: message.media, size: await plainSize(kept.path, kept.keys) };
@@ -150,6 +154,7 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
       if (target === null) return null;
       // Its keys are refused, and so is what was handed out with them.
       if ((await store.readOne(DISABLED, [target.deviceId])) !== null) return null;
+      if ("waId" in target) return (await isErased(target.deviceId)) ? null : deps.openSent(target);
       try {
         const found = await within(DOWNLOAD_WAIT_MS, (signal) => keptFile(target, signal));
         if (found === null) return null;

@@ -11,6 +11,7 @@ import { cfb, docx, mp3, mp4, opus, pdf, png, wav, xlsx, zip } from "../unit/med
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
+const BEN = "4915100000002";
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
 async function openShop(env: Record<string, string> = {}): Promise<World> {
@@ -90,6 +91,54 @@ describe("POST /send-media", () => {
     }
     expect(host.requests).toHaveLength(Object.keys(types).length);
     expect(filesOf(world, "tmp")).toEqual([]);
+  });
+
+  it("is listed with an address that gives the file, as it was sent, to whoever has it", async () => {
+    const world = await openShop();
+    await world.sim.addContact(BEN);
+    const { gateway, key } = world;
+    const files = {
+      "/look.png": png(40, 20),
+      "/my invoice.pdf": pdf(),
+      "/opus": opus(1),
+    };
+    const host = await startFileHost(files);
+    await send(world, { media_type: "image", url: host.url("/look.png"), caption: "Look" });
+    await send(world, { media_type: "pdf", url: host.url("/my%20invoice.pdf"), number: `${ANA}|${BEN}` });
+    await send(world, { media_type: "audio", url: host.url("/opus"), ptt: "vn" });
+
+    const { data } = (await gateway.get("/messages?direction=out", { key })).body as {
+      data: { type: string; media: Record<string, unknown> & { url: string } }[];
+    };
+    const kinds = ["voice", "document", "document", "image"];
+    expect(data.map(({ type }) => type)).toEqual(kinds);
+    expect(data.map(({ media }) => media["type"])).toEqual(kinds);
+    const [voice, invoice] = data;
+    expect(invoice!.media).toEqual({
+      type: "document",
+      mimetype: "application/pdf",
+      fileName: "my invoice.pdf",
+      size: pdf().length,
+      url: expect.stringMatching(new RegExp(`^${gateway.url}/media/`)),
+    });
+    const contents = [files["/opus"], files["/my invoice.pdf"], files["/my invoice.pdf"], files["/look.png"]];
+    for (const [index, { media }] of data.entries()) {
+      const answer = await fetch(media.url);
+      expect(answer.headers.get("content-type")).toBe(media["mimetype"]);
+      expect(sha(Buffer.from(await answer.arrayBuffer()))).toBe(sha(contents[index]!));
+    }
+    const named = (await fetch(invoice!.media.url)).headers.get("content-disposition");
+    expect(named).toContain('filename="my invoice.pdf"');
+    // Signed: another message's name in it is nobody's.
+    const [other] = voice!.media.url.split(".").slice(-1);
+    expect((await fetch(invoice!.media.url.replace(/\.[\w-]+$/, `.${other}`))).status).toBe(404);
+
+    await gateway.patch(`/admin/accounts/${world.account}`, { enabled: false }, { key: gateway.adminToken });
+    expect((await fetch(invoice!.media.url)).status).toBe(404);
+    await gateway.patch(`/admin/accounts/${world.account}`, { enabled: true }, { key: gateway.adminToken });
+    expect((await fetch(invoice!.media.url)).status).toBe(200);
+    await gateway.delete(`/devices/${SHOP}`, { key });
+    expect((await fetch(invoice!.media.url)).status).toBe(404);
   });
 
   it("names a document by the server's header, then by the address", async () => {

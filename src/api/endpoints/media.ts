@@ -6,7 +6,8 @@ export const getMedia = endpoint({
   method: "GET",
   path: "/media/{token}",
   access: { by: "everybody" },
-  summary: "The file of a message that arrived, by the signed address in `media.url` of a webhook event",
+  summary:
+    "The file of a message, by the signed address in `media.url` of a webhook event or of `GET /messages`",
   message: "File.",
   errors: ["FILE_TOO_LARGE", "FILE_UNREACHABLE", "FILE_NOT_USABLE", "UNAVAILABLE"],
   input: z.object({}),

@@ -15,6 +15,7 @@ export function conversationsOn(store: Store, groups: [id: string, name: string]
     openIncoming: contentOpener(store.box),
     openDraft: draftOpener(store.box),
     link: ({ inboxId }) => ({ url: `https://gateway/media/${inboxId}` }),
+    sentLink: ({ waId }) => `https://gateway/media/sent/${waId}`,
     fileFacts: (ids) => factsOf(store, ids),
     names: async () => new Map(groups),
   });

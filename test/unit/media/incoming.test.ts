@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { mediaKeys } from "../../../src/model/media-keys.ts";
-import { LINK_LIFE_MS } from "../../../src/media/incoming-links.ts";
+import { LINK_LIFE_MS } from "../../../src/media/links.ts";
 import { createReceivedMedia, type IncomingMediaDeps } from "../../../src/media/incoming.ts";
 import type { IncomingMedia } from "../../../src/model/messages.ts";
 import { OutboundError } from "../../../src/net/errors.ts";
@@ -72,6 +72,7 @@ function received(source: MediaSource, host: Host, more: Partial<IncomingMediaDe
     },
     connection: () => null,
     load: async () => incoming({ media }),
+    openSent: async () => null,
     stopping: new AbortController().signal,
     ...more,
   });
