@@ -37,13 +37,17 @@ export const commitFences = sqliteTable("commit_fences", {
   at: integer().notNull(),
 });
 
-export const accounts = sqliteTable("accounts", {
-  id: text().primaryKey(),
-  name: text().notNull(),
-  plan: text().notNull(),
-  enabled: integer({ mode: "boolean" }).notNull().default(true),
-  createdAt: integer("created_at").notNull(),
-});
+export const accounts = sqliteTable(
+  "accounts",
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    plan: text().notNull(),
+    enabled: integer({ mode: "boolean" }).notNull().default(true),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [index("accounts_listed").on(t.createdAt)],
+);
 
 export const apiKeys = sqliteTable(
   "api_keys",
@@ -64,7 +68,7 @@ export const apiKeys = sqliteTable(
     createdAt: integer("created_at").notNull(),
     lastUsedAt: integer("last_used_at"),
   },
-  (t) => [index("api_keys_account").on(t.accountId)],
+  (t) => [index("api_keys_listed").on(t.accountId, t.createdAt)],
 );
 
 /** One number in one account. `id` is the key of everything that belongs to it. */
@@ -594,7 +598,7 @@ export const channels = sqliteTable(
     canSend: integer("can_send", { mode: "boolean" }).notNull(),
     createdAt: integer("created_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.deviceId, t.id] })],
+  (t) => [primaryKey({ columns: [t.deviceId, t.id] }), index("channels_listed").on(t.deviceId, t.createdAt)],
 );
 
 /** First answers to requests with an idempotency key; kept for 24 hours. */

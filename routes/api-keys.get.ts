@@ -1,9 +1,9 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { listKeys } from "../src/api/endpoints/accounts.ts";
-import { list } from "../src/api/envelope.ts";
+import { pageView } from "../src/api/envelope.ts";
 import { keyViewFor } from "../src/api/views.ts";
 
 /** `GET /api-keys` */
-export default defineApi(listKeys, async ({ app, caller }) =>
-  list((await app.keys.list(caller.accountId)).map((key) => keyViewFor(caller, key))),
+export default defineApi(listKeys, async ({ app, caller, input }) =>
+  pageView(await app.keys.list(caller.accountId, input), (key) => keyViewFor(caller, key)),
 );

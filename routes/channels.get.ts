@@ -1,11 +1,11 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { listChannels } from "../src/api/endpoints/channels.ts";
-import { list } from "../src/api/envelope.ts";
+import { pageView } from "../src/api/envelope.ts";
 import { findSender } from "../src/api/senders.ts";
 import { channelView } from "../src/api/views.ts";
 
 /** `GET /channels`: the registered channels of a number. */
 export default defineApi(listChannels, async ({ app, caller, input }) => {
   const device = findSender(app, caller, input.sender);
-  return list((await app.channels.list(device.id)).map(channelView));
+  return pageView(await app.channels.list(device.id, input), channelView);
 });

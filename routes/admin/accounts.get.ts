@@ -1,9 +1,9 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { listAccounts } from "../../src/api/endpoints/accounts.ts";
+import { pageView } from "../../src/api/envelope.ts";
 import { accountView } from "../../src/api/views.ts";
 
 /** `GET /admin/accounts` */
-export default defineApi(listAccounts, async ({ app }) => {
-  const [found, total] = await Promise.all([app.accounts.list(), app.accounts.count()]);
-  return { total, data: found.map(accountView) };
-});
+export default defineApi(listAccounts, async ({ app, input }) =>
+  pageView(await app.accounts.list(input), accountView),
+);

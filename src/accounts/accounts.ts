@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { accounts, apiKeys, devices } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import { giveWay } from "../model/give-way.ts";
+import type { Page, PageWanted } from "../model/page.ts";
 import { eraseRecord } from "../store/erase.ts";
-import { defineQuery, integer } from "../store/query.ts";
+import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
+import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { AccountRecord } from "./account-record.ts";
 import { prepareKey, type ApiKeys } from "./api-keys.ts";
@@ -15,10 +17,8 @@ import { createSendCounts } from "./send-counts.ts";
 export interface Accounts {
   /** Makes the account and, in the same commit, its first key with every permission. */
   create(account: { name: string; plan: string }): Promise<{ account: AccountRecord; apiKey: string }>;
-  /** The first 1,000, oldest first. */
-  list(): Promise<AccountRecord[]>;
-  /** How many there are. */
-  count(): Promise<number>;
+  /** Newest first. */
+  list(wanted: PageWanted): Promise<Page<AccountRecord>>;
   get(id: string): Promise<AccountRecord | null>;
   /** What is not given stays. Null when there is no such account. */
   update(
@@ -41,8 +41,6 @@ export interface NumbersOfAccount {
 }
 
 const ANSWERS_AT_ONCE = 200;
-/** An operator has few accounts; whoever has more is told how many, and asks for each by its id. */
-const MOST_LISTED = 1_000;
 
 const ACCOUNT = {
   id: accounts.id,
@@ -52,11 +50,8 @@ const ACCOUNT = {
   createdAt: accounts.createdAt,
 };
 const GET = defineQuery("SELECT id, name, plan, enabled, created_at FROM accounts WHERE id = ?", ACCOUNT);
-const LIST = defineQuery(
-  `SELECT id, name, plan, enabled, created_at FROM accounts ORDER BY created_at, id LIMIT ${MOST_LISTED}`,
-  ACCOUNT,
-);
-const COUNT = defineQuery("SELECT count(*) AS accounts FROM accounts", { accounts: integer() });
+const PAGES = definePages("accounts", "TRUE", 0);
+const ROWS = defineQuery(`SELECT id, name, plan, enabled, created_at FROM accounts ${ROWS_OF_PAGE}`, ACCOUNT);
 const KEYS_OF = defineQuery("SELECT id FROM api_keys WHERE account_id = ?", { id: apiKeys.id });
 const DEVICES_OF = defineQuery("SELECT id FROM devices WHERE account_id = ?", { id: devices.id });
 
@@ -89,8 +84,10 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
       return { account, apiKey };
     },
 
-    list: () => store.read(LIST),
-    count: async () => (await store.readOne(COUNT))!.accounts,
+    async list(wanted) {
+      const { rowids, ...page } = await PAGES.find(store, [], wanted);
+      return { ...page, items: await store.read(ROWS, [rowids]) };
+    },
 
     async update(id, { name, plan, enabled }) {
       await store.writer.commit([

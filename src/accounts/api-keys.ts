@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { accounts, apiKeys } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
+import type { Page, PageWanted } from "../model/page.ts";
+import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { requireMayGrant } from "./authorize.ts";
@@ -45,8 +47,8 @@ export interface ApiKeys {
    * @throws PLAN_LIMIT; PERMISSION_DENIED when the new key could do more than the one that asks
    */
   issue(accountId: string, key: NewKey, by: Caller | null): Promise<IssuedKey>;
-  /** Oldest first. */
-  list(accountId: string): Promise<KeyRecord[]>;
+  /** Newest first. */
+  list(accountId: string, wanted: PageWanted): Promise<Page<KeyRecord>>;
   /** False when the account has no such key. @throws PERMISSION_DENIED as `issue` */
   remove(accountId: string, id: string, by: Caller | null): Promise<boolean>;
   /** The old secret ends at once. Null when the account has no such key. @throws PERMISSION_DENIED as `issue` */
@@ -92,8 +94,14 @@ const RECORD = {
 };
 const SELECT =
   "SELECT id, name, prefix, permissions, devices, recipients, expires_at, created_at, last_used_at FROM api_keys";
-// A plan limits how many there are.
-const LIST = defineQuery(`${SELECT} WHERE account_id = ? ORDER BY created_at, id`, RECORD);
+// A key may name a thousand numbers and a thousand recipients.
+const PAGES = definePages(
+  "api_keys",
+  "account_id = ?1",
+  1,
+  "octet_length(coalesce(devices, '')) + octet_length(coalesce(recipients, ''))",
+);
+const ROWS = defineQuery(`${SELECT} ${ROWS_OF_PAGE}`, RECORD);
 const ONE = defineQuery(`${SELECT} WHERE account_id = ? AND id = ?`, RECORD);
 
 /** API keys of all accounts. Only the HMAC of a key is stored: 178 random bits need no slow hash. */
@@ -150,7 +158,10 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
       return { key: made.key, apiKey: made.apiKey };
     },
 
-    list: (accountId) => store.read(LIST, [accountId]),
+    async list(accountId, wanted) {
+      const { rowids, ...page } = await PAGES.find(store, [accountId], wanted);
+      return { ...page, items: await store.read(ROWS, [rowids]) };
+    },
 
     async remove(accountId, id, by) {
       const key = by === null ? null : await store.readOne(ONE, [accountId, id]);

@@ -29,6 +29,8 @@ export interface Endpoint<
   /** A send: takes an idempotency key, in the header or in the field `idempotency_key`. */
   sends?: true;
   summary: string;
+  /** Of an answer that has lists and no pages: how long these get, as a sentence. */
+  bounded?: string;
   /** `message` of a success that has no text of its own. */
   message: string;
   /** Media type of a success; failures are JSON whatever it is. Default `application/json`. */

@@ -1,5 +1,6 @@
 import type { ErrorCode, GatewayError } from "../model/errors.ts";
 import { atMost } from "../model/field-problems.ts";
+import type { Page } from "../model/page.ts";
 
 /** One answer before it is written: JSON body with the envelope's fields first. */
 export interface HttpAnswer {
@@ -89,3 +90,9 @@ export function crashed(requestId: string): HttpAnswer {
 
 /** The body of an answer that lists everything there is: `total` is the length of `data`. */
 export const list = <T>(data: T[]): { total: number; data: T[] } => ({ total: data.length, data });
+
+/** The body of an answer that is one page of a list. */
+export const pageView = <T, V>({ items, ...page }: Page<T>, view: (item: T) => V) => ({
+  ...page,
+  data: items.map(view),
+});

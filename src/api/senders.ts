@@ -2,6 +2,7 @@ import { mayUseNumber, mayWriteTo } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { parseChannel, parseDestination, parseNumber, type Destination } from "../model/address.ts";
 import { GatewayError } from "../model/errors.ts";
+import { pageInMemory, type Page, type PageWanted } from "../model/page.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
 import { mayReach } from "./recipients.ts";
 import type { App, SentMessage } from "./services.ts";
@@ -113,3 +114,7 @@ export function visibleDevices(app: App, caller: Caller): DeviceRecord[] {
   const devices = app.numbers.list(caller.accountId);
   return devices.filter((device) => mayUseNumber(caller, device.number));
 }
+
+/** One page of numbers, newest first: all of them are in memory. */
+export const devicePage = (devices: DeviceRecord[], wanted: PageWanted): Page<DeviceRecord> =>
+  pageInMemory(devices, ({ id, createdAt }) => ({ at: createdAt, row: id }), wanted);

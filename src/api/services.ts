@@ -34,10 +34,11 @@ export interface App {
   log: Logger;
   /** Compares in constant time. */
   isAdminToken(token: string): boolean;
-  accounts: Pick<Accounts, "create" | "list" | "count" | "get" | "update" | "remove" | "usage" | "takeSends">;
+  accounts: Pick<Accounts, "create" | "list" | "get" | "update" | "remove" | "usage" | "takeSends">;
   keys: Pick<ApiKeys, "authenticate" | "issue" | "list" | "remove" | "rotate">;
   numbers: Pick<
     Numbers,
+    | "ids"
     | "list"
     | "find"
     | "register"

@@ -35,6 +35,8 @@ export interface GatewayClient {
   /** The same gateway, waited for longer. */
   patient(timeoutMs: number): GatewayClient;
   get<T>(path: string): Promise<T>;
+  /** All records of a list that is told page by page, in its order. */
+  all<T>(path: string): Promise<T[]>;
   post<T>(path: string, body?: object): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
@@ -85,9 +87,22 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
     throw new GatewayRefusal(`POST ${path}`, response.status, answer);
   };
+  const all = async <T>(path: string): Promise<T[]> => {
+    const found: T[] = [];
+    for (let next: string | null = null; ;) {
+      const page: { data: T[]; next: string | null } = await ask(
+        "GET",
+        next === null ? path : `${path}?before=${encodeURIComponent(next)}`,
+      );
+      found.push(...page.data);
+      if (page.next === null) return found;
+      next = page.next;
+    }
+  };
   return {
     baseUrl,
     download,
+    all,
     as: (other) => createGatewayClient(baseUrl, other, timeoutMs),
     patient: (longer) => createGatewayClient(baseUrl, token, longer),
     get: (path) => ask("GET", path),

@@ -85,7 +85,7 @@ function adminToken(config: Config): string {
 }
 
 function createOperator(config: Config, gateway: GatewayClient): Operator {
-  const accounts = async () => (await gateway.get<{ data: Account[] }>("/admin/accounts")).data;
+  const accounts = () => gateway.all<Account>("/admin/accounts");
   return {
     config,
     gateway,
@@ -127,10 +127,7 @@ function chooseAccount(accounts: Account[], named?: string): Account {
 
 /** Keys of commands that were killed: they have expired, but would stay in the account's list. */
 async function removeForgottenKeys(gateway: GatewayClient, keys: string): Promise<void> {
-  const { data } = await gateway.get<{ data: { id: string; name: string; expires_at: string | null }[] }>(
-    keys,
-  );
-  for (const key of data) {
+  for (const key of await gateway.all<{ id: string; name: string; expires_at: string | null }>(keys)) {
     const expired = key.expires_at !== null && Date.parse(key.expires_at) < Date.now();
     if (key.name === KEY_NAME && expired) await gateway.delete(`${keys}/${key.id}`).catch(ignoreAbsence);
   }

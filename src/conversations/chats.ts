@@ -1,12 +1,11 @@
 import { chatState, decisions, inbox } from "../../drizzle/schema.ts";
-import type { Place } from "../model/page.ts";
+import { newestFirst, placeOf, type Place } from "../model/page.ts";
 import { defineQuery, integer, nullable, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import { placeOf } from "./messages.ts";
 import type { Contents, ListedMessage, OwnNumber } from "./records.ts";
 import { canonicalChats, keysOfChats } from "./same-chat.ts";
 import { readMessages, shownAddress } from "./shown.ts";
-import { newestFirst, rowOf, spotsBefore, STREAMS, type Spot, type Stream } from "./spots.ts";
+import { rowOf, spotsBefore, STREAMS, type Spot, type Stream } from "./spots.ts";
 import { walk } from "./walk.ts";
 
 /** A chat of a number, with its last message. Times are Unix milliseconds. */

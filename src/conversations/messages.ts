@@ -1,5 +1,5 @@
 import { outbox } from "../../drizzle/schema.ts";
-import { readPlace, TOP, type Place } from "../model/page.ts";
+import { placeOf, type Place } from "../model/page.ts";
 import type { SentState } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
@@ -111,13 +111,6 @@ export function createMessages(store: Pick<Reading, "read">, contents: Contents)
       };
     },
   };
-}
-
-/** @throws TypeError for what is neither `next` of a page nor a time: whoever reads requests refuses it */
-export function placeOf(before: string | undefined): Place {
-  const place = before === undefined ? TOP : readPlace(before);
-  if (place === null) throw new TypeError("`before` is no place in a list.");
-  return place;
 }
 
 /** Only what the gateway sends has a state. */

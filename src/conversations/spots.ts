@@ -1,5 +1,5 @@
 import { inbox, outbox } from "../../drizzle/schema.ts";
-import type { Place } from "../model/page.ts";
+import { newestFirst, type Place } from "../model/page.ts";
 import { defineQuery, integer, text, type Query } from "../store/query.ts";
 import type { Arguments, Reading } from "../store/store.ts";
 
@@ -87,9 +87,6 @@ export const rowOf = (stream: Stream, id: number): number => id * 2 + (stream ==
 /** @returns the id from which on the rows of a table come no more before that place */
 const idBefore = (stream: Stream, row: number): number =>
   Math.ceil(stream === "sent" ? (row - 1) / 2 : row / 2);
-
-/** Newest first; of two in the same millisecond, the one whose row is the newer. */
-export const newestFirst = (a: Place, b: Place): number => b.at - a.at || b.row - a.row;
 
 /**
  * The newest messages before a place, merged from their tables. One index look-up for each number, chat and table, and

@@ -1,5 +1,7 @@
 import { channels } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
+import type { Page, PageWanted } from "../model/page.ts";
+import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
 import { defineQuery, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
@@ -28,8 +30,8 @@ interface ChannelsDeps {
 
 /** Channels that a number has registered. */
 export interface Channels {
-  /** Registered channels of a number by name, with the roles that they had when WhatsApp was last asked. */
-  list(deviceId: number): Promise<ChannelRecord[]>;
+  /** Registered channels of a number, newest first, with the roles that they had when WhatsApp was last asked. */
+  list(deviceId: number, wanted: PageWanted): Promise<Page<ChannelRecord>>;
   /**
    * Registers a channel, and follows it where the number is nothing in it yet. Done again, it renews name and role.
    *
@@ -62,11 +64,8 @@ const FIND = defineQuery(
   "SELECT id, name, role, can_send FROM channels WHERE device_id = ? AND id = ?",
   SHAPE,
 );
-/** All of a number: each was registered by hand. */
-const LIST = defineQuery(
-  "SELECT id, name, role, can_send FROM channels WHERE device_id = ? ORDER BY name, id",
-  SHAPE,
-);
+const PAGES = definePages("channels", "device_id = ?1", 1);
+const ROWS = defineQuery(`SELECT id, name, role, can_send FROM channels ${ROWS_OF_PAGE}`, SHAPE);
 const KEEP = `INSERT INTO channels (device_id, id, name, role, can_send, created_at) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (device_id, id) DO UPDATE SET name = excluded.name, role = excluded.role, can_send = excluded.can_send`;
 // A channel that was removed while WhatsApp was asked stays removed.
@@ -95,7 +94,10 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
   }
 
   return {
-    list: (deviceId) => store.read(LIST, [deviceId]),
+    async list(deviceId, wanted) {
+      const { rowids, ...page } = await PAGES.find(store, [deviceId], wanted);
+      return { ...page, items: await store.read(ROWS, [rowids]) };
+    },
 
     async add(deviceId, channel) {
       const line = open(connection(deviceId));

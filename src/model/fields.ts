@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseDestination, parseDestinations, parseNumber, parseRecipient } from "./address.ts";
-import { readPlace } from "./page.ts";
+import { MOST_UNASKED, readPlace } from "./page.ts";
 import { readFlag } from "./flags.ts";
 
 /**
@@ -188,6 +188,17 @@ export const beforePlace = () =>
     .refine((value) => readPlace(value) !== null, "Must be `next` of the page before, or a time in ISO 8601.")
     .optional()
     .meta({ description: "`next` of the page before, or a time in ISO 8601" });
+
+/** Which page of a list of what came and went is wanted. */
+export const pageOfMany = () => ({ limit: limit(), before: beforePlace() });
+
+/** The same of what people make one by one: without `limit` nearly everybody is told all of it. */
+export const pageOfFew = () => ({
+  limit: integer(1, 100)
+    .optional()
+    .meta({ description: `Most records of a page; without it as many as ${MOST_UNASKED}` }),
+  before: beforePlace(),
+});
 
 /** A time in an answer: ISO 8601, UTC. */
 export const isoTime = () => z.iso.datetime();

@@ -6,8 +6,31 @@ export interface Place {
   row: number;
 }
 
+/** Which page of a list is wanted. */
+export interface PageWanted {
+  /** How many records it has at most. Default: `MOST_UNASKED`. */
+  limit?: number | undefined;
+  /** `next` of the page before, or an ISO time: only older ones. */
+  before?: string | undefined;
+}
+
+/** One page of a list, the newest record first. */
+export interface Page<T> {
+  /** How many there are on all pages; null when it is more than is worth counting. */
+  total: number | null;
+  /** `before` of the next page; null at the end. */
+  next: string | null;
+  items: T[];
+}
+
 /** Before everything. */
 export const TOP: Readonly<Place> = { at: Number.MAX_SAFE_INTEGER, row: 0 };
+
+/**
+ * What people make one by one (accounts, keys, numbers, channels) is told as far as this when nobody asks for a page: it is
+ * few, and whoever reads such a list wants to know all of it.
+ */
+export const MOST_UNASKED = 1_000;
 
 /** Rows that a list counts; with more, its total is not known. */
 export const MOST_COUNTED = 1_000;
@@ -23,6 +46,38 @@ export function readPlace(before: string): Place | null {
   if (at !== undefined) return { at: Number(at), row: Number(row) };
   const time = /^\d{4}-\d{2}-\d{2}/.test(before) ? Date.parse(before) : Number.NaN;
   return Number.isNaN(time) ? null : { at: time, row: 0 };
+}
+
+/** @throws TypeError for what is neither `next` of a page nor a time: whoever reads requests refuses it */
+export function placeOf(before: string | undefined): Place {
+  const place = before === undefined ? TOP : readPlace(before);
+  if (place === null) throw new TypeError("`before` is no place in a list.");
+  return place;
+}
+
+/** Newest first; of two in the same millisecond, the one whose row is the newer. */
+export const newestFirst = (a: Place, b: Place): number => b.at - a.at || b.row - a.row;
+
+/** A page of a list that is in memory as a whole. */
+export function pageInMemory<T>(
+  all: readonly T[],
+  placeFor: (item: T) => Place,
+  { limit = MOST_UNASKED, before }: PageWanted,
+): Page<T> {
+  const from = placeOf(before);
+  const found = all
+    .map((item) => ({ item, place: placeFor(item) }))
+    .filter(({ place }) => newestFirst(from, place) < 0)
+    .toSorted((a, b) => newestFirst(a.place, b.place))
+    .slice(0, limit + 1);
+  return {
+    total: all.length,
+    next: nextOf(
+      found.map(({ place }) => place),
+      limit,
+    ),
+    items: found.slice(0, limit).map(({ item }) => item),
+  };
 }
 
 /**

@@ -9,6 +9,8 @@ export interface DeviceRecord {
   readonly accountId: string;
   /** Digits. */
   readonly number: string;
+  /** When it was registered, Unix milliseconds. */
+  readonly createdAt: number;
   state: LinkState;
   since: number;
   lid: string | null;
@@ -47,6 +49,7 @@ const SHAPE = {
   id: devices.id,
   accountId: devices.accountId,
   number: devices.number,
+  createdAt: devices.createdAt,
   state: text<LinkState>(),
   since: devices.since,
   lid: devices.lid,
@@ -60,7 +63,7 @@ const SHAPE = {
   callsText: devices.callsText,
 };
 const FIELDS =
-  "id, account_id, number, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number, calls, calls_text";
+  "id, account_id, number, created_at, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number, calls, calls_text";
 /** All of them: each is held in memory. */
 const ALL = defineQuery(`select ${FIELDS} from devices order by id`, SHAPE);
 const ONE = defineQuery(`select ${FIELDS} from devices where id = ?`, SHAPE);

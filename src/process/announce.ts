@@ -22,14 +22,8 @@ async function findFacts({ config, ...app }: App): Promise<BannerFacts> {
     databaseUrl: config.databaseUrl,
     masterKeyGiven: config.masterKey !== null,
     adminTokenGiven: config.adminToken !== null,
-    linkedNumbers: await countLinked(app),
+    linkedNumbers: app.numbers.ids().filter((id) => app.numbers.isLinked(id)).length,
     simulatorUrl: config.whatsappWsUrl,
     brokenBots: bots.flatMap(({ id, error }) => (error === undefined ? [] : [{ id, error }])),
   };
-}
-
-async function countLinked({ accounts, numbers }: Pick<App, "accounts" | "numbers">): Promise<number> {
-  const lists = await Promise.all((await accounts.list()).map(({ id }) => numbers.list(id)));
-  const linked = await Promise.all(lists.flat().map(({ id }) => numbers.isLinked(id)));
-  return linked.filter(Boolean).length;
 }

@@ -16,6 +16,7 @@ export interface DeliveryRecord {
   type: string;
   url: string;
   state: DeliveryState;
+  /** The last of them, oldest first. */
   attempts: {
     at: number;
     statusCode: number | null;
@@ -56,6 +57,9 @@ export interface Deliveries {
   find(accountId: string, id: string): Promise<DeliveryRecord | null>;
 }
 
+/** The schedule has ten; whoever asks for replays without end is told of the last, all the same for each delivery of a page. */
+export const ATTEMPTS_SHOWN = 20;
+
 type Row = Omit<DeliveryRecord, "attempts" | "url"> & { url: Buffer | string };
 
 const PLACE = { at: deliveries.createdAt, row: integer() };
@@ -87,8 +91,10 @@ const PLACE_OF = defineQuery(
   PLACE,
 );
 const ATTEMPTS = defineQuery(
-  `SELECT delivery_id, attempt, at, status_code, duration_ms, error, answer FROM delivery_attempts
-    WHERE delivery_id IN (SELECT value FROM json_each(?)) ORDER BY delivery_id, attempt`,
+  `SELECT a.delivery_id, a.attempt, a.at, a.status_code, a.duration_ms, a.error, a.answer
+    FROM json_each(?) n CROSS JOIN delivery_attempts a WHERE a.delivery_id = n.value AND a.attempt >
+      (SELECT max(attempt) FROM delivery_attempts WHERE delivery_id = n.value) - ${ATTEMPTS_SHOWN}
+    ORDER BY a.delivery_id, a.attempt`,
   {
     deliveryId: deliveryAttempts.deliveryId,
     attempt: deliveryAttempts.attempt,

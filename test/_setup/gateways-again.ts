@@ -32,6 +32,7 @@ async function erased(gateway: Gateway, sim: Simulator): Promise<boolean> {
   await sim.faults.clear();
   const operator = { key: gateway.adminToken };
   const { body } = await gateway.get("/admin/accounts", operator);
+  if (body["next"] !== null) return false;
   for (const { id } of body.data as { id: string }[]) {
     const { status } = await gateway.delete(`/admin/accounts/${id}`, operator);
     if (status !== 200) return false;

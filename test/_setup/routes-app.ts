@@ -41,6 +41,7 @@ export const device: DeviceRecord = {
   id: 7,
   accountId: "a1",
   number: OWN_NUMBER,
+  createdAt: 1_700_000_000_000,
   state: "connected",
   since: 1_700_000_000_000,
   lid: null,

@@ -487,3 +487,98 @@ describe("the end of a key's life", () => {
     expect((await at("2999-01-01T00:00:00Z")).status).toBe(200);
   });
 });
+
+describe("every list that has pages", () => {
+  const [OLDEST, ...OTHERS] = ["4915110000001", "4915110000002", "4915110000003"] as const;
+  const ACCOUNTS = "/admin/accounts";
+  let lister: { id: string; key: string };
+  let lists: { path: string; key: string }[];
+  beforeAll(async () => {
+    lister = await gateway.createAccount("Lists", "pro");
+    await gateway.createAccount("The newest");
+    for (const device of [OLDEST, ...OTHERS]) await gateway.post("/devices", { device }, { key: lister.key });
+    for (const name of ["B", "C", "D"])
+      await gateway.post("/api-keys", { name, permissions: ["messages"] }, { key: lister.key });
+    const { paths } = (await gateway.get("/openapi.json")).body as {
+      paths: Record<string, Record<string, { parameters?: { name: string }[]; security: object[] }>>;
+    };
+    lists = Object.entries(paths).flatMap(([path, { get }]) =>
+      get?.parameters?.some(({ name }) => name === "before")
+        ? [
+            {
+              path: path.replace("{id}", lister.id).replace("{number}", OLDEST),
+              key: get.security.some((scheme) => "operator" in scheme) ? gateway.adminToken : lister.key,
+            },
+          ]
+        : [],
+    );
+  });
+
+  const page = ({ path, key: whose }: { path: string; key: string }, query: string) =>
+    gateway.get(`${path}?${path === "/channels" ? `sender=${OLDEST}&` : ""}${query}`, { key: whose });
+
+  it("are those of what people make and of what comes and goes", () => {
+    expect(lists.map(({ path }) => path).toSorted()).toEqual(
+      [
+        ACCOUNTS,
+        `${ACCOUNTS}/${lister.id}/api-keys`,
+        `${ACCOUNTS}/${lister.id}/devices`,
+        "/api-keys",
+        "/channels",
+        "/chats",
+        "/deliveries",
+        "/devices",
+        `/devices/${OLDEST}/decisions`,
+        "/messages",
+      ].toSorted(),
+    );
+  });
+
+  it.each([
+    ["limit", ["0", "101", "-1", "1.5", "many", "", "1e2"]],
+    ["before", ["nonsense", "1.", "1.2.3", "2026-13-01", "%00", "'", "99999999999999999999.1"]],
+  ])("refuse a %s that is none, and name it", async (field, values) => {
+    for (const list of lists)
+      for (const value of values) {
+        const answer = await page(list, `${field}=${value}`);
+        expect([list.path, value, answer.status]).toEqual([list.path, value, 400]);
+        expect(Object.keys(answer.body["errors"].fields)).toEqual([field]);
+      }
+  });
+
+  it("tell each record once, newest first, whatever the size of a page", async () => {
+    for (const list of lists) {
+      const { data, total, next } = (await page(list, "")).body as {
+        data: object[];
+        total: number;
+        next: string | null;
+      };
+      expect([list.path, total, next]).toEqual([list.path, data.length, null]);
+      for (const limit of [1, 2, 100]) {
+        const seen: object[] = [];
+        for (let before = ""; ;) {
+          const { body } = await page(list, `limit=${limit}${before}`);
+          expect(body["data"].length).toBeLessThanOrEqual(limit);
+          seen.push(...body["data"]);
+          if (body["next"] === null) break;
+          before = `&before=${encodeURIComponent(body["next"])}`;
+        }
+        expect(seen).toEqual(data);
+      }
+    }
+    const names = async (path: string, field: string, whose: string): Promise<string[]> =>
+      (await gateway.get(path, { key: whose })).body["data"].map((one: Record<string, string>) => one[field]);
+    expect((await names(ACCOUNTS, "name", gateway.adminToken)).slice(0, 2)).toEqual(["The newest", "Lists"]);
+    expect(await names("/devices", "device", lister.key)).toEqual([...OTHERS.toReversed(), OLDEST]);
+    expect(await names("/api-keys", "name", lister.key)).toEqual(["D", "C", "B", "First key"]);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    expect(
+      (
+        await page(
+          lists.find(({ path }) => path === "/devices")!,
+          `before=${tomorrow}`,
+        )
+      ).body["total"],
+    ).toBe(3);
+  });
+});

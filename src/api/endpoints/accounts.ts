@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageOfFew } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import {
   account,
@@ -9,12 +10,13 @@ import {
   ownAccount,
   strongerKey,
 } from "../schemas/accounts.ts";
-import { answer, listOf, record } from "../schemas/answer.ts";
+import { answer, pageOf, record } from "../schemas/answer.ts";
 import { device, newDevice } from "../schemas/numbers.ts";
 
 const operator = { by: "operator" } as const;
 const keys = { by: "key", permission: "keys" } as const;
 const nothing = z.object({});
+const paged = z.object(pageOfFew());
 const withSecret = { api_key: z.string() };
 
 /** `POST /admin/accounts`: the answer is the only place where the first key can be read. */
@@ -28,15 +30,15 @@ export const createAccount = endpoint({
   output: answer({ account, ...withSecret }),
 });
 
-/** `GET /admin/accounts`: the first 1,000, oldest first; `total` counts all. */
+/** `GET /admin/accounts`: of all customers. */
 export const listAccounts = endpoint({
   method: "GET",
   path: "/admin/accounts",
   access: operator,
-  summary: "Accounts, oldest first, at most 1,000; total counts all",
+  summary: "Accounts, newest first",
   message: "Accounts.",
-  input: nothing,
-  output: listOf(account),
+  input: paged,
+  output: pageOf(account),
 });
 
 export const getAccount = endpoint({
@@ -76,10 +78,10 @@ export const listAccountKeys = endpoint({
   method: "GET",
   path: "/admin/accounts/{id}/api-keys",
   access: operator,
-  summary: "Keys of an account",
+  summary: "Keys of an account, newest first",
   message: "API keys.",
-  input: nothing,
-  output: listOf(key),
+  input: paged,
+  output: pageOf(key),
 });
 
 /** `POST /admin/accounts/{id}/api-keys`: the operator may give a key every permission. */
@@ -108,10 +110,10 @@ export const listAccountDevices = endpoint({
   method: "GET",
   path: "/admin/accounts/{id}/devices",
   access: operator,
-  summary: "Numbers of an account",
+  summary: "Numbers of an account, newest first",
   message: "Devices.",
-  input: nothing,
-  output: listOf(device),
+  input: paged,
+  output: pageOf(device),
 });
 
 /** `POST /admin/accounts/{id}/devices`: counts towards the account's plan. */
@@ -142,10 +144,10 @@ export const listKeys = endpoint({
   method: "GET",
   path: "/api-keys",
   access: keys,
-  summary: "Keys of the account",
+  summary: "Keys of the account, newest first",
   message: "API keys.",
-  input: nothing,
-  output: listOf(z.union([key, strongerKey])),
+  input: paged,
+  output: pageOf(z.union([key, strongerKey])),
 });
 
 /** `POST /api-keys`: PERMISSION_DENIED when the new key could do more than the one that asks. */

@@ -9,5 +9,6 @@ export const auditDevice = endpoint({
   summary: "Whether messages were lost: what WhatsApp says there was, compared with what is here",
   message: "0 messages lost.",
   input: auditFilter,
+  bounded: "at most 100 connections and 500 missing messages, the newest.",
   output: record(audit),
 });

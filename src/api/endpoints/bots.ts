@@ -4,6 +4,9 @@ import { listOf, record } from "../schemas/answer.ts";
 import { flag, integer, list, text } from "../../model/fields.ts";
 
 const bots = { by: "key", permission: "bots" } as const;
+/** Files that the operator has put there, and what they say themselves: no row of anybody adds to them. */
+const bounded = "one entry for each bot of this gateway.";
+const boundedRoutes = "as many routes as the bots of this gateway have.";
 
 const bot = z
   .strictObject({
@@ -57,6 +60,7 @@ export const listBots = endpoint({
   summary: "All bots",
   message: "Bots.",
   input: z.object({}),
+  bounded,
   output: listOf(bot),
 });
 
@@ -67,6 +71,7 @@ export const getDeviceBots = endpoint({
   summary: "Which bots answer at a number",
   message: "Bots of the device.",
   input: z.object({}),
+  bounded,
   output: listOf(boundBot),
 });
 
@@ -78,6 +83,7 @@ export const putDeviceBots = endpoint({
   message: "Bots of the device saved.",
   errors: ["URL_NOT_ALLOWED"],
   input: bindings(binding),
+  bounded,
   output: listOf(boundBot),
 });
 
@@ -89,6 +95,7 @@ export const patchDeviceBots = endpoint({
   message: "Bots of the device saved.",
   errors: ["URL_NOT_ALLOWED"],
   input: bindings(bindingChange),
+  bounded,
   output: listOf(boundBot),
 });
 
@@ -120,6 +127,7 @@ export const listBotRoutes = endpoint({
     "Routes of the bots that are on for every number, in the order of asking, and where they get in each other's way",
   message: "Routes.",
   input: z.object({}),
+  bounded: boundedRoutes,
   output: record(routeTable),
 });
 
@@ -130,6 +138,7 @@ export const listDeviceRoutes = endpoint({
   summary: "Routes of a number's bots in the order of asking, and where they get in each other's way",
   message: "Routes of the device.",
   input: z.object({}),
+  bounded: boundedRoutes,
   output: record(routeTable),
 });
 
@@ -142,5 +151,6 @@ export const reloadBots = endpoint({
   message: "Bots loaded again.",
   errors: ["UNAVAILABLE"],
   input: z.object({}),
+  bounded,
   output: listOf(bot),
 });

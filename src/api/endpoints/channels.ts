@@ -2,8 +2,8 @@ import { z } from "zod";
 import { CHANNEL_ROLES } from "../../directory/channels.ts";
 import { parseChannel } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
-import { answer, listOf, record } from "../schemas/answer.ts";
-import { ownNumber, text } from "../../model/fields.ts";
+import { answer, pageOf, record } from "../schemas/answer.ts";
+import { ownNumber, pageOfFew, text } from "../../model/fields.ts";
 
 const access = { by: "key", permission: "channels" } as const;
 
@@ -31,10 +31,10 @@ export const listChannels = endpoint({
   method: "GET",
   path: "/channels",
   access,
-  summary: "Registered channels of a number",
+  summary: "Registered channels of a number, newest first",
   message: "Channels.",
-  input: z.object({ sender: ownNumber() }),
-  output: listOf(channel),
+  input: z.object({ sender: ownNumber(), ...pageOfFew() }),
+  output: pageOf(channel),
 });
 
 export const addChannel = endpoint({

@@ -31,6 +31,7 @@ export const groups = endpoint({
   summary: "Groups of a number, cached for 60 seconds",
   message: "Groups.",
   errors: ["WHATSAPP_REFUSED"],
+  bounded: "the groups that the number is in, as WhatsApp lists them in one answer.",
   input: z.object({ sender: ownNumber(), refresh: flag().default(false) }),
   output: answer({
     total: z.int().min(0),

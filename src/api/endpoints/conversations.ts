@@ -1,14 +1,5 @@
 import { z } from "zod";
-import {
-  beforePlace,
-  destination,
-  integer,
-  limit,
-  oneOf,
-  ownNumber,
-  text,
-  time,
-} from "../../model/fields.ts";
+import { destination, integer, oneOf, ownNumber, pageOfMany, text, time } from "../../model/fields.ts";
 import { SENT_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
@@ -33,8 +24,7 @@ export const listMessages = endpoint({
     direction: oneOf(["in", "out"]).optional(),
     state: oneOf([...SENT_STATES, "failed", "expired"]).optional(),
     since: time().optional(),
-    limit: limit(),
-    before: beforePlace(),
+    ...pageOfMany(),
   }),
   output: pageOf(listedMessage),
 });
@@ -50,8 +40,7 @@ export const listChats = endpoint({
   input: z.object({
     sender: ownNumber().optional(),
     q: text(1, 100).optional().meta({ description: "A part of the name, or of the digits" }),
-    limit: limit(),
-    before: beforePlace(),
+    ...pageOfMany(),
   }),
   output: pageOf(listedChat),
 });

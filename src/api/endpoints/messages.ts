@@ -34,5 +34,6 @@ export const getMessage = endpoint({
   summary: "What became of a message",
   message: "Message.",
   input: z.object({}),
+  bounded: "each state once, and of a poll the voters of its chat.",
   output: record(sentMessage),
 });

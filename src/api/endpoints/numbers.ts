@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { answer, listOf, record } from "../schemas/answer.ts";
-import { flag, oneOf, ownNumber } from "../../model/fields.ts";
+import { answer, pageOf, record } from "../schemas/answer.ts";
+import { flag, oneOf, ownNumber, pageOfFew } from "../../model/fields.ts";
 import {
   device,
   deviceChange,
@@ -65,10 +65,10 @@ export const listDevices = endpoint({
   method: "GET",
   path: "/devices",
   access: devices,
-  summary: "Numbers of the account",
+  summary: "Numbers of the account, newest first",
   message: "Devices.",
-  input: nothing,
-  output: listOf(device),
+  input: z.object(pageOfFew()),
+  output: pageOf(device),
 });
 
 export const createDevice = endpoint({

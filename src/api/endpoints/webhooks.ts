@@ -4,11 +4,13 @@ import { answer, pageOf, record } from "../schemas/answer.ts";
 import { before, limit, list, oneOf, ownNumber, text, time } from "../../model/fields.ts";
 import { DELIVERY_STATES } from "../../webhooks/rows.ts";
 import { webhook, webhookInput } from "../../webhooks/settings.ts";
+import { ATTEMPTS_SHOWN } from "../../webhooks/records.ts";
 import { delivery, webhookTest } from "../schemas/webhooks.ts";
 
 const webhooks = { by: "key", permission: "webhooks" } as const;
 const nothing = z.object({});
 const path = "/devices/{number}/webhook";
+const attemptsShown = `its last ${ATTEMPTS_SHOWN} attempts.`;
 
 export const getWebhook = endpoint({
   method: "GET",
@@ -87,6 +89,7 @@ export const getDelivery = endpoint({
   summary: "One delivery with its attempts",
   message: "Delivery.",
   input: nothing,
+  bounded: attemptsShown,
   output: record(delivery),
 });
 
@@ -98,6 +101,7 @@ export const replayDelivery = endpoint({
   message: "Delivery queued again.",
   statuses: [202],
   input: nothing,
+  bounded: attemptsShown,
   output: record(delivery),
 });
 

@@ -208,7 +208,7 @@ export const EXAMPLES: Record<string, Example> = {
     input: { sender: SENDER, lid: "123456789012345@lid" },
     output: says("Number found.", { lid: "123456789012345@lid", number: PERSON }),
   },
-  "GET /channels": { input: { sender: SENDER }, output: many("Channels.", channel) },
+  "GET /channels": { input: { sender: SENDER }, output: page("Channels.", channel) },
   "POST /channels": {
     input: { sender: SENDER, channel: "https://whatsapp.com/channel/0029VaAbCdEfGhIjKlMnOp1q" },
     output: one("Channel registered.", channel),
@@ -231,7 +231,7 @@ export const EXAMPLES: Record<string, Example> = {
       status: false,
     },
   },
-  "GET /devices": { output: many("Devices.", device) },
+  "GET /devices": { output: page("Devices.", device) },
   "POST /devices": { input: { device: SENDER }, output: one("Device registered.", device) },
   "GET /devices/{number}": { path: ofDevice, output: one("Device.", device) },
   "PATCH /devices/{number}": {
@@ -372,7 +372,7 @@ export const EXAMPLES: Record<string, Example> = {
       used: { devices: 1, keys: 2, sends_per_day: 17 },
     }),
   },
-  "GET /api-keys": { output: many("API keys.", key) },
+  "GET /api-keys": { output: page("API keys.", key) },
   "POST /api-keys": {
     input: newKey,
     output: one("API key created. It is shown this once.", key, { api_key: NEW_KEY }),
@@ -386,7 +386,7 @@ export const EXAMPLES: Record<string, Example> = {
     input: { name: "Corner shop", plan: "basic" },
     output: says("Account created. The key is shown this once.", { account, api_key: NEW_KEY }),
   },
-  "GET /admin/accounts": { output: many("Accounts.", account) },
+  "GET /admin/accounts": { output: page("Accounts.", account) },
   "GET /admin/accounts/{id}": { path: ofAccount, output: one("Account.", account) },
   "PATCH /admin/accounts/{id}": {
     path: ofAccount,
@@ -394,7 +394,7 @@ export const EXAMPLES: Record<string, Example> = {
     output: one("Account changed.", { ...account, enabled: false }),
   },
   "DELETE /admin/accounts/{id}": { path: ofAccount, output: says("Account deleted.") },
-  "GET /admin/accounts/{id}/api-keys": { path: ofAccount, output: many("API keys.", key) },
+  "GET /admin/accounts/{id}/api-keys": { path: ofAccount, output: page("API keys.", key) },
   "POST /admin/accounts/{id}/api-keys": {
     path: ofAccount,
     input: newKey,
@@ -404,7 +404,7 @@ export const EXAMPLES: Record<string, Example> = {
     path: { id: ACCOUNT, keyId: KEY_ID },
     output: says("API key deleted."),
   },
-  "GET /admin/accounts/{id}/devices": { path: ofAccount, output: many("Devices.", device) },
+  "GET /admin/accounts/{id}/devices": { path: ofAccount, output: page("Devices.", device) },
   "POST /admin/accounts/{id}/devices": {
     path: ofAccount,
     input: { device: SENDER },

@@ -37,7 +37,7 @@ export const tagOf = ({ path }: Endpoint): string =>
   path.startsWith("/admin") ? "Operator" : TAGS.find(({ paths }) => paths.test(path))!.name;
 
 /** What an endpoint does, who may call it, and what holds for its kind. */
-export function descriptionOf({ summary, access, sends, path, input }: Endpoint): string {
+export function descriptionOf({ summary, access, sends, path, input, bounded }: Endpoint): string {
   const says = [`${summary}.`];
   if (access.by === "operator") says.push("Needs the operator's token.");
   else if (access.by === "everybody") says.push("Needs no key.");
@@ -51,6 +51,7 @@ export function descriptionOf({ summary, access, sends, path, input }: Endpoint)
     says.push(
       "Pages begin with the newest: `next` of an answer is `before` of the following request, null at the end.",
     );
+  if (bounded !== undefined) says.push(`Has no pages: ${bounded}`);
   if (path === "/events")
     says.push(
       "Each event has an `id`, which `Last-Event-ID` resumes from within the last 1,000; a comment comes at connect and every 15 seconds. A key hears of its own numbers, and only what it may read.",

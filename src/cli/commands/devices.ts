@@ -38,8 +38,8 @@ const list = defineCommand({
   run: plainly(async ({ args }) => {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);
-    const { data } = await operator.gateway.get<{ data: Device[] }>(`/admin/accounts/${id}/devices`);
-    const rows = data.map((device) => [
+    const devices = await operator.gateway.all<Device>(`/admin/accounts/${id}/devices`);
+    const rows = devices.map((device) => [
       device.device,
       device.state,
       device.since,

@@ -20,8 +20,8 @@ const list = defineCommand({
   run: plainly(async ({ args }) => {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);
-    const { data } = await operator.gateway.get<{ data: ApiKey[] }>(`/admin/accounts/${id}/api-keys`);
-    const rows = data.map((key) => [
+    const keys = await operator.gateway.all<ApiKey>(`/admin/accounts/${id}/api-keys`);
+    const rows = keys.map((key) => [
       key.id,
       key.name,
       `${key.prefix}…`,

@@ -35,8 +35,9 @@ async function decisionsOf(
   message: string,
   only: string | undefined,
 ): Promise<{ device: string; decision: Decision }[]> {
-  const { data } = await gateway.get<{ data: { device: string }[] }>("/devices");
-  const devices = data.map(({ device }) => device).filter((device) => only === undefined || device === only);
+  const devices = (await gateway.all<{ device: string }>("/devices"))
+    .map(({ device }) => device)
+    .filter((device) => only === undefined || device === only);
   const found = devices.map(async (device) => {
     const path = `/devices/${device}/decisions?message=${encodeURIComponent(message)}`;
     const answer = await gateway.get<{ data: Decision[] }>(path);

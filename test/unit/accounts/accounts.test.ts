@@ -77,16 +77,16 @@ describe("accounts", () => {
       recipients: null,
       account: { id: account.id, name: "Shop", plan: "basic", enabled: true },
     });
-    expect(await keys.list(account.id)).toHaveLength(1);
+    expect((await keys.list(account.id, {})).items).toHaveLength(1);
   });
 
-  it("are listed oldest first, found, and changed field by field", async () => {
+  it("are listed newest first, found, and changed field by field", async () => {
     const { accounts, clock } = await setUp();
     const { account: first } = await accounts.create({ name: "A", plan: "basic" });
     clock.now++;
     const { account: second } = await accounts.create({ name: "B", plan: "pro" });
 
-    expect(await accounts.list()).toEqual([first, second]);
+    expect((await accounts.list({})).items).toEqual([second, first]);
     expect(await accounts.update(first.id, { name: "A2" })).toEqual({ ...first, name: "A2" });
     expect(await accounts.update(first.id, { enabled: false, plan: "pro" })).toEqual({
       ...first,
@@ -109,7 +109,7 @@ describe("accounts", () => {
     expect((await keys.authenticate(apiKey))!.account.enabled).toBe(false);
   });
 
-  it("are listed a thousand at a time at most, oldest first, and counted all", async () => {
+  it("are listed newest first, as many as a thousand when no page is asked for, and each once page by page", async () => {
     const { accounts, store } = await setUp();
     await store.writer.commit([
       {
@@ -118,9 +118,14 @@ describe("accounts", () => {
         args: [],
       },
     ]);
-    const listed = await accounts.list();
-    expect([listed.length, listed[0]!.id, listed[999]!.id]).toEqual([1_000, "a1", "a1000"]);
-    expect(await accounts.count()).toBe(1_500);
+    const listed = await accounts.list({});
+    const shown = listed.items.map(({ id }) => id);
+    expect([shown.length, shown[0], shown[999]]).toEqual([1_000, "a1500", "a501"]);
+    expect(listed.total).toBeNull();
+    const rest = await accounts.list({ before: listed.next! });
+    expect([rest.items.length, rest.items[0]!.id, rest.next]).toEqual([500, "a500", null]);
+    const [page] = (await accounts.list({ limit: 1, before: rest.items[0]!.createdAt + ".0" })).items;
+    expect(page!.id).toBe("a499");
   });
 
   it("count what they use against their plan; sends are those of this UTC day over REST", async () => {
@@ -214,7 +219,7 @@ describe("accounts", () => {
     expect(removed).toEqual([1]);
     expect(await keys.authenticate(apiKey)).toBeNull();
     expect(await keys.authenticate(otherKey)).not.toBeNull();
-    expect(await accounts.list()).toEqual([other]);
+    expect((await accounts.list({})).items).toEqual([other]);
     expect((await rawRows(store, "SELECT id FROM devices", [])).map((row) => row.id)).toEqual([2]);
     expect((await rawRows(store, "SELECT wa_id FROM outbox", [])).map((row) => row.wa_id)).toEqual(["b"]);
     expect(await accounts.remove(account.id)).toBe(false);
@@ -258,10 +263,11 @@ describe("API keys", () => {
     const { account } = await accounts.create({ name: "A", plan: "basic" });
     const grants = wanted({ devices: ["4915"], recipients: ["49*"], expiresAt: NOW + 1_000_000 });
     const { key, apiKey } = await keys.issue(account.id, grants, null);
-    const lastUsed = async () => (await keys.list(account.id)).find(({ id }) => id === key.id)!.lastUsedAt;
+    const lastUsed = async () =>
+      (await keys.list(account.id, {})).items.find(({ id }) => id === key.id)!.lastUsedAt;
 
     expect(key).toMatchObject({ ...grants, prefix: apiKey.slice(0, 11), createdAt: NOW, lastUsedAt: null });
-    expect(await keys.list(account.id)).toContainEqual(key);
+    expect((await keys.list(account.id, {})).items).toContainEqual(key);
     expect(await keys.authenticate(apiKey)).toMatchObject({
       devices: ["4915"],
       recipients: ["49*"],
@@ -315,7 +321,7 @@ describe("API keys", () => {
   it("do not come back to life when they are removed while they are being looked up", async () => {
     const { accounts, keys, store } = await setUp();
     const { account, apiKey } = await accounts.create({ name: "A", plan: "basic" });
-    const id = (await keys.list(account.id))[0]!.id;
+    const id = (await keys.list(account.id, {})).items[0]!.id;
     const { readOne } = store;
     const gate: { asked?: () => void; open?: () => void } = {};
     const asked = new Promise<void>((resolve) => (gate.asked = resolve));
@@ -337,11 +343,33 @@ describe("API keys", () => {
     expect(await keys.authenticate(apiKey)).toBeNull();
   });
 
+  it("are listed in pages that end before they are more than a megabyte of numbers and recipients", async () => {
+    const { keys, store } = await setUp();
+    const long = JSON.stringify(Array.from({ length: 1_000 }, (_, index) => String(49150000000 + index)));
+    await store.writer.commit([
+      {
+        sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+          INSERT INTO api_keys (id, account_id, name, hash, prefix, permissions, devices, recipients, created_at)
+          SELECT 'k' || i, 'many', 'K', 'h' || i, 'p', '[]', ?1, ?1, i FROM n`,
+        args: [long],
+      },
+    ]);
+    const seen: string[] = [];
+    for (let before: string | undefined; ;) {
+      const { items, next } = await keys.list("many", { before });
+      expect(JSON.stringify(items).length).toBeLessThan(1_200_000);
+      seen.push(...items.map(({ id }) => id));
+      if (next === null) break;
+      before = next;
+    }
+    expect(seen).toEqual(Array.from({ length: 300 }, (_, index) => `k${300 - index}`));
+  });
+
   it("of another account are not to be had", async () => {
     const { accounts, keys } = await setUp();
     const { account } = await accounts.create({ name: "A", plan: "basic" });
     const { account: other, apiKey } = await accounts.create({ name: "B", plan: "basic" });
-    const id = (await keys.list(other.id))[0]!.id;
+    const id = (await keys.list(other.id, {})).items[0]!.id;
 
     expect(await keys.remove(account.id, id, null)).toBe(false);
     expect(await keys.rotate(account.id, id, null)).toBeNull();
@@ -351,7 +379,7 @@ describe("API keys", () => {
   it("hand on no more than they have, and neither rotate nor delete a wider one", async () => {
     const { accounts, keys } = await setUp();
     const { account, apiKey: first } = await accounts.create({ name: "A", plan: "basic" });
-    const [wide] = await keys.list(account.id);
+    const [wide] = (await keys.list(account.id, {})).items;
     const { apiKey } = await keys.issue(account.id, wanted({ permissions: ["keys", "messages"] }), null);
     const small = (await keys.authenticate(apiKey))!;
 
@@ -381,7 +409,7 @@ describe("API keys", () => {
       outcome.status === "rejected" ? [outcome.reason.code] : [],
     );
     expect(refusals).toEqual(["PLAN_LIMIT", "PLAN_LIMIT", "PLAN_LIMIT", "PLAN_LIMIT"]);
-    expect(await keys.list(account.id)).toHaveLength(3);
+    expect((await keys.list(account.id, {})).items).toHaveLength(3);
     await expect(keys.issue("unknown", wanted(), null)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });

@@ -16,6 +16,26 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
+/** Names of the lists of records in what an answer has as `data`; those within the records of a list are the records' own. */
+function listsOf(schema: Record<string, unknown>): string[] {
+  const resolved = (one: Record<string, unknown>): Record<string, unknown> => {
+    const name = /^#\/components\/schemas\/(\w+)$/.exec(String(one["$ref"] ?? ""))?.[1];
+    return name === undefined ? one : (document.components.schemas[name] as Record<string, unknown>);
+  };
+  const within = (name: string, given: unknown): string[] => {
+    const one = resolved(given as Record<string, unknown>);
+    if (one["type"] === "array") {
+      const items = resolved(one["items"] as Record<string, unknown>);
+      return items["type"] === "string" ? [] : [name];
+    }
+    return Object.entries((one["properties"] ?? {}) as object).flatMap(([field, value]) =>
+      within(field, value),
+    );
+  };
+  const { data } = (resolved(schema)["properties"] ?? {}) as { data?: unknown };
+  return data === undefined ? [] : within("data", data);
+}
+
 describe("the OpenAPI document", () => {
   it("has every route, and nothing that is no route", () => {
     const served = routes
@@ -159,6 +179,43 @@ describe("the OpenAPI document", () => {
       default: 50,
       anyOf: [{ type: "integer", minimum: 1, maximum: 100 }, { type: "string" }],
     });
+  });
+
+  it("gives every list its pages, or says how long it gets", () => {
+    const unpaged: string[] = [];
+    for (const { method, path, operation } of operations) {
+      const { schema } = operation.responses["200"]?.content["application/json"] ?? {};
+      const lists = schema === undefined ? [] : listsOf(schema);
+      if (lists.length === 0) continue;
+      const { properties } = schema as { properties: Record<string, unknown> };
+      const asked = operation.parameters?.map(({ name }) => name) ?? [];
+      if (
+        asked.includes("limit") &&
+        asked.includes("before") &&
+        "next" in properties &&
+        "total" in properties
+      )
+        continue;
+      expect([method, path, operation.description]).toEqual([
+        method,
+        path,
+        expect.stringMatching(/Has no pages: .{10,}\./),
+      ]);
+      unpaged.push(`${method} ${path}`);
+    }
+    expect(unpaged).toEqual([
+      "GET /messages/{id}",
+      "POST /groups",
+      "GET /devices/{number}/audit",
+      "GET /deliveries/{id}",
+      "GET /bots",
+      "GET /devices/{number}/bots",
+      "PUT /devices/{number}/bots",
+      "PATCH /devices/{number}/bots",
+      "GET /bots/routes",
+      "GET /devices/{number}/bots/routes",
+      "POST /admin/bots/reload",
+    ]);
   });
 
   it("is what GET /openapi.json answers, without a key", async () => {

@@ -44,8 +44,8 @@ describe("registering a channel", () => {
 
     expect(added).toEqual({ id: ID, name: "News", role: "subscriber", canSend: false });
     expect(asked).toEqual(["find 0029VaInvite", `follow ${ID}`]);
-    expect(await channels.list(DEVICE)).toEqual([added]);
-    expect(await channels.list(DEVICE + 1)).toEqual([]);
+    expect((await channels.list(DEVICE, {})).items).toEqual([added]);
+    expect((await channels.list(DEVICE + 1, {})).items).toEqual([]);
   });
 
   it.each(["owner", "admin"] as const)("of which the number is %s follows nothing", async (role) => {
@@ -62,7 +62,9 @@ describe("registering a channel", () => {
 
     await channels.add(DEVICE, { id: ID });
 
-    expect(await channels.list(DEVICE)).toEqual([{ id: ID, name: "Old news", role: "admin", canSend: true }]);
+    expect((await channels.list(DEVICE, {})).items).toEqual([
+      { id: ID, name: "Old news", role: "admin", canSend: true },
+    ]);
   });
 
   it("is refused, and nothing is kept, when there is none or WhatsApp cannot be asked", async () => {
@@ -76,7 +78,7 @@ describe("registering a channel", () => {
     });
     script.online = false;
     await expect(channels.add(DEVICE, { id: ID })).rejects.toMatchObject({ code: "WHATSAPP_REFUSED" });
-    expect(await channels.list(DEVICE)).toEqual([]);
+    expect((await channels.list(DEVICE, {})).items).toEqual([]);
   });
 });
 
@@ -91,7 +93,7 @@ describe("removing a channel", () => {
     await channels.add(DEVICE, { id: ID });
     expect(await channels.remove(DEVICE, ID)).toBe(true);
     expect(asked.at(-1)).toBe(`find ${ID}`);
-    expect(await channels.list(DEVICE)).toEqual([]);
+    expect((await channels.list(DEVICE, {})).items).toEqual([]);
   });
 
   it("that is not registered is told; one that WhatsApp does not let go stays", async () => {
@@ -101,7 +103,7 @@ describe("removing a channel", () => {
     await channels.add(DEVICE, { id: ID });
     script.fails = new Error("no answer");
     await expect(channels.remove(DEVICE, ID)).rejects.toMatchObject({ code: "WHATSAPP_REFUSED" });
-    expect(await channels.list(DEVICE)).toHaveLength(1);
+    expect((await channels.list(DEVICE, {})).items).toHaveLength(1);
   });
 });
 
@@ -117,7 +119,7 @@ describe("a post", () => {
     expect(asked.filter((question) => question.startsWith("find"))).toHaveLength(2);
     pass(10_000);
     expect(await channels.refusal(DEVICE, ID)).toBeNull();
-    expect(await channels.list(DEVICE)).toMatchObject([{ role: "admin", canSend: true }]);
+    expect((await channels.list(DEVICE, {})).items).toMatchObject([{ role: "admin", canSend: true }]);
   });
 
   it("of an admin is let through without a question, online or not", async () => {
@@ -146,7 +148,7 @@ describe("a post", () => {
 
       expect(answers).toEqual([refused, refused, refused]);
       expect(asked).toEqual([`find ${ID}`]);
-      expect(await channels.list(DEVICE)).toEqual([]);
+      expect((await channels.list(DEVICE, {})).items).toEqual([]);
     },
   );
 

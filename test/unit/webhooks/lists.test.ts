@@ -99,6 +99,30 @@ describe("a list of many rows", () => {
     expect(await ids({ deviceIds: [9] })).toEqual({ total: 0, ids: [] });
   });
 
+  it("of deliveries tells the last attempts, however many there were", async () => {
+    const store = await filled();
+    const attempts = Array.from({ length: 50 }, (_, index) =>
+      row("delivery_attempts", {
+        delivery_id: "msg_7",
+        attempt: index + 1,
+        at: index + 1,
+        status_code: 500,
+        duration_ms: 1,
+      }),
+    );
+    const one = { delivery_id: "msg_8", attempt: 1, at: 1, status_code: 200, duration_ms: 1 };
+    await store.writer.commit([...attempts, row("delivery_attempts", one)]);
+    const { deliveries } = await createDeliveries(store).list({
+      deviceIds: [DEVICE],
+      limit: 2,
+      before: "msg_9",
+    });
+    expect(deliveries.map((found) => found.attempts.map(({ at }) => at))).toEqual([
+      [1],
+      Array.from({ length: 20 }, (_, index) => 31 + index),
+    ]);
+  });
+
   it("of decisions does too; a chat's are found under its number and its LID", async () => {
     const store = await filled();
     const { list } = createDecisions(store);
