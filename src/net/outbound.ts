@@ -10,9 +10,18 @@ export function splitCredentials(url: URL): { address: string; authorization: Re
   const bare = new URL(url);
   bare.username = "";
   bare.password = "";
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const pair = `${decoded(url.username)}:${decoded(url.password)}`;
   const authorization = { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
   return { address: bare.href, authorization };
+}
+
+/** A password may have a percent sign that escapes nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** @param header `content-encoding`, null when there is none */

@@ -200,10 +200,13 @@ async function checkAddress(url: URL, isAllowed: ((address: string) => boolean) 
   if (!addresses.every(isAllowed)) throw notAllowed();
 }
 
+/** `localhost` and what ends with it mean this machine, also where the resolver knows them not, or not yet (RFC 6761). */
+const THIS_MACHINE = /(?:^|\.)localhost\.?$/i;
+
 async function addressesOf(hostname: string): Promise<string[]> {
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address);
   } catch {
-    return [];
+    return THIS_MACHINE.test(hostname) ? ["127.0.0.1"] : [];
   }
 }

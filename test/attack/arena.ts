@@ -1,7 +1,7 @@
 import { connect as connectTo, type Socket } from "node:net";
 import { link } from "../bench/gateway-client.ts";
 import { startSimulatorProcess } from "../bench/processes.ts";
-import { startGateway } from "../_setup/gateway.ts";
+import { startGateway, type Gateway } from "../_setup/gateway.ts";
 import type { Simulator } from "../../src/simulator/types.ts";
 import type { Arena, Size, Tenant } from "./attack.ts";
 
@@ -21,43 +21,57 @@ export interface OpenArena extends Arena {
  */
 export async function openArena(size: Size, entry: string): Promise<OpenArena> {
   const { sim, ready } = await startSimulatorProcess("attack");
-  const gateway = await startGateway({
-    entry,
-    env: {
-      WHATSAPP_WS_URL: ready.wsUrl,
-      WHATSAPP_NOISE_ROOT: ready.noiseRoot,
-      WHATSAPP_CA_FILE: ready.caFile,
-      // Hostile files and webhooks are served from this machine.
-      ALLOW_PRIVATE_NETWORK: "1",
-      PLAN_PRO: '{"devices":null,"keys":null,"sends_per_day":null}',
-      API_RATE_PER_MINUTE: "0",
-      PACE_PER_MINUTE: "0",
-      LOOP_GUARD_PER_MINUTE: "0",
-      LOG_LEVEL: "warn",
-    },
-  });
-  const tenant = async (name: string, number: string, contact: string): Promise<Tenant> => {
-    const { id: accountId, key } = await gateway.createAccount(name);
-    await link(gateway, sim, key, number);
-    await sim.addContact(contact);
-    return { accountId, key, number, contact };
+  const start = (env: Record<string, string>): Promise<Gateway> =>
+    startGateway({
+      entry,
+      env: {
+        WHATSAPP_WS_URL: ready.wsUrl,
+        WHATSAPP_NOISE_ROOT: ready.noiseRoot,
+        WHATSAPP_CA_FILE: ready.caFile,
+        PLAN_PRO: '{"devices":null,"keys":null,"sends_per_day":null}',
+        API_RATE_PER_MINUTE: "0",
+        PACE_PER_MINUTE: "0",
+        LOOP_GUARD_PER_MINUTE: "0",
+        LOG_LEVEL: "warn",
+        ...env,
+      },
+    });
+  // Hostile files and webhooks are served from this machine.
+  const gateway = await start({ ALLOW_PRIVATE_NETWORK: "1" });
+  const attacker = await tenantOf(gateway, sim, "Attacker", "31600000066", "4915100000066");
+  const victim = await tenantOf(gateway, sim, "Victim", "31600000001", "4915100000001");
+  let guarded: Promise<{ gateway: Gateway; tenant: Tenant }> | null = null;
+  const startGuarded = async () => {
+    const other = await start({ ALLOW_PRIVATE_NETWORK: "0" });
+    return { gateway: other, tenant: await tenantOf(other, sim, "Inside", "31600000077", "4915100000077") };
   };
-  const attacker = await tenant("Attacker", "31600000066", "4915100000066");
-  const victim = await tenant("Victim", "31600000001", "4915100000001");
   return {
     size,
     gateway,
     sim,
     attacker,
     victim,
+    guarded: () => (guarded ??= startGuarded()),
     ...connections(gateway.port),
-    close: () => end(gateway, sim),
+    async close() {
+      await (await guarded)?.gateway.dispose();
+      await gateway.dispose();
+      await sim.stop();
+    },
   };
 }
 
-async function end(gateway: { dispose(): Promise<void> }, sim: Simulator): Promise<void> {
-  await gateway.dispose();
-  await sim.stop();
+async function tenantOf(
+  gateway: Gateway,
+  sim: Simulator,
+  name: string,
+  number: string,
+  contact: string,
+): Promise<Tenant> {
+  const { id: accountId, key } = await gateway.createAccount(name);
+  await link(gateway, sim, key, number);
+  await sim.addContact(contact);
+  return { accountId, key, number, contact };
 }
 
 function connections(port: number): Pick<OpenArena, "connect" | "exchange" | "clear"> {

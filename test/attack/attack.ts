@@ -41,6 +41,11 @@ export interface Arena {
   attacker: Tenant;
   /** Who goes on sending meanwhile; attacks leave it alone. */
   victim: Tenant;
+  /**
+   * Another gateway on the same WhatsApp, that may ask nothing private (`ALLOW_PRIVATE_NETWORK` off), with a tenant of its own.
+   * Started when it is first asked for; the yardstick does not look at it.
+   */
+  guarded(): Promise<{ gateway: GatewayClient; tenant: Tenant }>;
   /** Opens a connection to the gateway for bytes that no HTTP client would send. It ends with the attack. */
   connect(): Promise<Socket>;
   /**

@@ -1,11 +1,19 @@
 import { pdf } from "../../unit/media/samples.ts";
+import { link } from "../../bench/gateway-client.ts";
 import type { Arena, Attack, Tenant } from "../attack.ts";
 import { serveFiles } from "../file-server.ts";
 
 const DRIPPING = { short: 12, full: 40 };
 const PATIENCE_MS = 10_000;
+/** Of one tenant, each with so many links that never come to their end: more than the gateway has places in all. */
+const NUMBERS = 6;
+const LINKS = 4;
+/** What one account may have under way. */
+const SHARE = 8;
 
-function send({ gateway }: Arena, { key, number, contact }: Tenant, url: string, signal?: AbortSignal) {
+type Sender = Pick<Tenant, "key" | "number" | "contact">;
+
+function send({ gateway }: Arena, { key, number, contact }: Sender, url: string, signal?: AbortSignal) {
   const fields = { api_key: key, sender: number, number: contact, media_type: "pdf", url };
   return fetch(`${gateway.url}/send-media`, {
     method: "POST",
@@ -15,35 +23,68 @@ function send({ gateway }: Arena, { key, number, contact }: Tenant, url: string,
   });
 }
 
-export default {
-  name: "files that come a byte at a time, while another account sends one",
-  class: "B4",
-  async run(arena) {
-    const drips = new Set<NodeJS.Timeout>();
-    const server = await serveFiles((path, response) => {
-      if (path === "whole") return void response.end(pdf());
-      const drip = setInterval(() => response.write(drips.size % 2 === 0 ? "%" : "P"), 500);
-      drips.add(drip);
-      response.once("close", () => (clearInterval(drip), drips.delete(drip)));
-    });
-    const callers = new AbortController();
-    try {
-      const held = Array.from({ length: DRIPPING[arena.size] }, (_, number) =>
-        send(arena, arena.attacker, server.url(`drip ${number}`), callers.signal).catch(() => null),
-      );
-      await until(() => server.open() > 0, "no drip was asked for");
-      const late = AbortSignal.timeout(PATIENCE_MS);
-      const answer = await send(arena, arena.victim, server.url("whole"), late);
-      if (answer.status !== 200) throw new Error(`another account's file was answered ${answer.status}`);
-      callers.abort();
-      await Promise.all(held);
-      await until(() => server.open() === 0, "downloads go on although their callers have left");
-    } finally {
-      callers.abort();
-      server.close();
-    }
+/** The senders' links drip, each into a send of its own, while the victim's file has to arrive. */
+async function dripInto(arena: Arena, senders: Sender[]): Promise<void> {
+  const drips = new Set<NodeJS.Timeout>();
+  let most = 0;
+  const server = await serveFiles((path, response) => {
+    if (path === "whole") return void response.end(pdf());
+    most = Math.max(most, server.open());
+    const drip = setInterval(() => response.write(drips.size % 2 === 0 ? "%" : "P"), 500);
+    drips.add(drip);
+    response.once("close", () => (clearInterval(drip), drips.delete(drip)));
+  });
+  const callers = new AbortController();
+  try {
+    const held = senders.map((sender, drip) =>
+      send(arena, sender, server.url(`drip ${drip}`), callers.signal).catch(() => null),
+    );
+    await until(() => server.open() >= Math.min(SHARE, LINKS), "no drip was asked for");
+    const late = AbortSignal.timeout(PATIENCE_MS);
+    const answer = await send(arena, arena.victim, server.url("whole"), late);
+    if (answer.status !== 200) throw new Error(`another account's file was answered ${answer.status}`);
+    callers.abort();
+    await Promise.all(held);
+    await until(() => server.open() === 0, "downloads go on although their callers have left");
+    if (most > SHARE) throw new Error(`${most} links of one account were fetched at once`);
+  } finally {
+    callers.abort();
+    server.close();
+  }
+}
+
+/** Numbers of the attacker's for the length of one attack. */
+async function withNumbers<T>(
+  { gateway, sim, attacker: { key } }: Arena,
+  work: (numbers: string[]) => Promise<T>,
+): Promise<T> {
+  const numbers = Array.from({ length: NUMBERS }, (_, index) => `3160000010${index}`);
+  try {
+    await Promise.all(numbers.map((number) => link(gateway, sim, key, number)));
+    return await work(numbers);
+  } finally {
+    for (const number of numbers) await gateway.delete(`/devices/${number}`, { key });
+  }
+}
+
+export default [
+  {
+    name: "files that come a byte at a time, while another account sends one",
+    class: "B4",
+    run: (arena) => dripInto(arena, Array(DRIPPING[arena.size]).fill(arena.attacker)),
   },
-} satisfies Attack;
+  {
+    name: `${NUMBERS} numbers of one account with ${LINKS} such files each`,
+    class: "B4",
+    run: (arena) =>
+      withNumbers(arena, (numbers) =>
+        dripInto(
+          arena,
+          numbers.flatMap((number) => Array.from({ length: LINKS }, () => ({ ...arena.attacker, number }))),
+        ),
+      ),
+  },
+] satisfies Attack[];
 
 async function until(holds: () => boolean, otherwise: string): Promise<void> {
   for (const begun = performance.now(); !holds();) {

@@ -89,6 +89,15 @@ describe("a request to the outside", () => {
     );
   });
 
+  it("takes a percent sign in them that escapes nothing as it is", async () => {
+    const server = await startServer((_request, response) => response.end());
+    const secret = "100%a%zz";
+    await safeFetch(true).request(server.url.replace("http://", `http://me:${secret}@`), get());
+    expect(server.requests[0]!.headers.authorization).toBe(
+      `Basic ${Buffer.from(`me:${secret}`).toString("base64")}`,
+    );
+  });
+
   it("names what failed: nobody listens, the line is cut", async () => {
     const server = await startServer((_request, response) => response.socket!.destroy());
     const gone = await startServer(() => undefined);
@@ -206,6 +215,18 @@ describe("the private network", () => {
 
     await expect(http.check("https://8.8.8.8/hook")).resolves.toBeUndefined();
     await expect(http.check("https://not-there-yet.invalid/hook")).resolves.toBeUndefined();
+  });
+
+  it.each(["localhost.", "LOCALHOST", "a.localhost", "a.b.localhost.", "ａ.ｌｏｃａｌｈｏｓｔ"])(
+    "refuses %s in the check, whether or not it resolves today",
+    async (host) => {
+      expect(await problemOf(safeFetch(false).check(`https://${host}/hook`))).toBe("not_allowed");
+    },
+  );
+
+  it("takes names that only look like this machine's for names", async () => {
+    for (const host of ["mylocalhost", "localhost.invalid", "localhost.example.invalid"])
+      await expect(safeFetch(false).check(`https://${host}/hook`)).resolves.toBeUndefined();
   });
 
   it("lets an allowed address through the same guard", async () => {
