@@ -65,9 +65,11 @@ const OF_STATES = defineQuery(
     order by d.created_at, d.rowid limit ${AT_ONCE}`,
   PLACE,
 );
+// The signs keep the planner from going by number and time instead, which may be all that a number ever had.
 const OF_IDS = defineQuery(
-  `select created_at as at, rowid as row from deliveries where id in (select value from json_each(?3)) and device_id = ?1
-    and state in (select value from json_each(?2)) and created_at >= ?4 and created_at <= ?5 order by created_at, rowid`,
+  `select created_at as at, rowid as row from deliveries where id in (select value from json_each(?3))
+    and +device_id = ?1 and +state in (select value from json_each(?2)) and +created_at >= ?4 and +created_at <= ?5
+    order by created_at, rowid`,
   PLACE,
 );
 const AGAIN =

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDecisions, type DecisionFilter } from "../../../src/pipeline/decisions.ts";
 import type { Statement, Store } from "../../../src/store/store.ts";
 import { createDeliveries, type DeliveryFilter } from "../../../src/webhooks/records.ts";
+import { createReplays } from "../../../src/webhooks/replays.ts";
 import { fullScans, planOf, recordingStore } from "../../_setup/query-plan.ts";
 import { DEVICE, storeWithNumber } from "./gateway.ts";
 
@@ -142,6 +143,29 @@ describe("a list of many rows", () => {
     expect(await ids({ message: "3A10", chats: [ANA] })).toEqual({ total: 0, ids: [] });
     expect(await ids({ message: "3AS" })).toEqual({ total: 0, ids: [] });
     expect((await list({ deviceId: DEVICE, limit: 1, before: "3A10" })).decisions[0]?.messageId).toBe("3A9");
+  });
+
+  it("is replayed by ids without a look at any other", async () => {
+    const { store, statements } = recordingStore(await filled());
+    const before = statements().length;
+    const replays = createReplays({
+      store,
+      registry: { get: () => ({ enabled: true, mode: "always" }) as never },
+      breakers: { tryNow: () => undefined },
+      worker: { wake: () => undefined },
+      find: async () => null,
+    });
+    const ids = ["msg_3", "msg_5", "msg_unknown"];
+
+    expect(await replays.replayMany({ deviceIds: [DEVICE], ids, since: 1 })).toBe(2);
+    for (const sql of statements()
+      .slice(before)
+      .filter((text) => text.startsWith("select"))) {
+      const plan = await planOf(store, sql);
+      expect(plan.filter((step) => / deliveries /.test(step))).toEqual([
+        expect.stringMatching(/sqlite_autoindex_deliveries_1 \(id=\?\)/),
+      ]);
+    }
   });
 
   it("finds its page by an index that has the filter's columns, and reads nothing from end to end", async () => {
