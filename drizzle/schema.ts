@@ -424,7 +424,13 @@ export const chatState = sqliteTable(
     /** When the other side was last told that calls are not taken. */
     callTextAt: integer("call_text_at"),
   },
-  (t) => [primaryKey({ columns: [t.deviceId, t.chat] })],
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.chat] }),
+    // What is held now is read at every start, and not what was held once.
+    index("chat_state_held")
+      .on(t.heldUntil, t.deviceId)
+      .where(sql`held_until is not null`),
+  ],
 );
 
 /** After how long messages disappear in a chat with a person, by each name of that person. Groups are asked of WhatsApp. */

@@ -1,4 +1,5 @@
 import { chatState } from "../../drizzle/schema.ts";
+import { DAY_MS } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { Attempt } from "./deliver.ts";
@@ -11,7 +12,9 @@ export interface Holds {
   holds(deviceId: number, chat: string): boolean;
   /** Holds from now on, 0 lets go; in force at once, kept by the statement. */
   keep(deviceId: number, chat: string, seconds: number): Statement;
-  /** The webhook is gone, and the rows with it: it holds nothing any more. */
+  /** Lets all chats of a number go in the table; {@link Holds.forget} does so in memory. */
+  letGo(deviceId: number): Statement;
+  /** The webhook is gone, and what the table held with it. */
   forget(deviceId: number): void;
   /** The clock was set back by so many milliseconds: what is held is not held longer for it. */
   onClockMoved(ms: number): void;
@@ -21,13 +24,15 @@ const KEEP = `insert into chat_state (device_id, chat, held_until) values (?, ?,
   on conflict (device_id, chat) do update set held_until = excluded.held_until`;
 
 const HELD = defineQuery(
-  "select device_id, chat, held_until AS heldUntil from chat_state where held_until > ?",
-  {
-    deviceId: chatState.deviceId,
-    chat: chatState.chat,
-    heldUntil: integer(),
-  },
+  `select rowid as place, device_id, chat, held_until as heldUntil from chat_state indexed by chat_state_held
+    where held_until is not null and (held_until, device_id, rowid) > (?, ?, ?)
+    order by held_until, device_id, rowid limit ?`,
+  { place: integer(), deviceId: chatState.deviceId, chat: chatState.chat, heldUntil: integer() },
 );
+/** As far as a clock may have been set back since: what is over by more needs no letting go. */
+const OVER_FOR_CERTAIN_MS = DAY_MS;
+const LET_GO = `update chat_state indexed by chat_state_held set held_until = null
+  where held_until > ?1 and device_id = ?2`;
 
 /** By both clocks, whichever is first: the host's may be set back, and the other one knows nothing of the last run. */
 interface Hold {
@@ -41,7 +46,7 @@ interface Hold {
 const FIRST_PRUNING = 1_000;
 
 /** Holds nothing until `load` has read what the last run left. */
-export function createHolds(store: Pick<Store, "read" | "time">): Holds {
+export function createHolds(store: Pick<Store, "pages" | "time">): Holds {
   const { time } = store;
   /** Number → chat. In memory: every message asks. */
   const held = new Map<number, Map<string, Hold>>();
@@ -68,7 +73,13 @@ export function createHolds(store: Pick<Store, "read" | "time">): Holds {
 
   return {
     async load() {
-      for (const row of await store.read(HELD, [time.now()])) set(row.deviceId, row.chat, row.heldUntil);
+      const now = { heldUntil: time.now(), deviceId: Number.MAX_SAFE_INTEGER, place: 0 };
+      const behind = (last: typeof now | null): number[] => {
+        const { heldUntil, deviceId, place } = last ?? now;
+        return [heldUntil, deviceId, place];
+      };
+      for await (const page of store.pages(HELD, behind))
+        for (const { deviceId, chat, heldUntil } of page) set(deviceId, chat, heldUntil);
     },
 
     holds(deviceId, chat) {
@@ -86,6 +97,7 @@ export function createHolds(store: Pick<Store, "read" | "time">): Holds {
       return { sql: KEEP, args: [deviceId, chat, until] };
     },
 
+    letGo: (deviceId) => ({ sql: LET_GO, args: [time.now() - OVER_FOR_CERTAIN_MS, deviceId] }),
     forget: (deviceId) => void held.delete(deviceId),
 
     onClockMoved(ms) {

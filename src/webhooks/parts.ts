@@ -61,7 +61,14 @@ export function joinParts(deps: WebhooksDeps) {
   const { now, time } = store;
   const stopping = sharedAbort();
   const inFlight = createInFlight();
-  const registry = createRegistry({ store, log, config, checkUrl: (url) => checkUrl(http, url) });
+  const holds = createHolds(store);
+  const registry = createRegistry({
+    store,
+    log,
+    config,
+    checkUrl: (url) => checkUrl(http, url),
+    letGo: holds.letGo,
+  });
   const deliverer = createDeliverer({
     http,
     time,
@@ -70,7 +77,6 @@ export function joinParts(deps: WebhooksDeps) {
     onAttempt: deps.onAttempt,
   });
   const drafts = createDrafts({ log, media, time, stopping: stopping.signal });
-  const holds = createHolds(store);
   const due = createDueRows(store);
   // Attempts count for breakers, which wake the worker that makes attempts.
   let worker: RetryWorker;

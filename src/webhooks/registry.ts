@@ -24,6 +24,8 @@ interface RegistryDeps {
   config: { webhookTimeoutMs: number };
   /** @throws {GatewayError} URL_NOT_ALLOWED when the address leads into a private network */
   checkUrl(url: string): Promise<void>;
+  /** Lets all chats go that a number's webhook holds. */
+  letGo(deviceId: number): Statement;
 }
 
 /** Webhooks of all numbers, in memory and in the database. */
@@ -52,7 +54,7 @@ export interface Registry {
 }
 
 /** The numbers' webhooks: rows in `webhooks`, all of them in memory. */
-export function createRegistry({ store, log, config, checkUrl }: RegistryDeps): Registry {
+export function createRegistry({ store, log, config, checkUrl, letGo }: RegistryDeps): Registry {
   const known = new Map<number, Webhook>();
 
   /** What waits is being ended: who is set anew meanwhile would lose what came after. */
@@ -99,8 +101,7 @@ export function createRegistry({ store, log, config, checkUrl }: RegistryDeps): 
       const existed = known.has(deviceId);
       const row = { sql: "delete from webhooks where device_id = ?", args: [deviceId] };
       // A webhook that is made later begins without chats of its own.
-      const holds = { sql: "update chat_state set held_until = null where device_id = ?", args: [deviceId] };
-      await store.writer.commit([row, holds]);
+      await store.writer.commit([row, letGo(deviceId)]);
       known.delete(deviceId);
       await endAll(deviceId);
       return existed;

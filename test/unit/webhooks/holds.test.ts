@@ -1,6 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createTime } from "../../../src/model/time.ts";
+import type { Statement, Store } from "../../../src/store/store.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";
+import { scansOf, watchStatements } from "../store/query-plan.ts";
+import { rawRows } from "../store/rows.ts";
 import { temporaryStore } from "../store/temporary.ts";
 
 const MINUTE = 60_000;
@@ -11,7 +14,7 @@ async function scene() {
   const { now, monotonic } = { now: () => clocks.host, monotonic: () => clocks.monotonic };
   const time = createTime({ now, monotonic, after: () => () => undefined });
   const store = await temporaryStore();
-  const holds = createHolds({ read: store.read, time });
+  const holds = createHolds({ pages: store.pages, time });
   return { clocks, store, time, holds };
 }
 
@@ -29,10 +32,68 @@ describe("a chat that a webhook holds", () => {
     const { clocks, store, time, holds } = await scene();
     await store.writer.commit([holds.keep(1, "1@lid", 600)]);
     clocks.host += 5 * MINUTE;
-    const again = createHolds({ read: store.read, time });
+    const again = createHolds({ pages: store.pages, time });
     await again.load();
     expect(again.holds(1, "1@lid")).toBe(true);
     clocks.host += 6 * MINUTE;
     expect(again.holds(1, "1@lid")).toBe(false);
+  });
+
+  it("is known after a start among thousands that were held once, of which none is read", async () => {
+    const { clocks, time } = await scene();
+    const watched = watchStatements(await temporaryStore());
+    const { store } = watched;
+    const chats = Array.from({ length: 3_000 }, (_, index) => ({
+      sql: "insert into chat_state (device_id, chat, held_until) values (?, ?, ?)",
+      args: [1 + (index % 2), `${index}@lid`, clocks.host + (index < 500 ? MINUTE : -index)],
+    }));
+    await store.writer.commit(chats);
+    let read = 0;
+    const pages: Store["pages"] = async function* (query, after, rows) {
+      for await (const page of store.pages(query, after, rows)) {
+        read += page.length;
+        yield page;
+      }
+    };
+    const holds = createHolds({ pages, time });
+    await holds.load();
+
+    expect(read).toBe(500);
+    const isHeld = (index: number): boolean => holds.holds(1 + (index % 2), `${index}@lid`);
+    expect([0, 1, 499, 500, 501].map(isHeld)).toEqual([true, true, true, false, false]);
+    expect(await scansOf(store, watched.seen.at(-1)!)).toEqual([]);
+  });
+
+  it("is let go with its webhook, and rows of chats that are held no more are left as they are", async () => {
+    const { clocks, holds } = await scene();
+    const store = await temporaryStore();
+    const held = (deviceId: number, chat: number, until: number): Statement => ({
+      sql: "insert into chat_state (device_id, chat, held_until) values (?, ?, ?)",
+      args: [deviceId, `${chat}@lid`, until],
+    });
+    const old = Array.from({ length: 100 }, (_, index) => held(1, index, clocks.host - 48 * HOUR));
+    await store.writer.commit([...old, held(1, 100, clocks.host + HOUR), held(2, 1, clocks.host + HOUR)]);
+
+    const [result] = await store.writer.commit([holds.letGo(1)]);
+
+    expect(result!.rowsAffected).toBe(1);
+    expect(await scansOf(store, holds.letGo(1))).toEqual([]);
+    const left = await rawRows(store, "select device_id from chat_state where held_until > ?", [clocks.host]);
+    expect(left).toEqual([{ device_id: 2 }]);
+  });
+
+  it("takes no memory for long: what is over is forgotten though nobody asks for it", async () => {
+    const { clocks, holds } = await scene();
+    const forgotten = vi.spyOn(Map.prototype, "delete");
+    onTestFinished(() => forgotten.mockRestore());
+    for (let hour = 0; hour < 10; hour++) {
+      for (let chat = 0; chat < 1_000; chat++) holds.keep(1, `${hour}-${chat}@lid`, 60);
+      clocks.host += HOUR;
+      clocks.monotonic += HOUR;
+    }
+
+    // Those of the last hour are not over, and of the hour before there may be some left.
+    expect(forgotten.mock.results.filter(({ value }) => value === true).length).toBeGreaterThanOrEqual(8_000);
+    expect(holds.holds(1, "9-1@lid")).toBe(false);
   });
 });

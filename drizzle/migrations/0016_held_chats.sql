@@ -1,0 +1,1 @@
+CREATE INDEX `chat_state_held` ON `chat_state` (`held_until`,`device_id`) WHERE held_until is not null;
