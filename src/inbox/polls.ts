@@ -1,8 +1,8 @@
 import { lidMap, pollVotes } from "../../drizzle/schema.ts";
 import type { Incoming, IncomingPoll, PollDraft, PollTally } from "../model/messages.ts";
 import { countVotes } from "../model/polls.ts";
-import { defineQuery, nullable } from "../store/query.ts";
-import type { Statement, Store } from "../store/store.ts";
+import { defineQuery, integer, nullable } from "../store/query.ts";
+import type { Arguments, Statement, Store } from "../store/store.ts";
 
 /** Votes, kept as they arrive and counted when somebody asks. */
 export interface Polls {
@@ -20,17 +20,33 @@ export interface Polls {
 const KEEP = `INSERT INTO poll_votes (device_id, poll_id, voter, selected, voted_at) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (device_id, poll_id, voter) DO UPDATE SET selected = excluded.selected, voted_at = excluded.voted_at
 WHERE excluded.voted_at >= poll_votes.voted_at`;
-// Who voted as a LID may be known by number since.
+// By voter, so that a poll of thousands is read in pages. Who voted as a LID may be known by number since.
 const VOTES = defineQuery(
-  `SELECT v.voter, v.selected, m.pn_user AS pnUser FROM poll_votes v
+  `SELECT v.rowid AS place, v.voter, v.selected, v.voted_at, m.pn_user AS pnUser FROM poll_votes v
 LEFT JOIN lid_map m ON m.device_id = v.device_id
 AND m.lid_user = CASE WHEN v.voter LIKE '%@lid' THEN substr(v.voter, 1, length(v.voter) - 4) END
-WHERE v.device_id = ? AND v.poll_id = ? ORDER BY v.voted_at, v.rowid`,
-  { voter: pollVotes.voter, selected: pollVotes.selected, pnUser: nullable(lidMap.pnUser) },
+WHERE v.device_id = ? AND v.poll_id = ? AND v.voter > ? ORDER BY v.voter LIMIT ?`,
+  {
+    place: integer(),
+    voter: pollVotes.voter,
+    selected: pollVotes.selected,
+    votedAt: pollVotes.votedAt,
+    pnUser: nullable(lidMap.pnUser),
+  },
 );
 
+/** A vote as its row has it; `place` tells which of two in the same millisecond was kept first. */
+interface Vote {
+  place: number;
+  votedAt: number;
+  voter: string;
+  selected: string[];
+}
+
+const oldestFirst = (a: Vote, b: Vote): number => a.votedAt - b.votedAt || a.place - b.place;
+
 /** Votes on polls: kept as they arrive, counted when somebody asks. */
-export function createPolls({ box, read }: Pick<Store, "box" | "read">): Polls {
+export function createPolls({ box, pages }: Pick<Store, "box" | "pages">): Polls {
   function keep(deviceId: number, { sender, poll }: Incoming): Statement[] {
     if (!poll?.vote) return [];
     const { selected, at } = poll.vote;
@@ -42,12 +58,18 @@ export function createPolls({ box, read }: Pick<Store, "box" | "read">): Polls {
     deviceId: number,
     { id, options }: Pick<IncomingPoll, "id" | "options">,
   ): Promise<PollTally> {
+    const votes: Vote[] = [];
+    const after = (row: { voter: string } | null): Arguments => [deviceId, id, row?.voter ?? ""];
+    for await (const page of pages(VOTES, after))
+      for (const { place, votedAt, voter, selected, pnUser } of page) {
+        const chosen = box.openJson<string[]>(selected, sealContext(deviceId, id, voter));
+        votes.push({ place, votedAt, voter: pnUser ?? shownVoter(voter), selected: chosen });
+      }
     // Oldest first: somebody with two rows, one of before the number was known, counts with the newer.
     const last = new Map<string, string[]>();
-    for (const { voter, selected, pnUser } of await read(VOTES, [deviceId, id])) {
-      const shown = pnUser ?? shownVoter(voter);
-      last.delete(shown);
-      last.set(shown, box.openJson<string[]>(selected, sealContext(deviceId, id, voter)));
+    for (const { voter, selected } of votes.toSorted(oldestFirst)) {
+      last.delete(voter);
+      last.set(voter, selected);
     }
     return countVotes(
       options,

@@ -46,6 +46,33 @@ describe("votes", () => {
     expect(await count(store)).toEqual({ options: only({ Pasta: ["4915100000001"] }), total: 1 });
   });
 
+  it("of thousands are read and opened a page at a time: everybody else has a turn in between", async () => {
+    const store = await temporaryStore();
+    const voters = Array.from({ length: 2_000 }, (_, index) => `${4915100000000 + index}@s.whatsapp.net`);
+    await keep(store, ...voters.map((voter, index) => vote(voter, [OPTIONS[index % 3]!], index)));
+    let opened = 0;
+    let most = 0;
+    let counting = true;
+    const turn = (): void => {
+      most = Math.max(most, opened);
+      opened = 0;
+      if (counting) setImmediate(turn);
+    };
+    turn();
+    const box = {
+      ...store.box,
+      openJson: <T>(...sealed: [Uint8Array, string]) => (opened++, store.box.openJson<T>(...sealed)),
+    };
+
+    const tally = await createPolls({ ...store, box }).tally(DEVICE, { id: "3EB0AA", options: OPTIONS });
+    counting = false;
+
+    expect(tally.total).toBe(2_000);
+    // The page before and the page after a turn, as it happens.
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(400);
+  });
+
   it("that were withdrawn count for nothing", async () => {
     const store = await temporaryStore();
     await keep(store, vote(ANA, ["Pizza"]), vote(BEN, ["Pizza"]));
