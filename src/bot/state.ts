@@ -95,10 +95,12 @@ const DECIDED = "NOT EXISTS (SELECT 1 FROM inbox i WHERE i.id = bot_steps.inbox_
 const PUT_STEP = `INSERT INTO bot_steps (inbox_id, device_id, bot_id, key, value) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (inbox_id, bot_id, key) DO NOTHING`;
 
-const LOCALES = defineQuery("SELECT DISTINCT device_id, bot_id FROM bot_sessions WHERE locale IS NOT NULL", {
-  deviceId: botSessions.deviceId,
-  botId: botSessions.botId,
-});
+// From one bot to the next: not one row of the many people who have chosen a language is read.
+const NEXT_WITH_LOCALES = defineQuery(
+  `SELECT device_id, bot_id FROM bot_sessions INDEXED BY bot_sessions_locale
+WHERE locale IS NOT NULL AND (device_id, bot_id) > (?, ?) ORDER BY device_id, bot_id LIMIT ?`,
+  { deviceId: botSessions.deviceId, botId: botSessions.botId },
+);
 
 /** A chat that was known by its LID only goes on under its number: what stood there is replaced. */
 const dropAlias = (
@@ -118,20 +120,26 @@ const dropAlias = (
 
 /** @param onTimer told when a timer is about to be stored: Unix milliseconds at which it is due */
 export function createBotState(
-  store: Pick<Store, "box" | "read" | "readOne" | "writer" | "now" | "clock">,
+  store: Pick<Store, "box" | "read" | "readOne" | "pages" | "writer" | "now" | "clock">,
   onTimer?: (deviceId: number, dueAt: number) => void,
 ): BotState {
-  const { box, read, readOne, writer, now, clock } = store;
+  const { box, read, readOne, pages, writer, now, clock } = store;
 
   let chosen: Promise<Set<string>> | null = null;
+  async function readLocales(): Promise<Set<string>> {
+    const found = new Set<string>();
+    const after = (last: { deviceId: number; botId: string } | null) => [
+      last?.deviceId ?? 0,
+      last?.botId ?? "",
+    ];
+    for await (const [row] of pages(NEXT_WITH_LOCALES, after, 1)) found.add(`${row!.deviceId}:${row!.botId}`);
+    return found;
+  }
   const withLocales = (): Promise<Set<string>> =>
-    (chosen ??= read(LOCALES).then(
-      (found) => new Set(found.map((row) => `${row.deviceId}:${row.botId}`)),
-      (error: unknown) => {
-        chosen = null;
-        throw error;
-      },
-    ));
+    (chosen ??= readLocales().catch((error: unknown) => {
+      chosen = null;
+      throw error;
+    }));
   const rememberLocale = (bot: string): Promise<unknown> =>
     withLocales().then(
       (known) => known.add(bot),
