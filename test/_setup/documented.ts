@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/api/openapi/document.ts";
 import type { Operation } from "../../src/api/openapi/types.ts";
 
-const document = openApiDocument();
+const document = await openApiDocument();
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ ...document, $id: "api" });
 const compiled = new Map<string, ValidateFunction>();

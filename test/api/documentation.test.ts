@@ -27,7 +27,7 @@ describe("GET /openapi.json", () => {
   it("is served by the built gateway, word for word, without a key", async () => {
     const answer = await gateway.get("/openapi.json");
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(await openApiDocument())));
     expect((await gateway.get("/v1/openapi.json/")).text).toBe(answer.text);
   });
 });

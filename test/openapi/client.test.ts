@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiDocument } from "../../src/api/openapi/document.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const text = JSON.stringify(openApiDocument());
+const text = JSON.stringify(await openApiDocument());
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-openapi-"));

@@ -1,3 +1,4 @@
+import { giveWay } from "../../model/give-way.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { endpoints } from "../endpoints/index.ts";
 import { EXAMPLES } from "./examples.ts";
@@ -9,18 +10,24 @@ import { TAGS } from "./texts.ts";
 import type { OpenApiDocument } from "./types.ts";
 import { webhooksOf } from "./webhooks.ts";
 
-let built: OpenApiDocument | undefined;
+let built: Promise<OpenApiDocument> | undefined;
 
-/** The OpenAPI 3.1 document of every endpoint, made of the schemas that check requests and, in tests, answers. */
-export function openApiDocument(): OpenApiDocument {
-  return (built ??= build());
+/** The OpenAPI 3.1 document of every endpoint, made once, when somebody first asks for it. */
+export function openApiDocument(): Promise<OpenApiDocument> {
+  return (built ??= makeDocument());
 }
 
-function build(): OpenApiDocument {
+/**
+ * Makes the document of the schemas that check requests and, in tests, answers. An endpoint at a time: all of them take a
+ * tenth of a second, and nobody else waits for it.
+ */
+export async function makeDocument(): Promise<OpenApiDocument> {
   const named: NamedSchemas = new Map();
   const paths: OpenApiDocument["paths"] = {};
-  for (const endpoint of inReadingOrder(endpoints))
+  for (const endpoint of inReadingOrder(endpoints)) {
     (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, named);
+    await giveWay();
+  }
   const webhooks = webhooksOf(named);
   const used = new Set(
     [...JSON.stringify(paths).matchAll(/#\/components\/examples\/(\w+)/g)].map(([, code]) => code!),

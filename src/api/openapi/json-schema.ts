@@ -6,21 +6,40 @@ export type JsonSchema = Record<string, unknown>;
 /** Schemas that have a name (`.meta({ id })`), as they stand under `components`. */
 export type NamedSchemas = Map<string, JsonSchema>;
 
+/** A schema that was converted, with those that it names. */
+interface Converted {
+  schema: JsonSchema;
+  named: [string, JsonSchema][];
+}
+
+/** The failures of an endpoint are those of the others: each schema is converted once. */
+const converted = { input: new WeakMap<z.ZodType, Converted>(), output: new WeakMap<z.ZodType, Converted>() };
+
 /**
  * What a zod schema says, as JSON Schema 2020-12.
  *
  * @param io    `input`: what callers may write; `output`: what they read
  * @param named takes the schemas with a name that are found in it; they are referred to
+ * @returns not to be changed: it may stand in several places
  */
 export function toJsonSchema(schema: z.ZodType, io: "input" | "output", named: NamedSchemas): JsonSchema {
+  const known = converted[io].get(schema) ?? convert(schema, io);
+  converted[io].set(schema, known);
+  for (const [name, found] of known.named) named.set(name, found);
+  return known.schema;
+}
+
+function convert(schema: z.ZodType, io: "input" | "output"): Converted {
   // As a field of something: a name that the schema itself has becomes a reference too.
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ schema }), {
     io,
     target: "draft-2020-12",
     override: ({ jsonSchema }) => tidy(jsonSchema, io),
   }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> };
-  for (const [name, { id: _, ...found }] of Object.entries($defs)) named.set(name, inComponents(found));
-  return inComponents(properties.schema);
+  return {
+    schema: inComponents(properties.schema),
+    named: Object.entries($defs).map(([name, { id: _, ...found }]) => [name, inComponents(found)]),
+  };
 }
 
 /**
@@ -31,9 +50,8 @@ export function requestFields(
   schema: z.ZodObject,
   named: NamedSchemas,
 ): { properties: Record<string, JsonSchema>; required: string[] } {
-  const { properties = {} } = toJsonSchema(schema, "input", named) as {
-    properties?: Record<string, JsonSchema>;
-  };
+  const found = toJsonSchema(schema, "input", named)["properties"] as Record<string, JsonSchema> | undefined;
+  const properties = { ...found };
   const required: string[] = [];
   for (const [name, field] of Object.entries(schema.shape)) {
     const absent = (field as z.ZodType).safeParse(undefined);

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { docsHtml, docsPolicy } from "../../../src/api/docs/page.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
-import { openApiDocument } from "../../../src/api/openapi/document.ts";
+import { makeDocument, openApiDocument } from "../../../src/api/openapi/document.ts";
 import { failure } from "../../../src/api/schemas/answer.ts";
 import { EXAMPLES } from "../../../src/api/openapi/examples.ts";
 import { ERROR_STATUS } from "../../../src/model/errors.ts";
@@ -10,7 +10,7 @@ import { undocumented } from "../../_setup/documented.ts";
 import routes from "../../_setup/routes.ts";
 import { createRoutesApp } from "../../_setup/routes-app.ts";
 
-const document = openApiDocument();
+const document = await openApiDocument();
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
@@ -37,6 +37,18 @@ function listsOf(schema: Record<string, unknown>): string[] {
 }
 
 describe("the OpenAPI document", () => {
+  it("is made an endpoint at a time: whoever asks for it first holds up nobody else", async () => {
+    let turns = 0;
+    const turn = (): void => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    expect(await makeDocument()).toEqual(document);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(endpoints.length - 1);
+  });
+
   it("has every route, and nothing that is no route", () => {
     const served = routes
       .filter(({ method }) => method !== "HEAD")
