@@ -102,6 +102,11 @@ WHERE locale IS NOT NULL AND (device_id, bot_id) > (?, ?) ORDER BY device_id, bo
   { deviceId: botSessions.deviceId, botId: botSessions.botId },
 );
 
+const behindBot = (last: { deviceId: number; botId: string } | null) => [
+  last?.deviceId ?? 0,
+  last?.botId ?? "",
+];
+
 /** A chat that was known by its LID only goes on under its number: what stood there is replaced. */
 const dropAlias = (
   table: string,
@@ -128,11 +133,8 @@ export function createBotState(
   let chosen: Promise<Set<string>> | null = null;
   async function readLocales(): Promise<Set<string>> {
     const found = new Set<string>();
-    const after = (last: { deviceId: number; botId: string } | null) => [
-      last?.deviceId ?? 0,
-      last?.botId ?? "",
-    ];
-    for await (const [row] of pages(NEXT_WITH_LOCALES, after, 1)) found.add(`${row!.deviceId}:${row!.botId}`);
+    for await (const [row] of pages(NEXT_WITH_LOCALES, behindBot, 1))
+      found.add(`${row!.deviceId}:${row!.botId}`);
     return found;
   }
   const withLocales = (): Promise<Set<string>> =>

@@ -36,10 +36,9 @@ function convert(schema: z.ZodType, io: "input" | "output"): Converted {
     target: "draft-2020-12",
     override: ({ jsonSchema }) => tidy(jsonSchema, io),
   }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> };
-  return {
-    schema: inComponents(properties.schema),
-    named: Object.entries($defs).map(([name, { id: _, ...found }]) => [name, inComponents(found)]),
-  };
+  const named: Converted["named"] = [];
+  for (const [name, { id: _, ...found }] of Object.entries($defs)) named.push([name, inComponents(found)]);
+  return { schema: inComponents(properties.schema), named };
 }
 
 /**
