@@ -71,6 +71,8 @@ export function live(context: LifeDeps): Life {
     // Baileys throws away what it still buffers once this handler returns.
     socket.ev.flush();
     stopWatching();
+    // When the end is ours, Baileys' questions do not hear of it: each would wait for its time limit, and the end for it.
+    socket.ws.emit("error", new Error("The connection has ended."));
     open = false;
     context.caughtUp.end();
     context.onClosed();
