@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { useMemoryForTemporaryFiles } from "./test/_setup/fast-temp.ts";
 import { LongFirst } from "./test/_setup/long-first.ts";
+import { startsBuiltPrograms } from "./test/_setup/programs.ts";
 import SlowestFiles from "./test/_setup/slowest.ts";
 
 useMemoryForTemporaryFiles();
@@ -17,11 +18,14 @@ const GATEWAY_TESTS = [
   "test/readme.test.ts",
 ];
 
-/** Tests on the wire with the simulator in their process. Of both kinds many share a process; the gateway's patches libsignal. */
+/** Tests on the wire with the simulator in their process. Each kind has processes of its own: the gateway's patches libsignal. */
 const WIRE_TESTS = ["simulator", "whatsapp"];
 
-/** Small parts alone. They leave nothing behind in the process, and so may share one. */
+/** Small parts alone. */
 const UNIT_TESTS = "test/unit/**/*.test.ts";
+
+/** Made before any test runs; the build of the gateway, which takes longer, goes on while they run. */
+const PROGRAMS = "./test/_setup/programs.ts";
 
 export default defineConfig({
   resolve: {
@@ -39,8 +43,11 @@ export default defineConfig({
       ? ["default", ["json", { outputFile: ".test/results.json" }], new SlowestFiles()]
       : ["default", new SlowestFiles()],
     pool: "forks",
+    // Files of one project share processes: to load Baileys, the simulator and the sources costs more than most tests. What
+    // they import must register no hooks, because it is loaded once; see `gateway-hooks.ts`.
+    isolate: false,
     // Tests with a gateway wait for it, and for time, as much as they compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongFirst },
     setupFiles: [inRoot("./test/_setup/cpu.ts")],
     testTimeout: 60_000,
@@ -48,8 +55,10 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: [startsBuiltPrograms()],
         test: {
           name: "sources",
+          globalSetup: [PROGRAMS],
           include: ["test/**/*.test.ts"],
           exclude: [
             ...GATEWAY_TESTS,
@@ -63,18 +72,16 @@ export default defineConfig({
         test: {
           name: folder,
           include: [`test/${folder}/**/*.test.ts`],
-          // As for units: a load of Baileys, the simulator and the sources costs more than most of these tests.
-          isolate: false,
           testTimeout: 90_000,
         },
       })),
       {
         extends: true,
+        plugins: [startsBuiltPrograms()],
         test: {
           name: "units",
+          globalSetup: [PROGRAMS],
           include: [UNIT_TESTS],
-          // One load of the sources for all of them. What they import must register no hooks: it is loaded once.
-          isolate: false,
         },
       },
       {
@@ -82,7 +89,8 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: GATEWAY_TESTS,
-          globalSetup: ["./test/_setup/build.ts"],
+          globalSetup: [PROGRAMS, "./test/_setup/build.ts"],
+          setupFiles: [inRoot("./test/_setup/gateway-hooks.ts")],
         },
       },
       {
@@ -91,6 +99,7 @@ export default defineConfig({
         resolve: { alias: { vitest: inRoot("./node_modules/vitest/dist/index.js") } },
         test: {
           name: "bots",
+          isolate: true,
           include: ["bots", ...(BOTS_DIR ? [BOTS_DIR] : [])].map(
             (folder) => `${folder}/**/*.test.{ts,js,mjs}`,
           ),

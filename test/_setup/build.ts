@@ -1,19 +1,17 @@
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
-import { mkdir, rename, rmdir } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build, createNitro, prepare } from "nitro/builder";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { madeOnce, placeOf, root } from "./made-once.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** `index.mjs` of the test build. */
+    /** `index.mjs` of the test build; it may still be under way, see {@link whenBuilt}. */
     serverEntry: string;
   }
 }
 
-export const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Everything that a build is made of. */
 export const SOURCES = [
   "src",
@@ -24,35 +22,56 @@ export const SOURCES = [
   "package.json",
   "package-lock.json",
 ];
-/** Parts of `src` that no build contains. */
-const NOT_BUILT = /^src\/(simulator|cli|demo|dev)\//;
-const BUILDS_KEPT = 3;
-/** A build takes seconds; what holds the lock for longer has died. */
-const LOCK_STALE_MS = 180_000;
+const BUILD = {
+  name: "build",
+  of: SOURCES,
+  /** Parts of `src` that no build contains. */
+  without: /^src\/(simulator|cli|demo|dev)\//,
+};
+/** On two cores that many share. */
+export const BUILD_WITHIN_MS = 400_000;
+const LOOK_EVERY_MS = 100;
 
-/** Vitest's global setup: the gateway is built once for all tests, with failpoints, and only when its sources changed. */
-export default async function setup(project: TestProject): Promise<void> {
-  project.provide("serverEntry", await testBuild());
+/**
+ * Vitest's global setup: the gateway is built once for all tests, with failpoints, and only when its sources changed; in a
+ * process of its own, while tests run that need none.
+ */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const folder = placeOf(BUILD);
+  project.provide("serverEntry", entryOf(folder));
+  rmSync(failureOf(folder), { force: true });
+  if (existsSync(folder)) return;
+  const program = join(root, "test/_setup/build-process.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", program], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const output of [child.stdout, child.stderr])
+    output.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const ended = once(child, "close").then(([code]) => {
+    if (code !== 0) writeFileSync(failureOf(folder), `The gateway was not built (${String(code)}):\n${said}`);
+  });
+  return async () => ended;
 }
 
 /** @returns the entry of a build of the present sources; several test runs at once share it */
 export async function testBuild(): Promise<string> {
-  const folder = join(root, ".test", `build-${sourcesHash()}`);
-  const entry = join(folder, "server/index.mjs");
-  await mkdir(join(root, ".test"), { recursive: true });
-  if (!existsSync(entry))
-    await withLock(`${folder}.lock`, async () => existsSync(entry) || buildInto(folder));
-  utimesSync(folder, new Date(), new Date());
-  removeOldBuilds();
-  return entry;
+  return entryOf(await madeOnce({ ...BUILD, make: (folder) => buildGateway(root, folder) }));
 }
 
-async function buildInto(folder: string): Promise<void> {
-  const unfinished = `${folder}.${process.pid}`;
-  await buildGateway(root, unfinished);
-  // In one step, so that nobody ever runs half a build.
-  await rename(unfinished, folder);
+/** Waits for a build that the global setup has begun. @throws with what the builder said when it failed */
+export async function whenBuilt(entry: string): Promise<void> {
+  const failure = failureOf(dirname(dirname(entry)));
+  for (const deadline = Date.now() + BUILD_WITHIN_MS; !existsSync(entry);) {
+    if (existsSync(failure)) throw new Error(readFileSync(failure, "utf8"));
+    if (Date.now() > deadline) throw new Error(`There is no build at ${entry}.`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
 }
+
+const entryOf = (folder: string): string => join(folder, "server/index.mjs");
+const failureOf = (folder: string): string => `${folder}.failed`;
 
 /**
  * Builds the sources in `rootDir` with failpoints.
@@ -60,6 +79,8 @@ async function buildInto(folder: string): Promise<void> {
  * @param into folder that gets `server/index.mjs`
  */
 export async function buildGateway(rootDir: string, into: string): Promise<void> {
+  // Loaded for a build only: every test with a gateway loads this file.
+  const { build, createNitro, prepare } = await import("nitro/builder");
   const nitro = await createNitro({
     rootDir,
     dev: false,
@@ -73,48 +94,4 @@ export async function buildGateway(rootDir: string, into: string): Promise<void>
   await build(nitro);
   await nitro.close();
   rmSync(`${into}.tmp`, { recursive: true, force: true });
-}
-
-function sourcesHash(): string {
-  const hash = createHash("sha256");
-  for (const file of SOURCES.flatMap(filesUnder)) hash.update(file).update(readFileSync(join(root, file)));
-  return hash.digest("hex").slice(0, 16);
-}
-
-function filesUnder(path: string): string[] {
-  const full = join(root, path);
-  if (!statSync(full).isDirectory()) return [path];
-  return readdirSync(full, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .filter((file) => !NOT_BUILT.test(file))
-    .toSorted();
-}
-
-async function withLock(lock: string, work: () => Promise<unknown>): Promise<void> {
-  while (!(await takeLock(lock))) await new Promise((resolve) => setTimeout(resolve, 100));
-  try {
-    await work();
-  } finally {
-    await rmdir(lock);
-  }
-}
-
-async function takeLock(lock: string): Promise<boolean> {
-  try {
-    await mkdir(lock);
-    return true;
-  } catch {
-    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (since !== undefined && Date.now() - since > LOCK_STALE_MS) await rmdir(lock).catch(() => {});
-    return false;
-  }
-}
-
-function removeOldBuilds(): void {
-  const folders = readdirSync(join(root, ".test"))
-    .filter((name) => /^build-[0-9a-f]{16}$/.test(name))
-    .map((name) => join(root, ".test", name))
-    .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  for (const folder of folders.slice(BUILDS_KEPT)) rmSync(folder, { recursive: true, force: true });
 }

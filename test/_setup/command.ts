@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { repositoryRoot } from "../../src/config.ts";
+import { programFile } from "./program-file.ts";
 
 export interface Ended {
   code: number | null;
@@ -20,7 +21,7 @@ export async function runCommand({ env, crashAt }: CommandOptions, ...args: stri
   const failpoints = ["--import", "data:text/javascript,globalThis.__FAILPOINTS__=true"];
   const child = spawn(
     process.execPath,
-    [...(crashAt ? failpoints : []), "--import", "tsx", "src/cli/main.ts", ...args],
+    [...(crashAt ? failpoints : []), programFile("src/cli/main.ts"), ...args],
     {
       cwd: repositoryRoot(),
       env: { PATH: process.env["PATH"], ...env, ...(crashAt ? { CRASH_AT: crashAt } : {}) },

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { startSimulator } from "../../src/simulator/index.ts";
 import type { NumberOptions, Simulator, SimulatorOptions } from "../../src/simulator/types.ts";
-import { certificatesOfTests, disposeIdle, giveBack, takeIdle } from "./gateways-again.ts";
+import { certificatesOfTests, giveBack, takeIdle } from "./gateways-again.ts";
 import { startGateway, type Gateway } from "./gateway.ts";
 
 /** A gateway, an offline WhatsApp, and an account with a key: what a test from the outside needs. */
@@ -38,14 +38,12 @@ interface Started {
 const open = new Set<Started>();
 const kept = new WeakMap<World, Started>();
 
-/** Ends what the test started. A test whose client did something that WhatsApp would refuse has failed. */
-afterEach(async () => {
+/** Ends what a test started, see `gateway-hooks.ts`. A test whose client did something that WhatsApp would refuse has failed. */
+export async function endWorlds(): Promise<void> {
   const worlds = [...open];
   open.clear();
   for (const started of worlds) await close(started);
-});
-
-afterAll(disposeIdle);
+}
 
 async function close({ sim, gateway, again }: Started): Promise<void> {
   if (gateway && again !== undefined) await giveBack(again, gateway, sim);

@@ -2,6 +2,7 @@ import { connect as connectTo, type Socket } from "node:net";
 import { link } from "../bench/gateway-client.ts";
 import { startSimulatorProcess } from "../bench/processes.ts";
 import { startGateway, type Gateway } from "../_setup/gateway.ts";
+import { programIn, testPrograms } from "../_setup/programs.ts";
 import type { Simulator } from "../../src/simulator/types.ts";
 import type { Arena, Size, Tenant } from "./attack.ts";
 
@@ -20,7 +21,9 @@ export interface OpenArena extends Arena {
  * @param entry `index.mjs` of a build
  */
 export async function openArena(size: Size, entry: string): Promise<OpenArena> {
-  const { sim, ready } = await startSimulatorProcess("attack");
+  const { sim, ready } = await startSimulatorProcess("attack", [
+    programIn(await testPrograms(), "src/simulator/main.ts"),
+  ]);
   const start = (env: Record<string, string>): Promise<Gateway> =>
     startGateway({
       entry,

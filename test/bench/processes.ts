@@ -52,8 +52,12 @@ export interface RunningSimulator {
   ready: ReadyLine;
 }
 
-export async function startSimulatorProcess(seed: string): Promise<RunningSimulator> {
-  const child = spawnNode(["--import", "tsx", "src/simulator/main.ts", "--seed", seed], {
+/** @param program what `node` is given for it; default: the sources, read with `tsx` */
+export async function startSimulatorProcess(
+  seed: string,
+  program: string[] = ["--import", "tsx", "src/simulator/main.ts"],
+): Promise<RunningSimulator> {
+  const child = spawnNode([...program, "--seed", seed], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let line = "";

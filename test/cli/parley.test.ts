@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
 import { createAuthenticator } from "../_setup/authenticator.ts";
 import { readTerminalQr } from "./terminal-qr.ts";
+import { programFile } from "../_setup/program-file.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
 const NUMBER = "31600000001";
@@ -22,7 +23,7 @@ interface Command {
 
 /** `npm run parley -- …` against the gateway of the world, as an operator on the same machine calls it. */
 function parley(world: World, ...args: string[]): Command {
-  const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", ...args], {
+  const child = spawn(process.execPath, [programFile("src/cli/main.ts"), ...args], {
     cwd: repositoryRoot(),
     env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
     stdio: ["pipe", "pipe", "pipe"],

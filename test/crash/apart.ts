@@ -2,6 +2,7 @@ import { startSimulatorProcess } from "../bench/processes.ts";
 import type { NumberOptions, Simulator } from "../../src/simulator/types.ts";
 import { testBuild } from "../_setup/build.ts";
 import { startGateway, type Gateway } from "../_setup/gateway.ts";
+import { programIn, testPrograms } from "../_setup/programs.ts";
 import type { Answer } from "../_setup/client.ts";
 
 /** A gateway and a simulator, each in a process of its own: neither dies, slows down or grows with the other. */
@@ -29,7 +30,9 @@ const PATIENCE_MS = 60_000;
 
 /** Can be used in a test and in a program. */
 export async function startApart({ seed = "crash", env, entry }: ApartOptions = {}): Promise<Apart> {
-  const { sim, ready } = await startSimulatorProcess(seed);
+  const { sim, ready } = await startSimulatorProcess(seed, [
+    programIn(await testPrograms(), "src/simulator/main.ts"),
+  ]);
   const gateway = await startGateway({
     entry: entry ?? (await testBuild()),
     env: {

@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root, SOURCES, buildGateway } from "../_setup/build.ts";
+import { buildGateway, SOURCES } from "../_setup/build.ts";
+import { root } from "../_setup/made-once.ts";
 import type { FailpointName } from "../../src/model/failpoint.ts";
 
 /** A promise taken out of the sources, and the drill that must notice. */

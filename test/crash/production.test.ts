@@ -1,33 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build, createNitro, prepare } from "nitro/builder";
-import { expect, inject, it, onTestFinished } from "vitest";
+import { expect, inject, it } from "vitest";
+import { buildIfStale } from "../../src/cli/build.ts";
+import { root } from "../_setup/made-once.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const source = readFileSync(join(root, "src/model/failpoint.ts"), "utf8");
 /** Those of the gateway: a build has no commands. */
 const names = [...source.split("CommandFailpointName =")[0]!.matchAll(/\| "([a-z-]+)"/g)].map(
   ([, name]) => name!,
 );
 
+/** The one of `npm run build` and `npm start`, which the demo's tests run as well. */
 async function productionBuild(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "parley-build-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const output = join(folder, "output");
-  const nitro = await createNitro({
-    rootDir: root,
-    dev: false,
-    preset: "node-server",
-    logLevel: 1,
-    buildDir: join(folder, "work"),
-    output: { dir: output },
-  });
-  await prepare(nitro);
-  await build(nitro);
-  await nitro.close();
-  return join(output, "server");
+  await buildIfStale(root);
+  return join(root, ".output/server");
 }
 
 function namesIn(folder: string): string[] {

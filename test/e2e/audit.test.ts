@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
+import { programFile } from "../_setup/program-file.ts";
 import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
@@ -59,7 +60,7 @@ async function answered(contact: string): Promise<void> {
 
 /** `npm run parley -- audit …` as an operator on the same machine calls it. */
 async function parley(...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", "audit", ...args], {
+  const child = spawn(process.execPath, [programFile("src/cli/main.ts"), "audit", ...args], {
     cwd: repositoryRoot(),
     env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
     stdio: ["ignore", "pipe", "pipe"],

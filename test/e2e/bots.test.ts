@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
+import { programFile } from "../_setup/program-file.ts";
 import { openWorld, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
@@ -40,7 +41,7 @@ function folderWith(file: string, content: string): string {
 
 /** `npm run parley -- …` as the operator on the same machine calls it. */
 async function parley(world: World, ...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", ...args], {
+  const child = spawn(process.execPath, [programFile("src/cli/main.ts"), ...args], {
     cwd: repositoryRoot(),
     env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
     stdio: ["ignore", "pipe", "pipe"],

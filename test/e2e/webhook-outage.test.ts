@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { repositoryRoot } from "../../src/config.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
+import { programFile } from "../_setup/program-file.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
@@ -55,7 +56,7 @@ async function metric({ gateway }: World, line: string): Promise<number> {
 
 /** `npm run parley -- replay …` as the operator calls it. */
 async function replay(world: World, ...args: string[]): Promise<{ code: number; text: string }> {
-  const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", "replay", ...args], {
+  const child = spawn(process.execPath, [programFile("src/cli/main.ts"), "replay", ...args], {
     cwd: repositoryRoot(),
     env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
     stdio: ["ignore", "pipe", "pipe"],

@@ -9,7 +9,7 @@ import type { Answerer } from "../../../src/model/answerer.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { SafeFetch } from "../../../src/net/safe-fetch.ts";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import { DEVICE, manualClock, scriptedLine, until, type Line } from "../outbox/harness.ts";
 import { startPath, type Decision, type PathRun } from "../path/harness.ts";
 import { text, typed } from "../pipeline/harness.ts";
@@ -69,7 +69,7 @@ export function tableOf(bots: Bots, config: Record<string, unknown> = {}): Route
 
 export async function startBots(first: Bots, options: HarnessOptions = {}): Promise<BotHarness> {
   const { locales } = readLocales(options.locales ?? {});
-  const folder = temporaryFolder();
+  const folder = await begunFolder();
   const clock = manualClock();
   const log = listeningLog();
   const line = scriptedLine();

@@ -7,7 +7,7 @@ import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../../src/whatsapp/port.ts";
 import { joinPath, type PathParts } from "../../_setup/path.ts";
-import { silentLog, temporaryFolder } from "../store/temporary.ts";
+import { begunFolder, silentLog } from "../store/temporary.ts";
 
 /** Time that stands still until it is moved; timers run in their order when it is. */
 export interface ManualClock {
@@ -139,7 +139,7 @@ export const OWN_NUMBER = "491700000001";
 
 /** Opens (or opens again) a database with one linked number, and an outbox on it. */
 export async function startRun({ folder, env, clock, time, parts, wrap }: RunOptions = {}): Promise<Run> {
-  const dataDir = folder ?? temporaryFolder();
+  const dataDir = folder ?? (await begunFolder());
   const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", STORE_THREAD: "off", ...env });
   const opened = await openStore(config, silentLog(config), time ?? clock?.time);
   const store = wrap?.(opened) ?? opened;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SendOutcome } from "../../../src/whatsapp/port.ts";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -68,7 +68,7 @@ describe("429", () => {
 
   it("is not forgotten by a restart", async () => {
     const clock = manualClock();
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startRun({ clock, folder, env: { SEND_WAIT_MS: "0" } });
     await before.connect(scriptedLine(limited));
     await submitTo(before.outbox, [4915001], "hello");
@@ -132,7 +132,7 @@ describe("places", () => {
 describe("a restart", () => {
   it("does not fill the bucket again: what left lately still counts", async () => {
     const clock = manualClock();
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const env = { SEND_WAIT_MS: "0", PACE_PER_MINUTE: "60" };
     const before = await startRun({ clock, folder, env });
     await before.connect(scriptedLine());
@@ -155,7 +155,7 @@ describe("a restart", () => {
 
   it("counts what may have left when the last run ended", async () => {
     const clock = manualClock();
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const env = { SEND_WAIT_MS: "0", PACE_PER_MINUTE: "60" };
     let left = 0;
     for (let run = 0; run < 5; run++) {
@@ -240,7 +240,7 @@ describe("a group that is closed", () => {
 describe("a message that may have left", () => {
   it("waits until WhatsApp has told what it kept, and others do not", async () => {
     const clock = manualClock();
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startRun({ clock, folder });
     await before.connect(scriptedLine(hang));
     await reply(before, 1, jid(4915001), ["uncertain", "behind it"]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { OutgoingMessage, SendOutcome } from "../../../src/whatsapp/port.ts";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -106,7 +106,7 @@ describe("a message that fails again and again while others of its number go out
 
   it("goes on counting after restarts", async () => {
     const clock = manualClock();
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     let id = "";
     let tries = 0;
     for (let start = 0; start < 4; start++) {

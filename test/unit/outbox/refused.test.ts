@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import {
   DEVICE,
   ACCOUNT,
@@ -118,7 +118,7 @@ describe("error 463", () => {
 
   it("is not forgotten by a restart", async () => {
     const clock = manualClock();
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startRun({ clock, folder });
     await before.connect(scriptedLine(locked()));
     await submitTo(before.outbox, [4915001], "hello");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.ts";
 import { createIdempotency } from "../../../src/outbox/idempotency.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
-import { silentLog, temporaryFolder } from "../store/temporary.ts";
+import { silentLog, begunFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -225,7 +225,7 @@ describe("a send whose commit is reported as failed though it was made", () => {
 
 describe("after a restart", () => {
   it("what was queued, and what was sent without an ack, leaves under its id, in order", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startRun({ folder });
     const silent = scriptedLine(hang);
     await before.connect(silent);
@@ -245,7 +245,7 @@ describe("after a restart", () => {
   });
 
   it("what is sent already is not sent again", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startRun({ folder });
     await before.connect(scriptedLine());
     await submitTo(before.outbox, [4915001], "done");
@@ -262,7 +262,7 @@ describe("after a restart", () => {
   });
 
   it("replies have the ids that they had before, each its own", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startRun({ folder });
     const replies = ["a", "b"].map((text) => ({
       jid: jid(1),

@@ -17,7 +17,7 @@ import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { joinPath, noFiles } from "../../_setup/path.ts";
 import { manualClock, scriptedLine, type Line, type ManualClock } from "../outbox/harness.ts";
-import { silentLog, temporaryFolder } from "../store/temporary.ts";
+import { begunFolder, silentLog } from "../store/temporary.ts";
 import { rawRows } from "../store/rows.ts";
 
 /** A row of `decisions`. */
@@ -66,7 +66,7 @@ export const numberOf = (deviceId: number): string => `49170000000${deviceId}`;
 
 /** The gateway's own way of a message; only time and WhatsApp are the test's. No number is open yet. */
 export async function startPath(options: PathOptions = {}): Promise<PathRun> {
-  const { folder = temporaryFolder(), clock = manualClock(), bots = {}, numbers = [1, 2] } = options;
+  const { folder = await begunFolder(), clock = manualClock(), bots = {}, numbers = [1, 2] } = options;
   const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent", STORE_THREAD: "off", ...options.env });
   const log = options.log ?? silentLog(config);
   let over = false;

@@ -6,7 +6,7 @@ import type { Statement } from "../../../src/model/statement.ts";
 import { jid, rest, until } from "../outbox/harness.ts";
 import { echo, text } from "../pipeline/harness.ts";
 import { scansOf, watchStatements } from "../store/query-plan.ts";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import { startPath, type PathRun } from "./harness.ts";
 import { rawRows } from "../store/rows.ts";
 
@@ -43,7 +43,7 @@ describe("a number", () => {
   });
 
   it("has its timers run while it is open, and those of another process are left alone", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const later: BotDefinition = {
       routes(b) {
         b.timer("ready", (ctx) => ctx.reply(`ready ${ctx.chat.id}`));

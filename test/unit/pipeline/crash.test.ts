@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -50,7 +50,7 @@ async function expectOneReplyEach(run: PipelineRun, lines: Line[], words: string
 
 describe("a crash", () => {
   it("after the message was stored (T1): it is answered after the restart, in order", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder, answerers: [silent] });
     await before.receive(...["one", "two", "three"].map((words) => text(4915001, words)));
     await crash(before);
@@ -62,7 +62,7 @@ describe("a crash", () => {
   });
 
   it("after the reply was committed (T2), before it left", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder });
     await before.receive(text(4915001, "one"));
     await until(async () => expect(await before.undecided()).toBe(0));
@@ -74,7 +74,7 @@ describe("a crash", () => {
   });
 
   it("after the reply left, before its ack was seen: it leaves again under the same id", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder });
     const first = scriptedLine(hang);
     await before.connect(first);
@@ -89,7 +89,7 @@ describe("a crash", () => {
   });
 
   it("after the ack was committed (T3): nothing leaves again, and a redelivery is not answered anew", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder });
     const first = scriptedLine();
     await before.connect(first);
@@ -110,7 +110,7 @@ describe("a crash", () => {
 
 describe("the start", () => {
   it("puts what is received meanwhile behind what the last run left, once, and loses nothing received before it", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder, answerers: [silent] });
     await before.receive(text(4915001, "old"));
     await crash(before);
@@ -177,7 +177,7 @@ describe("storage that is away", () => {
 
 describe("a lane", () => {
   it("answers what stands before a row that does not open, though it wanted the texts behind it", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder, answerers: [silent] });
     const broken = text(4915001, "broken");
     await before.receive(text(4915001, "whole"), broken);
@@ -202,7 +202,7 @@ describe("a lane", () => {
   });
 
   it("goes on behind a row that does not open", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const before = await startPipeline({ folder, answerers: [silent] });
     const broken = text(4915001, "broken");
     await before.receive(broken, text(4915001, "whole"));
@@ -226,7 +226,7 @@ describe("a lane", () => {
   });
 
   it("ends with the message that it is at when the gateway stops; the rest is answered after the restart", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const finish: (() => void)[] = [];
     const slow: Answerer = {
       ...echo(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../store/temporary.ts";
+import { begunFolder } from "../store/temporary.ts";
 import { DEVICE, jid, manualClock, OWN_NUMBER, rest, scriptedLine, until } from "../outbox/harness.ts";
 import { echo, saying, startPipeline, text, typed, witness, type PipelineOptions } from "./harness.ts";
 
@@ -169,7 +169,7 @@ describe("takeover", () => {
   });
 
   it("counts from when the owner wrote, survives a restart, and is not begun by a reaction", async () => {
-    const folder = temporaryFolder();
+    const folder = await begunFolder();
     const clock = manualClock();
     const before = await startGuarded({ folder, clock, env: { TAKEOVER_MINUTES: "30" } });
     const now = Math.floor(clock.now() / 1000);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { programFile } from "../../_setup/program-file.ts";
 
 export interface Child {
   process: ChildProcess;
@@ -13,14 +13,18 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Runs a script of this folder as a process of its own. Killed at the end of the test when it is still there. */
+/** Runs a program of this folder as a process of its own. Killed at the end of the test when it is still there. */
 export function runChild(script: string, ...args: string[]): Child {
-  return runScript(fileURLToPath(new URL(script, import.meta.url)), args);
+  return watched([programFile(`test/unit/store/${script}`), ...args]);
 }
 
-/** The same for a script of any folder. @param env beside what this process has */
+/** The same for a script of any folder, read with `tsx`. @param env beside what this process has */
 export function runScript(path: string, args: string[], env: Record<string, string> = {}): Child {
-  const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
+  return watched(["--import", "tsx", path, ...args], env);
+}
+
+function watched(args: string[], env: Record<string, string> = {}): Child {
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });

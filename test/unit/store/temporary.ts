@@ -7,6 +7,7 @@ import type { Config, Environment } from "../../../src/config.ts";
 import { createLogger, type Logger } from "../../../src/log.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { createFolder } from "../../../src/testing/folder.ts";
 import { configFor } from "./temporary-config.ts";
 
 export { configFor } from "./temporary-config.ts";
@@ -18,13 +19,21 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** The same with what a first start leaves in it, copied: to make the tables takes longer than most tests. */
+export async function begunFolder(): Promise<string> {
+  const config = configFor(tmpdir());
+  const folder = await createFolder(silentLog(config));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 export function silentLog(config: Config): Logger {
   return createLogger(config, { write: () => undefined });
 }
 
 /** A real store in a folder of its own, closed and removed after the test. */
 export async function temporaryStore(env: Environment = {}, now?: () => number): Promise<Store> {
-  const config = configFor(temporaryFolder(), env);
+  const config = configFor(await begunFolder(), env);
   const store = await openStore(config, silentLog(config), now && timeWithClock(now));
   onTestFinished(() => store.close());
   return store;

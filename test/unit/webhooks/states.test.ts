@@ -39,7 +39,7 @@ const NOTHING = {
   error: null,
 };
 
-async function open(folder = temporaryFolder()): Promise<Run & { stop(): Promise<void> }> {
+async function open(folder?: string): Promise<Run & { stop(): Promise<void> }> {
   const http = createSafeFetch({ allowPrivateNetwork: true });
   const run = await startRun({ folder, env: { SEND_WAIT_MS: "2000" }, parts: { http, collectMs: 0 } });
   await run.path.load();
