@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { atExit } from "./at-exit.ts";
 import { createClient, type GatewayClient } from "./client.ts";
 
 export interface GatewayOptions {
@@ -47,7 +48,7 @@ export interface Gateway extends GatewayClient {
 const READY_WITHIN_MS = 60_000;
 const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SystemRoot"];
 const running = new Set<ChildProcess>();
-process.once("exit", () => {
+atExit(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 

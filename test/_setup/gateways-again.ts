@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificates } from "../../src/simulator/inside.ts";
 import type { Simulator } from "../../src/simulator/types.ts";
+import { atExit } from "./at-exit.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** A gateway that a test has left in order: no account, no number, and a simulator that is gone. */
@@ -56,7 +57,7 @@ export function certificatesOfTests(): NonNullable<typeof made> {
   const folder = mkdtempSync(join(tmpdir(), "parley-authority-"));
   const caFile = join(folder, "ca.pem");
   writeFileSync(caFile, certificates.ca);
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  atExit(() => rmSync(folder, { recursive: true, force: true }));
   made = { certificates, caFile };
   return made;
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { connectSimulator } from "../../src/simulator/client.ts";
 import type { ReadyLine, Simulator } from "../../src/simulator/types.ts";
+import { atExit } from "../_setup/at-exit.ts";
 
 /** `npm run build` makes it. */
 export const BUILT = ".output/server/index.mjs";
@@ -27,7 +28,7 @@ export function endAll(): void {
   for (const child of children) child.kill("SIGKILL");
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
-process.on("exit", endAll);
+atExit(endAll);
 
 function spawnNode(command: string[], options: Parameters<typeof spawn>[2]): ChildProcess {
   const child = spawn(process.execPath, command, { cwd: root, ...options });
@@ -37,8 +38,8 @@ function spawnNode(command: string[], options: Parameters<typeof spawn>[2]): Chi
 }
 
 /** CPU milliseconds that a process has used so far, all threads; from /proc, in steps of 10 ms. */
-export function cpuMs(child: ChildProcess): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+export function cpuMs({ pid }: Pick<ChildProcess, "pid">): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 

@@ -84,7 +84,10 @@ describe("the code of all pages", () => {
     writeFileSync(
       join(folder, "vitest.config.ts"),
       `import main from ${JSON.stringify(join(ROOT, "vitest.config.ts"))};
-export default { root: import.meta.dirname, resolve: main.resolve, test: { include: ["**/*.test.*"] } };`,
+const { testTimeout } = main.test;
+// In one process, which loads everything once.
+const test = { include: ["**/*.test.*"], isolate: false, maxWorkers: 1, testTimeout };
+export default { root: import.meta.dirname, resolve: main.resolve, test };`,
     );
     const output = await run("node_modules/vitest/vitest.mjs", "run", "--reporter=tap-flat");
     const results = output.split("\n").filter((line) => /^(not )?ok /.test(line));
