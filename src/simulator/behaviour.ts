@@ -13,6 +13,8 @@ const DEFAULTS: ServiceBehaviour = {
   joinersGetGroup: true,
   staleAddressing: true,
   channelUpdates: true,
+  lidChats: true,
+  privacyTokens: true,
 };
 
 /** The names of everything that can be switched. */

@@ -150,6 +150,16 @@ export class PasskeyRefused extends Error {
   }
 }
 
+/** WhatsApp does not let a number be linked by code. `code` is WhatsApp's, 0 when it gave none. */
+export class LinkingCodeRefused extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`WhatsApp refuses to link by code (${code}).`);
+    this.code = code;
+  }
+}
+
 /** A channel as WhatsApp tells of it. */
 export interface ChannelInfo {
   /** `…@newsletter` */
@@ -169,10 +179,19 @@ export interface MessageReceipt {
   at: number;
 }
 
+/** What WhatsApp complained of when it ended a connection without a code. */
+export type Complaint =
+  /** It misses the acknowledgement of a stanza. */
+  | "unacknowledged"
+  /** It could not read what it was sent. */
+  | "malformed";
+
 /** Why a connection ended; `code` as in Baileys' DisconnectReason and research on close codes (515, 401, 440, …). */
 export interface Closed {
   code: number;
   reason: string;
+  /** Absent: nothing of the kind. */
+  complaint?: Complaint;
   /** How long WhatsApp lets nobody in, in milliseconds; absent when it does not say. */
   bannedForMs?: number;
 }
@@ -311,7 +330,7 @@ export interface WhatsAppConnection {
   /** Rejects when WhatsApp refuses, or does not answer. */
   followChannel(id: string): Promise<void>;
   unfollowChannel(id: string): Promise<void>;
-  /** 8 characters to type on the phone; only while a QR is pending. */
+  /** 8 characters to type on the phone; only while a QR is pending. @throws {LinkingCodeRefused} */
   requestPairingCode(number: string): Promise<string>;
   /** Hands over an assertion. @throws NoPasskeyRequest when none is asked for; PasskeyRefused */
   answerPasskey(assertion: PasskeyAssertion): Promise<PasskeyStep>;

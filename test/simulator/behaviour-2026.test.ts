@@ -86,7 +86,7 @@ const ask = async ({ socket }: Client, count: number): Promise<void> =>
   });
 
 it("hands a backlog over in windows, and nothing live before it is drained", async () => {
-  const sim = await simulate({ behaviour: { backlogWindows: true } });
+  const sim = await simulate({ behaviour: { backlogWindows: true, privacyTokens: false } });
   await sim.addNumber(NUMBER);
   const contact = await sim.addContact(CONTACT);
   const client = await link(sim, NUMBER);
@@ -120,7 +120,7 @@ it("hands a backlog over in windows, and nothing live before it is drained", asy
 });
 
 it("goes on with what was not confirmed when the line breaks between two windows", async () => {
-  const sim = await simulate({ behaviour: { backlogWindows: true } });
+  const sim = await simulate({ behaviour: { backlogWindows: true, privacyTokens: false } });
   await sim.addNumber(NUMBER);
   const contact = await sim.addContact(CONTACT);
   const client = await link(sim, NUMBER);

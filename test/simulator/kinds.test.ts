@@ -252,7 +252,8 @@ test("the owner's own messages of every kind come as copies", async () => {
     caption: "mine",
   });
   const { key, message } = await arrival(client, id);
-  expect(key).toMatchObject({ fromMe: true, remoteJid: GUEST_JID });
+  const { lid: guestLid } = await sim.contact(GUEST);
+  expect(key).toMatchObject({ fromMe: true, remoteJid: guestLid, remoteJidAlt: GUEST_JID });
   expect(message!.imageMessage!.caption).toBe("mine");
   await owner.typeAsOwner(HIDDEN, "to you");
   const { lid } = await sim.contact(HIDDEN);
@@ -277,7 +278,8 @@ test("marks, typing and statuses reach the client", async () => {
   await sim.typing(GUEST, NUMBER, "recording");
   await sim.typing(GUEST, NUMBER, "paused");
   await until("typing", () => seen.length === 3);
-  expect(seen).toEqual(["composing", "recording", "available"].map((state) => `${GUEST_JID} ${state}`));
+  const { lid } = await sim.contact(GUEST);
+  expect(seen).toEqual(["composing", "recording", "available"].map((state) => `${lid} ${state}`));
   await client.socket.sendPresenceUpdate("composing", GUEST_JID);
   await until(
     "typing of the client",

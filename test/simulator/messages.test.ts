@@ -6,16 +6,17 @@ const NUMBER = "31600000001";
 const CONTACT = "31611111111";
 const CONTACT_JID = `${CONTACT}@s.whatsapp.net`;
 
-it("brings a contact's text to a companion, which acknowledges it", async () => {
-  const sim = await simulate();
+it.each([true, false])("brings a contact's text to a companion, which acknowledges it (by LID: %s)", async (lidChats) => {
+  const sim = await simulate({ behaviour: { lidChats } });
   const number = await sim.addNumber(NUMBER);
   const contact = await sim.addContact(CONTACT, { name: "Ann" });
   const client = await link(sim, NUMBER);
   const { id } = await contact.sendText(NUMBER, "hello");
   const { message, type } = await client.untilText("hello");
   expect(type).toBe("notify");
-  expect(message.key).toMatchObject({ id, remoteJid: CONTACT_JID, fromMe: false });
-  expect(message.key.remoteJidAlt).toBe(contact.lid);
+  const [jid, alt] = lidChats ? [contact.lid, CONTACT_JID] : [CONTACT_JID, contact.lid];
+  expect(message.key).toMatchObject({ id, remoteJid: jid, fromMe: false });
+  expect(message.key.remoteJidAlt).toBe(alt);
   expect(message.pushName).toBe("Ann");
   await until("receipt", async () => (await sim.pending(NUMBER)) === 0);
   const [entry] = await sim.transcript({ id, direction: "to_companion" });
@@ -90,14 +91,15 @@ it("shows a LID-addressed contact together with its number", async () => {
   expect(await client.socket.signalRepository.lidMapping.getPNForLID(contact.lid)).toContain(CONTACT);
 });
 
-it("copies what the owner types on the phone to the companions", async () => {
-  const sim = await simulate();
+it.each([true, false])("copies what the owner types on the phone to the companions (by LID: %s)", async (lidChats) => {
+  const sim = await simulate({ behaviour: { lidChats } });
   const number = await sim.addNumber(NUMBER);
   const contact = await sim.addContact(CONTACT);
   const client = await link(sim, NUMBER);
   const { id } = await number.typeAsOwner(CONTACT, "from the phone");
   const { message } = await client.untilText("from the phone");
-  expect(message.key).toMatchObject({ id, remoteJid: CONTACT_JID, fromMe: true });
+  const jid = lidChats ? contact.lid : CONTACT_JID;
+  expect(message.key).toMatchObject({ id, remoteJid: jid, fromMe: true });
   await contact.waitForMessage({ id });
   await until("receipt", async () => (await sim.pending(NUMBER)) === 0);
 });
@@ -130,7 +132,7 @@ it("reaches every device of a contact, and takes texts from each", async () => {
   for (const device of [0, 1, 2]) {
     await contact.sendText(NUMBER, `from device ${device}`, { device });
     const { message } = await client.untilText(`from device ${device}`);
-    expect(message.key.remoteJid).toContain(CONTACT);
+    expect(message.key.remoteJidAlt).toContain(CONTACT);
   }
 });
 

@@ -54,7 +54,7 @@ it("delivers a message without content, which the owner's phone sends when it is
   expect(stub!.message.messageStubType).toBe(CIPHERTEXT);
   expect(stub!.message.message ?? undefined).toBeUndefined();
   expect(message).toMatchObject({
-    key: { id, remoteJid: contact.jid, fromMe: false },
+    key: { id, remoteJid: contact.lid, fromMe: false },
     pushName: "Ana",
     message: { conversation: "hidden" },
   });

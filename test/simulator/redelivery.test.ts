@@ -5,7 +5,7 @@ const NUMBER = "31600000001";
 const CONTACT = "31611111111";
 
 it("keeps what comes while a companion is away and redelivers it in order as offline", async () => {
-  const sim = await simulate();
+  const sim = await simulate({ behaviour: { privacyTokens: false } });
   await sim.addNumber(NUMBER);
   const contact = await sim.addContact(CONTACT);
   const client = await link(sim, NUMBER);

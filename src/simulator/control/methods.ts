@@ -12,6 +12,8 @@ export const PLAIN_METHODS = [
   "scan",
   "enterPairingCode",
   "logoutCompanion",
+  "changeLid",
+  "giveToken",
   "requirePasskey",
   "passkeyCode",
   "typeAsOwner",

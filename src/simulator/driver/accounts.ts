@@ -1,5 +1,8 @@
 import type { AccountMethods, CompanionInfo } from "../surface/accounts.ts";
+import type { LidChanges } from "../server/lid-changes.ts";
 import type { Passkeys } from "../server/passkeys.ts";
+import type { PrivacyTokens } from "../server/privacy-tokens.ts";
+import type { Time } from "../time.ts";
 import { userJid } from "../world/accounts.ts";
 import type { Account } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
@@ -11,13 +14,17 @@ import { companionInfo, companionsOf } from "./wire.ts";
 interface Needs {
   world: World;
   passkeys: Pick<Passkeys, "require">;
+  lidChanges: LidChanges;
+  privacyTokens: Pick<PrivacyTokens, "give">;
+  time: Time;
   population: Population;
   /** What handles call; it is complete once they are used. */
   methods: () => HandleMethods;
 }
 
 /** Numbers, contacts and companions. */
-export function createAccountMethods({ world, passkeys, population, methods }: Needs): AccountMethods {
+export function createAccountMethods(needs: Needs): AccountMethods {
+  const { world, passkeys, population, methods } = needs;
   /** @throws when the number has no such companion */
   const companion = (number: string, device: number): CompanionInfo => {
     const found = companionsOf(world, number, device)[0];
@@ -56,6 +63,16 @@ export function createAccountMethods({ world, passkeys, population, methods }: N
     async logoutCompanion(number, device) {
       companion(number, device);
       await population.owner(number).removeCompanion(device);
+    },
+    async changeLid(number, { lid = population.newLid(`${number}:moved`), told = "ack" } = {}) {
+      const account = world.account(number);
+      needs.lidChanges.move(account, lid, told);
+      population.contact(number).moveLid(lid);
+      return userJid(account, "lid");
+    },
+    async giveToken(contact, number, { secondsAgo = 0 } = {}) {
+      const t = Math.floor(needs.time.now() / 1000) - secondsAgo;
+      needs.privacyTokens.give(world.account(contact), world.account(number), t);
     },
     async requirePasskey(number, passkey, rule) {
       population.owner(number);

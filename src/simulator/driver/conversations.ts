@@ -123,6 +123,7 @@ async function send(
     device: options.device,
     mentions: options.mentions?.map(jid),
     expiration: options.expiration,
+    advertisement: options.advertisement,
     quoted: quoted && {
       id: quoted.id,
       participant: jid(quoted.participant ?? to),

@@ -30,9 +30,12 @@ export class Population {
       kind: "owner",
       name: options.name ?? `Owner ${number.slice(-4)}`,
       edition: options.edition ?? "standard",
+      // The server goes by what its phone and companions write.
       addressing: "pn",
       hidesNumber: false,
       refusesGroups: false,
+      username: undefined,
+      demandsToken: false,
       reachableBy: "both",
       otherForms: [],
     });
@@ -46,24 +49,30 @@ export class Population {
         this.#random.fork(`history:${number}`),
         Math.floor(time.now() / 1000),
       );
-    this.#owners.set(number, createOwner(this.#phones, { number, lid, name, history }));
+    const addressing = this.#phones.behaviour.lidChats ? "lid" : "pn";
+    this.#owners.set(number, createOwner(this.#phones, { number, lid, name, addressing, history }));
     return account;
   }
 
   /** Adds a contact. @throws when the number or the LID is taken or malformed */
   addContact(number: string, options: ContactOptions): Account {
-    const devices = options.devices ?? 1;
+    const { devices = 1, username } = options;
+    const hidesNumber = options.hidesNumber ?? username !== undefined;
+    const reachableBy = options.reachableBy ?? (hidesNumber ? "lid" : "both");
+    const usual = this.#phones.behaviour.lidChats && reachableBy !== "number" ? "lid" : "pn";
     const account = this.#addAccount(number, options.lid, devices, {
       kind: "contact",
       name: options.name ?? `Contact ${number.slice(-4)}`,
       edition: "standard",
-      addressing: options.hidesNumber ? "lid" : (options.addressing ?? "pn"),
-      hidesNumber: options.hidesNumber ?? false,
+      addressing: hidesNumber ? "lid" : (options.addressing ?? usual),
+      hidesNumber,
       refusesGroups: options.refusesGroups ?? false,
-      reachableBy: options.reachableBy ?? "both",
+      username,
+      demandsToken: options.demandsToken ?? false,
+      reachableBy,
       otherForms: options.otherForms ?? [],
     });
-    const { lid, name, addressing, hidesNumber } = account;
+    const { lid, name, addressing } = account;
     const { readsMessages } = options;
     const person = { number, lid, name, devices, addressing, hidesNumber, readsMessages };
     this.#contacts.set(number, { options: person });
@@ -108,24 +117,14 @@ export class Population {
     number: string,
     lid: string | undefined,
     devices: number,
-    rest: Pick<
-      Account,
-      | "kind"
-      | "name"
-      | "edition"
-      | "addressing"
-      | "hidesNumber"
-      | "refusesGroups"
-      | "reachableBy"
-      | "otherForms"
-    >,
+    rest: Omit<Account, "number" | "lid" | "devices" | "nextDevice" | "watchers">,
   ): Account {
     if (!/^\d{5,15}$/.test(number))
       throw new Error(`"${number}" is no phone number: 5 to 15 digits, nothing else`);
     if (lid !== undefined && !/^\d{5,18}$/.test(lid)) throw new Error(`"${lid}" is no LID: digits only`);
     const account: Account = {
       number,
-      lid: lid ?? this.#newLid(number),
+      lid: lid ?? this.newLid(number),
       devices: new Map(),
       nextDevice: devices,
       watchers: new Set(),
@@ -140,9 +139,9 @@ export class Population {
     return account;
   }
 
-  /** Fifteen digits that cannot be mistaken for a number and reveal nothing about it. */
-  #newLid(number: string): string {
-    const random = this.#random.fork(`lid:${number}`);
+  /** Fifteen digits that cannot be mistaken for a number and reveal nothing about it; always the same ones for a name. */
+  newLid(name: string): string {
+    const random = this.#random.fork(`lid:${name}`);
     const digits = (count: number) =>
       random
         .integer(10 ** count)

@@ -15,6 +15,11 @@ export class AddressBook {
     this.#numberOfLid.set(lid, number);
   }
 
+  /** The LID of a number is to be asked for anew. */
+  forgetLid(number: string): void {
+    this.#lidOfNumber.delete(number);
+  }
+
   /** LID digits of a person, when known. */
   lidOf(jid: string): string | undefined {
     const { user, server } = readUserJid(jid);

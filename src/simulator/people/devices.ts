@@ -1,6 +1,7 @@
 import type { Random } from "../random.ts";
 import type { SignalDevice } from "../signal/device.ts";
 import { signByAccount, signByDevice } from "./device-identity.ts";
+import { LIDS, NUMBERS } from "./jids.ts";
 import type { PhoneWorld } from "./link.ts";
 import type { PersonOptions } from "./people.ts";
 import { Phone, type PhoneOptions } from "./phone.ts";
@@ -52,6 +53,15 @@ export class Devices {
     const phone = this.#phones[device];
     if (!phone) throw new Error(`${this.#options.number} has no device ${device}.`);
     return phone;
+  }
+
+  /** They go by another LID from now on. */
+  moveLid(lid: string): void {
+    for (const { state } of this.#phones) {
+      const { address, book } = state;
+      address.lid = lid;
+      book.learn(`${address.user}@${NUMBERS}`, `${lid}@${LIDS}`);
+    }
   }
 
   /** Is the message on the phone? */

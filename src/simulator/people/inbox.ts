@@ -186,6 +186,6 @@ export class Inbox {
       this.#state.send(element("receipt", { id, to: from, participant, recipient, type: "retry" }, content));
     }
     // The retry receipt does not take the stanza off the server's queue; this does.
-    this.#state.send(element("ack", { class: "message", id, to: from, participant }));
+    this.#state.send(element("ack", { class: "message", id, to: from, participant, recipient }));
   }
 }

@@ -8,6 +8,7 @@ import { readBundle, uploadNodes } from "./key-nodes.ts";
 import { storeAgain } from "./media-retry.ts";
 import type { Outbox } from "./outbox.ts";
 import { type PhoneState, reportViolation } from "./phone-state.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** How many one-time pre-keys a phone uploads, at first and whenever the server says that few are left. */
 const PRE_KEYS = 10;
@@ -18,6 +19,7 @@ export interface PhoneParts {
   directory: Directory;
   groups: GroupChats;
   outbox: Outbox;
+  tokens: Tokens;
   desk: Desk;
   /** Called in turn, before a notification is acknowledged. */
   onNotification?: (notification: BinaryNode) => Promise<void>;
@@ -30,7 +32,7 @@ export const stanzaHandlers: Record<string, Handler> = {
   receipt: takeReceipt,
   notification: takeNotification,
   call: async ({ state }, node) => acknowledge(state, node),
-  ack: async ({ state }, node) => noteAck(state, node),
+  ack: async (phone, node) => noteAck(phone, node),
   iq: async ({ state }, { attrs }) => {
     if (attrs.type === "get" || attrs.type === "set") {
       state.send(element("iq", { type: "result", id: attrs.id, to: attrs.from }));
@@ -47,8 +49,8 @@ export async function uploadKeys(state: PhoneState): Promise<void> {
 
 /** Acknowledges a receipt, notification or call. */
 function acknowledge(state: PhoneState, node: BinaryNode): void {
-  const { id, from, participant, type } = node.attrs;
-  state.send(element("ack", { class: node.tag, id, to: from, participant, type }));
+  const { id, from, participant, recipient, type } = node.attrs;
+  state.send(element("ack", { class: node.tag, id, to: from, participant, recipient, type }));
 }
 
 async function takeReceipt(phone: PhoneParts, node: BinaryNode): Promise<void> {
@@ -67,7 +69,13 @@ async function takeNotification(phone: PhoneParts, node: BinaryNode): Promise<vo
   const { type } = node.attrs;
   if (type === "encrypt" && child(node, "count")) await uploadKeys(state);
   if (type === "w:gp2") groups.changed(node);
+  if (type === "privacy_token") phone.tokens.take(node);
+  if (type === "contacts") {
+    const { new: number, new_lid: lid } = child(node, "modify")?.attrs ?? {};
+    state.book.learn(number, lid);
+  }
   if (type === "devices") {
+    state.book.learn(node.attrs.from, node.attrs.lid);
     for (const { attrs } of children(child(node, "remove"), "device")) {
       if (attrs.jid) groups.lostDevice(attrs.jid);
     }
@@ -76,9 +84,14 @@ async function takeNotification(phone: PhoneParts, node: BinaryNode): Promise<vo
   acknowledge(state, node);
 }
 
-function noteAck({ world, address }: PhoneState, node: BinaryNode): void {
-  const { id, from, error } = node.attrs;
+function noteAck({ state: { world, address, book }, directory }: PhoneParts, node: BinaryNode): void {
+  const { id, from, error, refresh_lid: refreshLid } = node.attrs;
   if (node.attrs.class !== "message" || !id) return;
+  const number = refreshLid === "true" && from ? book.numberOf(from) : undefined;
+  if (number !== undefined) {
+    book.forgetLid(number);
+    directory.forget(from);
+  }
   world.recorder.onAck({ at: world.time.now(), device: address, to: from ?? "", id, error });
 }
 

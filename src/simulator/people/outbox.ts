@@ -10,6 +10,7 @@ import type { SentEvent } from "./events.ts";
 import type { GroupChats } from "./group-chats.ts";
 import { NUMBERS, deviceJid, isGroup, isShared, ownAddress, userJid } from "./jids.ts";
 import { type PhoneState, isOwn } from "./phone-state.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** How many sent messages a phone remembers, to send them again when a device asks. */
 const REMEMBERED = 500;
@@ -21,15 +22,22 @@ interface SentMessage {
   audience?: string[];
 }
 
+/** The ciphertexts of a stanza, and what goes with them. */
+interface Written extends Pick<Envelopes, "participants" | "common"> {
+  extra?: BinaryNode[];
+}
+
 /** Everything that one device writes: direct and group messages, their resends, and messages to own devices. */
 export class Outbox {
   readonly #state: PhoneState;
   readonly #groups: GroupChats;
   readonly #encryption: Encryption;
+  readonly #tokens: Tokens;
   readonly #sent = new Map<string, SentMessage>();
 
-  constructor(state: PhoneState, directory: Directory, groups: GroupChats) {
+  constructor(state: PhoneState, directory: Directory, groups: GroupChats, tokens: Tokens) {
     this.#state = state;
+    this.#tokens = tokens;
     this.#groups = groups;
     this.#encryption = new Encryption(state, directory, groups);
   }
@@ -51,7 +59,9 @@ export class Outbox {
     this.#state.memory.add({ id, chat, author, fromMe: true, timestamp, message });
     learnTimer(this.#state, chat, message);
     const { type, attrs } = envelopeOf(message);
-    this.#write({ id, to: chat, type, ...attrs, ...encrypted.attrs }, message, encrypted);
+    const head = { id, to: chat, type, ...attrs, ...encrypted.attrs };
+    this.#write(head, message, { ...encrypted, extra: this.#tokens.nodesFor(chat) });
+    this.#tokens.give(chat);
   }
 
   /** Sends a message about the account itself to another of its devices. @throws when that device has no keys */
@@ -109,7 +119,7 @@ export class Outbox {
   #write(
     attrs: Record<string, string>,
     message: proto.IMessage,
-    encrypted: Pick<Envelopes, "participants" | "common">,
+    encrypted: Written,
     resendOf?: number,
   ): void {
     const { world, address } = this.#state;
@@ -141,7 +151,7 @@ export class Outbox {
 
   #contentOf(
     message: proto.IMessage,
-    { participants, common }: Pick<Envelopes, "participants" | "common">,
+    { participants, common, extra = [] }: Written,
   ): BinaryNode[] {
     const { deviceIdentity } = this.#state;
     const { nodes = [] } = envelopeOf(message);
@@ -152,6 +162,7 @@ export class Outbox {
       ...common.map(({ enc }) => enc),
       ...(vouches ? [element("device-identity", {}, deviceIdentity)] : []),
       ...nodes,
+      ...extra,
     ];
   }
 

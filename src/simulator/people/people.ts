@@ -1,5 +1,5 @@
 /** Simulated people, as the service drives them. */
-import type { Content, TypingState, VoteOptions } from "../surface/content.ts";
+import type { Advertisement, Content, TypingState, VoteOptions } from "../surface/content.ts";
 import type { LoadedMedia } from "../surface/media.ts";
 
 /** What makes a person: a contact, or the owner of a number that can be linked. */
@@ -49,6 +49,7 @@ interface SendTextOptions extends SendOptions {
   mentions?: string[];
   /** Seconds after which the message disappears. */
   expiration?: number;
+  advertisement?: Advertisement;
   /** An earlier message; `participant` is its author, by default the other side of the chat. */
   quoted?: { id: string; participant?: string; text?: string };
 }
@@ -100,6 +101,8 @@ export interface SimulatedPerson {
   resend(id: string, one?: { to: string; count: number }): Promise<void>;
   /** Resolves when all that was received or asked for so far has been handled by every device. */
   settle(): Promise<void>;
+  /** The person has another LID from now on. */
+  moveLid(lid: string): void;
   /** Takes every device offline. `wake()` brings them back with the same keys and sessions. */
   sleep(): void;
 }

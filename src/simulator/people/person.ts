@@ -35,7 +35,13 @@ export function createPerson(
   const parts = { world, options, devices };
   return {
     number: options.number,
-    lid: options.lid,
+    get lid() {
+      return options.lid;
+    },
+    moveLid(lid) {
+      options.lid = lid;
+      devices.moveLid(lid);
+    },
     name: options.name ?? options.number,
     get awake() {
       return devices.awake;
@@ -65,7 +71,8 @@ function createWriting({ options: person, devices }: Parts): Writing {
       const { expiration = timer?.seconds } = options;
       const mentions = options.mentions && (await memberJids(phone, chat, options.mentions));
       const quoted = options.quoted && { participant: chat, text: "", ...options.quoted };
-      const extras = { mentions, quoted, expiration, expirationSince: timer?.since };
+      const { advertisement } = options;
+      const extras = { mentions, quoted, expiration, expirationSince: timer?.since, advertisement };
       const message = withSecret(phone, compose(content, phone.desk, extras));
       const id = options.id ?? phone.newMessageId();
       await phone.outbox.send(chat, id, message);

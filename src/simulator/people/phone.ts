@@ -16,6 +16,7 @@ import type { Link, PhoneWorld } from "./link.ts";
 import { Memory } from "./memory.ts";
 import { Outbox } from "./outbox.ts";
 import { type PhoneState, reportViolation } from "./phone-state.ts";
+import { Tokens } from "./tokens.ts";
 
 /** Options of one device of a person. */
 export interface PhoneOptions {
@@ -44,6 +45,7 @@ export class Phone implements PhoneParts {
   readonly outbox: Outbox;
   readonly inbox: Inbox;
   readonly groups: GroupChats;
+  readonly tokens: Tokens;
   readonly desk: Desk;
   readonly onNotification: PhoneOptions["onNotification"];
   readonly #options: PhoneOptions;
@@ -59,7 +61,8 @@ export class Phone implements PhoneParts {
     this.state = this.#makeState(world, address);
     this.directory = new Directory(this.state);
     this.groups = new GroupChats(this.state, this.directory);
-    this.outbox = new Outbox(this.state, this.directory, this.groups);
+    this.tokens = new Tokens(this.state);
+    this.outbox = new Outbox(this.state, this.directory, this.groups, this.tokens);
     this.desk = {
       random: options.random.fork("content"),
       now: () => world.time.now(),

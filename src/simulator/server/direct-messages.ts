@@ -2,7 +2,7 @@ import { child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../world/jid.ts";
 import { listedDevices } from "../world/accounts.ts";
-import type { Device } from "../world/accounts.ts";
+import type { Account, Device } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
 import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { PassCopy } from "./copies.ts";
@@ -109,10 +109,13 @@ function senderAttributes(sender: Device, node: BinaryNode): Record<string, stri
     return { from: sender.pn, ...lid, addressing_mode: "pn" };
   }
   const shown: Record<string, string> = account.hidesNumber
-    ? {}
+    ? named("username", account)
     : { sender_pn: jidOf(account.number, PN_SERVER) };
   return { from: sender.lid, ...shown, addressing_mode: "lid" };
 }
+
+const named = (attribute: string, { username }: Account): Record<string, string> =>
+  username === undefined ? {} : { [attribute]: username };
 
 /** A copy for another device of the sender names the chat as recipient, and its other address as the peer's. */
 function ownCopyAttributes(needs: Needs, sender: Device, node: BinaryNode): Record<string, string> {
@@ -127,9 +130,9 @@ function ownCopyAttributes(needs: Needs, sender: Device, node: BinaryNode): Reco
       addressing_mode: "pn",
     };
   }
-  const recipient = jidOf(partner.lid, LID_SERVER);
+  const recipient = isLidJid(to) ? to : jidOf(partner.lid, LID_SERVER);
   const shown: Record<string, string> = partner.hidesNumber
-    ? {}
+    ? named("peer_recipient_username", partner)
     : { peer_recipient_pn: jidOf(partner.number, PN_SERVER) };
   return { from: sender.lid, recipient, ...shown, addressing_mode: "lid" };
 }

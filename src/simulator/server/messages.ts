@@ -6,6 +6,7 @@ import type { DirectMessages } from "./direct-messages.ts";
 import { anyHook, firstAnswer } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
 import { isGroupJid, isLidJid } from "../world/jid.ts";
+import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { REACHOUT_LOCKED } from "./reachout.ts";
 import type { Reachout } from "./reachout.ts";
 import { STATUS_JID } from "./status.ts";
@@ -25,6 +26,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   book: MessageBook;
   accepted: AcceptedMessages;
   reachout: Reachout;
+  privacyTokens: Pick<PrivacyTokens, "allows">;
   /** Checks what can be read of a message without decrypting it. */
   inspect(sender: Device, message: BinaryNode): void;
   direct: DirectMessages;
@@ -84,9 +86,11 @@ function passOn(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome 
   const isResend = isForOne && children(node, "enc").length > 0;
   if (isResend) return needs.direct.sendToOne(sender, node);
   const isRefusedForm = partner.reachableBy === (isLidJid(to) ? "number" : "lid");
-  if (isRefusedForm || !needs.reachout.allows(sender.account, partner)) return { error: REACHOUT_LOCKED };
+  const isTrusted = needs.privacyTokens.allows(sender.account, partner, node);
+  if (isRefusedForm || !isTrusted || !needs.reachout.allows(sender.account, partner))
+    return { error: REACHOUT_LOCKED };
   needs.reachout.met(sender.account, partner);
-  return needs.direct.send(sender, node);
+  return { ...needs.direct.send(sender, node), refreshLid: needs.world.isFormerLid(to) };
 }
 
 function acknowledge(needs: Needs, connection: Connection, node: BinaryNode, verdict: MessageOutcome): void {
@@ -98,6 +102,7 @@ function acknowledge(needs: Needs, connection: Connection, node: BinaryNode, ver
     t: needs.now(),
     phash: verdict.phash,
     addressing_mode: verdict.addressingMode,
+    refresh_lid: verdict.refreshLid ? "true" : undefined,
     server_id: verdict.serverId === undefined ? undefined : String(verdict.serverId),
     error: verdict.error === undefined ? undefined : String(verdict.error),
   });

@@ -33,6 +33,8 @@ export interface MessageOutcome {
   phash?: string;
   /** How the group names its members. */
   addressingMode?: "lid" | "pn";
+  /** The sender knows its partner by a LID that is an old one. */
+  refreshLid?: boolean;
   /** Number of a post in its channel. */
   serverId?: number;
 }

@@ -29,6 +29,7 @@ import { createGroups } from "./groups/index.ts";
 import { noHooks } from "./hooks.ts";
 import type { IqHandler } from "./iq/handler.ts";
 import { createIqHandlers, createIqs } from "./iq/index.ts";
+import { createLidChanges } from "./lid-changes.ts";
 import { attachLink } from "./link-connection.ts";
 import { createLogin } from "./login.ts";
 import { createMediaRetry } from "./media-retry.ts";
@@ -36,6 +37,7 @@ import { MessageBook } from "./message-book.ts";
 import { createMessages } from "./messages.ts";
 import { createPairing } from "./pairing.ts";
 import { createPasskeys } from "./passkeys.ts";
+import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { createReachout } from "./reachout.ts";
 import { createReceiptGathering } from "./receipt-gathering.ts";
 import { createReceipts } from "./receipts.ts";
@@ -141,9 +143,11 @@ function createServices(core: ReturnType<typeof createCore>) {
   const passkeys = createPasskeys(core);
   return {
     deviceLists: createDeviceLists(core),
+    lidChanges: createLidChanges(core),
     groups: createGroups(core),
     channels: createChannels(core),
     reachout: createReachout(core),
+    privacyTokens: createPrivacyTokens(core),
     passkeys,
     pairing: createPairing({ ...core, passkeys }),
     ...createMediaRetry(core),

@@ -26,17 +26,21 @@ export interface ContactOptions {
   name?: string;
   /** Digits of the LID. Default: made from the seed. */
   lid?: string;
-  /** How this contact's direct messages arrive: from its number (with `sender_lid`) or from its LID. Default `'pn'`. */
+  /** How this contact's direct messages arrive: from its number (with `sender_lid`) or from its LID. Default: see `lidChats`. */
   addressing?: "pn" | "lid";
   /** Phones and companions of the contact. Default 1. */
   devices?: number;
   /** The contact writes from its LID and the server never tells its number. Implies `addressing: 'lid'`. */
   hidesNumber?: boolean;
+  /** The contact is known by this name and its LID; nobody has its number. Implies `hidesNumber`. */
+  username?: string;
   /**
    * By which of its addresses others may write to it; by the other one they are refused with 463, as people are who have moved to
-   * LIDs. By `number` alone: nobody is told its LID. Default `both`.
+   * LIDs. By `number` alone: nobody is told its LID, and it writes from its number. Default `both`, `lid` when the number is hidden.
    */
   reachableBy?: Reachable;
+  /** Messages to this contact are refused with 463 unless they carry the privacy token that it has given. Default false. */
+  demandsToken?: boolean;
   /** Other forms of the number that the service takes for it when asked who has WhatsApp; no address of its own. */
   otherForms?: PhoneNumber[];
   /** Lets nobody add it to groups: whoever tries gets 403 with what an invite message needs. Default false. */
@@ -44,6 +48,12 @@ export interface ContactOptions {
   /** Reads every message at once: a read receipt follows each delivery receipt. Default false. */
   readsMessages?: boolean;
 }
+
+/**
+ * How others hear that somebody's LID has changed: by the ack of what they write to the old one alone, by `notification type=contacts
+ * > modify@old,new,old_lid,new_lid`, or by `notification type=devices@lid > update`.
+ */
+export type LidChangeNews = "ack" | "contacts" | "devices";
 
 /** A linked device of a number. */
 export interface CompanionInfo {
@@ -117,5 +127,9 @@ export interface AccountMethods extends PasskeyMethods {
   scan(number: PhoneNumber, qrText: string): Promise<CompanionInfo>;
   enterPairingCode(number: PhoneNumber, code: string): Promise<CompanionInfo>;
   logoutCompanion(number: PhoneNumber, device: number): Promise<void>;
+  /** A contact has another LID from now on, made from the seed or given in digits. Resolves with its address. */
+  changeLid(contact: PhoneNumber, options?: { lid?: string; told?: LidChangeNews }): Promise<string>;
+  /** A contact gives a number its privacy token, dated so many seconds ago. Phones do so by themselves when they write. */
+  giveToken(contact: PhoneNumber, number: PhoneNumber, options?: { secondsAgo?: number }): Promise<void>;
   companions(number: PhoneNumber): Promise<CompanionInfo[]>;
 }

@@ -79,4 +79,18 @@ export interface ServiceBehaviour {
    * Source: whatsmeow `handleMexNotification`; zapo `client/types.ts` (names of operations).
    */
   channelUpdates: boolean;
+  /**
+   * People's phones address direct messages by LID: of an owner as of contacts, unless the other side is known by number alone. Off: by
+   * number.
+   *
+   * Source: whatsmeow 4f8f64e0 (2026-07-13); Baileys#2331.
+   */
+  lidChats: boolean;
+  /**
+   * Phones give a privacy token (`trusted_contact`) to whom they write to, once in seven days; the service passes it on by `notification
+   * type=privacy_token`. Off: nobody gives any by itself.
+   *
+   * Source: whatsmeow `tctoken.go`, `handlePrivacyTokenNotification`; whatsapp-rust `send/tctoken_lifecycle.rs`.
+   */
+  privacyTokens: boolean;
 }

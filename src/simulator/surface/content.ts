@@ -62,6 +62,16 @@ export type Content =
   /** Any protobuf message, encoded: for shapes that have no kind here, such as the answer to a list or a button. */
   | { kind: "raw"; bytes: Uint8Array };
 
+/** An advertisement that leads to a chat. */
+export interface Advertisement {
+  title: string;
+  body?: string;
+  sourceId: string;
+  sourceUrl: string;
+  /** The click's own id. */
+  ctwaClid?: string;
+}
+
 /** Options of `send` and the like. */
 export interface SendOptions {
   /** Fixed message id. Default: made from the seed. */
@@ -73,6 +83,8 @@ export interface SendOptions {
   quoted?: { id: string; participant?: Address; text?: string };
   /** Seconds after which the message disappears. Default: as the chat is set. */
   expiration?: number;
+  /** The writer has come by an advertisement that leads to WhatsApp; its message says by which. */
+  advertisement?: Advertisement;
   /** Seconds since 1970. Default: the simulator's clock. */
   timestamp?: number;
   pushName?: string;

@@ -7,14 +7,18 @@ import { StanzaQueue } from "./queue.ts";
 /** A user of the service: the owner of a number that can be linked, or a contact. */
 export interface Account {
   readonly number: string;
-  /** Digits of the LID. */
-  readonly lid: string;
+  /** Digits of the LID. It can change. */
+  lid: string;
   readonly kind: "owner" | "contact";
   readonly edition: "standard" | "business";
   readonly addressing: "pn" | "lid";
   readonly hidesNumber: boolean;
   /** Nobody may add it to groups. */
   readonly refusesGroups: boolean;
+  /** By which others know somebody whose number they do not. */
+  readonly username: string | undefined;
+  /** Nobody may write to it without the privacy token that it has given. */
+  readonly demandsToken: boolean;
   /** By which of its addresses others may write to it. It can change: people move to LIDs. */
   reachableBy: Reachable;
   /** Numbers by which it is found when somebody asks who has WhatsApp, besides its own. */

@@ -83,6 +83,19 @@ export class World {
     return account;
   }
 
+  /** Gives an account another LID; by the old one it is still found. @throws when it belongs to somebody */
+  moveLid(account: Account, lid: string): void {
+    if (this.#byLid.has(lid)) throw new Error(`LID ${lid} belongs to an account already`);
+    account.lid = lid;
+    this.#byLid.set(lid, account);
+  }
+
+  /** Is the address a LID that its owner has no more? */
+  isFormerLid(address: string | undefined): boolean {
+    const jid = parseJid(address);
+    return jid?.server === LID_SERVER && this.#byLid.has(jid.user) && this.find(address)?.lid !== jid.user;
+  }
+
   /** The account behind digits, a phone-number jid or a LID jid, with or without a device. */
   find(address: string | undefined): Account | undefined {
     if (address && /^\d+$/.test(address)) return this.accounts.get(address);

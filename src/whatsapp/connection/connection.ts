@@ -20,6 +20,8 @@ import { writeTogether } from "./frame-writes.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
 import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
 import { isPn, userOf } from "../jids.ts";
+import { requestLinkingCode } from "./linking-code.ts";
+import { createLidChanges, listenForLids, type LidChanges } from "./lid-changes.ts";
 import { live, type Life } from "./life.ts";
 import { createReceiving, type Receiving } from "./receiving.ts";
 import { acknowledgeReceipts } from "../everyday/receipts.ts";
@@ -101,6 +103,7 @@ interface Parts {
   retries: RetryRequests;
   groups: Groups;
   directory: Directory;
+  lidChanges: LidChanges;
   hosts: MediaHostsSource;
   composer: Composer;
   timers: ChatTimers;
@@ -175,6 +178,16 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     clockAhead: () => late.clock?.ahead() ?? 0,
     onFailed,
   });
+  const peekPair = (key: string): string | null =>
+    (auth.peek("lid-mapping", key) as string | null | undefined) ?? null;
+  const lidChanges = createLidChanges({
+    socket,
+    memory,
+    time,
+    peekLid: peekPair,
+    peekNumber: (lidUser) => peekPair(`${lidUser}_reverse`),
+    onFailed: (error) => deps.log.warn({ err: error, device: deviceId }, "a changed LID could not be learned"),
+  });
   const groups = createGroups(socket);
   const hosts = createMediaHosts(socket, time);
   return {
@@ -188,12 +201,8 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
       isPn(jid) ? socket().signalRepository.lidMapping.getLIDForPN(jid) : null,
     ),
     groups,
-    directory: createDirectory(
-      socket,
-      time,
-      memory,
-      (pnUser) => (auth.peek("lid-mapping", pnUser) as string | null | undefined) ?? null,
-    ),
+    lidChanges,
+    directory: createDirectory(socket, time, memory, { peekLid: peekPair, underWay: lidChanges.underWay }),
     hosts,
     composer: createComposer({ files, uploads, hosts, groups, timers, box: store.box }),
     timers,
@@ -282,6 +291,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
     },
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
+  listenForLids(socket, parts.lidChanges);
   takeCalls(socket, {
     ...receiving,
     rejects: () => events.rejectsCalls?.() ?? false,
@@ -362,7 +372,7 @@ function surface(
     channel: channels.find,
     followChannel: channels.follow,
     unfollowChannel: channels.unfollow,
-    requestPairingCode: (number) => socket.requestPairingCode(number),
+    requestPairingCode: (number) => requestLinkingCode(socket, time, number),
     answerPasskey: passkey.answer,
     confirmPasskey: passkey.confirm,
     markRead: (chat, id, participant) =>

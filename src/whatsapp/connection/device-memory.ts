@@ -23,6 +23,8 @@ export interface DeviceMemory {
   acceptedForms: LRUCache<string, Form>;
   /** After how long messages disappear, by chat. */
   timers: KnownTimers;
+  /** Addresses whose LID was asked for lately because WhatsApp said that it is not current. */
+  refreshedLids: LRUCache<string, true>;
 }
 
 /** @param userDevices this number's part of the device lists that all numbers share */
@@ -38,6 +40,7 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     acceptedForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     timers: new LRUCache({ max: 5_000 }),
+    refreshedLids: new LRUCache({ max: 5_000, ttl: MINUTE_MS }),
   };
 }
 

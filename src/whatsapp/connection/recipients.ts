@@ -43,6 +43,14 @@ export interface Directory {
   formThatCounts(jid: string): Promise<string | null>;
 }
 
+/** What is known of LIDs. */
+interface LidSources {
+  /** The LID's user of a number's, if that is in memory. */
+  peekLid(pnUser: string): string | null;
+  /** See `LidChanges`. */
+  underWay(jid: string): Promise<void> | null;
+}
+
 /** @param socket the connection to ask on */
 export function createDirectory(
   socket: () => WASocket,
@@ -53,7 +61,7 @@ export function createDirectory(
     acceptedForms,
     dropped,
   }: Pick<DeviceMemory, "userDevices" | "otherForms" | "acceptedForms" | "dropped">,
-  peekLid: (pnUser: string) => string | null,
+  { peekLid, underWay }: LidSources,
 ): Directory {
   const ask = askOnce(time, "what devices somebody has", (jids) => askForDevices(socket(), jids));
 
@@ -120,8 +128,8 @@ export function createDirectory(
     if (form === "number" && pn !== null) return withOwn(pn, false);
     if (lid === null) return withOwn(jid, true);
     const found = await withOwn(lid, true);
-    // A number that has another LID by now is found by itself.
-    return found ?? (isLid(jid) ? null : withOwn(jid, true));
+    // Whoever has another LID by now is found by the number.
+    return found ?? (pn === null ? null : withOwn(pn, true));
   }
 
   /** What is in memory of a person at an address; null when that is not all. */
@@ -135,6 +143,7 @@ export function createDirectory(
 
   function knownRecipients(wanted: string): Recipients | null {
     const jid = otherForms.get(wanted) ?? wanted;
+    if (underWay(jid) !== null) return null;
     const { me } = socket().authState.creds;
     const lid = knownLid(jid);
     const to = acceptedForms.get(wanted) === "number" ? jid : lid;
@@ -148,6 +157,7 @@ export function createDirectory(
     knownRecipients,
     async recipientsOf(wanted, form = acceptedForms.get(wanted) ?? "lid") {
       const jid = otherForms.get(wanted) ?? wanted;
+      await underWay(jid);
       const found = await find(jid, form);
       if (found !== null) return found;
       if (isLid(jid)) {
@@ -179,16 +189,17 @@ async function lidOf({ signalRepository }: WASocket, jid: string): Promise<strin
   return lid === null ? null : withoutDevice(lid);
 }
 
-/** Both addresses of a person, as far as they are stored. Nobody is asked. */
+/** Both addresses of a person, as far as they are stored: the LID is the one that counts now. Nobody is asked. */
 async function namesOf(
   { authState }: WASocket,
   jid: string,
 ): Promise<{ pn: string | null; lid: string | null }> {
-  const user = userOf(jid);
-  const key = isLid(jid) ? `${user}_reverse` : user;
-  const other = (await authState.keys.get("lid-mapping", [key]))[key];
-  if (isLid(jid)) return { lid: jid, pn: other === undefined ? null : toPn(other) };
-  return { pn: jid, lid: other === undefined ? null : `${other}@lid` };
+  const stored = async (key: string): Promise<string | undefined> =>
+    (await authState.keys.get("lid-mapping", [key]))[key];
+  const number = isLid(jid) ? await stored(`${userOf(jid)}_reverse`) : userOf(jid);
+  if (number === undefined) return { lid: jid, pn: null };
+  const lid = lidJid((await stored(number)) ?? null);
+  return { pn: toPn(number), lid: lid ?? (isLid(jid) ? jid : null) };
 }
 
 const lidJid = (user: string | null): string | null => (user === null ? null : `${user}@lid`);

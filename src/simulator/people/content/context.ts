@@ -1,5 +1,5 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { MessageBody } from "../../surface/content.ts";
+import type { Advertisement, MessageBody } from "../../surface/content.ts";
 import type { Random } from "../../random.ts";
 
 /** After how long messages disappear, and since when that holds; Unix seconds. */
@@ -17,6 +17,8 @@ export interface Extras {
   expiration?: number;
   /** When that was set for the chat, Unix seconds. */
   expirationSince?: number;
+  /** By which its writer has come. */
+  advertisement?: Advertisement;
 }
 
 /** What writing a message needs from the phone that writes it. */
@@ -29,14 +31,10 @@ export interface Desk {
 }
 
 /** The protobuf form of extras; undefined when there are none. */
-export function contextOf({
-  mentions,
-  quoted,
-  expiration,
-  expirationSince,
-}: Extras): proto.IContextInfo | undefined {
-  if (!mentions?.length && !quoted && !expiration) return undefined;
-  const context: proto.IContextInfo = { mentionedJid: mentions ?? [] };
+export function contextOf(extras: Extras): proto.IContextInfo | undefined {
+  const { mentions, quoted, expiration, expirationSince, advertisement } = extras;
+  if (!mentions?.length && !quoted && !expiration && !advertisement) return undefined;
+  const context: proto.IContextInfo = { mentionedJid: mentions ?? [], ...cameBy(advertisement) };
   if (expiration) context.expiration = expiration;
   if (expiration && expirationSince) context.ephemeralSettingTimestamp = expirationSince;
   if (quoted) {
@@ -45,6 +43,17 @@ export function contextOf({
     context.quotedMessage = { conversation: quoted.text };
   }
   return context;
+}
+
+/** As phones write it in the first message after a click on an advertisement. */
+function cameBy(advertisement: Advertisement | undefined): proto.IContextInfo | undefined {
+  if (!advertisement) return undefined;
+  return {
+    externalAdReply: { ...advertisement, sourceType: "ad", showAdAttribution: true, sourceApp: "facebook" },
+    conversionSource: "FB_Ads",
+    entryPointConversionSource: "ctwa_ad",
+    entryPointConversionApp: "facebook",
+  };
 }
 
 /** What a message's context says, for the transcript. */

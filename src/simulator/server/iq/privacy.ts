@@ -1,6 +1,7 @@
 import { children, element } from "../../wire/nodes.ts";
 import type { World } from "../../world/world.ts";
 import { MalformedIq } from "../iq-error.ts";
+import type { PrivacyTokens } from "../privacy-tokens.ts";
 import type { IqHandler } from "./handler.ts";
 
 const SETTINGS = {
@@ -14,8 +15,13 @@ const SETTINGS = {
   messages: "all",
 };
 
+interface Needs {
+  world: World;
+  privacyTokens: Pick<PrivacyTokens, "give">;
+}
+
 /** Who may see what, and tokens for trusted contacts (`privacy`). */
-export const createPrivacyHandlers = ({ world }: { world: World }): IqHandler[] => [
+export const createPrivacyHandlers = ({ world, privacyTokens }: Needs): IqHandler[] => [
   {
     xmlns: "privacy",
     type: "get",
@@ -33,13 +39,15 @@ export const createPrivacyHandlers = ({ world }: { world: World }): IqHandler[] 
     xmlns: "privacy",
     type: "set",
     child: "tokens",
-    /** Accepts tokens; the asker gets none back. */
-    answer({ body }) {
+    /** Passes tokens on; the asker gets none back. */
+    answer({ device, body }) {
       for (const token of children(body, "token")) {
         const { jid, t, type } = token.attrs;
-        if (type !== "trusted_contact" || !t || !world.find(jid)) {
+        const receiver = world.find(jid);
+        if (type !== "trusted_contact" || !Number(t) || !receiver) {
           throw new MalformedIq(`privacy token for ${jid}`);
         }
+        if (receiver !== device.account) privacyTokens.give(device.account, receiver, Number(t));
       }
       return [];
     },

@@ -41,7 +41,8 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
   contact: ({ user }) => element("contact", { type: "in" }, text(child(user, "contact"))),
   status: ({ needs }) => element("status", { t: needs.now() }, ""),
   disappearing_mode: () => element("disappearing_mode", { duration: "0", t: "0" }),
-  username: () => undefined,
+  username: ({ account }) =>
+    account.username === undefined ? undefined : element("username", {}, account.username),
   business: () => undefined,
   picture: () => undefined,
 };
@@ -82,6 +83,8 @@ function answerFor(needs: Needs, request: IqRequest, user: BinaryNode, asked: st
   const phone = text(child(user, "contact"))?.replace(/\D/g, "");
   const { world } = needs;
   const account = user.attrs.jid ? world.find(user.attrs.jid) : world.findByPhone(phone ?? "");
+  // Whoever has another LID by now is not there under the old one.
+  if (world.isFormerLid(user.attrs.jid)) return [];
   if (!account) {
     // A number that nobody has is reported as such; an unknown address is left out of the answer.
     if (!phone) return [];

@@ -1,0 +1,92 @@
+import { expect, it } from "vitest";
+import { GUEST, link, OWN, simulate, testStore, until, whatsappOn } from "./_setup.ts";
+
+const DAY = 86_400;
+const REFUSED = { kind: "refused", code: 463 };
+const id = (n: number): string => `3EB0AAAAAAAAAAAAAAAAA${n}`;
+
+/** A number, and a contact that nobody may write to without its token. */
+async function setup(privacyTokens = true) {
+  const simulator = await simulate({ behaviour: { privacyTokens } });
+  await simulator.addNumber(OWN, { name: "Shop" });
+  const guest = await simulator.addContact(GUEST, { name: "Ana", demandsToken: true });
+  const store = await testStore(simulator);
+  const gateway = await whatsappOn(simulator, store);
+  const number = gateway.number(1);
+  await link(simulator, number);
+  const settled = () => until("what was told", async () => (await simulator.pending(OWN, 1)) === 0);
+  return { simulator, guest, store, gateway, number, settled };
+}
+
+it("a token that a contact gives by writing is sent with every message to it, also after a restart", async () => {
+  const { simulator, guest, store, number, settled } = await setup();
+  expect(await number.send(GUEST, "uninvited", id(0))).toMatchObject(REFUSED);
+
+  await guest.sendText(OWN, "hello");
+  await until("the text", () => number.received.some(({ text }) => text === "hello"));
+  await settled();
+  expect(await number.send(GUEST, "welcome", id(1))).toEqual({ kind: "sent" });
+  expect(await number.send(guest.lid, "and by its LID", id(2))).toEqual({ kind: "sent" });
+  await number.close();
+  const again = (await whatsappOn(simulator, store)).number(1);
+  await again.connect();
+  await until("the connection to open", () => again.opens > 0);
+  expect(await again.send(GUEST, "still welcome", id(3))).toEqual({ kind: "sent" });
+
+  for (const text of ["welcome", "and by its LID", "still welcome"]) await guest.waitForMessage({ text });
+});
+
+it("a token that does not hold any more is not sent, and a new one takes its place", async () => {
+  const { simulator, guest, number, settled } = await setup(false);
+  await simulator.giveToken(GUEST, OWN, { secondsAgo: 36 * DAY });
+  await settled();
+  expect(await number.send(GUEST, "too late", id(1))).toMatchObject(REFUSED);
+
+  await simulator.giveToken(GUEST, OWN, { secondsAgo: 20 * DAY });
+  await settled();
+  expect(await number.send(GUEST, "in time", id(2))).toEqual({ kind: "sent" });
+  await simulator.giveToken(GUEST, OWN);
+  await settled();
+  expect(await number.send(GUEST, "with the newest", id(3))).toEqual({ kind: "sent" });
+
+  const texts = (await guest.messages()).map(({ text }) => text);
+  expect(texts).toEqual(["in time", "with the newest"]);
+});
+
+it("the gateway gives its own token to whom it writes to, once", async () => {
+  const { simulator, number } = await setup();
+  const ben = await simulator.addContact("31600000101", { name: "Ben" });
+  const given = () =>
+    simulator.countStanzas({
+      number: OWN,
+      device: 1,
+      direction: "in",
+      tag: "iq",
+      xmlns: "privacy",
+      child: "tokens",
+    });
+  const before = await given();
+
+  expect(await number.send(ben.number, "one", id(1))).toEqual({ kind: "sent" });
+  await until("the token", async () => (await given()) > before);
+  expect(await number.send(ben.number, "two", id(2))).toEqual({ kind: "sent" });
+  await ben.waitForMessage({ text: "two" });
+
+  expect((await given()) - before).toBe(1);
+  const told = await simulator.stanzas({ contact: ben.number, tag: "notification", type: "privacy_token" });
+  expect(told.length).toBeGreaterThan(0);
+});
+
+it("a token goes along when its giver gets another LID", async () => {
+  const { simulator, guest, number, settled } = await setup();
+  await guest.sendText(OWN, "hello");
+  await until("the text", () => number.received.some(({ text }) => text === "hello"));
+  await settled();
+  expect(await number.send(GUEST, "welcome", id(1))).toEqual({ kind: "sent" });
+
+  await simulator.changeLid(GUEST, { told: "contacts" });
+  await settled();
+
+  expect(await number.send(GUEST, "to the new LID", id(2))).toEqual({ kind: "sent" });
+  await guest.waitForMessage({ text: "to the new LID" });
+});
