@@ -67,7 +67,8 @@ export interface Step {
   effects: Effect[];
 }
 
-const LOGGED_OUT = 401;
+/** The phone or WhatsApp has logged this companion out. */
+const LOGGED_OUT = new Set([401, 516]);
 const RESTART = 515;
 const REFUSAL_ATTEMPTS = 5;
 const FIRST_REFUSAL_WAIT_MS = 1_000;
@@ -204,12 +205,18 @@ function closed(life: Life, event: LifeEvent & { type: "closed" }): Step {
   };
 }
 
-function closedAt({ code, reason, bannedForMs }: Closed, at: number): LastClose {
-  return { code, reason, at, ...(bannedForMs !== undefined && { until: at + bannedForMs }) };
+function closedAt({ code, reason, bannedForMs, complaint }: Closed, at: number): LastClose {
+  return {
+    code,
+    reason,
+    at,
+    ...(bannedForMs !== undefined && { until: at + bannedForMs }),
+    ...(complaint !== undefined && { complaint }),
+  };
 }
 
 function closedRefusing(attempts: number, { code }: Closed, at: number, ended: Effect[]): Step {
-  if (code === LOGGED_OUT || attempts >= REFUSAL_ATTEMPTS) {
+  if (LOGGED_OUT.has(code) || attempts >= REFUSAL_ATTEMPTS) {
     const { state, effects } = refuse(attempts);
     return { state, effects: [...ended, ...effects] };
   }

@@ -1,9 +1,12 @@
 import type { PasskeyRequest } from "../model/passkey.ts";
+import { LinkingCodeRefused } from "../whatsapp/port.ts";
 
 /** What there is to show while a number is being linked. */
 export interface LinkShown {
   qr: { text: string; expiresAt: number } | null;
   code: { text: string; expiresAt: number } | null;
+  /** WhatsApp does not let it be linked by code: its own code for that. */
+  codeRefused: number | null;
   /** WhatsApp waits for an assertion of the owner's passkey. */
   passkey: { request: PasskeyRequest; expiresAt: number } | null;
 }
@@ -35,6 +38,7 @@ export function createLinkSession(): LinkSession {
   const session: LinkSession = {
     qr: null,
     code: null,
+    codeRefused: null,
     passkey: null,
     asked: (now) => void (askedAt = now),
     isAbandoned: (now) => now - askedAt > ABANDONED_MS,
@@ -50,12 +54,17 @@ export function createLinkSession(): LinkSession {
       if (session.code !== null && session.code.expiresAt > now()) return Promise.resolve();
       making ??= make()
         .then((text) => void (session.code = { text, expiresAt: codeEndsAt }))
+        .catch((error: unknown) => {
+          if (error instanceof LinkingCodeRefused) session.codeRefused = error.code;
+          throw error;
+        })
         .finally(() => (making = null));
       return making;
     },
     hide() {
       session.qr = null;
       session.code = null;
+      session.codeRefused = null;
       session.passkey = null;
     },
   };

@@ -1,5 +1,5 @@
 import { PASSKEY_WANTED } from "../model/passkey.ts";
-import type { Closed } from "../whatsapp/port.ts";
+import type { Closed, Complaint } from "../whatsapp/port.ts";
 
 /** States of a number, as the API tells them. */
 export const LINK_STATES = [
@@ -29,6 +29,7 @@ export interface LastClose {
   at: number;
   /** The end of a ban, when WhatsApp has named one. */
   until?: number;
+  complaint?: Complaint;
 }
 
 /** What follows from a closed connection. */
@@ -55,6 +56,8 @@ const LONGEST_WAIT_MS = 60_000;
 /** Nobody waits less: a server that refuses at once must not be asked in a circle. */
 const SHORTEST_WAIT_MS = 200;
 const REFUSED_VERSION_WAIT_MS = 10 * 60_000;
+/** The service knows no such client as this one says to be. */
+const BAD_USER_AGENT = 409;
 const QR_USED_UP = /QR refs/;
 
 const ended = (state: LinkState): AfterClose => ({ state, retryInMs: null, erase: false });
@@ -75,16 +78,20 @@ export function afterClose({ code, reason, bannedForMs }: Closed, facts: LinkFac
     case 515:
       return again(0);
     case 401:
+    // The same, in the service's newer word. Sources: zapo `FORCE_LOGOUT_CODE`, whatsapp-rust `handle_stream_error`.
+    case 516:
       return { state: linked ? "logged_out" : "unlinked", retryInMs: null, erase: true };
     // Asking sooner could only make it longer.
     case 402:
       return { ...ended("blocked"), retryInMs: linked ? (bannedForMs ?? null) : null };
     // Kept: whoever looks into the case may need the credentials.
     case 403:
+    case 406:
     case 419:
       return ended("blocked");
     // The next release of the client may be let in; asking often would only make it worse.
     case 405:
+    case BAD_USER_AGENT:
       return { ...ended("action_required"), retryInMs: linked ? REFUSED_VERSION_WAIT_MS : null };
     case 411:
       return ended("action_required");
@@ -105,6 +112,17 @@ function backoff({ attempt, random }: LinkFacts): number {
   return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
 }
 
+const isRefusedClient = (lastClose: LastClose | null): boolean =>
+  lastClose?.code === 405 || lastClose?.code === BAD_USER_AGENT;
+
+const COMPLAINTS: Record<Complaint | "none", string> = {
+  none: "The connection was lost",
+  unacknowledged:
+    "WhatsApp ended the connection because it missed an acknowledgement; what it was for comes again. The connection was lost",
+  malformed: "WhatsApp ended the connection because it could not read what it was sent. The connection was lost",
+};
+const REPEATED = " If it happens again and again, update Parley and report what last_close says.";
+
 const BAN_ADVICE =
   "WhatsApp has banned this number until the time that is shown. It comes back by itself then; write less to people who do not know you.";
 const PASSKEY_ADVICE =
@@ -120,9 +138,10 @@ export function adviceFor(state: LinkState, lastClose: LastClose | null): string
     case "connected":
       return "Everything is in order.";
     case "connecting":
-      return lastClose === null
-        ? "It is connecting. Wait a moment."
-        : "The connection was lost and is being made again by itself. Sends are kept meanwhile.";
+      if (lastClose === null) return "It is connecting. Wait a moment.";
+      return `${COMPLAINTS[lastClose.complaint ?? "none"]} and is being made again by itself. Sends are kept meanwhile.${
+        lastClose.complaint === undefined ? "" : REPEATED
+      }`;
     case "logged_out":
       return "The phone or WhatsApp removed this companion. Link it again with POST /generate-qr.";
     case "blocked":
@@ -132,7 +151,7 @@ export function adviceFor(state: LinkState, lastClose: LastClose | null): string
       return "Another program connected with the same credentials. Stop it, then call POST /generate-qr to take over.";
     case "action_required":
       if (lastClose?.reason === PASSKEY_WANTED) return PASSKEY_ADVICE;
-      return lastClose?.code === 405
+      return isRefusedClient(lastClose)
         ? "WhatsApp refuses this client version. Set WHATSAPP_VERSION to a current one (2.3000.x) and restart, or update Parley."
         : "WhatsApp wants something done on the phone. Open WhatsApp there, then call POST /generate-qr.";
   }
@@ -147,6 +166,8 @@ export type StateReason =
   | "removed"
   | "phone"
   | "catching_up"
+  | "code_refused"
+  | Complaint
   | null;
 
 /** The word for a state. @param waiting what WhatsApp still holds back, see `Why.waiting` */
@@ -163,10 +184,10 @@ export function reasonFor(
     case "logged_out":
       return "removed";
     case "connecting":
-      return waiting === null ? null : "catching_up";
+      return waiting === null ? (lastClose?.complaint ?? null) : "catching_up";
     case "action_required":
       if (lastClose?.reason === PASSKEY_WANTED) return "passkey";
-      return lastClose?.code === 405 ? "version" : "phone";
+      return isRefusedClient(lastClose) ? "version" : "phone";
     default:
       return null;
   }

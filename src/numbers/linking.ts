@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { GatewayError } from "../model/errors.ts";
 import type { Time } from "../model/time.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Changes } from "./changes.ts";
@@ -59,9 +60,20 @@ export async function showSoon(deps: ShowDeps, method: "qr" | "code"): Promise<L
     const left = deadline - time.monotonic();
     if (shown.state !== "processing" || left <= 0 || deps.isRefused()) return shown;
     const connection = deps.current();
+    if (method === "code") throwIfRefused(session);
     if (method === "code" && session.qr !== null && connection !== null) requestCode(deps, connection);
     await changes.next(left);
   }
+}
+
+/** Asking again would be refused again. The QR code is on the same connection. */
+function throwIfRefused({ codeRefused }: LinkSession): void {
+  if (codeRefused === null) return;
+  throw new GatewayError(
+    "WHATSAPP_REFUSED",
+    "WhatsApp refuses to link this number by code. Scan the QR code instead: POST /generate-qr without method.",
+    { extra: { whatsapp_code: codeRefused } },
+  );
 }
 
 /** A failure closes the connection or leaves the code to the next call. */
@@ -72,5 +84,9 @@ function requestCode(
   void session
     .requestCode(() => connection.requestPairingCode(number), time.now)
     .then(changed)
-    .catch((error: unknown) => log.warn({ err: error, device: deviceId }, "no pairing code"));
+    .catch((error: unknown) => {
+      log.warn({ err: error, device: deviceId }, "no pairing code");
+      // Any other failure is left to the next call.
+      if (session.codeRefused !== null) changed();
+    });
 }

@@ -23,6 +23,9 @@ const ACTIVITY_FLUSH_MS = 10_000;
 const PASSKEY_ASKED =
   "WhatsApp waits for the passkey of this account. Answer with POST /devices/{number}/passkey, or run: npm run parley -- link <number>";
 
+const CODE_REFUSED =
+  "WhatsApp refuses to link this number by code. Scan the QR code instead: POST /generate-qr without method.";
+
 /** What numbers take. */
 interface NumbersDeps {
   store: Store;
@@ -115,6 +118,15 @@ export interface Numbers {
 
 const placeOf = ({ accountId, number }: Pick<DeviceRecord, "accountId" | "number">): string =>
   `${accountId} ${number}`;
+
+/** What goes on in a linking says more than the state that it is in. */
+function explained({ device, waiting, shown }: NumberLife): Pick<Why, "reason" | "advice"> {
+  const { state, lastClose } = device;
+  const { passkey, codeRefused } = shown();
+  if (passkey !== null) return { reason: "passkey", advice: PASSKEY_ASKED };
+  if (codeRefused !== null) return { reason: "code_refused", advice: CODE_REFUSED };
+  return { reason: reasonFor(state, lastClose, waiting), advice: adviceFor(state, lastClose) };
+}
 
 /** All numbers of this process. Their records are held in memory; this is the only writer of `devices`. */
 export function createNumbers(deps: NumbersDeps): Numbers {
@@ -272,12 +284,11 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       return {
         state,
         since,
-        reason: life.shown().passkey === null ? reasonFor(state, lastClose, life.waiting) : "passkey",
+        ...explained(life),
         until: state === "blocked" ? (lastClose?.until ?? null) : null,
         lastClose,
         nextRetryAt: life.nextRetryAt,
         waiting: life.waiting,
-        advice: life.shown().passkey === null ? adviceFor(state, lastClose) : PASSKEY_ASKED,
       };
     },
     state: (deviceId) => lives.get(deviceId)?.device.state ?? null,

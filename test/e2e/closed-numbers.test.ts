@@ -9,6 +9,7 @@ const ENDED = [
   { code: 401, state: "logged_out" },
   { code: 403, state: "blocked" },
   { code: 440, state: "replaced" },
+  { code: 516, state: "logged_out" },
 ] as const;
 
 describe("a number that WhatsApp has ended", () => {
@@ -35,6 +36,53 @@ describe("a number that WhatsApp has ended", () => {
       expect(why.body.data).toMatchObject({ state, last_close: { code } });
       expect(why.body.data.advice).not.toBe("");
     });
+});
+
+it.each([
+  { why: "ack", says: "misses the acknowledgement" },
+  { why: "xml-not-well-formed", says: "could not read" },
+] as const)("a connection that WhatsApp ends with $why is made anew, and says why it ended", async ({ why, says }) => {
+  const world = await openWorld({ again: true });
+  await world.link(SHOP);
+  await world.sim.addContact(ANA);
+  const whyOf = async () =>
+    (await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key })).body["data"];
+
+  await world.sim.faults.streamError({ number: SHOP, why });
+  await until(async () => (await whyOf()).last_close?.reason.includes(says));
+
+  expect((await whyOf()).last_close.code).toBe(500);
+  await world.online(SHOP);
+  const sent = await world.gateway.post(
+    "/send-message",
+    { sender: SHOP, number: ANA, message: "hello" },
+    { key: world.key },
+  );
+  expect(sent.body).toMatchObject({ state: "sent" });
+});
+
+it("a number that WhatsApp does not let be linked by code says so, and is linked by QR", async () => {
+  const world = await openWorld({ again: true });
+  const owner = await world.sim.addNumber(SHOP);
+  await world.sim.faults.refuseLinkingCode({ number: SHOP, times: 5 });
+  const ask = (method: string) =>
+    world.gateway.post("/generate-qr", { device: SHOP, method }, { key: world.key });
+
+  await until(async () => (await ask("code")).status === 502);
+
+  const refused = await ask("code");
+  expect(refused.body).toMatchObject({
+    status: false,
+    errors: { code: "WHATSAPP_REFUSED", whatsapp_code: 400 },
+  });
+  expect(refused.body["msg"]).toContain("QR");
+  const { body: why } = await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key });
+  expect(why["data"]).toMatchObject({ state: "linking", reason: "code_refused" });
+  expect(why["data"].advice).toContain("QR");
+  const { body: shown } = await ask("qr");
+  expect(shown["state"]).toBe("qr");
+  await owner.scan(shown["qr"]);
+  await world.online(SHOP);
 });
 
 describe("a number that WhatsApp has banned for a time", () => {

@@ -23,7 +23,7 @@ export const generateQr = endpoint({
   access: { by: "key", permission: "qr" },
   summary: "Link a number; call again until it is connected",
   message: "Processing",
-  errors: ["WRONG_NUMBER", "PLAN_LIMIT"],
+  errors: ["WRONG_NUMBER", "PLAN_LIMIT", "WHATSAPP_REFUSED"],
   input: z.object({
     device: ownNumber(),
     force: flag().default(false),

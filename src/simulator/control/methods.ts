@@ -76,6 +76,8 @@ export const FAULT_METHODS = [
   "holdAcks",
   "releaseAcks",
   "duplicateStanzas",
+  "streamError",
+  "refuseLinkingCode",
   "withholdOffline",
   "restoreOffline",
   "refuseUpgrade",

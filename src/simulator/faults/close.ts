@@ -9,7 +9,6 @@ const FAREWELLS: Record<number, () => BinaryNode> = {
   411: () => element("ib", {}, [element("downgrade_webclient")]),
   428: () => element("xmlstreamend"),
   440: () => element("stream:error", {}, [element("conflict", { type: "replaced" })]),
-  500: () => element("stream:error", {}, [element("internal-server-error")]),
   515: () => element("stream:error", { code: "515" }),
 };
 

@@ -10,6 +10,7 @@ import { errorAck } from "./error-ack.ts";
 import type { FaultNeeds } from "./fault.ts";
 import { frames } from "./frames.ts";
 import { halfOpen } from "./half-open.ts";
+import { linkingCode } from "./linking-code.ts";
 import { media } from "./media.ts";
 import { offline } from "./offline.ts";
 import { order } from "./order.ts";
@@ -18,6 +19,7 @@ import { rateOverlimit } from "./rate-overlimit.ts";
 import { reachoutTimelock } from "./reachout-timelock.ts";
 import { resends } from "./resends.ts";
 import { socket } from "./socket.ts";
+import { streamError } from "./stream-error.ts";
 import { unanswered } from "./unanswered.ts";
 import { upgrade } from "./upgrade.ts";
 
@@ -32,6 +34,7 @@ const faultKits = [
   errorAck,
   frames,
   halfOpen,
+  linkingCode,
   media,
   offline,
   order,
@@ -40,6 +43,7 @@ const faultKits = [
   reachoutTimelock,
   resends,
   socket,
+  streamError,
   unanswered,
   upgrade,
 ] as const;

@@ -1,3 +1,4 @@
+import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { Connection } from "../world/accounts.ts";
 import type { Transcript } from "../transcript.ts";
@@ -22,6 +23,12 @@ function handleAck(needs: Needs, connection: Connection, node: BinaryNode): void
   if (!id || !tag) {
     needs.violations.report("malformed_stanza", device.label, "an ack needs id and class");
     return;
+  }
+  const owed = device.queue.waiting().find(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id);
+  if (owed?.node.attrs.recipient !== undefined && owed.node.attrs.recipient !== node.attrs.recipient) {
+    needs.violations.report("ack_recipient", device.label, `the ack of ${tag} ${id} names another recipient`);
+    connection.send(element("stream:error", {}, [element("ack", { class: tag, id })]));
+    return connection.close();
   }
   const done = device.queue.acknowledge({ tag, id, from: to, participant });
   if (done && tag === "message") {

@@ -102,10 +102,15 @@ function register(
   connection.query(element("iq", attrs, [element("pair-device", {}, nodes)])).catch(() => {});
 }
 
+/** `Browser (system)`, each a usual one. Source: whatsmeow `PairPhone`. */
+const isClientName = (name = ""): boolean =>
+  /^(Chrome|Edge|Firefox|IE|Internet Explorer|Opera|Safari|Android) \((Mac OS|macOS|Windows|Linux|Ubuntu|Android)\)$/.test(name);
+
 function companionHello(needs: Parts, connection: Connection, request: BinaryNode): BinaryNode[] {
   const registration = needs.registrations.of(connection);
   const account = needs.world.find(request.attrs.jid);
-  if (!registration) throw new IqError(400, "bad-request");
+  if (!registration || !isClientName(text(child(request, "companion_platform_display"))))
+    throw new IqError(400, "bad-request");
   if (account?.kind !== "owner") throw new IqError(404, "item-not-found");
   const reference = needs.registrations.refer(registration, CODE_LIFE_MS);
   const answer = element("link_code_pairing_ref", {}, Buffer.from(reference));

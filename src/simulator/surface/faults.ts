@@ -2,7 +2,23 @@
 import type { Address, PhoneNumber } from "./addresses.ts";
 
 /** Every code of a closed connection that a client can meet. */
-export type CloseCode = 401 | 402 | 403 | 405 | 408 | 411 | 419 | 428 | 440 | 500 | 503 | 515 | (number & {});
+export type CloseCode =
+  | 401
+  | 402
+  | 403
+  | 405
+  | 406
+  | 408
+  | 409
+  | 411
+  | 419
+  | 428
+  | 440
+  | 500
+  | 503
+  | 515
+  | 516
+  | (number & {});
 
 /** Where a fault applies: a linked number, and optionally one of its companions. */
 export interface FaultTarget {
@@ -41,7 +57,7 @@ export interface SimulatorFaults {
   /** Takes the `nth` (default 1) message receipt, then cuts the connection. */
   dropAfterReceipt(target: FaultTarget & { nth?: number }): Promise<void>;
   /**
-   * Closes as the real service does: 401 device removed, 440 conflict and 515 as stream errors, 403, 405, 419, 500 and 503 as
+   * Closes as the real service does: 401 device removed, 440 conflict, 515 and 516 as stream errors, 403, 405, 419, 500 and 503 as
    * `<failure>` at the next login when offline or `atLogin` (402 as well, a ban of `expire` seconds, with its `code`), 411 as `downgrade_webclient`, 428 as `xmlstreamend`,
    * 408 as silence (nothing is answered any more).
    */
@@ -54,6 +70,13 @@ export interface SimulatorFaults {
       banCode?: number;
     },
   ): Promise<void>;
+  /**
+   * Ends connections with `<stream:error>` and what is wrong as its child: a stanza that was not acknowledged (`<ack class id/>`, the oldest
+   * one that still waits), bytes that make no sense, or anything else.
+   */
+  streamError(target: FaultTarget & { why: "ack" | "xml-not-well-formed" | "other" }): Promise<void>;
+  /** The next `times` (default 1) companions that ask for linking a number by code are refused with a code (default 400). */
+  refuseLinkingCode(target: { number: PhoneNumber; code?: number; times?: number }): Promise<void>;
   /** Delays the server's acks for messages, in milliseconds. 0 ends it. */
   delayAcks(target: FaultTarget & { ms: number }): Promise<void>;
   holdAcks(target: FaultTarget): Promise<void>;

@@ -11,6 +11,8 @@ const BANNED = 402;
 const TIMED_OUT = 408;
 const INTERNAL_ERROR = 500;
 const UNAVAILABLE = 503;
+const REPLACED = 440;
+const CONFLICT = 409;
 
 /** The raw WebSocket below Baileys' own client. */
 interface RawSocket {
@@ -31,10 +33,24 @@ export function closedBy(error: unknown): Closed {
   if ((data as BinaryNode | undefined)?.attrs?.type === "device_removed")
     return { code: LOGGED_OUT, reason: "The phone removed this companion." };
   const { attrs, tag } = (data ?? {}) as Partial<BinaryNode>;
-  if (tag === "ack")
-    return { code: INTERNAL_ERROR, reason: "WhatsApp missed the acknowledgement of a stanza." };
+  if (tag === "ack") return unacknowledged(attrs ?? {});
+  if (tag === "xml-not-well-formed")
+    return {
+      code: INTERNAL_ERROR,
+      reason: "WhatsApp could not read what it was sent.",
+      complaint: "malformed",
+    };
+  // As a failure at login the same code means something else.
+  if (tag === "stream:error" && output?.statusCode === CONFLICT) return { code: REPLACED, reason: message };
   if (output?.statusCode === BANNED) return banFrom((attrs ?? data ?? {}) as BinaryNode["attrs"]);
   return { code: output?.statusCode ?? 0, reason: message };
+}
+
+/** `<stream:error><ack class id/></stream:error>`. Sources: whatsapp-rust `handle_stream_error`, zapo `parseStreamControlNode`. */
+function unacknowledged({ class: tag = "stanza", id }: BinaryNode["attrs"]): Closed {
+  const which = id === undefined ? `a ${tag}` : `${tag} ${id}`;
+  const reason = `WhatsApp misses the acknowledgement of ${which}.`;
+  return { code: INTERNAL_ERROR, reason, complaint: "unacknowledged" };
 }
 
 /** `<failure reason="402" code expire>`: `expire` in seconds. Source: whatsmeow `handleConnectFailure`. */

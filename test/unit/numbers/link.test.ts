@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { adviceFor, afterClose, reasonFor, type LinkState } from "../../../src/numbers/link.ts";
 import { createLinkSession } from "../../../src/numbers/link-session.ts";
+import { LinkingCodeRefused } from "../../../src/whatsapp/port.ts";
 import { isSameNumber } from "../../../src/numbers/same-number.ts";
 
 const linked = { linked: true, attempt: 0, random: 0.5 };
@@ -15,7 +16,10 @@ describe("after a close", () => {
     [515, "connecting", 0, false],
     [401, "logged_out", null, true],
     [403, "blocked", null, false],
+    [406, "blocked", null, false],
     [419, "blocked", null, false],
+    [516, "logged_out", null, true],
+    [409, "action_required", 600_000, false],
     [405, "action_required", 600_000, false],
     [408, "connecting", 500, false],
     [411, "action_required", null, false],
@@ -79,13 +83,36 @@ describe("after a close", () => {
     ["action_required", 411, "phone"],
     ["replaced", 440, "replaced"],
     ["logged_out", 401, "removed"],
+    ["logged_out", 516, "removed"],
+    ["action_required", 409, "version"],
     ["connected", 428, null],
   ])("%s after %i has a word for it", (state, code, word) => {
     expect(reasonFor(state, { ...close(code), at: 0 }, null)).toBe(word);
   });
 });
 
+describe("after a close that WhatsApp gave no code for", () => {
+  it.each(["unacknowledged", "malformed"] as const)("a complaint (%s) is the reason, with a cure", (complaint) => {
+    const lastClose = { ...close(500), at: 0, complaint };
+    expect(reasonFor("connecting", lastClose, null)).toBe(complaint);
+    expect(adviceFor("connecting", lastClose)).toMatch(/by itself.*update Parley/);
+    // While what waited comes in, that is what there is to say.
+    expect(reasonFor("connecting", lastClose, 3)).toBe("catching_up");
+    expect(reasonFor("connected", lastClose, null)).toBeNull();
+  });
+});
+
 describe("what is shown for linking", () => {
+  it("a code that WhatsApp has refused is not asked for again before the next connection", async () => {
+    const session = createLinkSession();
+    session.showQr("qr1", 60_000, 1_000);
+    const refuse = () => Promise.reject(new LinkingCodeRefused(400));
+    await expect(session.requestCode(refuse, () => 1_000)).rejects.toThrow("400");
+    expect(session).toMatchObject({ code: null, codeRefused: 400 });
+    session.hide();
+    expect(session.codeRefused).toBeNull();
+  });
+
   it("a code is made once for all who ask, and ends with the QR codes", async () => {
     const session = createLinkSession();
     session.showQr("qr1", 60_000, 1_000);
