@@ -15,6 +15,7 @@ const DEFAULTS: ServiceBehaviour = {
   channelUpdates: true,
   lidChats: true,
   privacyTokens: true,
+  deviceHashes: true,
 };
 
 /** The names of everything that can be switched. */

@@ -17,8 +17,8 @@ vi.mock("../../src/whatsapp/connection/sessions.ts", async (original) => {
   const module = await original<typeof import("../../src/whatsapp/connection/sessions.ts")>();
   return {
     ...module,
-    createSessions(...[socket, time]: Parameters<typeof module.createSessions>) {
-      const sessions = module.createSessions(socket, time);
+    createSessions(...[socket, time, memory]: Parameters<typeof module.createSessions>) {
+      const sessions = module.createSessions(socket, time, memory);
       const replace = (targets: Target[]): Promise<unknown> =>
         socket.assertSessions(
           targets.map(({ session }) => session),

@@ -1,4 +1,5 @@
 import type { AccountMethods, CompanionInfo } from "../surface/accounts.ts";
+import type { DeviceLists } from "../server/device-lists.ts";
 import type { LidChanges } from "../server/lid-changes.ts";
 import type { Passkeys } from "../server/passkeys.ts";
 import type { PrivacyTokens } from "../server/privacy-tokens.ts";
@@ -15,6 +16,7 @@ interface Needs {
   world: World;
   passkeys: Pick<Passkeys, "require">;
   lidChanges: LidChanges;
+  deviceLists: Pick<DeviceLists, "announce" | "tellIdentity" | "remove">;
   privacyTokens: Pick<PrivacyTokens, "give">;
   time: Time;
   population: Population;
@@ -70,6 +72,27 @@ export function createAccountMethods(needs: Needs): AccountMethods {
       population.contact(number).moveLid(lid);
       return userJid(account, "lid");
     },
+    async addDevice(number, { told = true } = {}) {
+      const account = world.account(number);
+      const id = await population.contact(number).addDevice(account.nextDevice);
+      if (told) needs.deviceLists.announce(account.devices.get(id)!, "add");
+      return id;
+    },
+    async changePhone(number, { told = true } = {}) {
+      const account = world.account(number);
+      const person = population.contact(number);
+      person.startAnew();
+      for (const device of account.devices.values()) {
+        if (device.id === 0) device.forgetKeys();
+        else needs.deviceLists.remove(device);
+      }
+      await person.wake();
+      if (told) needs.deviceLists.tellIdentity(account);
+    },
+    async sleep(number) {
+      population.contact(number).sleep();
+    },
+    wake: (number) => population.contact(number).wake(),
     async giveToken(contact, number, { secondsAgo = 0 } = {}) {
       const t = Math.floor(needs.time.now() / 1000) - secondsAgo;
       needs.privacyTokens.give(world.account(contact), world.account(number), t);

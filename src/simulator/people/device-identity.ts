@@ -5,6 +5,7 @@ import { hmac } from "../signal/kdf.ts";
 
 const ACCOUNT_SIGNATURE = Uint8Array.of(6, 0);
 const DEVICE_SIGNATURE = Uint8Array.of(6, 1);
+const LIST_SIGNATURE = Uint8Array.of(6, 2);
 
 /** What a phone says of one of its companions. */
 interface DeviceDetails {
@@ -28,6 +29,20 @@ export function signByAccount(
     accountSignatureKey: account.public,
     accountSignature: sign(account, Buffer.concat([ACCOUNT_SIGNATURE, bytes, companion])),
   };
+}
+
+/** The phone's list of its companions, by their key indexes. */
+export function signKeyIndexes(
+  account: KeyPair,
+  list: { rawId: number; timestamp: number; currentIndex: number; validIndexes: number[] },
+): Uint8Array {
+  const details = proto.ADVKeyIndexList.encode(list).finish();
+  const accountSignature = sign(account, Buffer.concat([LIST_SIGNATURE, details]));
+  return proto.ADVSignedKeyIndexList.encode({
+    details,
+    accountSignature,
+    accountSignatureKey: account.public,
+  }).finish();
 }
 
 /** The companion's half; gives the identity that it shows to everybody it writes to first. */

@@ -14,7 +14,10 @@ export class Devices {
   readonly #world: PhoneWorld;
   readonly #options: PersonOptions;
   readonly #duties: PhoneDuties;
-  #phones: Phone[] = [];
+  /** By device number. */
+  #phones: (Phone | undefined)[] = [];
+  /** How often it was begun anew with a new phone. */
+  #lives = 0;
   #waking: Promise<void> | undefined;
 
   /** @param duties  extra duties of device 0 */
@@ -40,12 +43,12 @@ export class Devices {
 
   sleep(): void {
     this.#waking = undefined;
-    for (const phone of this.#phones) phone.sleep();
+    for (const phone of this.#phones) phone?.sleep();
   }
 
   /** Resolves when all that was received or asked for so far has been handled. */
   async settle(): Promise<void> {
-    for (const phone of this.#phones) await phone.settle();
+    for (const phone of this.#phones) await phone?.settle();
   }
 
   /** One device. @throws when there is none of that number, or the person never woke */
@@ -55,10 +58,27 @@ export class Devices {
     return phone;
   }
 
+  /** One more, with the number that the service gives it. */
+  async add(device: number): Promise<number> {
+    await this.wake();
+    const phone = this.#newPhone(device);
+    this.#phones[device] = phone;
+    await phone.wake();
+    return device;
+  }
+
+  /** A new phone, without the others. */
+  startAnew(): void {
+    this.sleep();
+    this.#phones = [];
+    this.#lives += 1;
+  }
+
   /** They go by another LID from now on. */
   moveLid(lid: string): void {
-    for (const { state } of this.#phones) {
-      const { address, book } = state;
+    for (const phone of this.#phones) {
+      if (!phone) continue;
+      const { address, book } = phone.state;
       address.lid = lid;
       book.learn(`${address.user}@${NUMBERS}`, `${lid}@${LIDS}`);
     }
@@ -71,25 +91,30 @@ export class Devices {
 
   /** The device that has sent a message and can send it again. @throws when there is none */
   writerOf(id: string): Phone {
-    const writer = this.#phones.find((phone) => phone.outbox.remembers(id));
+    const writer = this.#phones.find((phone) => phone?.outbox.remembers(id));
     if (!writer) throw new Error(`no device of ${this.#options.number} has sent a message ${id} lately`);
     return writer;
   }
 
   async #wakeAll(): Promise<void> {
     if (this.#phones.length === 0) {
-      const { number: user, lid, devices = 1 } = this.#options;
+      const { devices = 1 } = this.#options;
       // One after another: the phone's identity vouches for those of the others.
-      for (let device = 0; device < devices; device++) {
-        this.#phones.push(new Phone(this.#world, { user, lid, device }, this.#phoneOptions(device)));
-      }
+      for (let device = 0; device < (this.#lives > 0 ? 1 : devices); device++)
+        this.#phones.push(this.#newPhone(device));
     }
-    for (const phone of this.#phones) await phone.wake();
+    for (const phone of this.#phones) await phone?.wake();
+  }
+
+  #newPhone(device: number): Phone {
+    const { number: user, lid } = this.#options;
+    return new Phone(this.#world, { user, lid, device }, this.#phoneOptions(device));
   }
 
   #phoneOptions(device: number): PhoneOptions {
     const { name, number, readsMessages = false } = this.#options;
-    const base = { random: this.random.fork(`device ${device}`), name: name ?? number, readsMessages };
+    const life = this.#lives > 0 ? ` of life ${this.#lives}` : "";
+    const base = { random: this.random.fork(`device ${device}${life}`), name: name ?? number, readsMessages };
     if (device === 0) return { ...base, ...this.#duties };
     return { ...base, deviceIdentity: (signal) => this.#vouchFor(device, signal) };
   }

@@ -1,6 +1,6 @@
 import type { Random } from "../random.ts";
 import { type BinaryNode, bytes, child, element, text } from "../wire/nodes.ts";
-import { sealForCompanion, signByAccount } from "./device-identity.ts";
+import { sealForCompanion, signByAccount, signKeyIndexes } from "./device-identity.ts";
 import { iq } from "./directory.ts";
 import { NUMBERS, deviceJid, readUserJid } from "./jids.ts";
 import type { PhoneWorld } from "./link.ts";
@@ -134,11 +134,18 @@ async function requestLink(
     .fork(`linking ${keyIndex}`)
     .integer(2 ** 31);
   const timestamp = Math.floor(parts.world.time.now() / 1000);
+  // Indexes of companions that are gone stay good: none is given twice.
+  const validIndexes = Array.from({ length: keyIndex }, (_, index) => index + 1);
   const signed = signByAccount(signal.identity, identity, { rawId, timestamp, keyIndex });
   const request = element("pair-device", attrs, [
     element("ref", {}, Buffer.from(ref)),
     element("pub-key", {}, noiseKey),
     element("device-identity", {}, sealForCompanion(signed, advSecret)),
+    element(
+      "key-index-list",
+      { ts: String(timestamp) },
+      signKeyIndexes(signal.identity, { rawId, timestamp, currentIndex: keyIndex, validIndexes }),
+    ),
   ]);
   const answer = await query(iq("md", [request], "set"));
   checkAnswer(answer, "linking", parts.number);

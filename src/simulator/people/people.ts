@@ -101,6 +101,10 @@ export interface SimulatedPerson {
   resend(id: string, one?: { to: string; count: number }): Promise<void>;
   /** Resolves when all that was received or asked for so far has been handled by every device. */
   settle(): Promise<void>;
+  /** Links one more device, of the given number, and brings it online. */
+  addDevice(device: number): Promise<number>;
+  /** The person has a new phone and nothing else; it is offline. */
+  startAnew(): void;
   /** The person has another LID from now on. */
   moveLid(lid: string): void;
   /** Takes every device offline. `wake()` brings them back with the same keys and sessions. */

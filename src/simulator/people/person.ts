@@ -38,6 +38,8 @@ export function createPerson(
     get lid() {
       return options.lid;
     },
+    addDevice: (device) => devices.add(device),
+    startAnew: () => devices.startAnew(),
     moveLid(lid) {
       options.lid = lid;
       devices.moveLid(lid);

@@ -16,6 +16,8 @@ interface Needs extends Stamps, Deliveries {
 export interface DeviceLists {
   /** Announces a device that was added or removed to the account's other devices and to everyone who has asked for its devices. */
   announce(device: Device, change: "add" | "remove"): void;
+  /** Somebody's phone has new keys: `notification type=encrypt > identity` for everyone who has asked for the devices. */
+  tellIdentity(account: Account): void;
   /** Removes a companion from its account: it is sent stream error 401 `device_removed`, disconnected and forgotten. */
   remove(device: Device): void;
 }
@@ -24,8 +26,19 @@ export interface DeviceLists {
 export function createDeviceLists(needs: Needs): DeviceLists {
   return {
     announce: (device, change) => announceDevices(needs, device, change),
+    tellIdentity: (account) => tellIdentity(needs, account),
     remove: (device) => removeDevice(needs, device),
   };
+}
+
+function tellIdentity(needs: Needs, account: Account): void {
+  const attrs = { from: userJid(account, "pn"), lid: userJid(account, "lid"), type: "encrypt" };
+  for (const number of account.watchers)
+    for (const receiver of listedDevices(needs.world.account(number))) {
+      const head = { ...attrs, id: needs.nextId(), t: needs.now() };
+      if (receiver.account.kind === "owner" || receiver.seen)
+        needs.deliver(receiver, element("notification", head, [element("identity")]));
+    }
 }
 
 function announceDevices(needs: Needs, device: Device, change: "add" | "remove"): void {
@@ -47,7 +60,7 @@ function announceDevices(needs: Needs, device: Device, change: "add" | "remove")
   }
 }
 
-/** What everybody else is sent: which device was added or removed. */
+/** What everybody else is sent: which device was added or removed, and hashes of the whole list by both addresses. */
 function devicesChanged(needs: Needs, device: Device, change: "add" | "remove"): BinaryNode {
   const entry = element("device", {
     jid: device.pn,
@@ -56,10 +69,20 @@ function devicesChanged(needs: Needs, device: Device, change: "add" | "remove"):
   });
   const { account } = device;
   const attrs = { from: userJid(account, "pn"), lid: userJid(account, "lid"), type: "devices" };
+  const hash = (addressing: "pn" | "lid"): string =>
+    participantHash(listedDevices(account), addressing, { wholePhash: true });
+  const hashes = needs.behaviour.deviceHashes
+    ? { device_hash: hash("pn"), device_lid_hash: hash("lid") }
+    : {};
+  const keyIndexes = needs.behaviour.deviceHashes ? [keyIndexList(account, needs.now())] : [];
   return element("notification", { ...attrs, id: needs.nextId(), t: needs.now() }, [
-    element(change, {}, [entry]),
+    element(change, hashes, [entry, ...keyIndexes]),
   ]);
 }
+
+/** Which companions an account has, as its phone has signed it when it linked the last; empty while it has linked none. */
+export const keyIndexList = ({ keyIndexes }: Account, ts: string): BinaryNode =>
+  element("key-index-list", { ts }, keyIndexes);
 
 /** What the account's own companions are sent: the whole list and its hash. */
 function accountSync(needs: Needs, account: Account): BinaryNode {

@@ -163,6 +163,7 @@ async function pairDevice(needs: Parts, phone: Device, request: BinaryNode): Pro
   device.signedIdentity = signed.identity;
   device.keyIndex = signed.keyIndex;
   phone.account.devices.set(device.id, device);
+  phone.account.keyIndexes = bytes(child(request, "key-index-list")) ?? phone.account.keyIndexes;
   connection.send(element("stream:error", { code: "515" }));
   connection.close();
   return [element("device", { jid: device.pn, lid: device.lid })];

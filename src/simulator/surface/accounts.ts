@@ -129,6 +129,16 @@ export interface AccountMethods extends PasskeyMethods {
   logoutCompanion(number: PhoneNumber, device: number): Promise<void>;
   /** A contact has another LID from now on, made from the seed or given in digits. Resolves with its address. */
   changeLid(contact: PhoneNumber, options?: { lid?: string; told?: LidChangeNews }): Promise<string>;
+  /** A contact links another device. Resolves with its number. `told: false`: nobody hears of it by itself. */
+  addDevice(contact: PhoneNumber, options?: { told?: boolean }): Promise<number>;
+  /**
+   * A contact goes on with a new phone: other keys, no companions, nothing of what was there. What waits for the old one comes to it. `told`
+   * (default true): everybody who has asked for its devices hears of it (`notification type=encrypt > identity`).
+   */
+  changePhone(contact: PhoneNumber, options?: { told?: boolean }): Promise<void>;
+  /** A contact's devices go offline; what is sent to them waits until `wake`. */
+  sleep(contact: PhoneNumber): Promise<void>;
+  wake(contact: PhoneNumber): Promise<void>;
   /** A contact gives a number its privacy token, dated so many seconds ago. Phones do so by themselves when they write. */
   giveToken(contact: PhoneNumber, number: PhoneNumber, options?: { secondsAgo?: number }): Promise<void>;
   companions(number: PhoneNumber): Promise<CompanionInfo[]>;

@@ -93,4 +93,11 @@ export interface ServiceBehaviour {
    * Source: whatsmeow `tctoken.go`, `handlePrivacyTokenNotification`; whatsapp-rust `send/tctoken_lifecycle.rs`.
    */
   privacyTokens: boolean;
+  /**
+   * `devices` notifications carry hashes of the whole list by both addresses (`device_hash`, `device_lid_hash`) and the phone's signed list of
+   * companions (`key-index-list`, in answers to `usync` as well). Off: neither.
+   *
+   * Source: whatsmeow `handleDeviceNotification`; whatsapp-rust `wacore/src/stanza/devices.rs`.
+   */
+  deviceHashes: boolean;
 }

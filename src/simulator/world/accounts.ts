@@ -25,6 +25,8 @@ export interface Account {
   readonly otherForms: readonly string[];
   name: string;
   readonly devices: Map<number, Device>;
+  /** `ADVSignedKeyIndexList` of its companions, from its phone. */
+  keyIndexes?: Buffer;
   /** Device numbers are never given twice. */
   nextDevice: number;
   /** Numbers of the accounts that were told this account's devices; they hear of changes. */
@@ -101,6 +103,15 @@ export class Device {
   constructor(account: Account, id: number) {
     this.account = account;
     this.id = id;
+  }
+
+  /** Its owner has set it up anew: nothing is known of its keys. */
+  forgetKeys(): void {
+    this.identity = this.signedPreKey = this.signedIdentity = undefined;
+    this.preKeys.clear();
+    this.spentPreKeys.clear();
+    this.senderKeys.clear();
+    this.lowKeysTold = false;
   }
 
   get pn(): string {

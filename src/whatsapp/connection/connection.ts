@@ -37,6 +37,7 @@ import type {
   WhatsAppEvents,
   Witness,
 } from "../port.ts";
+import { noteNewIdentity } from "./new-identities.ts";
 import { forgetDevices } from "./participants.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
@@ -143,7 +144,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     composer: parts.composer,
     memory: deps.memory,
     directory: parts.directory,
-    sessions: createSessions(socket, time),
+    sessions: createSessions(socket, time, deps.memory),
     groups: parts.groups,
     tokens: createPrivacyTokens(socket, time),
     lock: life.lock,
@@ -289,6 +290,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
       const { pn, lid } = receiving.own();
       forgetDevices(memory, jids.length > 0 ? jids : [pn, lid]);
     },
+    onNewIdentity: (jids) => noteNewIdentity({ auth, memory, own: receiving.own }, jids),
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   listenForLids(socket, parts.lidChanges);

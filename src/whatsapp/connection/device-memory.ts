@@ -23,6 +23,8 @@ export interface DeviceMemory {
   acceptedForms: LRUCache<string, Form>;
   /** After how long messages disappear, by chat. */
   timers: KnownTimers;
+  /** Users whose phone has new keys: their devices are asked for keys before the next message, whatever session there is. */
+  newIdentities: LRUCache<string, true>;
   /** Addresses whose LID was asked for lately because WhatsApp said that it is not current. */
   refreshedLids: LRUCache<string, true>;
 }
@@ -40,6 +42,7 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     acceptedForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     timers: new LRUCache({ max: 5_000 }),
+    newIdentities: new LRUCache({ max: 5_000, ttl: DAY_MS }),
     refreshedLids: new LRUCache({ max: 5_000, ttl: MINUTE_MS }),
   };
 }

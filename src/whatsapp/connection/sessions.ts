@@ -4,6 +4,8 @@ import type { Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import { askOnce } from "./ask-once.ts";
+import { userOf } from "../jids.ts";
+import type { DeviceMemory } from "./device-memory.ts";
 import type { Target } from "./targets.ts";
 import { Unanswered } from "./unanswered.ts";
 
@@ -22,7 +24,7 @@ interface StoredSession {
 /** Opens sessions on one connection. */
 export interface Sessions {
   /**
-   * Opens sessions with devices that there is none with. Baileys does so while it sends, inside the transaction that all
+   * Opens sessions with devices that there is none with, or whose phone has new keys. Baileys does so while it sends, inside the transaction that all
    * sends of the number share: one contact whose keys do not come would hold up everybody else's messages.
    *
    * @throws {Unanswered} when WhatsApp does not answer the question for keys
@@ -31,13 +33,19 @@ export interface Sessions {
 }
 
 /** Sessions of one connection. A device that is being asked about already is not asked about twice. */
-export function createSessions(socket: WASocket, time: Pick<Time, "deadline">): Sessions {
+export function createSessions(
+  socket: WASocket,
+  time: Pick<Time, "deadline">,
+  { newIdentities }: Pick<DeviceMemory, "newIdentities">,
+): Sessions {
   const ask = askOnce(time, "the question for keys", (addresses) => askForKeys(socket, addresses));
   return {
     async open(targets) {
-      const wanted = await withoutSession(socket, targets);
+      const wanted = await withoutSession(socket, targets, ({ session }) => newIdentities.has(userOf(session)));
       if (wanted.length === 0) return NONE;
       const answers = await ask(wanted.map(({ session }) => session));
+      for (const { session } of wanted)
+        if (answers.get(session) === "open") newIdentities.delete(userOf(session));
       const notOpened = new Map<string, "no_keys" | "failed">();
       for (const { jid, session } of wanted) {
         const outcome = answers.get(session) ?? "failed";
@@ -70,13 +78,14 @@ async function askForKeys(
 async function withoutSession(
   { signalRepository, authState }: WASocket,
   targets: Target[],
+  wantsAnother: (target: Target) => boolean,
 ): Promise<Target[]> {
   const addresses = targets.map(({ session }) => signalRepository.jidToSignalProtocolAddress(session));
   const records = (await authState.keys.get("session", addresses)) as unknown as Record<
     string,
     StoredSession | undefined
   >;
-  return targets.filter((_, index) => !isOpen(records[addresses[index]!]));
+  return targets.filter((target, index) => wantsAnother(target) || !isOpen(records[addresses[index]!]));
 }
 
 function isOpen(record: StoredSession | undefined): boolean {

@@ -4,7 +4,7 @@ import type { OwnIds } from "../addresses.ts";
 import { tellsOwnLeaving } from "./group-nodes.ts";
 import type { WhatsAppEvents } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
-import { childrenOf } from "../nodes.ts";
+import { childOf, childrenOf } from "../nodes.ts";
 import { readReceipts } from "./receipts.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
 import type { Groups } from "./socket-groups.ts";
@@ -25,6 +25,8 @@ interface WireDeps {
   now(): number;
   /** Somebody's devices have changed; both addresses, as far as they are named. Without any: this number's own. */
   onDevicesChanged(jids: (string | undefined)[]): void;
+  /** Somebody's phone has new keys; both addresses, as far as they are named. */
+  onNewIdentity(jids: (string | undefined)[]): Promise<void>;
   /** Somebody could not read a message of this number. */
   onRetryRequest(waId: string, jid: string): void;
 }
@@ -69,6 +71,7 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   on("CB:notification,type:encrypt", (node) => {
     const [child] = Array.isArray(node.content) ? node.content : [];
     // Baileys' own upload finds this one under way and waits for it. A failure is tried again at the next notification.
+    if (childOf(node, "identity")) void deps.onNewIdentity([node.attrs.from, node.attrs.lid]).catch(() => undefined);
     if (child?.tag === "count") void socket.uploadPreKeys(PRE_KEYS_AT_A_TIME).catch(() => undefined);
   });
 }

@@ -5,6 +5,7 @@ import { MalformedIq } from "../iq-error.ts";
 import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
 import type { Stamps } from "../ports.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
+import { keyIndexList } from "../device-lists.ts";
 import { listedDevices } from "../../world/accounts.ts";
 import type { Account } from "../../world/accounts.ts";
 
@@ -30,7 +31,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
     );
     return element("devices", {}, [
       element("device-list", {}, list),
-      element("key-index-list", { ts: needs.now() }),
+      keyIndexList(account, needs.now()),
     ]);
   },
   /** The user's other address. Someone who asks by LID already has it, and learns no number. */
