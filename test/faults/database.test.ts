@@ -155,7 +155,8 @@ describe("damage that shows while it runs", () => {
         status: false,
         checks: { database: false },
       });
-      await until(async () => (await sim.pending(SHOP)) === 1);
+      // The message, and the token that its writer has given.
+      await until(async () => (await sim.pending(SHOP)) === 2);
       expect(gateway.output().match(/is damaged: nothing is received/g)).toHaveLength(1);
     },
   );
