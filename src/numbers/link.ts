@@ -119,7 +119,8 @@ const COMPLAINTS: Record<Complaint | "none", string> = {
   none: "The connection was lost",
   unacknowledged:
     "WhatsApp ended the connection because it missed an acknowledgement; what it was for comes again. The connection was lost",
-  malformed: "WhatsApp ended the connection because it could not read what it was sent. The connection was lost",
+  malformed:
+    "WhatsApp ended the connection because it could not read what it was sent. The connection was lost",
 };
 const REPEATED = " If it happens again and again, update Parley and report what last_close says.";
 

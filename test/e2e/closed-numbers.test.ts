@@ -41,25 +41,28 @@ describe("a number that WhatsApp has ended", () => {
 it.each([
   { why: "ack", says: "misses the acknowledgement" },
   { why: "xml-not-well-formed", says: "could not read" },
-] as const)("a connection that WhatsApp ends with $why is made anew, and says why it ended", async ({ why, says }) => {
-  const world = await openWorld({ again: true });
-  await world.link(SHOP);
-  await world.sim.addContact(ANA);
-  const whyOf = async () =>
-    (await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key })).body["data"];
+] as const)(
+  "a connection that WhatsApp ends with $why is made anew, and says why it ended",
+  async ({ why, says }) => {
+    const world = await openWorld({ again: true });
+    await world.link(SHOP);
+    await world.sim.addContact(ANA);
+    const whyOf = async () =>
+      (await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key })).body["data"];
 
-  await world.sim.faults.streamError({ number: SHOP, why });
-  await until(async () => (await whyOf()).last_close?.reason.includes(says));
+    await world.sim.faults.streamError({ number: SHOP, why });
+    await until(async () => (await whyOf()).last_close?.reason.includes(says));
 
-  expect((await whyOf()).last_close.code).toBe(500);
-  await world.online(SHOP);
-  const sent = await world.gateway.post(
-    "/send-message",
-    { sender: SHOP, number: ANA, message: "hello" },
-    { key: world.key },
-  );
-  expect(sent.body).toMatchObject({ state: "sent" });
-});
+    expect((await whyOf()).last_close.code).toBe(500);
+    await world.online(SHOP);
+    const sent = await world.gateway.post(
+      "/send-message",
+      { sender: SHOP, number: ANA, message: "hello" },
+      { key: world.key },
+    );
+    expect(sent.body).toMatchObject({ state: "sent" });
+  },
+);
 
 it("a number that WhatsApp does not let be linked by code says so, and is linked by QR", async () => {
   const world = await openWorld({ again: true });

@@ -93,5 +93,10 @@ it("a contact is one chat under its number, whatever addresses it had", async ()
   const chats = (await list("/chats")).filter(({ chat }) => [number, before].includes(chat));
   expect(chats).toMatchObject([{ chat: number, last: { direction: "out", message: "Hello." } }]);
   const messages = (await list("/messages")).filter(({ chat }) => chat === number);
-  expect(messages.map(({ message }) => message).toReversed()).toEqual(["before", "Hello.", "after", "Hello."]);
+  expect(messages.map(({ message }) => message).toReversed()).toEqual([
+    "before",
+    "Hello.",
+    "after",
+    "Hello.",
+  ]);
 });

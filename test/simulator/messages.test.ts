@@ -6,29 +6,32 @@ const NUMBER = "31600000001";
 const CONTACT = "31611111111";
 const CONTACT_JID = `${CONTACT}@s.whatsapp.net`;
 
-it.each([true, false])("brings a contact's text to a companion, which acknowledges it (by LID: %s)", async (lidChats) => {
-  const sim = await simulate({ behaviour: { lidChats } });
-  const number = await sim.addNumber(NUMBER);
-  const contact = await sim.addContact(CONTACT, { name: "Ann" });
-  const client = await link(sim, NUMBER);
-  const { id } = await contact.sendText(NUMBER, "hello");
-  const { message, type } = await client.untilText("hello");
-  expect(type).toBe("notify");
-  const [jid, alt] = lidChats ? [contact.lid, CONTACT_JID] : [CONTACT_JID, contact.lid];
-  expect(message.key).toMatchObject({ id, remoteJid: jid, fromMe: false });
-  expect(message.key.remoteJidAlt).toBe(alt);
-  expect(message.pushName).toBe("Ann");
-  await until("receipt", async () => (await sim.pending(NUMBER)) === 0);
-  const [entry] = await sim.transcript({ id, direction: "to_companion" });
-  expect(entry).toMatchObject({
-    from: CONTACT,
-    to: NUMBER,
-    text: "hello",
-    encType: "pkmsg",
-    decrypted: true,
-  });
-  expect(number.number).toBe(NUMBER);
-});
+it.each([true, false])(
+  "brings a contact's text to a companion, which acknowledges it (by LID: %s)",
+  async (lidChats) => {
+    const sim = await simulate({ behaviour: { lidChats } });
+    const number = await sim.addNumber(NUMBER);
+    const contact = await sim.addContact(CONTACT, { name: "Ann" });
+    const client = await link(sim, NUMBER);
+    const { id } = await contact.sendText(NUMBER, "hello");
+    const { message, type } = await client.untilText("hello");
+    expect(type).toBe("notify");
+    const [jid, alt] = lidChats ? [contact.lid, CONTACT_JID] : [CONTACT_JID, contact.lid];
+    expect(message.key).toMatchObject({ id, remoteJid: jid, fromMe: false });
+    expect(message.key.remoteJidAlt).toBe(alt);
+    expect(message.pushName).toBe("Ann");
+    await until("receipt", async () => (await sim.pending(NUMBER)) === 0);
+    const [entry] = await sim.transcript({ id, direction: "to_companion" });
+    expect(entry).toMatchObject({
+      from: CONTACT,
+      to: NUMBER,
+      text: "hello",
+      encType: "pkmsg",
+      decrypted: true,
+    });
+    expect(number.number).toBe(NUMBER);
+  },
+);
 
 it("brings a companion's text to a contact and acknowledges it", async () => {
   const sim = await simulate();
@@ -91,18 +94,21 @@ it("shows a LID-addressed contact together with its number", async () => {
   expect(await client.socket.signalRepository.lidMapping.getPNForLID(contact.lid)).toContain(CONTACT);
 });
 
-it.each([true, false])("copies what the owner types on the phone to the companions (by LID: %s)", async (lidChats) => {
-  const sim = await simulate({ behaviour: { lidChats } });
-  const number = await sim.addNumber(NUMBER);
-  const contact = await sim.addContact(CONTACT);
-  const client = await link(sim, NUMBER);
-  const { id } = await number.typeAsOwner(CONTACT, "from the phone");
-  const { message } = await client.untilText("from the phone");
-  const jid = lidChats ? contact.lid : CONTACT_JID;
-  expect(message.key).toMatchObject({ id, remoteJid: jid, fromMe: true });
-  await contact.waitForMessage({ id });
-  await until("receipt", async () => (await sim.pending(NUMBER)) === 0);
-});
+it.each([true, false])(
+  "copies what the owner types on the phone to the companions (by LID: %s)",
+  async (lidChats) => {
+    const sim = await simulate({ behaviour: { lidChats } });
+    const number = await sim.addNumber(NUMBER);
+    const contact = await sim.addContact(CONTACT);
+    const client = await link(sim, NUMBER);
+    const { id } = await number.typeAsOwner(CONTACT, "from the phone");
+    const { message } = await client.untilText("from the phone");
+    const jid = lidChats ? contact.lid : CONTACT_JID;
+    expect(message.key).toMatchObject({ id, remoteJid: jid, fromMe: true });
+    await contact.waitForMessage({ id });
+    await until("receipt", async () => (await sim.pending(NUMBER)) === 0);
+  },
+);
 
 it("copies a companion's message to the owner's phone and to other companions", async () => {
   const sim = await simulate();

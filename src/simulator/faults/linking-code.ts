@@ -3,7 +3,10 @@ import { Armed } from "./fault.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** Companions that ask for linking by code are refused. */
-export function linkingCode({ hooks, world }: Pick<FaultNeeds, "hooks" | "world">): FaultKit<"refuseLinkingCode"> {
+export function linkingCode({
+  hooks,
+  world,
+}: Pick<FaultNeeds, "hooks" | "world">): FaultKit<"refuseLinkingCode"> {
   const armed = new Armed();
   return {
     methods: {

@@ -149,10 +149,7 @@ export class Outbox {
     );
   }
 
-  #contentOf(
-    message: proto.IMessage,
-    { participants, common, extra = [] }: Written,
-  ): BinaryNode[] {
+  #contentOf(message: proto.IMessage, { participants, common, extra = [] }: Written): BinaryNode[] {
     const { deviceIdentity } = this.#state;
     const { nodes = [] } = envelopeOf(message);
     const copies = participants.map(({ to, enc }) => element("to", { jid: to }, [enc]));

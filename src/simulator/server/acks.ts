@@ -24,7 +24,9 @@ function handleAck(needs: Needs, connection: Connection, node: BinaryNode): void
     needs.violations.report("malformed_stanza", device.label, "an ack needs id and class");
     return;
   }
-  const owed = device.queue.waiting().find(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id);
+  const owed = device.queue
+    .waiting()
+    .find(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id);
   if (owed?.node.attrs.recipient !== undefined && owed.node.attrs.recipient !== node.attrs.recipient) {
     needs.violations.report("ack_recipient", device.label, `the ack of ${tag} ${id} names another recipient`);
     connection.send(element("stream:error", {}, [element("ack", { class: tag, id })]));

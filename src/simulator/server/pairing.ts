@@ -104,7 +104,9 @@ function register(
 
 /** `Browser (system)`, each a usual one. Source: whatsmeow `PairPhone`. */
 const isClientName = (name = ""): boolean =>
-  /^(Chrome|Edge|Firefox|IE|Internet Explorer|Opera|Safari|Android) \((Mac OS|macOS|Windows|Linux|Ubuntu|Android)\)$/.test(name);
+  /^(Chrome|Edge|Firefox|IE|Internet Explorer|Opera|Safari|Android) \((Mac OS|macOS|Windows|Linux|Ubuntu|Android)\)$/.test(
+    name,
+  );
 
 function companionHello(needs: Parts, connection: Connection, request: BinaryNode): BinaryNode[] {
   const registration = needs.registrations.of(connection);

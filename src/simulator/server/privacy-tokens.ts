@@ -41,7 +41,9 @@ export function createPrivacyTokens(needs: Needs): PrivacyTokens {
     allows(sender, partner, message) {
       if (!partner.demandsToken) return true;
       const { token, t } = given.get(`${partner.number} ${sender.number}`) ?? {};
-      return token !== undefined && t! >= oldest() && token.equals(bytes(child(message, "tctoken")) ?? Buffer.of());
+      return (
+        token !== undefined && t! >= oldest() && token.equals(bytes(child(message, "tctoken")) ?? Buffer.of())
+      );
     },
   };
 }

@@ -187,7 +187,8 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     time,
     peekLid: peekPair,
     peekNumber: (lidUser) => peekPair(`${lidUser}_reverse`),
-    onFailed: (error) => deps.log.warn({ err: error, device: deviceId }, "a changed LID could not be learned"),
+    onFailed: (error) =>
+      deps.log.warn({ err: error, device: deviceId }, "a changed LID could not be learned"),
   });
   const groups = createGroups(socket);
   const hosts = createMediaHosts(socket, time);

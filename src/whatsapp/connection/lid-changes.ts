@@ -133,5 +133,7 @@ export function listenForLids({ ws }: Pick<WASocket, "ws">, { isStale, told, cha
     else if (attrs.sender_lid) changed(attrs.from, attrs.sender_lid);
   });
   for (const type of ["devices", "encrypt"])
-    ws.prependListener(`CB:notification,type:${type}`, ({ attrs }: BinaryNode) => told(attrs.from, attrs.lid));
+    ws.prependListener(`CB:notification,type:${type}`, ({ attrs }: BinaryNode) =>
+      told(attrs.from, attrs.lid),
+    );
 }

@@ -22,7 +22,7 @@ export async function requestLinkingCode(
 ): Promise<string> {
   const { ws } = socket;
   let refused: LinkingCodeRefused | null = null;
-  let settle: () => void = () => undefined;
+  let settle!: () => void;
   const answered = new Promise<void>((resolve) => (settle = resolve));
   const onRefused = (node: BinaryNode): void => {
     refused = new LinkingCodeRefused(Number(childOf(node, "error")?.attrs.code) || 0);

@@ -41,7 +41,9 @@ export function createSessions(
   const ask = askOnce(time, "the question for keys", (addresses) => askForKeys(socket, addresses));
   return {
     async open(targets) {
-      const wanted = await withoutSession(socket, targets, ({ session }) => newIdentities.has(userOf(session)));
+      const wanted = await withoutSession(socket, targets, ({ session }) =>
+        newIdentities.has(userOf(session)),
+      );
       if (wanted.length === 0) return NONE;
       const answers = await ask(wanted.map(({ session }) => session));
       for (const { session } of wanted)

@@ -71,7 +71,8 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   on("CB:notification,type:encrypt", (node) => {
     const [child] = Array.isArray(node.content) ? node.content : [];
     // Baileys' own upload finds this one under way and waits for it. A failure is tried again at the next notification.
-    if (childOf(node, "identity")) void deps.onNewIdentity([node.attrs.from, node.attrs.lid]).catch(() => undefined);
+    if (childOf(node, "identity"))
+      void deps.onNewIdentity([node.attrs.from, node.attrs.lid]).catch(() => undefined);
     if (child?.tag === "count") void socket.uploadPreKeys(PRE_KEYS_AT_A_TIME).catch(() => undefined);
   });
 }

@@ -92,14 +92,17 @@ describe("after a close", () => {
 });
 
 describe("after a close that WhatsApp gave no code for", () => {
-  it.each(["unacknowledged", "malformed"] as const)("a complaint (%s) is the reason, with a cure", (complaint) => {
-    const lastClose = { ...close(500), at: 0, complaint };
-    expect(reasonFor("connecting", lastClose, null)).toBe(complaint);
-    expect(adviceFor("connecting", lastClose)).toMatch(/by itself.*update Parley/);
-    // While what waited comes in, that is what there is to say.
-    expect(reasonFor("connecting", lastClose, 3)).toBe("catching_up");
-    expect(reasonFor("connected", lastClose, null)).toBeNull();
-  });
+  it.each(["unacknowledged", "malformed"] as const)(
+    "a complaint (%s) is the reason, with a cure",
+    (complaint) => {
+      const lastClose = { ...close(500), at: 0, complaint };
+      expect(reasonFor("connecting", lastClose, null)).toBe(complaint);
+      expect(adviceFor("connecting", lastClose)).toMatch(/by itself.*update Parley/);
+      // While what waited comes in, that is what there is to say.
+      expect(reasonFor("connecting", lastClose, 3)).toBe("catching_up");
+      expect(reasonFor("connected", lastClose, null)).toBeNull();
+    },
+  );
 });
 
 describe("what is shown for linking", () => {

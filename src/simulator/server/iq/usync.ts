@@ -29,10 +29,7 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
     const list = listedDevices(account).map(({ id, keyIndex }) =>
       element("device", { id: String(id), "key-index": id === 0 ? undefined : String(keyIndex || id) }),
     );
-    return element("devices", {}, [
-      element("device-list", {}, list),
-      keyIndexList(account, needs.now()),
-    ]);
+    return element("devices", {}, [element("device-list", {}, list), keyIndexList(account, needs.now())]);
   },
   /** The user's other address. Someone who asks by LID already has it, and learns no number. */
   lid: ({ account, jid }) =>
