@@ -43,6 +43,37 @@ describe("a send with an idempotency key", () => {
     expect((await world.sim.messages(ANA)).map((message) => message.text)).toEqual(["once", "twice"]);
   });
 
+  it("whose first request is still running is told when to ask again, whatever it is sent by; then it has the first answer", async () => {
+    const world = await linkedWorld();
+    const { gateway, sim, key } = world;
+    await sim.faults.holdAcks({ number: SHOP });
+    // A receipt of the contact says as much as an ack does.
+    await sim.faults.holdDeliveries({ number: SHOP });
+    const first = gateway.post("/send-message", text("once"), under(world, "slow"));
+    await sim.waitForMessage(ANA, { text: "once" });
+    const field = { ...text("once"), idempotency_key: "slow" };
+    const query = new URLSearchParams({ api_key: key, ...field });
+    const early = [
+      await gateway.post("/send-message", text("once"), under(world, "slow")),
+      await gateway.post("/send-message", field, { key }),
+      await gateway.get(`/send-message?${query}`),
+      await gateway.get(`/v1/send-message?${query}`),
+    ];
+    for (const { status, headers, body } of early) {
+      expect([status, body["errors"].code]).toEqual([409, "IDEMPOTENCY_IN_PROGRESS"]);
+      expect(headers.get("retry-after")).toMatch(/^[1-9]\d?$/);
+      expect(headers.has("idempotency-replayed")).toBe(false);
+    }
+    await sim.faults.clear();
+    const { text: answer } = await first;
+    const again = await gateway.post("/send-message", field, { key });
+    expect([again.status, again.text, again.headers.get("idempotency-replayed")]).toEqual([
+      200,
+      answer,
+      "true",
+    ]);
+  });
+
   it("is compared by its body without api_key and the key itself, in header or field, by POST or GET", async () => {
     const world = await linkedWorld();
     const first = await world.gateway.post("/send-message", { ...text("hello"), idempotency_key: 7 }, world);
