@@ -1,26 +1,7 @@
-import type { MediaKind, MessageType } from "../model/messages.ts";
+import { MESSAGE_TYPES, type MediaKind, type MessageType } from "../model/messages.ts";
 import { nearest } from "./place.ts";
 import type { Filter, Predicate } from "./types.ts";
 
-const TYPES: readonly MessageType[] = [
-  "text",
-  "image",
-  "video",
-  "audio",
-  "voice",
-  "document",
-  "sticker",
-  "location",
-  "contact",
-  "poll",
-  "poll_vote",
-  "reaction",
-  "edit",
-  "revoke",
-  "channel",
-  "call",
-  "unknown",
-];
 const MEDIA: readonly MediaKind[] = ["image", "video", "audio", "voice", "document", "sticker"];
 
 const byType = (type: MessageType): [Filter, Predicate] => [
@@ -33,7 +14,7 @@ const byMedia = (kind: MediaKind): [Filter, Predicate] => [
 ];
 
 const FILTERS = new Map<Filter, Predicate>([
-  ...TYPES.map(byType),
+  ...MESSAGE_TYPES.map(byType),
   ...MEDIA.map(byMedia),
   ["media", (message) => message.media !== null],
   ["poll:new", (message) => message.type === "poll"],

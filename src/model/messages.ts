@@ -29,6 +29,29 @@ export type MessageType =
   | "call"
   | "unknown";
 
+// By name, so that a type that is added must be here.
+const ALL_TYPES: Record<MessageType, true> = {
+  text: true,
+  image: true,
+  video: true,
+  audio: true,
+  voice: true,
+  document: true,
+  sticker: true,
+  location: true,
+  contact: true,
+  poll: true,
+  poll_vote: true,
+  reaction: true,
+  edit: true,
+  revoke: true,
+  channel: true,
+  call: true,
+  unknown: true,
+};
+/** All of them. */
+export const MESSAGE_TYPES = Object.keys(ALL_TYPES) as [MessageType, ...MessageType[]];
+
 /** The message that another one answers. */
 export interface Quoted {
   id: string;

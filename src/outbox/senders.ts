@@ -1,12 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "../log.ts";
-import { devices, outbox } from "../../drizzle/schema.ts";
-import type { ResultSet, Row } from "@libsql/client";
+import { devices } from "../../drizzle/schema.ts";
+import type { ResultSet } from "@libsql/client";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
-import { NO_INTAKE, type Intake } from "../store/intake.ts";
+import type { Intake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { EncryptedAhead, WhatsAppConnection } from "../whatsapp/port.ts";
+import { createAbandoning, NOT_LINKED } from "./abandoning.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
@@ -16,6 +17,7 @@ import { createPace } from "./pace.ts";
 import { recentlyLeft } from "./recent.ts";
 import { createReachout, type ReachoutLock } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
+import { toQueued } from "./queued.ts";
 import type { NewRow, Rows, SendError } from "./rows.ts";
 import { createSender, type Sender } from "./sender.ts";
 import type { StateListener, StateNews } from "./state-news.ts";
@@ -80,22 +82,12 @@ export interface Senders {
 /** Longer queues read their drafts when their turn comes. */
 const HELD_DRAFTS = 1_000;
 const SWEEP_MS = HOUR_MS;
-const NOT_LINKED: SendError = { code: "SENDER_NOT_CONNECTED" };
 /** Few enough that nobody notices the commit. */
 const ROWS_AT_ONCE = 200;
 const STATE_WITH_QUEUE = defineQuery(
   `SELECT d.state FROM devices d WHERE d.id = ?
 AND EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`,
   { state: devices.state },
-);
-const LAST_QUEUED = defineQuery(
-  "SELECT id FROM outbox WHERE device_id = ? AND state = 'queued' ORDER BY id DESC LIMIT 1",
-  { id: outbox.id },
-);
-const QUEUED_UP_TO = defineQuery(
-  `SELECT id, wa_id FROM outbox WHERE device_id = ? AND state = 'queued' AND id <= ? AND id > ?
-ORDER BY id LIMIT ?`,
-  { id: outbox.id, waId: outbox.waId },
 );
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NOT_LINKED_STATES = new Set(["unlinked", "logged_out", "blocked"]);
@@ -119,10 +111,14 @@ function shared(deps: SendersDeps) {
 
 /** Senders of all numbers; one is made when its number first connects or has something to send. */
 export function createSenders(deps: SendersDeps): Senders {
-  const { store, rows, config, log, states } = deps;
+  const { store, config, log } = deps;
   const { reachout, endings, backoff, compose, isExpired, handleOutcome } = shared({ ...deps, settled });
   const senders = new Map<number, NumberSender>();
-  const abandoning = new Map<number, Promise<void>>();
+  const { abandon, abandoning } = createAbandoning({
+    ...deps,
+    settled,
+    sender: (deviceId) => senders.get(deviceId)?.sender,
+  });
   let leftBefore = new Map<number, number[]>();
   let cancelSweep: Cancel | null = null;
 
@@ -178,48 +174,11 @@ export function createSenders(deps: SendersDeps): Senders {
 
   async function wake(deviceId: number): Promise<void> {
     const { sender, queue } = senderOf(deviceId);
-    await abandoning.get(deviceId)?.catch(() => undefined);
+    await abandoning(deviceId);
     await queue.load();
     endExpired(sender);
     sender.wake();
     failFirstContacts(deviceId, sender);
-  }
-
-  function abandon(deviceId: number): Promise<void> {
-    const running = abandoning.get(deviceId) ?? Promise.resolve();
-    const ended = running.catch(() => undefined).then(() => failAll(deviceId));
-    abandoning.set(deviceId, ended);
-    const forget = (): void => {
-      if (abandoning.get(deviceId) === ended) abandoning.delete(deviceId);
-    };
-    ended.then(forget, forget);
-    return ended;
-  }
-
-  /** What a crash leaves over fails at the next start, because the number is still not linked then. */
-  async function failAll(deviceId: number): Promise<void> {
-    const sender = senders.get(deviceId)?.sender;
-    sender?.clear();
-    // An attempt in flight may come back without an outcome; its row then says that nothing is to be sent.
-    for (const message of sender?.messages() ?? []) message.draft = null;
-    await states.flush();
-    const last = await store.readOne(LAST_QUEUED, [deviceId]);
-    if (last === null) return;
-    const after = (row: { id: number } | null) => [deviceId, last.id, row?.id ?? 0];
-    for await (const page of store.pages(QUEUED_UP_TO, after, ROWS_AT_ONCE)) {
-      const queued = page.filter(({ waId }) => !states.hasLeft(deviceId, waId));
-      const ids = queued.map(({ id }) => id);
-      const times = { failed: store.now() };
-      const news = queued.map(({ waId }) => ({ deviceId, waId, times, error: NOT_LINKED }));
-      const told = (await deps.tell(news)) ?? NO_INTAKE;
-      const ended = rows.allEnded(ids, "failed", NOT_LINKED);
-      const [, ...results] = await store.writer.commit([ended, ...told.statements]);
-      told.committed(results);
-      for (const { waId } of queued) {
-        settled({ deviceId, waId }, { state: "failed", error: NOT_LINKED });
-        deps.changed(deviceId, waId);
-      }
-    }
   }
 
   function endExpired(sender: Sender): void {
@@ -237,7 +196,7 @@ export function createSenders(deps: SendersDeps): Senders {
     release(deviceId, stored, results) {
       const { sender, queue } = senderOf(deviceId);
       // What is being failed must not leave with a draft that was read before.
-      const held = sender.size < HELD_DRAFTS && !abandoning.has(deviceId);
+      const held = sender.size < HELD_DRAFTS && abandoning(deviceId) === null;
       const found = stored.map((row, index) => toQueued(row, results[index], held, store.now()));
       const messages = found.filter((message) => message !== null);
       queue.arrived(messages);
@@ -249,7 +208,7 @@ export function createSenders(deps: SendersDeps): Senders {
     encryptAhead({ deviceId, waId, chat, jid, draft }) {
       const known = senders.get(deviceId);
       if (known === undefined || !known.sender.isFree(chat)) return null;
-      if (abandoning.has(deviceId) || reachout.isLocked(deviceId)) return null;
+      if (abandoning(deviceId) !== null || reachout.isLocked(deviceId)) return null;
       return deps.connection(deviceId)?.encryptAhead?.({ waId, jid, draft }) ?? null;
     },
 
@@ -315,44 +274,4 @@ function mediaWait(heads: Iterable<QueuedMessage>): MediaWait | null {
     chats++;
   }
   return chats === 0 ? null : { since, chats, reason };
-}
-
-/** Null when the insert found the row there already. */
-function toQueued(
-  row: NewRow,
-  result: ResultSet | undefined,
-  held: boolean,
-  createdAt: number,
-): QueuedMessage | null {
-  const inserted = rowOf(result);
-  if (inserted === null) return null;
-  const { deviceId, waId, chat, jid } = row;
-  return {
-    id: Number(inserted.id),
-    deviceId,
-    waId,
-    chat,
-    jid,
-    isReply: Number(inserted.is_reply) === 1,
-    attempts: 0,
-    failures: 0,
-    failingSince: null,
-    createdAt,
-    draft: held ? row.draft : null,
-    confirmed: false,
-    retried: false,
-    uncertain: false,
-    // Sends by REST were asked about before they were stored.
-    allowed: row.origin === "api",
-    waitsForMedia: null,
-  };
-}
-
-/** Null also when the row was stored and the answer that named it was lost. */
-function rowOf(result: ResultSet | undefined): Row | null {
-  try {
-    return result?.rows[0] ?? null;
-  } catch {
-    return null;
-  }
 }

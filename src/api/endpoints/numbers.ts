@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ErrorCode } from "../../model/errors.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, pageOf, record } from "../schemas/answer.ts";
 import { flag, oneOf, ownNumber, pageOfFew } from "../../model/fields.ts";
@@ -135,16 +136,20 @@ export const whyDevice = endpoint({
   output: record(why),
 });
 
+/** The two steps with which a person answers for the passkey. */
+const passkeyStep = {
+  method: "POST" as const,
+  access: { by: "key", permission: "qr" } as const,
+  errors: ["NO_PASSKEY_REQUEST", "WHATSAPP_REFUSED"] as ErrorCode[],
+};
 const linking = answer({ state: z.literal("linking") }).extend({ status: z.literal(true) });
 
 /** `POST /devices/{number}/passkey`: what the owner's browser answered to `passkey` of `/generate-qr`. */
 export const answerPasskey = endpoint({
-  method: "POST",
+  ...passkeyStep,
   path: "/devices/{number}/passkey",
-  access: { by: "key", permission: "qr" },
   summary: "Answer WhatsApp's question for the passkey of a number",
   message: "WhatsApp has the passkey's answer.",
-  errors: ["NO_PASSKEY_REQUEST", "WHATSAPP_REFUSED"],
   input: z.object({ assertion: passkeyAssertion }),
   output: z.discriminatedUnion("state", [
     linking,
@@ -154,12 +159,10 @@ export const answerPasskey = endpoint({
 
 /** `POST /devices/{number}/passkey/confirm`: the code is the one that the phone shows. */
 export const confirmPasskey = endpoint({
-  method: "POST",
+  ...passkeyStep,
   path: "/devices/{number}/passkey/confirm",
-  access: { by: "key", permission: "qr" },
   summary: "Confirm that gateway and phone show the same code",
   message: "Linking goes on.",
-  errors: ["NO_PASSKEY_REQUEST", "WHATSAPP_REFUSED"],
   input: nothing,
   output: linking,
 });

@@ -1,30 +1,11 @@
 import { z } from "zod";
 import { isoTime } from "../../model/fields.ts";
+import { MESSAGE_TYPES } from "../../model/messages.ts";
 import { decision } from "./decisions.ts";
 import { sentMessage } from "./messages.ts";
 import { device } from "./numbers.ts";
 import { delivery } from "./webhooks.ts";
 import { webhook } from "../../webhooks/settings.ts";
-
-const MESSAGE_TYPES = [
-  "text",
-  "image",
-  "video",
-  "audio",
-  "voice",
-  "document",
-  "sticker",
-  "location",
-  "contact",
-  "poll",
-  "poll_vote",
-  "reaction",
-  "edit",
-  "revoke",
-  "channel",
-  "call",
-  "unknown",
-] as const;
 
 const media = z.strictObject({
   type: z.string(),
