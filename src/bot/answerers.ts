@@ -6,14 +6,14 @@ import { askingOrder } from "./bursts.ts";
 import { createBreaker, createReplyRates } from "./breaker.ts";
 import { bodyOf, endRows } from "./to-rows.ts";
 import { lazyView } from "./message-view.ts";
-import type { Work } from "./run.ts";
+import { knows, type Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";
 import type { StoredDialogue } from "./state.ts";
 import type { ActiveBot, Candidate, FilterFailure, Looking, RouteEntry, RouteTable } from "./table.ts";
 import { notifyObservers } from "./observers.ts";
-import { EXPIRE, OWN_TIMERS, REMIND } from "./timer-rows.ts";
+import { EXPIRE, FLOW_TIMERS, OWN_TIMERS, WAKE } from "./timer-rows.ts";
 import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
-import type { Dialogue, Message, Turn } from "./types.ts";
+import type { Dialogue, DialogueHost, Message, Turn } from "./types.ts";
 
 /** What asking the bots needs: everything that a turn needs, and which bots a number has. */
 export interface BotAnswerersDeps extends Omit<TurnsDeps, "blocking"> {
@@ -128,7 +128,8 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
       return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
     const { active, dialogue } = known;
     if (notes.failedBots.has(active.bot.id)) return EMPTY;
-    const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state);
+    const host = hostOf(table, active, message);
+    const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state, host);
     const label = `${dialogue.kind}:${dialogue.id}`;
     const work: Work = { dialogue: dialogue.id, take };
     const result = await ask(active, stored, label, work, null, lazyView(message), under);
@@ -161,10 +162,8 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
       return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: "not on this number" }] };
     const scope = scopeOf(message);
     const under = await state.dialogue(deviceId, scope);
-    const work =
-      key === REMIND || key === EXPIRE
-        ? idleWork(table, stored, under)
-        : workOf(active.bot.routes.find((route) => route.kind === "timer" && route.word === key));
+    const isBusy = under !== null && (under.expiresAt === null || under.expiresAt > time.now());
+    const work = timerWork(table, active, stored, { under, isBusy });
     if (work === null)
       return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: `no timer ${key}` }] };
     const result = await ask(active, stored, `timer:${key}`, work, null, lazyView(message), under);
@@ -228,21 +227,47 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   };
 }
 
+/** What a dialogue may ask about a bot of this number. */
+const hostOf = (table: RouteTable, { bot }: ActiveBot, message: StoredMessage["message"]): DialogueHost => ({
+  knows: (dialogue) => knows(bot, dialogue),
+  isRouted: () => table.isNamed(message),
+});
+
+/** What runs when a timer of a bot has come; null: nobody is there for it. */
+function timerWork(
+  table: RouteTable,
+  active: ActiveBot,
+  stored: StoredMessage,
+  { under, isBusy }: { under: StoredDialogue | null; isBusy: boolean },
+): Work | null {
+  const { key, data } = stored.message.timer!;
+  if (key.startsWith(OWN_TIMERS)) return idleWork(table, stored, under);
+  if (!key.startsWith(FLOW_TIMERS))
+    return workOf(active.bot.routes.find((route) => route.kind === "timer" && route.word === key));
+  const id = key.slice(FLOW_TIMERS.length).split(":")[0]!;
+  const dialogue = dialogueCalled(active, id);
+  if (dialogue?.resume === undefined) return null;
+  const host = hostOf(table, active, stored.message);
+  return { dialogue: dialogue.id, take: (ctx) => dialogue.resume!(ctx, data, host, isBusy) };
+}
+
 /** A dialogue that nobody has gone on with: it asks again, or ends. */
 function idleWork(table: RouteTable, { message }: StoredMessage, under: StoredDialogue | null): Work | null {
   const { botId, key, data } = message.timer!;
   if (under === null || under.botId !== botId) return null;
   const known = dialogueOf(table, under);
   if (!known || under.dialogue !== (data as { dialogue?: string } | null)?.dialogue) return null;
-  const { dialogue } = known;
+  const { active, dialogue } = known;
+  const host = hostOf(table, active, message);
   return {
     dialogue: dialogue.id,
     async take(ctx): Promise<Turn> {
+      if (key === WAKE) return (await dialogue.wake?.(ctx, under.state, host)) ?? { kind: "pass" };
       if (key === EXPIRE) {
         await dialogue.expired?.(ctx, under.state);
         return { kind: "end", note: "expired" };
       }
-      return { kind: "continue", state: (await dialogue.remind(ctx, under.state)) ?? under.state };
+      return { kind: "continue", state: (await dialogue.remind(ctx, under.state, host)) ?? under.state };
     },
   };
 }
@@ -263,11 +288,17 @@ function labelOf({ route }: RouteEntry): string {
   return route.kind === "fallback" ? route.kind : `${route.kind}:${route.pattern}`;
 }
 
+/** By its id, or by one that it had before. */
+function dialogueCalled({ bot }: ActiveBot, id: string): Dialogue<never> | null {
+  const { dialogues } = bot;
+  return dialogues.get(id) ?? [...dialogues.values()].find(({ was }) => was?.includes(id)) ?? null;
+}
+
 function dialogueOf(
   table: RouteTable,
   { botId, dialogue }: StoredDialogue,
 ): { active: ActiveBot; dialogue: Dialogue<never> } | null {
   const active = table.bot(botId);
-  const known = active?.bot.dialogues.get(dialogue);
+  const known = active && dialogueCalled(active, dialogue);
   return active && known ? { active, dialogue: known } : null;
 }

@@ -8,6 +8,21 @@
 export { defineBot } from "./define.ts";
 export { ContextClosedError } from "./effects.ts";
 export { fields, form, menu } from "./dialogues/index.ts";
+export { flow } from "./flow/flow.ts";
+export { FlowMistake, StepFailedError } from "./flow/errors.ts";
+export type {
+  AskOptions,
+  Flow,
+  FlowContext,
+  FlowEntry,
+  FlowFunction,
+  FlowOptions,
+  Kept,
+  OnChange,
+  StepOptions,
+  Until,
+  Woken,
+} from "./flow/types.ts";
 export type {
   Choice,
   Choices,
@@ -42,6 +57,7 @@ export type {
   Content,
   Context,
   Dialogue,
+  DialogueHost,
   DialogueState,
   FileOptions,
   FileSource,
@@ -56,6 +72,7 @@ export type {
   Middleware,
   Observation,
   OnError,
+  OwnTimer,
   PollOptions,
   ReceivedFile,
   ReplyOptions,

@@ -8,8 +8,10 @@ import {
   type MenuDefinition,
 } from "./dialogues/index.ts";
 import { readFilter } from "./filters.ts";
+import type { FlowFunction, FlowOptions } from "./flow/types.ts";
 import { normalise } from "./normalise.ts";
-import { OWN_TIMERS } from "./timer-rows.ts";
+import { flow } from "./flow/flow.ts";
+import { FLOW_TIMERS, OWN_TIMERS } from "./timer-rows.ts";
 import type {
   Bot,
   Dialogue,
@@ -79,9 +81,10 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     timer(key: unknown, handler: unknown) {
       if (typeof key !== "string" || key === "" || key.length > LONGEST_TIMER_KEY)
         throw new TypeError('b.timer needs the key of the timer: b.timer("remind", (ctx) => { … }).');
-      if (key.startsWith(OWN_TIMERS))
+      const own = [OWN_TIMERS, FLOW_TIMERS].find((begin) => key.startsWith(begin));
+      if (own !== undefined)
         throw new TypeError(
-          `b.timer(${JSON.stringify(key)}): keys that begin with "${OWN_TIMERS}" are Parley's own.`,
+          `b.timer(${JSON.stringify(key)}): keys that begin with "${own}" are Parley's own.`,
         );
       if (routes.some((route) => route.kind === "timer" && route.word === key))
         throw new TypeError(`b.timer(${JSON.stringify(key)}) is there twice.`);
@@ -101,6 +104,14 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     },
     form(id: string, questions: Fields, done: () => unknown, options?: DialogueOptions) {
       const made = form(readId("form", id), questions, done, options);
+      addDialogue(parts, made as Dialogue<never>);
+      return made;
+    },
+    flow(id: string, first: FlowOptions | FlowFunction, second?: FlowFunction) {
+      const made =
+        typeof first === "function"
+          ? flow(readId("flow", id), {}, first)
+          : flow(readId("flow", id), first, second!);
       addDialogue(parts, made as Dialogue<never>);
       return made;
     },

@@ -3,7 +3,7 @@ import { LoggedError } from "../model/logged-error.ts";
 import type { Time } from "../model/time.ts";
 import { openContext, type ContextInput } from "./context.ts";
 import { ContextClosedError, type Effects } from "./effects.ts";
-import type { AnyContext, Middleware, Turn } from "./types.ts";
+import type { AnyContext, Dialogue, DialogueHost, Middleware, Turn } from "./types.ts";
 
 /** How a handler ended. `dropped` counts replies that it had asked for and that are not sent. */
 export type HandlerOutcome =
@@ -51,7 +51,7 @@ export async function runHandler(
   const { ctx, effects } = open;
   const dropped = (): number => effects.replies.length;
   try {
-    const result = perform(work, middleware, ctx, effects);
+    const result = perform(work, middleware, ctx, effects, input.bot);
     failpoint("in-handler");
     let done: Done;
     // Most handlers are synchronous: they cost neither a timer nor a turn of the event loop.
@@ -82,13 +82,14 @@ function perform(
   middleware: readonly Middleware<never, never>[],
   ctx: AnyContext,
   effects: Effects,
+  bot: ContextInput["bot"],
 ): Done | Promise<Done> {
   if (middleware.length === 0 && "handler" in work) {
     const result = work.handler(ctx);
     if (!isPromise(result) && effects.dialogue == null) return { turn: null };
-    return Promise.resolve(result).then(() => begun(ctx, effects, null));
+    return Promise.resolve(result).then(() => begun(ctx, effects, null, bot));
   }
-  return withMiddleware(work, middleware, ctx).then((turn) => begun(ctx, effects, turn));
+  return withMiddleware(work, middleware, ctx).then((turn) => begun(ctx, effects, turn, bot));
 }
 
 async function withMiddleware(
@@ -119,14 +120,20 @@ function onlyOnce(next: () => Promise<void>): () => Promise<void> {
 }
 
 /** A dialogue that was begun asks its first question, after what was said before. */
-async function begun(ctx: AnyContext, effects: Effects, turn: Done["turn"]): Promise<Done> {
+async function begun(
+  ctx: AnyContext,
+  effects: Effects,
+  turn: Done["turn"],
+  bot: ContextInput["bot"],
+): Promise<Done> {
+  const host: DialogueHost = { knows: (other) => knows(bot, other), isRouted: () => false };
   let last = turn;
   for (let count = 0; effects.dialogue != null; count++) {
     if (count === MOST_BEGINNINGS)
       throw new TypeError(`More than ${MOST_BEGINNINGS} dialogues began one another in one message.`);
     const { dialogue, input } = effects.dialogue;
     effects.dialogue = undefined;
-    const botTurn = await dialogue.begin(ctx, input);
+    const botTurn = await dialogue.begin(ctx, input, host);
     // A dialogue that passes at its beginning has nothing to ask.
     const asked: Turn = botTurn.kind === "pass" ? { kind: "end" } : botTurn;
     const note = notes(last, `${dialogue.id} begun`);
@@ -135,6 +142,10 @@ async function begun(ctx: AnyContext, effects: Effects, turn: Done["turn"]): Pro
   if (effects.dialogue === null) last = last === null ? null : { ...last, botTurn: { kind: "end" } };
   return { turn: last };
 }
+
+/** Whether the bot has this dialogue, and not another of its id. */
+export const knows = (bot: Pick<ContextInput["bot"], "dialogues">, dialogue: Dialogue<never>): boolean =>
+  bot.dialogues.get(dialogue?.id) === dialogue;
 
 /** What was understood before comes first: "chose order; checkout begun". */
 function notes(before: Done["turn"], note: string): string {

@@ -49,6 +49,8 @@ export interface RouteTable {
   ): Generator<Candidate | FilterFailure, void>;
   /** Interrupts that the message is, in the order of asking. */
   interrupts(message: Incoming): Candidate[];
+  /** Whether a keyword or a command is exactly this message. */
+  isNamed(message: Incoming): boolean;
   /** The bot, when it is on here. */
   bot(id: string): ActiveBot | null;
 }
@@ -142,6 +144,9 @@ export function buildTable(active: readonly ActiveBot[]): RouteTable {
       const found = whole === null ? undefined : exact.interrupt.get(whole);
       return (found ?? []).filter((entry) => listens(entry, message)).map(plain);
     },
+    isNamed: (message) =>
+      WRITTEN.has(message.type) &&
+      namedRoutes(exact, readWords(message.text)).some((entry) => listens(entry, message)),
     bot: (id) => byId.get(id) ?? null,
   };
 }

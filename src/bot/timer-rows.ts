@@ -11,6 +11,11 @@ export const REMIND = `${OWN_TIMERS}remind`;
 /** Key of the timer that ends a dialogue without an answer. */
 export const EXPIRE = `${OWN_TIMERS}expire`;
 
+/** Key of the timer that wakes a dialogue which sleeps. */
+export const WAKE = `${OWN_TIMERS}wake`;
+/** What keys of flows begin with that another flow began beside itself. */
+export const FLOW_TIMERS = "flow:";
+
 /** What a timer needs to run: where, for whom, and what the bot gave it. */
 export interface TimerBody {
   chat: string;
@@ -48,6 +53,8 @@ export interface TimerRows {
   /** As `setTimer`, unless the bot has set it anew meanwhile. */
   postponeTimer(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
   cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[];
+  /** What a timer that is not due yet was set with; null when there is none. */
+  timer(deviceId: number, botId: string, scope: Scope, key: string): Promise<TimerBody | null>;
   /** Timers of a number that are due, oldest first. */
   dueTimers(deviceId: number, now: number, limit: number): Promise<DueTimer[]>;
   /** When the next timer of each number is due, Unix milliseconds; numbers without one are left out. */
@@ -70,6 +77,10 @@ WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
     dueAt: botTimers.dueAt,
   },
 );
+const ONE = defineQuery(
+  `SELECT scope, body FROM bot_timers WHERE ${IN_SCOPE} AND bot_id = ? AND key = ? LIMIT 1`,
+  { scope: botTimers.scope, body: botTimers.body },
+);
 const NEXT = defineQuery(
   `SELECT value AS deviceId, (SELECT min(due_at) FROM bot_timers WHERE device_id = value) AS at
 FROM json_each(?)`,
@@ -78,7 +89,7 @@ FROM json_each(?)`,
 
 /** @param onTimer told when a timer is about to be stored */
 export function createTimerRows(
-  { box, read }: Pick<Store, "box" | "read">,
+  { box, read, readOne }: Pick<Store, "box" | "read" | "readOne">,
   onTimer?: (deviceId: number, dueAt: number) => void,
 ): TimerRows {
   return {
@@ -99,6 +110,13 @@ export function createTimerRows(
     },
 
     cancelTimer,
+
+    async timer(deviceId, botId, scope, key) {
+      const row = await readOne(ONE, [deviceId, ...keysOf(scope), botId, key]);
+      return row === null
+        ? null
+        : box.openJson<TimerBody>(row.body, sealContext(deviceId, botId, row.scope, key));
+    },
 
     async dueTimers(deviceId, now, limit) {
       const due = await read(DUE, [deviceId, now, limit]);

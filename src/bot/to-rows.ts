@@ -10,8 +10,8 @@ import type { HandlerOutcome } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { validate } from "./standard-schema.ts";
 import type { BotState, StoredDialogue, StoredSession } from "./state.ts";
-import { EXPIRE, REMIND, type TimerBody } from "./timer-rows.ts";
-import type { Bot, Idle } from "./types.ts";
+import { EXPIRE, REMIND, WAKE, type TimerBody } from "./timer-rows.ts";
+import type { Bot, Idle, OwnTimer } from "./types.ts";
 
 /** Makes files ready to be sent. */
 export interface BotMedia {
@@ -78,7 +78,10 @@ export async function toRows(
         : state.setTimer(deviceId, bot.id, before.scope, { key, dueAt: time.now() + timer.dueInMs, body })),
     );
   }
-  if (turn !== null || effects.dialogue === null) {
+  if (turn !== null && turn.botTurn.kind !== "pass")
+    statements.push(...(await ownTimerRows(deps, bot, stored, before.scope, turn.botTurn.timers ?? [])));
+  // What went on beside the chat's dialogue leaves that as it is.
+  if (turn?.botTurn.kind !== "aside" && (turn !== null || effects.dialogue === null)) {
     // A route was not told which dialogue is under way: only who begins or ends one must know.
     const dialogue = before.dialogue ?? (await state.dialogue(deviceId, before.scope));
     statements.push(
@@ -141,12 +144,14 @@ function dialogueRows(
   const ended = under === null ? [] : endRows(state, deviceId, under.botId, scope);
   if (botTurn.kind !== "continue") return ended;
   const idle: Idle = bot.dialogues.get(dialogue)?.idle ?? {};
-  const expiresAt =
-    time.now() + (idle.expire === undefined ? DEFAULT_EXPIRY_MS : milliseconds(idle.expire, "idle.expire"));
+  const { wakeAt } = botTurn;
+  const expiryMs = idle.expire === undefined ? DEFAULT_EXPIRY_MS : milliseconds(idle.expire, "idle.expire");
+  const expiresAt = Math.max(time.now(), wakeAt ?? 0) + expiryMs;
   const body = bodyOf(stored, { dialogue, begun });
   const timers = [{ key: EXPIRE, dueAt: expiresAt, body }];
+  if (wakeAt !== undefined) timers.push({ key: WAKE, dueAt: wakeAt, body });
   const isReminder = stored.message.timer?.key === REMIND;
-  if (idle.remind !== undefined && !isReminder)
+  if (idle.remind !== undefined && !isReminder && wakeAt === undefined)
     timers.push({ key: REMIND, dueAt: time.now() + milliseconds(idle.remind, "idle.remind"), body });
   return [
     ...ended,
@@ -155,11 +160,40 @@ function dialogueRows(
   ];
 }
 
+/** What flows beside one another set, end and wake. */
+async function ownTimerRows(
+  { state, time }: ToRowsDeps,
+  bot: Bot,
+  stored: StoredMessage,
+  scope: Scope,
+  timers: readonly OwnTimer[],
+): Promise<Statement[]> {
+  const { deviceId } = stored;
+  const set = (key: string, dueAt: number, data: unknown): Statement[] =>
+    state.setTimer(deviceId, bot.id, scope, { key, dueAt, body: bodyOf(stored, data) });
+  const rows = await Promise.all(
+    timers.map(async (timer) => {
+      const { key } = timer;
+      if ("sent" in timer) {
+        const waiting = (await state.timer(deviceId, bot.id, scope, key))?.data as
+          | { sent?: unknown[] }
+          | undefined;
+        if (waiting === undefined) return [];
+        return set(key, time.now(), { ...waiting, sent: [...(waiting.sent ?? []), timer.sent] });
+      }
+      return timer.at === null
+        ? state.cancelTimer(deviceId, bot.id, scope, key)
+        : set(key, timer.at, timer.data);
+    }),
+  );
+  return rows.flat();
+}
+
 /** The dialogue and its timers are gone. */
 export function endRows(state: BotState, deviceId: number, botId: string, scope: Scope): Statement[] {
   return [
     ...state.endDialogue(deviceId, scope),
-    ...[REMIND, EXPIRE].flatMap((key) => state.cancelTimer(deviceId, botId, scope, key)),
+    ...[REMIND, EXPIRE, WAKE].flatMap((key) => state.cancelTimer(deviceId, botId, scope, key)),
   ];
 }
 

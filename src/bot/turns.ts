@@ -173,7 +173,7 @@ export function createTurns(deps: TurnsDeps): Turns {
         const done = outcome;
         const rows = await stopwatch.during(() => toRows(deps, bot, stored, before, done));
         rows.statements.push(...steps.forget());
-        return answered(by, label, rows, done);
+        return answered(by, label, rows, done, brokenIn(done, bot.file, message, botLog));
       }
     } catch (error) {
       // Nobody's answer could be kept: the message is decided anew later.
@@ -206,6 +206,23 @@ export function createTurns(deps: TurnsDeps): Turns {
   };
 }
 
+/** A dialogue that ended because its code threw has answered all the same: the line of the decision says where. */
+function brokenIn(
+  { turn }: Answered,
+  file: string | null,
+  message: Incoming,
+  botLog: () => Logger,
+): string | undefined {
+  const { botTurn } = turn ?? {};
+  if (botTurn === undefined || botTurn.kind === "pass" || botTurn.kind === "continue") return undefined;
+  const { error } = botTurn;
+  if (error === undefined) return undefined;
+  const err = describeError(error, message.text);
+  botLog().error({ err }, "the code of a dialogue threw; it has ended");
+  const place = placeIn(error instanceof Error ? error.stack : undefined, file);
+  return `failed: ${place === null ? err.type : `${err.type} at ${place}`}`;
+}
+
 function noteBlocked(entry: TrailEntry | undefined, ms: number): void {
   if (entry !== undefined) entry.detail = [entry.detail, blockedFor(ms)].filter(Boolean).join("; ");
 }
@@ -215,8 +232,10 @@ function answered(
   route: string,
   { replies, statements, chat }: AnswerRows,
   { turn }: Answered,
+  failure: string | undefined,
 ): TurnResult {
-  const note = turn === null || turn.botTurn.kind === "pass" ? undefined : turn.botTurn.note;
+  const said = turn === null || turn.botTurn.kind === "pass" ? undefined : turn.botTurn.note;
+  const note = failure ?? said;
   const trail = [{ by, outcome: "answered", route, ...(note !== undefined && { detail: note }) }];
   const answer: Won = { kind: "answer", by, route, replies, trail, statements, chat };
   return { kind: "answered", answer, trail, statements };

@@ -34,6 +34,8 @@ export interface Field<Value> {
   ask(ctx: AnyContext, shown: Shown): void;
   /** @param shown the question as the person has seen it, kept since */
   read(ctx: AnyContext, shown: Shown): Reading<Value> | Promise<Reading<Value>>;
+  /** Whether a stored answer is still one today; left out: any is. */
+  accepts?(value: unknown): boolean;
   /** What kind of message an answer is; default `text`. */
   readonly wants?: "text" | "file" | "location";
   /** The words that leave it out; its value is then null. */
@@ -102,13 +104,16 @@ export function text<O extends TextOptions = Record<never, never>>(
   options: O & TextOptions = {} as O,
 ): Field<Skipped<O, string>> {
   const { min = 1, max = 4_000, pattern, check } = options;
-  const plain = field<string, O>(question, options, (ctx) => {
+  const accepts = (value: unknown): boolean =>
+    typeof value === "string" &&
+    value.length >= min &&
+    value.length <= max &&
+    (!pattern || new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")).test(value));
+  const read = field<string, O>(question, options, (ctx) => {
     const value = written(ctx);
-    if (value === undefined || value.length < min || value.length > max) return undefined;
-    return pattern && !new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")).test(value)
-      ? undefined
-      : value;
+    return accepts(value) ? value : undefined;
   });
+  const plain = { ...read, accepts };
   if (check === undefined) return plain;
   return {
     ...plain,
@@ -163,14 +168,17 @@ export function number<O extends NumberOptions = Record<never, never>>(
   options: O = {} as O,
 ): Field<Skipped<O, number>> {
   const { min = -Infinity, max = Infinity, integer = false } = options;
-  return field<number, O>(question, options, (ctx) => {
+  const accepts = (value: unknown): boolean =>
+    typeof value === "number" && value >= min && value <= max && (!integer || Number.isInteger(value));
+  const plain = field<number, O>(question, options, (ctx) => {
     const value = written(ctx) ?? "";
     // "1,000" is a thousand to some and one to others: asked again.
     if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(value)) return undefined;
     if (!/^[+-]?\d{1,15}([.,]\d{1,10})?$/.test(value)) return undefined;
     const read = Number(value.replace(",", "."));
-    return read >= min && read <= max && (!integer || Number.isInteger(read)) ? read : undefined;
+    return accepts(read) ? read : undefined;
   });
+  return { ...plain, accepts };
 }
 
 /** What can be chosen: labels (texts, or keys of `locales/*.json`) by key, or a list of labels that are keys as well. */
@@ -209,6 +217,8 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   );
   return {
     ...plain,
+    // What code gives at run time was to be had when it was chosen.
+    accepts: (value) => list === null || list.some(({ key }) => key === value),
     async options(ctx, answers) {
       const now = typeof choices === "function" ? listOf(await choices(ctx, answers)) : list!;
       if (now.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
@@ -246,7 +256,11 @@ export function confirm<O extends ConfirmOptions = Record<never, never>>(
     if (isOneOf(value, ctx, "yes")) return true;
     return isOneOf(value, ctx, "no") ? false : undefined;
   });
-  return { ...plain, outcome: (value) => (value === false ? onNo : "go_on") };
+  return {
+    ...plain,
+    accepts: (value) => typeof value === "boolean",
+    outcome: (value) => (value === false ? onNo : "go_on"),
+  };
 }
 
 /** A file that came: what it is, and the id of its message. `ctx.file()` has its bytes in the turn in which it comes. */

@@ -71,6 +71,10 @@ export function form<F extends Fields, Ctx = AnyContext>(
     return { ...state, shown };
   }
 
+  /** Whether what was answered is an answer to today's question. */
+  const isStillOne = (key: string, value: unknown): boolean =>
+    keys.includes(key) && (value === null || fieldOf(key).accepts?.(value) !== false);
+
   const firstOpen = (answers: FormState["answers"]): string | undefined =>
     keys.find((key) => !Object.hasOwn(answers, key));
 
@@ -107,12 +111,19 @@ export function form<F extends Fields, Ctx = AnyContext>(
     return { kind: "continue", state: await ask(ctx, state), note: `${what} is gone` };
   }
 
+  const answersOf = (stored: DialogueState): FormState["answers"] =>
+    Object.fromEntries(
+      Object.entries((stored as Partial<FormState>).answers ?? {}).filter(([key, value]) =>
+        isStillOne(key, value),
+      ),
+    );
+
   /** Answers of today's questions; the question that was asked may be gone. */
   function current(stored: DialogueState): FormState | null {
-    const { answers = {}, asked = "", tries = 0, given = {} } = stored as Partial<FormState>;
-    const kept = Object.fromEntries(Object.entries(answers).filter(([key]) => keys.includes(key)));
+    const { asked = "", tries = 0, given = {} } = stored as Partial<FormState>;
+    const answers = answersOf(stored);
     const shown = shownIn(stored);
-    return keys.includes(asked) ? { answers: kept, asked, tries, given, ...(shown && { shown }) } : null;
+    return keys.includes(asked) ? { answers, asked, tries, given, ...(shown && { shown }) } : null;
   }
 
   /** A picture where a name is wanted: what is wanted is said, and no try is used up. */
@@ -140,6 +151,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
     kind: "form",
     id,
     idle: policy.idle,
+    was: policy.was,
     begin(ctx, input) {
       const known = Object.entries(input ?? {}).filter(
         ([key, value]) => keys.includes(key) && value !== undefined,
@@ -152,12 +164,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
       if (policy.isCancel(ctx)) return cancel(ctx);
       const state = current(stored);
       if (state === null)
-        return goOn(
-          ctx,
-          (stored.answers as FormState["answers"]) ?? {},
-          "the question is gone",
-          stored.given as FormState["given"],
-        );
+        return goOn(ctx, answersOf(stored), "the question is gone", stored.given as FormState["given"]);
       const shown = state.shown ?? (await wording(ctx, state));
       const reading = await fieldOf(state.asked).read(ctx, shown);
       if ("value" in reading) return answer(ctx, state, reading.value);

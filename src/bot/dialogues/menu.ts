@@ -113,6 +113,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     kind: "menu",
     id,
     idle: policy.idle,
+    was: policy.was,
     warnings: idle.map(
       ([key]) =>
         `${name}: option ${JSON.stringify(key)} does nothing: give it \`run\`, \`reply\` or \`start\`.`,

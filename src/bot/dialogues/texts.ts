@@ -44,6 +44,8 @@ export interface DialogueOptions {
    * open. `ask_again`, the default of forms: it is asked again.
    */
   otherwise?: "ask_again" | "route";
+  /** Earlier ids of this dialogue: conversations that were begun under them go on here. */
+  was?: string | readonly string[];
 }
 
 const DEFAULT_TRIES = 3;
@@ -67,6 +69,7 @@ type SaidByItself = "retry" | "gone" | "givenUp" | "cancelled" | "wantText" | "w
 /** How a dialogue behaves when nobody answers, or not with an answer; options and defaults joined. */
 interface DialoguePolicy {
   idle: Idle;
+  was: readonly string[];
   tries: number;
   texts: DialogueTexts;
   /** A text of the bot's own, or what dialogues say in the language of the chat. */
@@ -82,7 +85,15 @@ export function readPolicy(
   options: DialogueOptions,
   usually: NonNullable<DialogueOptions["otherwise"]>,
 ): DialoguePolicy {
-  const { texts = {}, tries = DEFAULT_TRIES, cancel, remind, expire, otherwise = usually } = options;
+  const {
+    texts = {},
+    tries = DEFAULT_TRIES,
+    cancel,
+    remind,
+    expire,
+    otherwise = usually,
+    was = [],
+  } = options;
   if (otherwise !== "route" && otherwise !== "ask_again")
     throw new TypeError(`${name}: \`otherwise\` is "route" or "ask_again".`);
   if (!Number.isInteger(tries) || tries < 1 || tries > 100)
@@ -90,6 +101,7 @@ export function readPolicy(
   const own = cancel === undefined ? null : new Set(cancel === false ? [] : [cancel].flat().map(normalise));
   return {
     idle: { ...(remind !== undefined && { remind }), ...(expire !== undefined && { expire }) },
+    was: [was].flat(),
     tries,
     texts,
     say: (ctx, what) => (texts[what] === undefined ? wordsIn(ctx.locale)[what] : ctx.t(texts[what])),

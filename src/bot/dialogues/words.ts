@@ -7,10 +7,20 @@ interface DialogueWords {
   wantText: string;
   wantFile: string;
   wantLocation: string;
+  /** After an error in the code of a flow. */
+  failed: string;
+  /** When the code has changed so that a flow cannot go on. */
+  changed: string;
   /** Words that end a dialogue, beside the English ones. */
   cancel: readonly string[];
   yes: readonly string[];
   no: readonly string[];
+  /** Words that lead back to the answer before. */
+  back: readonly string[];
+  /** Words that ask for the question again. */
+  repeat: readonly string[];
+  /** What stands before the name of an answer that is to be given anew: "change name". */
+  change: readonly string[];
 }
 
 const en: DialogueWords = {
@@ -21,9 +31,14 @@ const en: DialogueWords = {
   wantText: "Please answer in writing.",
   wantFile: "Please send a file for this.",
   wantLocation: "Please share a location for this.",
+  failed: "Sorry, something went wrong on our side. Please write again.",
+  changed: "Sorry, this has changed meanwhile. Please begin again.",
   cancel: ["cancel", "stop"],
   yes: ["yes", "y", "ok", "okay", "yep", "sure", "👍", "1"],
   no: ["no", "n", "nope", "👎", "2"],
+  back: ["back", "go back"],
+  repeat: ["repeat", "again", "repeat please"],
+  change: ["change", "change my", "correct", "correct my"],
 };
 
 const WORDS: Record<string, DialogueWords> = {
@@ -36,9 +51,14 @@ const WORDS: Record<string, DialogueWords> = {
     wantText: "Por favor, responda por escrito.",
     wantFile: "Por favor, envíe un archivo.",
     wantLocation: "Por favor, comparta una ubicación.",
+    failed: "Perdón, algo ha fallado por nuestra parte. Escriba de nuevo, por favor.",
+    changed: "Perdón, esto ha cambiado entretanto. Empiece de nuevo, por favor.",
     cancel: ["cancelar", "parar"],
     yes: ["sí", "s", "vale", "claro"],
     no: ["no"],
+    back: ["atrás", "volver"],
+    repeat: ["repetir", "otra vez"],
+    change: ["cambiar", "cambiar mi", "corregir", "corregir mi"],
   },
   pt: {
     retry: "Desculpe, não entendi.",
@@ -48,9 +68,14 @@ const WORDS: Record<string, DialogueWords> = {
     wantText: "Por favor, responda por escrito.",
     wantFile: "Por favor, envie um arquivo.",
     wantLocation: "Por favor, compartilhe uma localização.",
+    failed: "Desculpe, algo falhou do nosso lado. Escreva de novo, por favor.",
+    changed: "Desculpe, isto mudou entretanto. Comece de novo, por favor.",
     cancel: ["cancelar", "parar"],
     yes: ["sim", "s", "claro"],
     no: ["não"],
+    back: ["voltar"],
+    repeat: ["repetir", "de novo"],
+    change: ["mudar", "mudar meu", "mudar minha", "corrigir", "corrigir meu", "corrigir minha"],
   },
   id: {
     retry: "Maaf, saya tidak mengerti.",
@@ -60,9 +85,14 @@ const WORDS: Record<string, DialogueWords> = {
     wantText: "Mohon jawab dengan tulisan.",
     wantFile: "Mohon kirim sebuah berkas.",
     wantLocation: "Mohon bagikan sebuah lokasi.",
+    failed: "Maaf, ada kesalahan di pihak kami. Silakan tulis lagi.",
+    changed: "Maaf, ini sudah berubah. Silakan mulai lagi.",
     cancel: ["batal", "berhenti"],
     yes: ["ya", "iya"],
     no: ["tidak", "bukan"],
+    back: ["kembali"],
+    repeat: ["ulangi"],
+    change: ["ubah", "ganti"],
   },
 };
 
@@ -72,7 +102,7 @@ export function wordsIn(locale: string): DialogueWords {
 }
 
 /** Words of the language and the English ones, which people try as well. */
-export const understoodIn = (locale: string, kind: "cancel" | "yes" | "no"): string[] => [
-  ...en[kind],
-  ...wordsIn(locale)[kind],
-];
+export const understoodIn = (
+  locale: string,
+  kind: "cancel" | "yes" | "no" | "back" | "repeat" | "change",
+): string[] => [...en[kind], ...wordsIn(locale)[kind]];

@@ -204,21 +204,39 @@ export type Observation<Config = Readonly<Record<string, unknown>>> = Pick<
   "text" | "from" | "chat" | "number" | "message" | "config" | "log" | "signal" | "now"
 >;
 
+/** What a dialogue may ask about where it runs. */
+export interface DialogueHost {
+  /** Whether the bot has this dialogue. */
+  knows(dialogue: Dialogue<never>): boolean;
+  /** Whether a keyword or a command of some bot is exactly this message. */
+  isRouted(): boolean;
+}
+
 /**
  * A conversation over several messages, as data: its state is a row, so that it survives restarts and changed code.
- * `menu` and `form` make them.
+ * `menu`, `form` and `flow` make them.
  */
 export interface Dialogue<Input = undefined> {
   readonly kind: string;
   /** Unique within the bot; stored. */
   readonly id: string;
   readonly idle: Idle;
+  /** Earlier ids: what was begun under them goes on here. */
+  readonly was?: readonly string[];
   /** Asks the first question. */
-  begin(ctx: AnyContext, input: Input): Turn | Promise<Turn>;
+  begin(ctx: AnyContext, input: Input, host: DialogueHost): Turn | Promise<Turn>;
   /** A message while it is under way. */
-  take(ctx: AnyContext, state: DialogueState): Turn | Promise<Turn>;
+  take(ctx: AnyContext, state: DialogueState, host: DialogueHost): Turn | Promise<Turn>;
   /** Says again what it waits for. @returns its state from now on; nothing: as it was */
-  remind(ctx: AnyContext, state: DialogueState): DialogueState | void | Promise<DialogueState | void>;
+  remind(
+    ctx: AnyContext,
+    state: DialogueState,
+    host: DialogueHost,
+  ): DialogueState | void | Promise<DialogueState | void>;
+  /** Its `wakeAt` has come. */
+  wake?(ctx: AnyContext, state: DialogueState, host: DialogueHost): Turn | Promise<Turn>;
+  /** A timer of its own has come. @param isBusy another dialogue has the chat: nothing may be asked */
+  resume?(ctx: AnyContext, data: unknown, host: DialogueHost, isBusy: boolean): Turn | Promise<Turn>;
   /** Called when it ends because nobody went on. */
   expired?(ctx: AnyContext, state: DialogueState): void | Promise<void>;
 }

@@ -7,6 +7,7 @@ import type {
   Values,
   fields,
 } from "../dialogues/index.ts";
+import type { Flow, FlowFunction, FlowOptions } from "../flow/types.ts";
 import type { Context, CommandMatch, Dialogue, Observation } from "./context.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
 
@@ -86,6 +87,19 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
     done: (ctx: Context<Message, null, Config, Session>, values: Values<F>) => unknown,
     options?: DialogueOptions,
   ): Form<F>;
+  /**
+   * A conversation as a function that reads from top to bottom, known to this bot: `ctx.start(…)` begins it.
+   * See `FlowContext`.
+   */
+  flow<Input = undefined, Output = unknown>(
+    id: string,
+    options: FlowOptions,
+    body: FlowFunction<Input, Output, Config>,
+  ): Flow<Input, Output>;
+  flow<Input = undefined, Output = unknown>(
+    id: string,
+    body: FlowFunction<Input, Output, Config>,
+  ): Flow<Input, Output>;
   /** Kinds of questions for `form`, for files that import nothing. */
   readonly fields: typeof fields;
   /** Makes dialogues known that were made outside of this function, so that they go on after a restart. */

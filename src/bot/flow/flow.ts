@@ -1,0 +1,323 @@
+import { chosen } from "../dialogues/choices.ts";
+import { readPolicy } from "../dialogues/texts.ts";
+import { wordsIn } from "../dialogues/words.ts";
+import type { AnyContext, DialogueHost } from "../types/context.ts";
+import type { OwnTimer, Turn } from "../types/dialogue.ts";
+import { flowContext, type Beside } from "./context.ts";
+import { FlowMistake } from "./errors.ts";
+import { LONGEST_JOURNAL } from "./journal.ts";
+import { readRepair } from "./repair.ts";
+import {
+  newState,
+  readState,
+  type FlowState,
+  type HeldAnswer,
+  type OpenQuestion,
+  type Signal,
+  type Sleep,
+} from "./state.ts";
+import type { Push, Stop } from "./progress.ts";
+import { runTurn, type Ran } from "./turn.ts";
+import { FLOW_TIMERS } from "../timer-rows.ts";
+import type { Flow, FlowEntry, FlowFunction, FlowOptions } from "./types.ts";
+
+/** A flow that begins itself anew without asking anybody is a loop. */
+const MOST_AGAIN = 10;
+/** A flow beside another looks so often whether it may ask. */
+const ASK_LATER_MS = 60_000;
+/** What waits for a signal alone is looked at again after this time, and goes on waiting. */
+const LONGEST_SLEEP_MS = 30 * 86_400_000;
+/** More that nobody waits for are forgotten, oldest first. */
+const MOST_SIGNALS = 100;
+const UNWRITTEN = new Set(["image", "video", "audio", "voice", "document", "sticker", "location", "contact"]);
+const WANTED = { text: "wantText", file: "wantFile", location: "wantLocation" } as const;
+
+/** What one turn brings besides the state. */
+interface Advance {
+  ctx: AnyContext;
+  host: DialogueHost;
+  push: Push | null;
+  /** Whether it has the chat, or goes on beside what happens there. */
+  hasChat: boolean;
+  /** False: another conversation has the chat. */
+  mayAsk: boolean;
+  note: string;
+}
+
+/**
+ * A conversation as a function that reads from top to bottom. It is kept as a journal of what it got, by key; after a restart,
+ * with the same code or with other, it goes on where it was.
+ *
+ * @param id unique within the bot; stored
+ */
+export function flow<Input = undefined, Output = unknown>(
+  id: string,
+  options: FlowOptions,
+  body: FlowFunction<Input, Output>,
+): Flow<Input, Output> {
+  const name = `flow(${JSON.stringify(id)})`;
+  if (typeof body !== "function") throw new TypeError(`${name} needs a function: async (f) => { … }.`);
+  const policy = readPolicy(name, options, "ask_again");
+  const { texts } = policy;
+
+  /** Runs the code until it stands still, and turns that into what is stored. */
+  async function advance(state: FlowState, turn: Advance): Promise<Turn> {
+    const { ctx, host, mayAsk } = turn;
+    const timers: OwnTimer[] = [];
+    const beside = besideOf(ctx, host, timers);
+    let current = state;
+    let { push } = turn;
+    const effects: Ran["effects"] = [];
+    for (let begun = 0; begun < MOST_AGAIN; begun++) {
+      const input = current.input;
+      const run: Parameters<typeof runTurn>[0] = (running) =>
+        body(flowContext(running, beside, input) as never);
+      const ran = await runTurn(run, ctx, current, { push, mayAsk });
+      const { stop } = ran;
+      if (stop.kind !== "changed") effects.push(...ran.effects);
+      if (stop.kind !== "changed" && stop.kind !== "again")
+        return settle(turn, current, { ...ran, effects }, timers);
+      const next =
+        stop.kind === "again"
+          ? newState(stop.input, state.seed, state.beside)
+          : changed(turn, current, stop.key);
+      if (next === null) return over(turn, "the code has changed");
+      current = next;
+      push = null;
+    }
+    const error = new FlowMistake(`${name} began anew ${MOST_AGAIN} times without asking anybody.`);
+    return broken(turn, error);
+  }
+
+  /** The code cannot go on with what was kept. @returns what it goes on with instead; null: it ends */
+  function changed({ ctx }: Advance, state: FlowState, key: string): FlowState | null {
+    const { onChange = { say: wordsIn(ctx.locale).changed } } = options;
+    ctx.log.warn(
+      { flow: id, key },
+      "the code of a flow has changed, and an open conversation does not fit it",
+    );
+    if (onChange === "restart") return newState(state.input, state.seed, state.beside);
+    if (typeof onChange === "function") {
+      const entries = onChange(state.entries);
+      if (entries !== null) return { ...state, entries: [...entries], open: null, sleep: null };
+    } else if (onChange !== "end") ctx.reply(ctx.t(onChange.say));
+    return null;
+  }
+
+  /** Does what the code wanted, and makes of where it stands still what is stored. */
+  async function settle(turn: Advance, state: FlowState, ran: Ran, timers: OwnTimer[]): Promise<Turn> {
+    try {
+      if (ran.stop.kind !== "threw") for (const effect of ran.effects) effect();
+      return await after(turn, state, ran, timers);
+    } catch (error) {
+      return broken(turn, error);
+    }
+  }
+
+  async function after(
+    turn: Advance,
+    state: FlowState,
+    { stop, journal, held, signals }: Ran,
+    timers: OwnTimer[],
+  ): Promise<Turn> {
+    const { ctx, note } = turn;
+    const kept: FlowState = {
+      ...state,
+      entries: journal.entries(),
+      open: null,
+      sleep: null,
+      failedTries: 0,
+      held,
+      signals,
+    };
+    const goOn = (open: OpenQuestion, what: string): Turn => keep(turn, { ...kept, open }, what, timers);
+    switch (stop.kind) {
+      case "asking":
+        kept.held ??= heldFor(turn, state, kept.entries);
+        return goOn(await stop.show(), `${note}; ${stop.note}`);
+      case "sleeping":
+        return asleep(turn, { ...kept, failedTries: stop.failedTries }, stop.sleep, timers);
+      case "misunderstood":
+        return misunderstood(turn, stop, goOn);
+      case "gone":
+        ctx.reply(policy.say(ctx, "gone"));
+        stop.show();
+        return goOn(stop.open, `${stop.what} is gone`);
+      case "threw":
+        return broken(turn, stop.error);
+      default:
+        return over(turn, `${note}; complete`, { timers });
+    }
+  }
+
+  /** An error in the author's code: nothing that this turn would have said is said. */
+  function broken(turn: Advance, error: unknown): Turn {
+    const { ctx } = turn;
+    const { onError = { say: wordsIn(ctx.locale).failed } } = options;
+    if (onError !== false) ctx.reply(ctx.t(onError.say));
+    return over(turn, "failed", { error });
+  }
+
+  function keep(turn: Advance, state: FlowState, note: string, timers: OwnTimer[]): Turn {
+    if (JSON.stringify(state).length > LONGEST_JOURNAL)
+      return broken(
+        turn,
+        new FlowMistake(`The journal of ${name} is larger than 1 MiB. Begin anew with f.again().`),
+      );
+    return { kind: "continue", state, note, timers };
+  }
+
+  function misunderstood(
+    { ctx, host }: Advance,
+    stop: Extract<Stop, { kind: "misunderstood" }>,
+    goOn: (open: OpenQuestion, note: string) => Turn,
+  ): Turn {
+    const { open, problem, wants } = stop;
+    if (host.isRouted() || policy.routesMayAnswer || ctx.message.type === "poll_vote")
+      return { kind: "pass" };
+    if (UNWRITTEN.has(ctx.message.type)) {
+      ctx.reply(policy.say(ctx, WANTED[wants]));
+      stop.show();
+      return goOn(open, `${open.key} is wanted as ${wants}`);
+    }
+    const tries = open.tries + 1;
+    if (tries >= (stop.tries ?? policy.tries)) {
+      ctx.reply(policy.say(ctx, "givenUp"));
+      return { kind: "end", note: `${open.key} given up` };
+    }
+    ctx.reply(problem === null ? policy.say(ctx, "retry") : ctx.t(problem));
+    stop.show();
+    return goOn({ ...open, tries }, `${open.key} not understood`);
+  }
+
+  function asleep(turn: Advance, state: FlowState, sleep: Sleep, timers: OwnTimer[]): Turn {
+    const { ctx, hasChat, note } = turn;
+    const isWaitingToAsk = sleep.at === null && sleep.signal === null;
+    const at = isWaitingToAsk ? ctx.now() + ASK_LATER_MS : (sleep.at ?? ctx.now() + LONGEST_SLEEP_MS);
+    const next = { ...state, sleep };
+    const what = `${note}; ${sleep.key} waits`;
+    if (state.beside === null) {
+      const turned = keep(turn, next, what, timers);
+      return turned.kind === "continue" ? { ...turned, wakeAt: at } : turned;
+    }
+    const timer: OwnTimer = { key: besideKey(id, state.beside), at, data: { state: next } };
+    return { kind: hasChat ? "end" : "aside", note: what, timers: [...timers, timer] };
+  }
+
+  function cancel(ctx: AnyContext): Turn {
+    ctx.reply(policy.say(ctx, "cancelled"));
+    return { kind: "end", note: "cancelled" };
+  }
+
+  async function take(ctx: AnyContext, stored: unknown, host: DialogueHost): Promise<Turn> {
+    const state = readState(stored);
+    if (state === null) return { kind: "end", note: "what is stored is no flow's" };
+    const { open } = state;
+    if (open === null || !policy.isAnswer(ctx)) return { kind: "pass" };
+    const isOffered = open.shown.options !== null && chosen(ctx, open.shown) !== null;
+    if (!isOffered && policy.isCancel(ctx)) return cancel(ctx);
+    const repair = isOffered ? null : readRepair(ctx, state);
+    const turn = { ctx, host, hasChat: true, mayAsk: true };
+    if (repair === null)
+      return advance(state, { ...turn, push: { kind: "answer" }, note: `${open.key} answered` });
+    const key = repair.kind === "reopen" ? repair.key : null;
+    const note = key === null ? `${open.key} repeated` : `${key} reopened`;
+    return advance(key === null ? state : reopened(state, key), {
+      ...turn,
+      push: { kind: "asked_again" },
+      note,
+    });
+  }
+
+  const wake = (state: FlowState, turn: Omit<Advance, "push" | "note">): Promise<Turn> =>
+    advance(state, { ...turn, push: { kind: "woken" }, note: "woken" });
+
+  return {
+    kind: "flow",
+    id,
+    idle: policy.idle,
+    was: policy.was,
+    body,
+    begin(ctx, input, host) {
+      const state = newState(input, ctx.idempotencyKey(`flow:${id}`), null);
+      return advance(state, { ctx, host, push: null, hasChat: true, mayAsk: true, note: "begun" });
+    },
+    take,
+    wake(ctx, stored, host) {
+      const state = readState(stored);
+      if (state === null) return { kind: "end" };
+      return wake(state, { ctx, host, hasChat: true, mayAsk: true });
+    },
+    resume(ctx, data, host, isBusy) {
+      const { state: stored, sent = [] } = data as { state: unknown; sent?: Signal[] };
+      const state = readState(stored);
+      if (state === null) return { kind: "aside" };
+      const signals = [...state.signals, ...sent].slice(-MOST_SIGNALS);
+      return wake({ ...state, signals }, { ctx, host, hasChat: false, mayAsk: !isBusy });
+    },
+    async remind(ctx, stored, host) {
+      const state = readState(stored);
+      if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
+      if (state === null || state.open === null) return stored;
+      const turn = { ctx, host, hasChat: true, mayAsk: true, note: "reminded" };
+      const asked = await advance(state, { ...turn, push: { kind: "asked_again" } });
+      return asked.kind === "continue" ? asked.state : stored;
+    },
+    expired(ctx) {
+      if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
+    },
+  };
+}
+
+/** It has ended; the chat's dialogue with it, when it was that. */
+const over = (
+  { hasChat }: Advance,
+  note: string,
+  more: Pick<Turn & { kind: "end" }, "error" | "timers"> = {},
+): Turn => ({
+  kind: hasChat ? "end" : "aside",
+  note,
+  ...more,
+});
+
+/** The answer under a key is forgotten, and its question open again; all else that was answered stays. */
+function reopened(state: FlowState, key: string): FlowState {
+  const entries = state.entries.filter((entry) => entry.key !== key);
+  const shown = { text: "", options: null };
+  return { ...state, entries, open: { key, shown, tries: 0, isReopened: true } };
+}
+
+/** A person has answered one question, and the code now asks another first: what was written is kept for the one it was for. */
+function heldFor(
+  { ctx, push }: Advance,
+  { open }: FlowState,
+  entries: readonly FlowEntry[],
+): HeldAnswer | null {
+  if (push?.kind !== "answer" || open === null || ctx.message.type !== "text") return null;
+  const wasReached = entries.some(({ key }) => key === open.key);
+  return wasReached ? null : { key: open.key, shown: open.shown, text: ctx.text };
+}
+
+/** Key of the timer that holds a flow which another began beside itself. */
+const besideKey = (flowId: string, id: string): string => `${FLOW_TIMERS}${flowId}:${id}`;
+
+function besideOf(ctx: AnyContext, host: DialogueHost, timers: OwnTimer[]): Beside {
+  const keyFor = (other: Flow<never>, id: string, call: string): string => {
+    if (!host.knows(other as never))
+      throw new FlowMistake(
+        `f.${call}(): the bot does not know the flow ${JSON.stringify(other?.id)}. Make it with b.flow, or hand it to b.dialogue.`,
+      );
+    return besideKey(other.id, id);
+  };
+  return {
+    spawn(other, id, input) {
+      const key = keyFor(other, id, "spawn");
+      const seed = ctx.idempotencyKey(key);
+      timers.push({ key, at: ctx.now(), data: { state: newState(input, seed, id) } });
+    },
+    stop: (other, id) => void timers.push({ key: keyFor(other, id, "stop"), at: null }),
+    send(other, id, signal, value) {
+      timers.push({ key: keyFor(other, id, "send"), sent: { signal, value: value ?? null } });
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { AnyContext } from "../types/context.ts";
+import { FlowMistake } from "./errors.ts";
+import { openJournal, type Journal } from "./journal.ts";
+import type { FlowState, OpenQuestion, Sleep } from "./state.ts";
+
+/** Why the code of a flow stands still, or how it ended. */
+export type Stop =
+  | { kind: "asking"; key: string; note: string; show(): Promise<OpenQuestion> }
+  | { kind: "sleeping"; sleep: Sleep; failedTries: number }
+  /** The answer could not be used; the question is still the same. */
+  | ({ kind: "misunderstood"; problem: string | null; tries: number | null; wants: Wanted } & AskedAgain)
+  /** What was chosen stood there, and cannot be had any more. */
+  | ({ kind: "gone"; what: string } & AskedAgain)
+  /** What was done stands where the code does something else, or the code ends before it comes to where it was. */
+  | { kind: "changed"; key: string }
+  | { kind: "again"; input: unknown }
+  | { kind: "ended" }
+  | { kind: "threw"; error: unknown };
+
+type Wanted = "text" | "file" | "location";
+
+/** The question as it is worded now, and how it is shown. */
+interface AskedAgain {
+  open: OpenQuestion;
+  show(): void;
+}
+
+/** What brings a flow further. */
+export type Push =
+  /** A message that may be the answer. */
+  | { kind: "answer" }
+  /** Its time has come. */
+  | { kind: "woken" }
+  /** Nothing came: the question is shown again. */
+  | { kind: "asked_again" };
+
+/** How far one run of the code has come. */
+export interface Progress {
+  readonly ctx: AnyContext;
+  /** As it was when the run began. */
+  readonly state: FlowState;
+  readonly push: Push | null;
+  /** False: another conversation has the chat, and a question has to wait. */
+  readonly mayAsk: boolean;
+  readonly journal: Journal;
+  /** Steps that have been begun and have not ended. */
+  readonly stepsUnderWay: Set<string>;
+  /** Where it stood still the last time; null: it has not begun. */
+  readonly resumeAt: string | null;
+  /** Resolves when the code stands still. */
+  readonly standsStill: Promise<unknown>;
+  /** Whether the code is beyond what it had done before. */
+  isNew(): boolean;
+  beginNew(): void;
+  /** Whether the code is where it stood still; true once. */
+  arrives(key: string): boolean;
+  /** Called by every function of `f`. @throws {FlowMistake} when it may not be called here */
+  called(what: string): void;
+  /** The code goes no further: whoever awaits it waits until it is forgotten. */
+  stop(reason: Stop): Promise<never>;
+  stopped(): Stop | null;
+}
+
+/** In one run of the code: more is a loop that waits for nothing. What is done for the first time takes longer. */
+const MOST_CALLS = 10_000;
+const MOST_NEW_CALLS = 500;
+
+/** A run that begins. */
+export function openProgress(
+  ctx: AnyContext,
+  state: FlowState,
+  { push, mayAsk }: { push: Push | null; mayAsk: boolean },
+): Progress {
+  const resumeAt = state.open?.key ?? state.sleep?.key ?? null;
+  const stepsUnderWay = new Set<string>();
+  let isNew = resumeAt === null;
+  let hasArrived = false;
+  let calls = 0;
+  let newCalls = 0;
+  let stopped: Stop | null = null;
+  let settle: (stop: Stop) => void;
+  const standsStill = new Promise<Stop>((resolve) => (settle = resolve));
+
+  return {
+    ctx,
+    state,
+    push,
+    mayAsk,
+    journal: openJournal(state.entries),
+    stepsUnderWay,
+    resumeAt,
+    standsStill,
+    isNew: () => isNew,
+    beginNew: () => void (isNew = true),
+    arrives(key) {
+      const isHere = resumeAt === key && !hasArrived;
+      if (isHere) hasArrived = true;
+      // Between an answer that is given anew and the question that was open nothing is said or done twice.
+      isNew ||= isHere && state.open?.isReopened !== true;
+      return isHere;
+    },
+    called(what) {
+      if (stopped?.kind === "asking")
+        throw new FlowMistake(
+          `${what} was called while ${JSON.stringify(stopped.key)} waits for its answer. Write \`await\` before every question, and ask one after the other.`,
+        );
+      const [running] = stepsUnderWay;
+      if (running !== undefined && !what.startsWith("f.step"))
+        throw notAwaited(`f.step(${JSON.stringify(running)})`);
+      if (isNew) newCalls++;
+      if (++calls > MOST_CALLS || newCalls > MOST_NEW_CALLS)
+        throw new FlowMistake(
+          `The flow did ${newCalls > MOST_NEW_CALLS ? MOST_NEW_CALLS : MOST_CALLS} things without waiting for anybody. Ask or sleep in its loop, or begin anew with f.again().`,
+        );
+    },
+    stop(reason) {
+      stopped ??= reason;
+      settle(reason);
+      return new Promise<never>(() => undefined);
+    },
+    stopped: () => stopped,
+  };
+}
+
+/** Something that a flow asked for and did not wait for. */
+export const notAwaited = (what: string): FlowMistake =>
+  new FlowMistake(`The flow did not wait for ${what}. Write \`await\` before it.`);

@@ -1,0 +1,39 @@
+import { chosen } from "../dialogues/choices.ts";
+import { understoodIn } from "../dialogues/words.ts";
+import { normalise } from "../normalise.ts";
+import type { AnyContext } from "../types/context.ts";
+import type { FlowState } from "./state.ts";
+
+/** What a person wants besides answering the question. */
+export type Repair =
+  /** The question again. */
+  | { kind: "repeat" }
+  /** The answer under this key is asked for again; null: there is none to go back to. */
+  | { kind: "reopen"; key: string | null };
+
+/**
+ * Reads "back", "repeat" and "change my name". What the open question offers as a choice is an answer and none of these.
+ *
+ * @returns null when the message is meant as an answer
+ */
+export function readRepair(ctx: AnyContext, { open, entries }: FlowState): Repair | null {
+  if (open === null || ctx.message.type !== "text") return null;
+  if (open.shown.options !== null && chosen(ctx, open.shown) !== null) return null;
+  const text = normalise(ctx.text);
+  if (text === null) return null;
+  const says = (kind: "back" | "repeat"): boolean =>
+    understoodIn(ctx.locale, kind).some((word) => normalise(word) === text);
+  if (says("repeat")) return { kind: "repeat" };
+  const answers = entries.filter(({ kind }) => kind === "answer");
+  if (says("back")) return { kind: "reopen", key: answers.at(-1)?.key ?? null };
+  for (const verb of understoodIn(ctx.locale, "change").map((word) => normalise(word))) {
+    if (verb === null || !text.startsWith(`${verb} `)) continue;
+    const what = text.slice(verb.length + 1);
+    const meant = answers.findLast(({ key }) => normalise(baseOf(key)) === what);
+    if (meant !== undefined) return { kind: "reopen", key: meant.key };
+  }
+  return null;
+}
+
+/** `checkout/name#2` is called "name". */
+const baseOf = (key: string): string => key.slice(key.lastIndexOf("/") + 1).replace(/#\d+$/, "");

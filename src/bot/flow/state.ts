@@ -1,0 +1,84 @@
+import type { Shown } from "../dialogues/choices.ts";
+import type { DialogueState } from "../types/dialogue.ts";
+import type { FlowEntry } from "./types.ts";
+
+/** The question that waits for its answer, as it was shown. */
+export interface OpenQuestion {
+  key: string;
+  shown: Shown;
+  tries: number;
+  /** Of `choose`: what stood beside each option. */
+  items?: readonly unknown[];
+  /** It was answered before, and the person wants it otherwise. */
+  isReopened?: true;
+}
+
+/** What a flow that asks nothing waits for. */
+export interface Sleep {
+  /** Of the step that is tried again, of the question that cannot be asked yet, or of `until`. */
+  key: string;
+  /** Unix milliseconds; null: only the signal wakes it. */
+  at: number | null;
+  signal: string | null;
+}
+
+/** An answer in writing to a question that the code reaches later. */
+export interface HeldAnswer {
+  key: string;
+  shown: Shown;
+  text: string;
+}
+
+/** What one flow sends to another. */
+export interface Signal {
+  signal: string;
+  value: unknown;
+}
+
+/** What is kept of a flow between two messages. */
+export interface FlowState extends DialogueState {
+  input: unknown;
+  entries: FlowEntry[];
+  /** The same for as long as the flow lives: what keys of its steps are made from. */
+  seed: string;
+  open: OpenQuestion | null;
+  sleep: Sleep | null;
+  held: HeldAnswer | null;
+  /** Failed tries of the step under way. */
+  failedTries: number;
+  /** What other flows have sent and nobody has waited for yet, oldest first. */
+  signals: Signal[];
+  /** Id under which another flow began it beside itself; null: it has the chat. */
+  beside: string | null;
+}
+
+/** @returns null for what no flow has written */
+export function readState(stored: unknown): FlowState | null {
+  const state = stored as Partial<FlowState> | null;
+  if (!Array.isArray(state?.entries) || typeof state.seed !== "string") return null;
+  const {
+    entries,
+    seed,
+    input = null,
+    open = null,
+    sleep = null,
+    held = null,
+    failedTries = 0,
+    signals = [],
+    beside = null,
+  } = state;
+  return { input, entries, seed, open, sleep, held, failedTries, signals, beside };
+}
+
+/** A flow that has just begun. */
+export const newState = (input: unknown, seed: string, beside: string | null): FlowState => ({
+  input: input === undefined ? null : (JSON.parse(JSON.stringify(input)) as unknown),
+  entries: [],
+  seed,
+  open: null,
+  sleep: null,
+  held: null,
+  failedTries: 0,
+  signals: [],
+  beside,
+});

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { milliseconds } from "../duration.ts";
+import { describeError } from "../run.ts";
+import { StepFailedError } from "./errors.ts";
+import type { Progress } from "./progress.ts";
+import type { FlowEntry, StepOptions } from "./types.ts";
+
+/** What a step does. */
+export type StepWork = (signal: AbortSignal, idempotencyKey: string) => unknown;
+
+/** `f.step` of one run. */
+export type RunStep = (name: string, work: StepWork, options: StepOptions) => Promise<unknown>;
+
+/** Between two tries: the flow sleeps, and may be killed meanwhile. */
+const BACKOFF = ["2s", "10s", "1m", "5m", "15m"] as const;
+
+/** What was done is not done again; what fails is tried again later, under the same key for the other side. */
+export function createSteps(progress: Progress): RunStep {
+  const { ctx, state, journal, stepsUnderWay } = progress;
+
+  async function step(name: string, work: StepWork, options: StepOptions): Promise<unknown> {
+    progress.called(`f.step(${JSON.stringify(name)})`);
+    const key = journal.keyOf(name);
+    const of = options.of === undefined ? undefined : digest(JSON.stringify(options.of));
+    const known = journal.find(key, ["step", "failed"], options.was);
+    if (known !== null && known.of === of) {
+      if (known.kind === "failed") throw new StepFailedError(key, String(known.value));
+      return known.value;
+    }
+    const isHere = progress.arrives(key);
+    if (!progress.isNew() && journal.stepInPlace() !== null) return progress.stop({ kind: "changed", key });
+    progress.beginNew();
+    stepsUnderWay.add(key);
+    try {
+      return await tryStep(key, work, options, { of, failed: isHere ? state.failedTries : 0 });
+    } finally {
+      stepsUnderWay.delete(key);
+    }
+  }
+
+  async function tryStep(
+    key: string,
+    work: StepWork,
+    { tries = 1, timeout }: StepOptions,
+    { of, failed }: { of: string | undefined; failed: number },
+  ): Promise<unknown> {
+    const made = of === undefined ? key : `${key}:${of}`;
+    const add = (entry: FlowEntry): void => journal.add(of === undefined ? entry : { ...entry, of });
+    const idempotencyKey = digest(`${state.seed}:${made}`);
+    try {
+      const value = await ctx.step(`${state.seed.slice(0, 8)}:${made}:${failed}`, (signal) =>
+        work(withTimeout(signal, timeout), idempotencyKey),
+      );
+      add({ key, kind: "step", value: value ?? null });
+      return value;
+    } catch (error) {
+      ctx.log.warn(
+        { err: describeError(error, ctx.text), step: key, failedTries: failed + 1 },
+        "a step of a flow failed",
+      );
+      if (failed + 1 < tries) {
+        const pause = milliseconds(BACKOFF[Math.min(failed, BACKOFF.length - 1)], "pause");
+        const sleep = { key, at: ctx.now() + pause, signal: null };
+        return progress.stop({ kind: "sleeping", sleep, failedTries: failed + 1 });
+      }
+      const why = error instanceof Error ? error.message : String(error);
+      add({ key, kind: "failed", value: why });
+      throw new StepFailedError(key, why);
+    }
+  }
+
+  return step;
+}
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
+
+const withTimeout = (signal: AbortSignal, timeout: StepOptions["timeout"]): AbortSignal =>
+  timeout === undefined
+    ? signal
+    : AbortSignal.any([signal, AbortSignal.timeout(milliseconds(timeout, "f.step({ timeout })"))]);

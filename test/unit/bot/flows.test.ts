@@ -1,0 +1,477 @@
+import { describe, expect, it } from "vitest";
+import type { Routes } from "../../../src/bot/types.ts";
+import { StepFailedError, type FlowContext, type OnChange } from "../../../src/bot/index.ts";
+import { startBots } from "./harness.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+type Body = (f: FlowContext) => unknown;
+/** A bot whose one flow begins with "book". */
+const booking =
+  (body: Body, options = {}) =>
+  (b: Routes): void => {
+    const flow = b.flow("booking", { expire: "2h", ...options }, body as never);
+    b.keyword("book", (ctx) => ctx.start(flow));
+    b.keyword("prices", (ctx) => ctx.reply("From 10 €"));
+    b.fallback((ctx) => ctx.reply("?"));
+  };
+
+const appointment: Body = async (f) => {
+  const kind = await f.choice("kind", "What is it about?", { check: "A check-up", pain: "Pain" });
+  const name = await f.text("name", "Your full name?", {
+    pattern: /\s/,
+    retry: "First and last name, please.",
+  });
+  f.say(`Thank you, ${name}.`);
+  if (!(await f.confirm("sure", `${kind} for ${name}?`))) return f.say("As you like.");
+  return f.say("We expect you.");
+};
+
+describe("a flow", () => {
+  it("reads from top to bottom, over kills, and says each thing once", async () => {
+    const bots = await startBots({ clinic: booking(appointment) });
+
+    expect(await bots.say("book")).toMatchObject({ trail: [{ detail: "booking begun" }] });
+    expect(bots.heard()).toEqual(["What is it about?\n\n1. A check-up\n2. Pain"]);
+    await bots.kill();
+    expect(await bots.say("2")).toMatchObject({
+      by: "bot:clinic",
+      route: "flow:booking",
+      trail: [{ detail: "kind answered; name asked" }],
+    });
+    expect(bots.heard()).toEqual(["Your full name?"]);
+    await bots.say("Ana");
+    expect(bots.heard()).toEqual(["First and last name, please.", "Your full name?"]);
+    await bots.kill();
+    await bots.say("Ana Mora");
+    expect(bots.heard()).toEqual(["Thank you, Ana Mora.", "pain for Ana Mora?"]);
+    expect(await bots.say("yes")).toMatchObject({ trail: [{ detail: "sure answered; complete" }] });
+    expect(bots.heard()).toEqual(["We expect you."]);
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_dialogues")).toBe(0);
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_timers")).toBe(0);
+  });
+
+  it("gives up after three tries, ends at a word, expires, and lets keywords answer in between", async () => {
+    const bots = await startBots({ clinic: booking(appointment, { texts: { expired: "Too late." } }) });
+    await bots.say("book");
+    bots.heard();
+    await bots.say("prices");
+    expect(bots.heard()).toEqual(["From 10 €"]);
+    await bots.say("x");
+    await bots.say("x");
+    bots.heard();
+    await bots.say("x");
+    expect(bots.heard()).toEqual(["Let us leave it for now. Write again whenever you like."]);
+
+    await bots.say("book");
+    await bots.say("cancel");
+    expect(bots.heard()).toEqual([expect.stringContaining("What is it"), "All right, cancelled."]);
+
+    await bots.say("book");
+    bots.heard();
+    await bots.later(3 * HOUR);
+    expect(bots.heard()).toEqual(["Too late."]);
+  });
+
+  it("goes back, repeats, and takes an answer anew without doing anything twice", async () => {
+    const bots = await startBots({ clinic: booking(appointment) });
+    await bots.say("book");
+    await bots.say("1");
+    await bots.say("Ana Mora");
+    bots.heard();
+    await bots.say("repeat");
+    expect(bots.heard()).toEqual(["check for Ana Mora?"]);
+    await bots.say("change my name");
+    expect(bots.heard()).toEqual(["Your full name?"]);
+    await bots.say("Ana Luz Mora");
+    expect(bots.heard()).toEqual(["check for Ana Luz Mora?"]);
+    await bots.say("back");
+    await bots.say("Eva Mora");
+    expect(bots.heard()).toEqual(["Your full name?", "check for Eva Mora?"]);
+    await bots.say("yes");
+    expect(bots.heard()).toEqual(["We expect you."]);
+  });
+
+  it("offers a list of run time, and means what was shown", async () => {
+    let slots = [{ at: "Thu 9:00" }, { at: "Fri 9:00" }];
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const slot = await f.choose("slot", "Which time?", slots, ({ at }) => at);
+        f.say(`Booked ${slot.at}`);
+      }),
+    });
+    await bots.say("book");
+    expect(bots.heard()).toEqual(["Which time?\n\n1. Thu 9:00\n2. Fri 9:00"]);
+    slots = [{ at: "Mon 9:00" }, { at: "Thu 9:00" }];
+    await bots.kill();
+    await bots.say("1");
+    expect(bots.heard()).toEqual(["Booked Thu 9:00"]);
+  });
+
+  it("does a step once, with one key at every try, and sleeps between tries", async () => {
+    const keys: string[] = [];
+    let isAway = true;
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const done = await f.step(
+          "book",
+          (_signal, key) => {
+            keys.push(key);
+            if (isAway) throw new Error("away");
+            return { at: new Date(0) };
+          },
+          { tries: 3 },
+        );
+        const at: string = done.at;
+        await f.text("name", `Booked ${at}. Your name?`);
+        f.say("Thanks.");
+      }),
+    });
+    await bots.say("book");
+    expect(bots.heard()).toEqual([]);
+    await bots.say("hello");
+    expect(bots.heard()).toEqual(["?"]);
+    isAway = false;
+    await bots.later(3_000);
+    expect(bots.heard()).toEqual(["Booked 1970-01-01T00:00:00.000Z. Your name?"]);
+    await bots.kill();
+    await bots.say("Ana");
+    expect(bots.heard()).toEqual(["Thanks."]);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it("may catch a step whose last try has failed, and finds the same failure again", async () => {
+    let tries = 0;
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        try {
+          await f.step("book", () => {
+            tries++;
+            throw new Error("full");
+          });
+        } catch (error) {
+          if (!(error instanceof StepFailedError)) throw error;
+          await f.text("phone", `It is ${error.message}. Your number?`);
+          f.say("We will call.");
+        }
+      }),
+    });
+    await bots.say("book");
+    await bots.say("123");
+    expect(bots.heard()).toEqual(["It is full. Your number?", "We will call."]);
+    expect(tries).toBe(1);
+  });
+
+  it("does a step anew when what it depends on has changed", async () => {
+    const asked: string[] = [];
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const kind = await f.choice("kind", "Kind?", ["a", "b"]);
+        const list = await f.step("list", () => (asked.push(kind), [`${kind}1`, `${kind}2`]), { of: kind });
+        const slot = await f.choose("slot", "Which?", list, String);
+        f.say(slot);
+      }),
+    });
+    await bots.say("book");
+    await bots.say("a");
+    await bots.say("change kind");
+    await bots.say("b");
+    bots.heard();
+    await bots.say("2");
+    expect(bots.heard()).toEqual(["b2"]);
+    expect(asked).toEqual(["a", "b"]);
+  });
+
+  it("sleeps over a restart, and leaves the chat to others meanwhile", async () => {
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        f.say("See you in an hour.");
+        await f.until("1h");
+        await f.confirm("here", "Are you here?");
+        f.say("Good.");
+      }),
+    });
+    await bots.say("book");
+    await bots.kill();
+    await bots.say("hello");
+    expect(bots.heard()).toEqual(["See you in an hour.", "?"]);
+    await bots.later(HOUR + 1_000);
+    expect(bots.heard()).toEqual(["Are you here?"]);
+    await bots.say("yes");
+    expect(bots.heard()).toEqual(["Good."]);
+  });
+
+  it("counts keys in loops, and keeps those of `at` apart", async () => {
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const sizes: string[] = [];
+        for (const dish of ["soup", "cake"]) sizes.push(await f.at(dish).text("size", `${dish}?`));
+        while (!(await f.confirm("sure", "Sure?")));
+        f.say(sizes.join());
+      }),
+    });
+    await bots.say("book");
+    for (const text of ["big", "small", "no", "yes"]) await bots.say(text);
+    expect(bots.heard()).toEqual(["soup?", "cake?", "Sure?", "Sure?", "big,small"]);
+  });
+
+  it("is a part of another flow, and begins anew with other input", async () => {
+    const bots = await startBots({
+      clinic: (b: Routes) => {
+        const address = b.flow<{ who: string }, string>("address", async (f) =>
+          f.text("street", `${f.input.who}?`),
+        );
+        const order = b.flow<number>("order", async (f) => {
+          const from = await f.run(address, { who: "From" });
+          const to = await f.run(address, { who: "To" });
+          f.say(`${f.input}: ${from} → ${to}`);
+          if (f.input < 2) return f.again(f.input + 1);
+        });
+        b.keyword("book", (ctx) => ctx.start(order, 1));
+      },
+    });
+    await bots.say("book");
+    for (const text of ["A", "B", "C", "D"]) await bots.say(text);
+    expect(bots.heard()).toEqual(["From?", "To?", "1: A → B", "From?", "To?", "2: C → D"]);
+  });
+
+  it("keeps time and chance the same whenever it runs again", async () => {
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const [at, dice] = [f.now(), f.random()];
+        await f.text("name", `${at} ${dice}`);
+        f.say(`${at} ${dice}`);
+      }),
+    });
+    await bots.say("book");
+    await bots.later(MINUTE);
+    await bots.say("x");
+    const [first, second] = bots.heard();
+    expect(first).toBe(second);
+  });
+
+  it("hands over to a person, and sends elsewhere once", async () => {
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        f.sendTo("4915550", "Somebody wants to book");
+        await f.text("why", "Why?");
+        return f.handoff({ say: "One moment." });
+      }),
+    });
+    await bots.say("book");
+    await bots.say("because");
+    await bots.say("hello");
+    // What answers nobody is paced.
+    expect(bots.heard().toSorted()).toEqual(["One moment.", "Somebody wants to book", "Why?"]);
+  });
+});
+
+describe("a flow beside another", () => {
+  const clinic = (b: Routes): void => {
+    const visit = b.flow<{ slot: string; at: number }>("visit", async (f) => {
+      let { slot } = f.input;
+      for (;;) {
+        const woken = await f.until({ at: new Date(f.input.at), signal: "moved" });
+        if (woken.signal === null) break;
+        slot = String(woken.value);
+      }
+      if (await f.confirm("coming", `Are you coming on ${slot}?`)) f.say("Good.");
+      else f.say("What a pity.");
+    });
+    const book = b.flow("book", async (f) => {
+      const slot = await f.text("slot", "When?");
+      f.spawn(visit, "v1", { slot, at: f.now() + 2 * HOUR });
+      f.say("Booked.");
+    });
+    const move = b.flow("move", async (f) => {
+      f.send(visit, "v1", "moved", await f.text("slot", "To when?"));
+      f.say("Moved.");
+    });
+    const drop = b.flow("drop", (f) => {
+      f.stop(visit, "v1");
+      f.say("Dropped.");
+    });
+    b.keyword("book", (ctx) => ctx.start(book));
+    b.keyword("move", (ctx) => ctx.start(move));
+    b.keyword("drop", (ctx) => ctx.start(drop));
+    b.fallback((ctx) => ctx.reply("?"));
+  };
+
+  it("waits for its time or a signal, over kills, and asks then", async () => {
+    const bots = await startBots({ clinic });
+    await bots.say("book");
+    await bots.say("Friday");
+    await bots.kill();
+    await bots.say("move");
+    await bots.say("Monday");
+    await bots.settled();
+    await bots.kill();
+    expect(bots.heard()).toEqual(["When?", "Booked.", "To when?", "Moved."]);
+    await bots.later(2 * HOUR + 1_000);
+    expect(bots.heard()).toEqual(["Are you coming on Monday?"]);
+    await bots.say("no");
+    expect(bots.heard()).toEqual(["What a pity."]);
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_timers")).toBe(0);
+  });
+
+  it("asks only when nothing else is being asked", async () => {
+    const bots = await startBots({ clinic });
+    await bots.say("book");
+    await bots.say("Friday");
+    await bots.later(2 * HOUR - MINUTE);
+    await bots.say("move");
+    bots.heard();
+    await bots.later(3 * MINUTE);
+    expect(bots.heard()).toEqual([]);
+    await bots.say("Monday");
+    await bots.later(2 * MINUTE);
+    expect(bots.heard()).toEqual(["Moved.", "Are you coming on Friday?"]);
+  });
+
+  it("ends when it is stopped", async () => {
+    const bots = await startBots({ clinic });
+    await bots.say("book");
+    await bots.say("Friday");
+    await bots.say("drop");
+    bots.heard();
+    await bots.later(5 * HOUR);
+    expect(bots.heard()).toEqual([]);
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_timers")).toBe(0);
+  });
+});
+
+describe("a deploy under an open flow", () => {
+  const after = async (old: Body, now: Body, texts: string[], options = {}): Promise<string[]> => {
+    const bots = await startBots({ clinic: booking(old) });
+    await bots.say("book");
+    for (const text of texts.slice(0, -1)) await bots.say(text);
+    bots.heard();
+    await bots.kill({ clinic: booking(now, options) });
+    await bots.say(texts.at(-1)!);
+    return bots.heard();
+  };
+  const effects: string[] = [];
+  const two: Body = async (f) => {
+    const name = await f.text("name", "Name?");
+    const size = await f.choice("size", "Size?", { s: "Small", l: "Large" });
+    f.say(`${name} ${size}`);
+  };
+
+  it("asks what was added when it is reached, and keeps the answer that was given meanwhile", async () => {
+    const now: Body = async (f) => {
+      const name = await f.text("name", "Name?");
+      const colour = await f.text("colour", "Colour?");
+      const size = await f.choice("size", "Size?", { s: "Small", l: "Large" });
+      f.say(`${name} ${colour} ${size}`);
+    };
+    const bots = await startBots({ clinic: booking(two) });
+    await bots.say("book");
+    await bots.say("Ana");
+    bots.heard();
+    await bots.kill({ clinic: booking(now) });
+    await bots.say("2");
+    await bots.say("blue");
+    expect(bots.heard()).toEqual(["Colour?", "Ana blue l"]);
+  });
+
+  it("asks again for what is no answer any more, and for nothing else", async () => {
+    const now: Body = async (f) => {
+      const name = await f.text("name", "Full name?", { pattern: /\s/ });
+      const size = await f.choice("size", "Size?", { s: "Small", l: "Large" });
+      f.say(`${name} ${size}`);
+    };
+    const bots = await startBots({ clinic: booking(two) });
+    await bots.say("book");
+    await bots.say("Ana");
+    bots.heard();
+    await bots.kill({ clinic: booking(now) });
+    await bots.say("Small");
+    await bots.say("Ana Mora");
+    expect(bots.heard()).toEqual(["Full name?", "Ana Mora s"]);
+  });
+
+  it("takes a number for what stood beside it", async () => {
+    const now: Body = async (f) => {
+      const name = await f.text("name", "Name?");
+      const size = await f.choice("size", "Size?", { xl: "Huge", s: "Small", l: "Large" });
+      f.say(`${name} ${size}`);
+    };
+    expect(await after(two, now, ["Ana", "1"])).toEqual(["Ana s"]);
+  });
+
+  it("does nothing twice when a step has another name, and says when it cannot go on", async () => {
+    effects.length = 0;
+    const step =
+      (key: string, options = {}): Body =>
+      async (f) => {
+        await f.step(key, () => effects.push(key), options);
+        await f.text("name", "Name?");
+        f.say("Done.");
+      };
+    expect(await after(step("pay"), step("charge", { was: "pay" }), ["Ana"])).toEqual(["Done."]);
+    expect(effects).toEqual(["pay"]);
+    const changed = "Sorry, this has changed meanwhile. Please begin again.";
+    expect(await after(step("pay"), step("charge"), ["Ana"])).toEqual([changed]);
+    expect(await after(step("pay"), step("charge"), ["Ana"], { onChange: "end" })).toEqual([]);
+    const say: OnChange = { say: "Anew, please." };
+    expect(await after(step("pay"), step("charge"), ["Ana"], { onChange: say })).toEqual(["Anew, please."]);
+    expect(effects).toEqual(["pay", "pay", "pay", "pay"]);
+    expect(await after(step("pay"), step("charge"), ["Ana"], { onChange: "restart" })).toEqual(["Name?"]);
+    const migrate: OnChange = (journal) => journal.map((entry) => ({ ...entry, key: "charge" }));
+    expect(await after(step("pay"), step("charge"), ["Ana"], { onChange: migrate })).toEqual(["Name?"]);
+    expect(effects).toEqual(["pay", "pay", "pay", "pay", "pay", "charge", "pay"]);
+  });
+
+  it("goes on under a new id that says what it was", async () => {
+    const bots = await startBots({ clinic: booking(two) });
+    await bots.say("book");
+    bots.heard();
+    await bots.kill({
+      clinic: (b: Routes) => void b.flow("reservation", { was: "booking" }, two as never),
+    });
+    await bots.say("Ana");
+    expect(bots.heard()).toEqual(["Size?\n\n1. Small\n2. Large"]);
+  });
+});
+
+describe("mistakes in a flow", () => {
+  const failed = "Sorry, something went wrong on our side. Please write again.";
+  const mistakes: [string, Body, RegExp][] = [
+    ["throws", () => Promise.reject(new RangeError("no")), /RangeError at .*flows\.test\.ts:\d+/],
+    ["asks twice at once", (f) => Promise.all([f.text("a", "A?"), f.text("b", "B?")]), /FlowMistake/],
+    ["does not wait for a question", (f) => void f.text("a", "A?"), /FlowMistake/],
+    ["does not wait for a step", (f) => (void f.step("a", () => 1), f.text("b", "B?")), /FlowMistake/],
+    [
+      "waits for nobody in a loop",
+      async (f) => {
+        for (;;) await f.step("a", () => 1);
+      },
+      /FlowMistake/,
+    ],
+    ["has nothing to choose from", (f) => f.choose("a", "A?", [], String), /FlowMistake/],
+    ["has no key", (f) => f.text("" as never, "A?"), /FlowMistake/],
+    ["begins anew for ever", (f) => f.again(undefined), /FlowMistake/],
+  ];
+  it.each(mistakes)("ends in words when it %s", async (_what, body, place) => {
+    const bots = await startBots({ clinic: booking((f) => (f.say("never"), body(f))) });
+    const decision = await bots.say("book");
+    expect(bots.heard()).toEqual([failed]);
+    expect(decision).toMatchObject({ by: "bot:clinic", trail: [{ detail: expect.stringMatching(place) }] });
+    expect(await bots.rows("SELECT count(*) AS n FROM bot_dialogues")).toBe(0);
+    await bots.say("hello");
+    expect(bots.heard()).toEqual(["?"]);
+  });
+
+  it("refuses a journal that grows without end, and says what to do", async () => {
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        for (;;) await f.at(f.now()).text("more", "More?", { max: 65_536 });
+      }),
+    });
+    await bots.say("book");
+    for (let count = 0; count < 17; count++) await bots.say(`${count} ${"x".repeat(65_000)}`);
+    expect(bots.heard()).toContain(failed);
+  });
+});
