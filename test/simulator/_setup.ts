@@ -28,7 +28,13 @@ for (const method of ["info", "warn", "error"] as const) {
 }
 
 const running: Simulator[] = [];
-const clients: Client[] = [];
+const clients: { end(): Promise<void> }[] = [];
+
+/** Has a client of any kind end with the test, after it has confirmed what came. */
+export function endsWithTest<C extends { end(): Promise<void> }>(client: C): C {
+  clients.push(client);
+  return client;
+}
 
 /** Starts a simulator that ends with the test; a violation that the test did not expect fails it. */
 export async function simulate(options: SimulatorOptions = {}): Promise<Simulator> {
@@ -77,7 +83,7 @@ export class Client {
     this.#url = simulator.wsUrl;
     this.#config = config;
     this.auth = auth;
-    clients.push(this);
+    endsWithTest(this);
     this.socket = this.connect();
   }
 

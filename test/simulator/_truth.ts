@@ -13,23 +13,36 @@ export interface Row {
   source: string;
   /** `two` references, `one`, or `reasoned`. */
   sure: string;
-  /** `Baileys`, `zapo`, `wire`; none when no client has met it. */
+  /** `Baileys`, `wire`; none when neither has met it. */
   confirmedBy: string[];
+}
+
+const page = (): string => readFileSync(new URL("../../docs/simulator-truth.md", import.meta.url), "utf8");
+const namesIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+
+/** What the page says that zapo has confirmed: the lists of its last section. */
+export function confirmedByZapo(): string[] {
+  const [, section = ""] = page().split("## What zapo has confirmed");
+  return section
+    .split("\n\n")
+    .filter((part) => part.startsWith("- "))
+    .flatMap(namesIn);
 }
 
 /** All rows of all tables of the page whose first cell names something. */
 export function pageRows(): Row[] {
-  const page = readFileSync(new URL("../../docs/simulator-truth.md", import.meta.url), "utf8");
-  return page.split("\n").flatMap((line) => {
-    const [first = "", what = "", source = "", sure = "", clients = ""] = line
-      .split("|")
-      .slice(1)
-      .map((cell) => cell.trim());
-    const names = [...first.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
-    if (!line.startsWith("|") || names.length === 0) return [];
-    const confirmedBy = clients.split(", ").filter((client) => client !== "–" && client !== "");
-    return [{ names, what, source, sure, confirmedBy }];
-  });
+  return page()
+    .split("\n")
+    .flatMap((line) => {
+      const [first = "", what = "", source = "", sure = "", clients = ""] = line
+        .split("|")
+        .slice(1)
+        .map((cell) => cell.trim());
+      const names = namesIn(first);
+      if (!line.startsWith("|") || names.length === 0) return [];
+      const confirmedBy = clients.split(", ").filter((client) => client !== "–" && client !== "");
+      return [{ names, what, source, sure, confirmedBy }];
+    });
 }
 
 /** Files that have a row each, because what they do has no name on the wire. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Row, pageRows, simulated } from "./_truth.ts";
+import { type Row, confirmedByZapo, pageRows, simulated } from "./_truth.ts";
 import { files } from "./_syntax.ts";
 
 /** Where the page has the rows of each sort. The first that a name begins with counts. */
@@ -27,11 +27,14 @@ it("says of everything that the simulator does where it is from, and of nothing 
     .filter(({ name }) => !rows.has(name))
     .map(({ name, at }) => {
       const [, heading] = HEADINGS.find(([prefix]) => name.startsWith(prefix))!;
-      return `"${name}" (src/simulator/${at}) has no row. Add to the table under "## ${heading}": | \`${name}\` | what it is | source | two, one or reasoned | Baileys, zapo, wire or – |`;
+      return `"${name}" (src/simulator/${at}) has no row. Add to the table under "## ${heading}": | \`${name}\` | what it is | source | two, one or reasoned | Baileys, wire or – |`;
     });
-  const extra = [...rows]
+  const extra = [...rows, ...confirmedByZapo()]
     .filter((name) => !names.has(name) && !files.includes(name))
-    .map((name) => `"${name}" has a row, but the simulator does not do it (any more): take the row out`);
+    .map(
+      (name) =>
+        `"${name}" has a row or is confirmed, but the simulator does not do it (any more): take it out`,
+    );
   expect([...missing, ...extra], "docs/simulator-truth.md").toEqual([]);
 });
 
@@ -58,7 +61,7 @@ function problemsOf({ names: [name], what, source, sure, confirmedBy }: Row): st
     source === "" ? "has no source, nor a reason" : "",
     least === undefined ? `is sure in a way that nobody knows: ${sure}` : "",
     references < (least ?? 0) ? `is "${sure}" with ${references} references` : "",
-    confirmedBy.every((client) => ["Baileys", "zapo", "wire"].includes(client)) ? "" : "has no such client",
+    confirmedBy.every((client) => ["Baileys", "wire"].includes(client)) ? "" : "has no such client",
   ];
   return problems.filter(Boolean).map((problem) => `${name} ${problem}`);
 }

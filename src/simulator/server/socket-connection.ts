@@ -4,6 +4,7 @@ import { FrameReader, frame } from "../wire/frames.ts";
 import { decodeNode, element, encodeNode } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { NoiseHandshake } from "../wire/noise.ts";
+import type { ClientFinish } from "../wire/noise.ts";
 import type { NoiseTransport } from "../wire/noise-state.ts";
 import { OpenQueries } from "./open-queries.ts";
 import type { Random } from "../random.ts";
@@ -124,10 +125,15 @@ export class SocketConnection implements Connection {
     const handshake = this.#handshake!;
     if (this.#handshakeStep === "hello") {
       this.#handshakeStep = "finish";
-      this.#writer.write(frame(handshake.hello(content)));
+      const { answer, done } = handshake.hello(content);
+      this.#writer.write(frame(answer));
+      if (done) this.#admit(done);
       return;
     }
-    const { transport, clientStatic, payload } = handshake.finish(content);
+    this.#admit(handshake.finish(content));
+  }
+
+  #admit({ transport, clientStatic, payload }: ClientFinish): void {
     this.#transport = transport;
     this.#handshake = undefined;
     this.#needs.admit(this, payload, clientStatic);

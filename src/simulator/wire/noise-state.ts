@@ -1,6 +1,17 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from "node:crypto";
 
-const MODE = Buffer.from("Noise_XX_25519_AESGCM_SHA256\0\0\0\0");
+/** How a handshake begins: with nothing known, with the server's key known, or with one that turned out to be another. */
+export type Pattern = "XX" | "IK" | "XXfallback";
+
+const HASH_BYTES = 32;
+
+/** The name of a pattern as Noise has it at the start: as it is when it fits, hashed when it is too long. */
+function startOf(pattern: Pattern): Buffer {
+  const name = Buffer.from(`Noise_${pattern}_25519_AESGCM_SHA256`);
+  if (name.length > HASH_BYTES) return createHash("sha256").update(name).digest();
+  return Buffer.concat([name], HASH_BYTES);
+}
+
 const HEADER = Buffer.from([0x57, 0x41, 6, 3]);
 const NO_AAD = Buffer.alloc(0);
 const TAG_BYTES = 16;
@@ -46,14 +57,15 @@ export class NoiseTransport {
   }
 }
 
-/** What both sides of a Noise_XX_25519_AESGCM_SHA256 handshake know after each step, as WhatsApp frames it. */
+/** What both sides of a handshake know after each step, as WhatsApp frames it. */
 export class HandshakeState {
-  #hash: Buffer = MODE;
-  #salt: Buffer = MODE;
-  #key: Buffer = MODE;
+  #hash: Buffer;
+  #salt: Buffer;
+  #key: Buffer;
   #counter = 0;
 
-  constructor() {
+  constructor(pattern: Pattern = "XX") {
+    this.#hash = this.#salt = this.#key = startOf(pattern);
     this.authenticate(HEADER);
   }
 

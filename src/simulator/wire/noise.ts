@@ -42,16 +42,27 @@ export function makeServerIdentity(random: Random): ServerIdentity {
 }
 
 /** What the client proved and said in the handshake. */
-interface ClientFinish {
+export interface ClientFinish {
   transport: NoiseTransport;
   /** The client's long-lived Noise public key. */
   clientStatic: Buffer;
   payload: proto.ClientPayload;
 }
 
-/** The answering side of Noise_XX_25519_AESGCM_SHA256 as WhatsApp frames it. */
+/** The answer to the first frame; with it the handshake is over when the client knew the server's key. */
+interface ServerHello {
+  answer: Buffer;
+  done?: ClientFinish;
+}
+
+/**
+ * The answering side of the handshake, as WhatsApp frames it. A client that knows the server's key proves itself with its first
+ * frame (IK); one that knows another is answered as if it knew none (XXfallback).
+ *
+ * Source: whatsapp-rust `wacore/noise/src/handshake.rs`; zapo `transport/noise/WaNoiseSession.ts`.
+ */
 export class NoiseHandshake {
-  readonly #state = new HandshakeState();
+  #state = new HandshakeState();
   readonly #identity: ServerIdentity;
   readonly #ephemeral: KeyPair;
 
@@ -61,17 +72,16 @@ export class NoiseHandshake {
   }
 
   /** Answers the first frame. @throws when it is not a client hello */
-  hello(data: Uint8Array): Buffer {
-    const clientEphemeral = proto.HandshakeMessage.decode(data).clientHello?.ephemeral;
-    if (clientEphemeral?.length !== 32) throw new Error("client hello without an ephemeral key");
-    this.#state.authenticate(clientEphemeral);
-    this.#state.authenticate(this.#ephemeral.publicKey);
-    this.#state.mix(agree(this.#ephemeral.privateKey, clientEphemeral));
-    const staticKey = this.#state.seal(this.#identity.staticKey.publicKey);
-    this.#state.mix(agree(this.#identity.staticKey.privateKey, clientEphemeral));
-    const payload = this.#state.seal(this.#identity.certificate);
-    const serverHello = { ephemeral: this.#ephemeral.publicKey, static: staticKey, payload };
-    return Buffer.from(proto.HandshakeMessage.encode({ serverHello }).finish());
+  hello(data: Uint8Array): ServerHello {
+    const { clientHello } = proto.HandshakeMessage.decode(data);
+    const ephemeral = clientHello?.ephemeral;
+    if (ephemeral?.length !== 32) throw new Error("client hello without an ephemeral key");
+    const { static: sealedKey, payload } = clientHello!;
+    if (!sealedKey || !payload) return { answer: this.#introduce(ephemeral) };
+    const resumed = this.#resume(ephemeral, sealedKey, payload);
+    if (resumed) return resumed;
+    this.#state = new HandshakeState("XXfallback");
+    return { answer: this.#introduce(ephemeral) };
   }
 
   /** Takes the second frame and derives the transport keys. @throws when it does not decrypt */
@@ -80,8 +90,50 @@ export class NoiseHandshake {
     if (!clientFinish?.static || !clientFinish.payload) throw new Error("client finish is incomplete");
     const clientStatic = this.#state.open(clientFinish.static);
     this.#state.mix(agree(this.#ephemeral.privateKey, clientStatic));
-    const payload = proto.ClientPayload.decode(this.#state.open(clientFinish.payload));
+    return this.#end(clientStatic, this.#state.open(clientFinish.payload));
+  }
+
+  /** Tells a client that does not know the server's key which it is. */
+  #introduce(clientEphemeral: Uint8Array): Buffer {
+    this.#state.authenticate(clientEphemeral);
+    this.#state.authenticate(this.#ephemeral.publicKey);
+    this.#state.mix(agree(this.#ephemeral.privateKey, clientEphemeral));
+    const staticKey = this.#state.seal(this.#identity.staticKey.publicKey);
+    this.#state.mix(agree(this.#identity.staticKey.privateKey, clientEphemeral));
+    const payload = this.#state.seal(this.#identity.certificate);
+    return serverHello({ ephemeral: this.#ephemeral.publicKey, static: staticKey, payload });
+  }
+
+  /** Takes everything from the first frame. Undefined when it was sealed for another server's key. */
+  #resume(clientEphemeral: Uint8Array, sealedKey: Uint8Array, payload: Uint8Array): ServerHello | undefined {
+    const state = new HandshakeState("IK");
+    const { publicKey, privateKey } = this.#identity.staticKey;
+    state.authenticate(publicKey);
+    state.authenticate(clientEphemeral);
+    state.mix(agree(privateKey, clientEphemeral));
+    let clientStatic: Buffer;
+    try {
+      clientStatic = state.open(sealedKey);
+    } catch {
+      return undefined;
+    }
+    state.mix(agree(privateKey, clientStatic));
+    const said = state.open(payload);
+    state.authenticate(this.#ephemeral.publicKey);
+    state.mix(agree(this.#ephemeral.privateKey, clientEphemeral));
+    state.mix(agree(this.#ephemeral.privateKey, clientStatic));
+    const certificate = state.seal(this.#identity.certificate);
+    this.#state = state;
+    const answer = serverHello({ ephemeral: this.#ephemeral.publicKey, payload: certificate });
+    return { answer, done: this.#end(clientStatic, said) };
+  }
+
+  #end(clientStatic: Buffer, said: Buffer): ClientFinish {
     const [fromClient, toClient] = this.#state.split();
-    return { transport: new NoiseTransport(toClient, fromClient), clientStatic, payload };
+    const transport = new NoiseTransport(toClient, fromClient);
+    return { transport, clientStatic, payload: proto.ClientPayload.decode(said) };
   }
 }
+
+const serverHello = (hello: proto.HandshakeMessage.IServerHello): Buffer =>
+  Buffer.from(proto.HandshakeMessage.encode({ serverHello: hello }).finish());

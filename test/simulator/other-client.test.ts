@@ -1,0 +1,293 @@
+import { createHash, randomBytes } from "node:crypto";
+import { expect, it } from "vitest";
+import { buildAddonAdditionalData, decryptAddonPayload, encryptAddonPayload } from "zapo-js/message";
+import { proto } from "zapo-js/proto";
+import { simulate, until } from "./_setup.ts";
+import { confirmedByZapo } from "./_truth.ts";
+import { ANN, BEFORE_LOGIN, BEN, NUMBER, connect, met, namesOf, receiptsFor, world } from "./_zapo-world.ts";
+
+// zapo shares no code with Baileys: what both understand is not a habit of one of them.
+
+const JID = `${NUMBER}@s.whatsapp.net`;
+
+const sha256 = (bytes: Uint8Array | string): Buffer => createHash("sha256").update(bytes).digest();
+
+it("links by QR and carries texts and receipts both ways, with the owner's phone beside it", async () => {
+  const { sim, number, ann, zapo } = await world();
+  expect(await number.companions()).toMatchObject([{ device: 1, online: true }]);
+
+  await ann.sendText(NUMBER, "hello");
+  expect((await zapo.untilText("hello")).senderJid).toBe(ann.jid);
+  const { id, ack } = await zapo.client.sendMessage(ann.jid, "hi Ann");
+  expect(ack.error).toBeUndefined();
+  expect(await ann.waitForMessage({ text: "hi Ann" })).toMatchObject({ from: NUMBER, id });
+  await ann.markRead(id);
+  await until("receipts", () => receiptsFor(zapo, id).includes("read"));
+  expect(receiptsFor(zapo, id)).toContain(undefined);
+
+  // By LID, from somebody who shows no number.
+  const cleo = await sim.addContact("31633333333", { hidesNumber: true });
+  await cleo.sendText(NUMBER, "who am I");
+  expect((await zapo.untilText("who am I")).senderJid).toBe(cleo.lid);
+  await zapo.client.sendMessage(cleo.lid, "nobody");
+  await cleo.waitForMessage({ text: "nobody" });
+
+  await number.typeAsOwner(ANN, "from my phone");
+  expect((await zapo.untilText("from my phone")).rawNode.attrs.recipient).toBe(ann.jid);
+  await number.logoutCompanion(1);
+  await until("removal", async () => (await number.companions()).length === 0);
+});
+
+it("connects again with the key that it knows, and when the service has another one", async () => {
+  const { sim, ann, zapo } = await world();
+  const resumed = "noise resume handshake successful without fallback";
+  // Linking ends with a second connection.
+  expect(zapo.log).toContain(resumed);
+  expect(zapo.log.filter((line) => line.includes("failed"))).toEqual([]);
+  await until("confirmed", async () => (await sim.pending(NUMBER)) === 0);
+  await zapo.end();
+
+  const { auth } = zapo.kept;
+  await auth.save({ ...(await auth.load())!, serverStaticKey: randomBytes(32) });
+  const back = await connect(sim, zapo);
+  await ann.sendText(NUMBER, "still there?");
+  await back.untilText("still there?");
+  expect(back.log).toContain("noise resume handshake fallback to XX");
+  expect(back.log.filter((line) => line.includes("failed"))).toEqual([]);
+  await back.client.logout();
+  await until("removal", async () => (await sim.companions(NUMBER)).length === 0);
+});
+
+it("links by code, and writes in groups of both kinds, whose members change", async () => {
+  const sim = await simulate();
+  const number = await sim.addNumber(NUMBER);
+  const ann = await sim.addContact(ANN);
+  const ben = await sim.addContact(BEN);
+  const byNumber = await sim.addGroup({ subject: "by number", members: [ANN, NUMBER], addressing: "pn" });
+  const zapo = await connect(sim);
+  await until("QR", () => zapo.qr);
+  await number.enterPairingCode(await zapo.client.requestPairingCode(NUMBER));
+  await zapo.untilReady(sim, NUMBER);
+  const byLid = await sim.addGroup({ subject: "by LID", members: [BEN, NUMBER], admins: [NUMBER] });
+  const told = async (action: string): Promise<unknown> =>
+    await until(action, () =>
+      zapo.groupEvents.find((event) => event.action === action && event.groupJid === byLid.id),
+    );
+  await told("create");
+
+  // Each in one of them: zapo 0.3.0 keeps a session for each address of a person, phones have one for both.
+  for (const [{ id: chat, subject }, other, author] of [
+    [byNumber, ann, ann.jid],
+    [byLid, ben, ben.lid],
+  ] as const) {
+    await other.sendText(chat, `to ${subject}`);
+    const { senderJid, chatJid } = await zapo.untilText(`to ${subject}`);
+    expect([senderJid, chatJid]).toEqual([author, chat]);
+    const { id, ack } = await zapo.say(chat, `from ${subject}`);
+    expect(ack).toMatchObject({ phash: undefined, error: undefined });
+    await other.waitForMessage({ text: `from ${subject}` });
+    await until("delivered", () => receiptsFor(zapo, id).length > 0);
+  }
+
+  const { group } = zapo.client;
+  await group.addParticipants(byLid.id, [ann.jid]);
+  await told("add");
+  const { ack } = await zapo.say(byLid.id, "now three");
+  expect(ack).toMatchObject({ phash: undefined, error: undefined });
+  for (const member of [ann, ben]) await member.waitForMessage({ text: "now three" });
+  await group.setSubject(byLid.id, "renamed");
+  const { subject, participants } = await group.queryGroupMetadata(byLid.id);
+  expect([subject, participants.length]).toEqual(["renamed", 3]);
+  await sim.changeGroup(byLid.id, { remove: [ANN], by: BEN });
+  await told("remove");
+  await zapo.say(byLid.id, "two again");
+  await ben.waitForMessage({ text: "two again" });
+  expect((await ann.messages({ chat: byLid.id })).map(({ text }) => text)).toEqual(["now three"]);
+  expect(await group.queryAllGroups()).toHaveLength(2);
+  await group.leaveGroup([byNumber.id]);
+  expect(await group.queryAllGroups()).toHaveLength(1);
+});
+
+it("loads what people send, and sends what people load", async () => {
+  const { ann, zapo } = await world();
+  const bytes = randomBytes(70_001);
+  const { id } = await ann.send(NUMBER, { kind: "image", bytes, caption: "look" });
+  const image = (await zapo.untilMessage(id)).message!.imageMessage!;
+  expect(image.caption).toBe("look");
+  const loaded = await zapo.client.mediaTransfer.downloadAndDecrypt({
+    url: image.url!,
+    mediaType: "image",
+    mediaKey: image.mediaKey!,
+    fileSha256: image.fileSha256!,
+    fileEncSha256: image.fileEncSha256!,
+  });
+  expect(sha256(loaded)).toEqual(sha256(bytes));
+
+  for (const [type, mimetype] of [
+    ["document", "application/pdf"],
+    ["audio", "audio/mpeg"],
+  ] as const) {
+    const sent = await zapo.client.sendMessage(ann.jid, { type, media: bytes, mimetype });
+    await ann.waitForMessage({ id: sent.id });
+    expect(sha256((await ann.mediaOf(sent.id)).bytes)).toEqual(sha256(bytes));
+  }
+});
+
+it("votes in polls, and reads others' votes", async () => {
+  const { sim, ann, ben, zapo } = await world();
+  const group = await sim.addGroup({ subject: "Lunch", members: [ANN, BEN, NUMBER] });
+  const poll = await ann.send(group.id, { kind: "poll", name: "Where?", options: ["here", "there"] });
+  const asked = (await zapo.untilMessage(poll.id)).message!;
+  await ben.waitForMessage({ id: poll.id });
+  await ben.votePoll(poll.id, ["there"]);
+  const { decrypted } = await until("vote", () => zapo.addons[0]);
+  expect(decrypted).toMatchObject({ kind: "poll_vote", selectedOptionNames: ["there"] });
+
+  const me = (await sim.number(NUMBER)).lid;
+  const vote = proto.Message.PollVoteMessage.encode({ selectedOptions: [sha256("here")] }).finish();
+  const iv = randomBytes(12);
+  const encPayload = await encryptAddonPayload({
+    ...voteIn(poll.id, asked.messageContextInfo!.messageSecret!, ann.lid, me),
+    payload: vote,
+    iv,
+  });
+  await zapo.say(group.id, {
+    pollUpdateMessage: {
+      pollCreationMessageKey: { remoteJid: group.id, id: poll.id, fromMe: false, participant: ann.lid },
+      vote: { encPayload, encIv: iv },
+      senderTimestampMs: Date.now(),
+    },
+  });
+  expect(await ann.waitForMessage({ kind: "vote", from: NUMBER })).toMatchObject({ choices: ["here"] });
+
+  const messageSecret = randomBytes(32);
+  const options = [{ optionName: "yes" }, { optionName: "no" }];
+  const own = await zapo.client.sendMessage(ann.jid, {
+    messageContextInfo: { messageSecret },
+    pollCreationMessageV3: { name: "Now?", options, selectableOptionsCount: 1 },
+  });
+  await ann.waitForMessage({ id: own.id });
+  const { id } = await ann.votePoll(own.id, ["no"], { creator: "pn", voter: "pn" });
+  const { encPayload: ciphertext, encIv } = (await zapo.untilMessage(id)).message!.pollUpdateMessage!.vote!;
+  const opened = await decryptAddonPayload({
+    ...voteIn(own.id, messageSecret, JID, ann.jid),
+    ciphertext: ciphertext!,
+    iv: encIv!,
+  });
+  expect(Buffer.from(proto.Message.PollVoteMessage.decode(opened).selectedOptions[0]!)).toEqual(sha256("no"));
+});
+
+/** What a vote is sealed with. */
+const voteIn = (pollId: string, messageSecret: Uint8Array, author: string, voter: string) => ({
+  messageSecret,
+  stanzaId: pollId,
+  parentMsgOriginalSender: author,
+  modificationSender: voter,
+  modificationType: "Poll Vote" as const,
+  additionalData: buildAddonAdditionalData(pollId, voter),
+});
+
+it("asks for what it cannot decrypt, and sends again what others cannot", async () => {
+  const { sim, ann, zapo } = await world();
+  const requests = async (filter: object): Promise<number> =>
+    await sim.countStanzas({ direction: "in", tag: "receipt", type: "retry", ...filter });
+  await ann.sendText(NUMBER, "first");
+  await zapo.untilText("first");
+  await zapo.client.sendMessage(ann.jid, "answer");
+  await ann.waitForMessage({ text: "answer" });
+
+  const { session } = zapo.kept;
+  await session.clear();
+  const { id } = await ann.sendText(NUMBER, "lost");
+  await zapo.untilText("lost");
+  expect(await requests({ number: NUMBER })).toBeGreaterThan(0);
+  // A request alone does not take the message off the queue; zapo leaves out the ack that goes with it.
+  for (let left = await sim.pending(NUMBER); left > 0; left -= 1)
+    await zapo.client.sendNode({ tag: "ack", attrs: { class: "message", id, to: ann.jid } });
+
+  // A sending chain that the other side cannot know.
+  const address = { user: ANN, server: "s.whatsapp.net", device: 0 };
+  const now = (await session.getSession(address))!;
+  await session.setSession(address, { ...now, sendChain: { ...now.sendChain, chainKey: randomBytes(32) } });
+  await zapo.client.sendMessage(ann.jid, "garbled");
+  await ann.waitForMessage({ text: "garbled" });
+  expect(await requests({ contact: ANN })).toBeGreaterThan(0);
+  await sim.expectViolation("undecryptable");
+  // zapo 0.3.0 forgets who it is when it sends again; 1.8.0 does not.
+  await sim.expectViolation("device_identity_missing");
+});
+
+it("gets its backlog in windows, whole and in order, and live ones after it", async () => {
+  const { sim, ann, zapo } = await world();
+  await ann.sendText(NUMBER, "before");
+  await zapo.untilText("before");
+  await until("confirmed", async () => (await sim.pending(NUMBER)) === 0);
+  await zapo.end();
+  await until("offline", async () => !(await sim.online(NUMBER)));
+  const waiting = Array.from({ length: 210 }, (_, index) => `waited ${index}`);
+  for (const text of waiting) await ann.sendText(NUMBER, text);
+
+  const back = await connect(sim, zapo);
+  // zapo 0.3.0 asks once, for 200, and never again.
+  await until("first window", async () => (await sim.pending(NUMBER)) === 5);
+  await ann.sendText(NUMBER, "live");
+  expect(back.resumed.map(({ status }) => status)).toEqual(["resuming"]);
+  expect(back.texts).not.toContain("live");
+  await back.client.sendNode({
+    tag: "ib",
+    attrs: {},
+    content: [{ tag: "offline_batch", attrs: { count: "200" } }],
+  });
+  await until("end", () => back.resumed.some(({ status }) => status === "complete"));
+  await back.untilText("live");
+
+  expect(back.texts).toEqual([...waiting, "live"]);
+  expect(back.resumed.at(-1)).toMatchObject({ status: "complete", forced: false });
+});
+
+it("asks who people are and what they allow, and reacts, edits and takes back", async () => {
+  const { sim, ann, zapo } = await world();
+  const { client } = zapo;
+  const [known, unknown] = await client.getLidsByPhoneNumbers([ANN, "31699999999"]);
+  expect([known!.lidJid, unknown!.exists]).toEqual([ann.lid, false]);
+  expect(await client.privacy.getPrivacySettings()).toMatchObject({ lastSeen: "all" });
+  expect(await client.privacy.getBlocklist()).toEqual({ jids: [] });
+  await expect(client.profile.getProfilePicture(ann.jid)).rejects.toThrow("404");
+  expect(await client.profile.getProfiles([ann.jid])).toMatchObject([{ jid: ann.jid }]);
+  expect(await client.business.getBusinessProfile([ann.jid])).toEqual([]);
+  await client.profile.setStatus("open until six");
+  const { collections } = await client.syncAppState();
+  expect(new Set(collections.map(({ state }) => state))).toEqual(new Set(["success"]));
+
+  const { id } = await ann.sendText(NUMBER, "good morning");
+  await zapo.untilMessage(id);
+  await client.sendReceipt({ to: ann.jid, id, type: "read" });
+  const key = { remoteJid: ann.jid, id, fromMe: false };
+  await client.sendMessage(ann.jid, { reactionMessage: { key, text: "+", senderTimestampMs: Date.now() } });
+  expect(await ann.waitForMessage({ kind: "reaction" })).toMatchObject({ text: "+", target: id });
+  const own = await client.sendMessage(ann.jid, "god morning");
+  const ownKey = { remoteJid: ann.jid, id: own.id, fromMe: true };
+  const editedMessage = { conversation: "good morning" };
+  await client.sendMessage(ann.jid, { protocolMessage: { type: 14, key: ownKey, editedMessage } });
+  expect(await ann.waitForMessage({ kind: "edit" })).toMatchObject({ target: own.id, text: "good morning" });
+  await client.sendMessage(ann.jid, { protocolMessage: { type: 0, key: ownKey } });
+  await ann.waitForMessage({ kind: "revoke", target: own.id });
+
+  await ann.typing(NUMBER);
+  await client.sendNode({ tag: "presence", attrs: { type: "subscribe", to: ann.jid } });
+  await until(
+    "presence",
+    async () => (await sim.countStanzas({ number: NUMBER, tag: "presence", direction: "out" })) > 0,
+  );
+  await ann.react(id, "");
+  await sim.addContact("31644444444");
+});
+
+it("has met everything here that the page says it has confirmed", ({ skip }) => {
+  skip(met.length < 8, "some of the tests above were left out");
+  const names = new Set(met.flat().flatMap(namesOf));
+  const onTheWire = confirmedByZapo().filter((name) => /^(in|out) /.test(name) && !BEFORE_LOGIN.has(name));
+
+  expect(onTheWire.length).toBeGreaterThan(30);
+  expect(onTheWire.filter((name) => !names.has(name.replace(/ (conflict|dirty) \w+$/, " $1")))).toEqual([]);
+});
