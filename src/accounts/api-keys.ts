@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import { accounts, apiKeys } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import type { Page, PageWanted } from "../model/page.ts";
@@ -10,6 +9,7 @@ import { requireMayGrant } from "./authorize.ts";
 import type { Caller, Grants } from "./caller.ts";
 import { isWellFormed, makeKey, shownPrefix } from "./key-format.ts";
 import { limitOf, planLimit } from "./plans.ts";
+import { createLru } from "../model/lru.ts";
 
 /** A key as it is listed: without its secret, which is stored only as a hash. */
 export interface KeyRecord extends Grants {
@@ -106,7 +106,7 @@ const ONE = defineQuery(`${SELECT} WHERE account_id = ? AND id = ?`, RECORD);
 
 /** API keys of all accounts. Only the HMAC of a key is stored: 178 random bits need no slow hash. */
 export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiKeys {
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  const known = createLru<string, Known>(MAX_KNOWN);
   // Counts changes: what was read before a change must not be remembered after it.
   let changes = 0;
   const hashOf = (key: string): string => store.box.hmac("api-key", key).toString("hex");

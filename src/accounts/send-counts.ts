@@ -1,8 +1,8 @@
-import { LRUCache } from "lru-cache";
 import { giveWay } from "../model/give-way.ts";
 import { DAY_MS, MINUTE_MS } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
+import { createLru } from "../model/lru.ts";
 
 /** How many sends by REST an account has made since midnight UTC. */
 export interface SendCounts {
@@ -31,7 +31,7 @@ interface Counted {
 
 /** Counts in the table; what is long past is remembered, so that asking again counts some minutes and no more. */
 export function createSendCounts(store: Pick<Store, "readOne" | "now">): SendCounts {
-  const counted = new LRUCache<string, Counted>({ max: MAX_ACCOUNTS });
+  const counted = createLru<string, Counted>(MAX_ACCOUNTS);
 
   const between = async (accountId: string, from: number, to: number): Promise<number> =>
     (await store.readOne(SENDS, [accountId, from, to]))!.sends;

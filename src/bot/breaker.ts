@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLru } from "../model/lru.ts";
 
 /** A bot that keeps failing on a number is left out for a while, so that its time limits do not slow every chat down. */
 export interface Breaker {
@@ -21,7 +21,7 @@ const keyOf = (deviceId: number, botId: string): string => `${deviceId}:${botId}
 
 /** @param now milliseconds */
 export function createBreaker(now: () => number): Breaker {
-  const records = new LRUCache<string, FailureRecord>({ max: 5_000 });
+  const records = createLru<string, FailureRecord>(5_000);
 
   return {
     isOpen(deviceId, botId) {
@@ -51,7 +51,7 @@ export interface ReplyRates {
 
 /** Counts for at most 20,000 chats of a bot; those without a recent answer are forgotten first. */
 export function createReplyRates(now: () => number): ReplyRates {
-  const answered = new LRUCache<string, number[]>({ max: 20_000 });
+  const answered = createLru<string, number[]>(20_000);
   return {
     allows(key, { count, ms }) {
       const recent = (answered.get(key) ?? []).filter((at) => at > now() - ms && at <= now());

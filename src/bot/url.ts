@@ -1,5 +1,6 @@
-import { LRUCache } from "lru-cache";
+import type { LRUCache } from "lru-cache";
 import { z } from "zod";
+import { createLru } from "../model/lru.ts";
 
 const READ = Symbol.for("parley.addresses");
 
@@ -16,7 +17,7 @@ const LONGEST_URL = 2_048;
  * `BOTS_DIR` may import a copy of this module, and it is the gateway that asks.
  */
 const shared = globalThis as { [READ]?: LRUCache<string, true> };
-const read = (shared[READ] ??= new LRUCache<string, true>({ max: 10_000 }));
+const read = (shared[READ] ??= createLru<string, true>(10_000));
 
 /**
  * A complete http or https address in a bot's `config`. Where the settings are saved it is looked at like the address of a

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { MINUTE_MS, SECOND_MS, type Time } from "../model/time.ts";
+import { createLru } from "../model/lru.ts";
 
 /** What WhatsApp answered about one group or channel; `null` inside: there is none, or the number has no part in it. */
 export interface OneAnswer<T> {
@@ -32,9 +32,9 @@ export function createOneByOne<T>(
   time: Pick<Time, "now" | "deadline">,
   isOpen: (value: T) => boolean,
 ): OneByOne<T> {
-  const answers = new LRUCache<string, OneAnswer<T> & { until: number; at: number }>({ max: MAX_ANSWERS });
+  const answers = createLru<string, OneAnswer<T> & { until: number; at: number }>(MAX_ANSWERS);
   const asking = new Map<string, Promise<OneAnswer<T>>>();
-  const asked = new LRUCache<number, { since: number; times: number }>({ max: MAX_NUMBERS });
+  const asked = createLru<number, { since: number; times: number }>(MAX_NUMBERS);
 
   function mayAsk(deviceId: number): boolean {
     const now = time.now();

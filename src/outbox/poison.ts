@@ -1,8 +1,8 @@
-import { LRUCache } from "lru-cache";
 import { MINUTE_MS } from "../model/time.ts";
 import type { SendOutcome } from "../whatsapp/port.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { SendError } from "./rows.ts";
+import { createLru } from "../model/lru.ts";
 
 /**
  * Tells a message that can never leave from one that has to wait. A failed attempt alone shows neither; that other messages of
@@ -30,7 +30,7 @@ const MAX_NUMBERS = 100_000;
 
 /** Failed attempts are counted in the messages and their rows; when a number was last acknowledged, in memory alone. */
 export function createPoisonWatch(now: () => number): PoisonWatch {
-  const acknowledgedAt = new LRUCache<number, number>({ max: MAX_NUMBERS });
+  const acknowledgedAt = createLru<number, number>(MAX_NUMBERS);
 
   function isAlone({ deviceId, failingSince }: QueuedMessage): boolean {
     const at = acknowledgedAt.get(deviceId);

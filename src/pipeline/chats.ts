@@ -1,9 +1,9 @@
-import { LRUCache } from "lru-cache";
 import { chatState } from "../../drizzle/schema.ts";
 import type { ChatChange } from "../model/answerer.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import { createLru } from "../model/lru.ts";
 
 /** What guards must know of a chat. Times are Unix milliseconds; 0 is never. */
 export interface ChatFacts {
@@ -70,7 +70,7 @@ const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_i
 
 /** Facts are one object per chat, however many ask at the same time: what one of them learns all of them know. */
 export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): Chats {
-  const known = new LRUCache<string, ChatFacts>({ max: REMEMBERED_CHATS });
+  const known = createLru<string, ChatFacts>(REMEMBERED_CHATS);
   const loading = new Map<string, Promise<ChatFacts>>();
 
   async function read(deviceId: number, chat: string, alias: string | null): Promise<ChatFacts> {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
-import { LRUCache } from "lru-cache";
 import { createStorage, type Driver, type Storage, type StorageValue } from "unstorage";
 import redisDriver from "unstorage/drivers/redis";
 import type { Logger } from "../log.ts";
+import { createLru } from "../model/lru.ts";
 
 const MAX_ENTRIES = 10_000;
 const REDIS_ANSWER_MS = 500;
@@ -20,7 +20,7 @@ export function createCache(redisUrl: string | null, log: Logger): Storage {
 
 /** unstorage brings a driver for the same LRU cache, but that one keeps entries beyond their `ttl`. */
 function inMemory(): Driver {
-  const entries = new LRUCache<string, NonNullable<unknown>>({ max: MAX_ENTRIES });
+  const entries = createLru<string, NonNullable<unknown>>(MAX_ENTRIES);
   const set = (key: string, value: NonNullable<unknown>, { ttl }: { ttl?: number }): void => {
     entries.set(key, value, { ttl: ttl === undefined ? 0 : ttl * 1_000 });
   };

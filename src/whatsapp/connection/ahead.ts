@@ -1,5 +1,4 @@
 import type { WASocket } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import type { SecretBox } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
 import type { ChatTimer } from "../content/chat-timer.ts";
@@ -16,6 +15,7 @@ import { plaintextsFor } from "./plaintexts.ts";
 import type { ChatTimers } from "./chat-timers.ts";
 import type { Directory } from "./recipients.ts";
 import type { Recipients } from "./targets.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** Messages that are encrypted and wait to be sent; what is forgotten is encrypted once more. */
 const MOST_WAITING = 500;
@@ -52,7 +52,7 @@ interface Waiting {
  * its position of the ratchet stays unused, as that of a message that was lost.
  */
 export function createAhead({ socket, auth, box, directory, timers, onWay }: AheadDeps): Ahead {
-  const waiting = new LRUCache<string, Waiting>({ max: MOST_WAITING });
+  const waiting = createLru<string, Waiting>(MOST_WAITING);
 
   function encryptAll(
     { waId, draft }: OutgoingMessage,

@@ -1,5 +1,4 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import type { Incoming } from "../../model/messages.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
 import { personOf, type OwnIds } from "../addresses.ts";
@@ -7,6 +6,7 @@ import { isGroup, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import { createLocks } from "../signal/lock.ts";
 import { secondsIn } from "../stanza-numbers.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** Calls that were rejected, or that are over, as long as anything may still come of them. */
 const REMEMBERED_CALLS = 500;
@@ -52,8 +52,8 @@ export function takeCalls(
   socket: Pick<WASocket, "ws" | "sendNode" | "generateMessageTag">,
   deps: CallsDeps,
 ): void {
-  const over = new LRUCache<string, true>({ max: REMEMBERED_CALLS });
-  const rejected = new LRUCache<string, true>({ max: REMEMBERED_CALLS });
+  const over = createLru<string, true>(REMEMBERED_CALLS);
+  const rejected = createLru<string, true>(REMEMBERED_CALLS);
   const inOrder = createLocks();
 
   const acknowledge = (node: BinaryNode): Promise<void> =>

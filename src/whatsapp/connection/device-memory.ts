@@ -1,8 +1,9 @@
 import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
+import type { LRUCache } from "lru-cache";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../model/time.ts";
 import type { KnownTimers } from "./chat-timers.ts";
 import type { Form } from "./targets.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
 export interface DeviceMemory {
@@ -36,20 +37,20 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     retryCounters: createCacheStore(1_000, HOUR_MS),
     callOffers: createCacheStore(100, HOUR_MS),
     placeholders: createCacheStore(1_000, HOUR_MS),
-    askedPhone: new LRUCache({ max: 5_000, ttl: HOUR_MS }),
+    askedPhone: createLru(5_000, HOUR_MS),
     dropped: { times: 0 },
-    participantHashes: new LRUCache({ max: 5_000, ttl: MINUTE_MS }),
-    otherForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
-    acceptedForms: new LRUCache({ max: 5_000, ttl: DAY_MS }),
-    timers: new LRUCache({ max: 5_000 }),
-    newIdentities: new LRUCache({ max: 5_000, ttl: DAY_MS }),
-    refreshedLids: new LRUCache({ max: 5_000, ttl: MINUTE_MS }),
+    participantHashes: createLru(5_000, MINUTE_MS),
+    otherForms: createLru(5_000, DAY_MS),
+    acceptedForms: createLru(5_000, DAY_MS),
+    timers: createLru(5_000),
+    newIdentities: createLru(5_000, DAY_MS),
+    refreshedLids: createLru(5_000, MINUTE_MS),
   };
 }
 
 /** A bounded cache in the shape that Baileys asks for. Values are shared, not cloned. */
 function createCacheStore(max: number, ttl: number): PossiblyExtendedCacheStore {
-  const cache = new LRUCache<string, NonNullable<unknown>>({ max, ttl });
+  const cache = createLru<string, NonNullable<unknown>>(max, ttl);
   return {
     get: <T>(key: string) => cache.get(key) as T | undefined,
     set: (key, value) => void cache.set(key, value as NonNullable<unknown>),

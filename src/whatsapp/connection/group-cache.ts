@@ -1,6 +1,6 @@
 import type { GroupMetadata } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import { HOUR_MS } from "../../model/time.ts";
+import { createLru } from "../../model/lru.ts";
 
 const MAX_GROUPS = 200;
 
@@ -16,7 +16,7 @@ interface GroupCache {
  * @param ask the question to WhatsApp
  */
 export function createGroupCache(ask: (jid: string) => Promise<GroupMetadata>): GroupCache {
-  const known = new LRUCache<string, Promise<GroupMetadata>>({ max: MAX_GROUPS, ttl: HOUR_MS });
+  const known = createLru<string, Promise<GroupMetadata>>(MAX_GROUPS, HOUR_MS);
   return {
     get(jid) {
       const cached = known.get(jid);

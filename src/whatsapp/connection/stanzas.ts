@@ -1,7 +1,7 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import type { Time } from "../../model/time.ts";
 import type { StanzaAttributes } from "../addresses.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** What a ciphertext belongs to. */
 export interface Origin {
@@ -35,7 +35,7 @@ export interface Stanzas {
 export function createStanzas({ monotonic }: Pick<Time, "monotonic">): Stanzas {
   const origins = new WeakMap<Uint8Array, Origin>();
   // By name, because a stanza has several ciphertexts, and because of one that is refused before its content is looked at.
-  const waiting = new LRUCache<string, true>({ max: 10_000 });
+  const waiting = createLru<string, true>(10_000);
   let lastLookedAt = 0;
 
   function noteContent(node: BinaryNode, children: BinaryNode[]): boolean {

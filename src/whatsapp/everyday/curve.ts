@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import { newX25519Pair } from "../x25519.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** An X25519 pair as session records hold it, base64: the public key with its type byte in front. */
 export interface StoredKeyPair {
@@ -19,7 +19,7 @@ const KEPT = 2_000;
  * Own private keys of ratchets, as OpenSSL holds them, by their public keys: reading one costs as much as using it, and
  * each is used when the contact's next message comes.
  */
-const kept = new LRUCache<string, KeyObject>({ max: KEPT });
+const kept = createLru<string, KeyObject>(KEPT);
 
 /** A fresh pair. */
 export function newKeyPair(): StoredKeyPair {

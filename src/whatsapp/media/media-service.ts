@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { MINUTE_MS } from "../../model/time.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** Tells a file that WhatsApp's media service does not take from a service that takes none. */
 export interface MediaService {
@@ -22,7 +22,7 @@ const MAX_FILES = 1_000;
 /** One for all numbers: they share the service. */
 export function createMediaService(): MediaService {
   /** How many files had been taken when a file failed for the first time. */
-  const failing = new LRUCache<string, number>({ max: MAX_FILES, ttl: WINDOW_MS });
+  const failing = createLru<string, number>(MAX_FILES, WINDOW_MS);
   let taken = 0;
 
   return {

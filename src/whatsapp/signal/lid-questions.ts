@@ -1,7 +1,7 @@
 import type { LIDMapping } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import { HOUR_MS, SECOND_MS, type Time } from "../../model/time.ts";
 import { userOf } from "../jids.ts";
+import { createLru } from "../../model/lru.ts";
 
 /** Nobody has a LID today and none tomorrow, but an hour of asking at every message is enough. */
 const NONE_MS = HOUR_MS;
@@ -26,7 +26,7 @@ export function createLidQuestions(
   ask: (jids: string[]) => Promise<LIDMapping[] | null>,
 ): LookUp {
   /** Until when somebody is not asked about, monotonic. */
-  const notAsked = new LRUCache<string, number>({ max: REMEMBERED });
+  const notAsked = createLru<string, number>(REMEMBERED);
 
   return async (jids) => {
     const now = time.monotonic();

@@ -7,7 +7,6 @@ import type {
   SignalRepositoryWithLIDStore,
   SocketConfig,
 } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import { failpoint } from "../../model/failpoint.ts";
 import type { StanzaAttributes } from "../addresses.ts";
 import type { Journal } from "./journal.ts";
@@ -17,6 +16,7 @@ import { withLock } from "./lock.ts";
 import { outsideTransactions } from "./outside-transactions.ts";
 import { keepsOpenSession, type RetryRequests } from "./session-keeping.ts";
 import type { Origin, Stanzas } from "../connection/stanzas.ts";
+import { createLru } from "../../model/lru.ts";
 
 type MakeRepository = SocketConfig["makeSignalRepository"];
 type Keys = SignalKeyStoreWithTransaction;
@@ -99,7 +99,7 @@ function decryption(
   "decryptMessage" | "decryptGroupMessage" | "processSenderKeyDistributionMessage"
 > {
   const { journal, stanzas } = deps;
-  const processed = new LRUCache<string, true>({ max: 100 });
+  const processed = createLru<string, true>(100);
 
   async function once(
     ciphertext: Uint8Array,
@@ -220,7 +220,7 @@ function sessionChanges(
   keys: Keys,
   inner: SignalRepositoryWithLIDStore,
 ): Pick<SignalRepositoryWithLIDStore, "injectE2ESession" | "deleteSession" | "migrateSession"> {
-  const migrated = new LRUCache<string, true>({ max: REMEMBERED });
+  const migrated = createLru<string, true>(REMEMBERED);
   return {
     injectE2ESession: (args) =>
       outsideTransactions(async () => {

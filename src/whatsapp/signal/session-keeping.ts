@@ -1,8 +1,8 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
 import type { SignalKeyStore } from "@whiskeysockets/baileys";
-import { LRUCache } from "lru-cache";
 import { userOf } from "../jids.ts";
 import type { SerializedRecord } from "./prune.ts";
+import { createLru } from "../../model/lru.ts";
 
 const RETRY_MS = 60_000;
 
@@ -14,7 +14,7 @@ export interface RetryRequests {
 
 /** @param aliasOf the same contact's other user (LID of a number), when it is known */
 export function createRetryRequests(aliasOf: (jid: string) => Promise<string | null>): RetryRequests {
-  const users = new LRUCache<string, true>({ max: 1_000, ttl: RETRY_MS });
+  const users = createLru<string, true>(1_000, RETRY_MS);
   return {
     note(jid) {
       users.set(userOf(jid), true);
