@@ -57,7 +57,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   const erasure = createErasure({ store, config, log });
   const numbers = openNumbers(base, data, path, erasure.erase);
   const { register, remove } = withPath(numbers, path, [groups, channels, audit]);
-  const { metrics, events } = observe(base, path, numbers);
+  const { metrics, events } = observe(base, data, path, numbers);
   const clock = watchClock(store, log, path.onClockMoved);
   const retention = openRetention(base, data);
   const onceClear = createOnceClear({ store, log });

@@ -51,8 +51,10 @@ export interface Config {
   /** null: `ffmpeg` of the PATH. */
   ffmpegPath: string | null;
   mpwaCompat: boolean;
-  /** null: the version that Baileys brings. */
+  /** null: the newest that is known. */
   whatsappVersion: [number, number, number] | null;
+  /** A page that says which version works; null: none is looked at. */
+  whatsappVersionUrl: string | null;
   /** null: WhatsApp itself. */
   whatsappWsUrl: string | null;
   /** 32 bytes: Noise root public key of a simulator. */
@@ -213,7 +215,9 @@ function readWhatsApp(settings: Settings, path: (text: string) => string) {
     throw new StartError(
       `WHATSAPP_CA_FILE must be a PEM file with certificates; ${whatsappCaFile} has none.`,
     );
-  return { whatsappWsUrl, whatsappNoiseRoot, whatsappCaFile, whatsappVersion: readVersion(settings) };
+  const whatsappVersionUrl = settings.url("WHATSAPP_VERSION_URL", ["https:", "http:"]);
+  const whatsappVersion = readVersion(settings);
+  return { whatsappWsUrl, whatsappNoiseRoot, whatsappCaFile, whatsappVersion, whatsappVersionUrl };
 }
 
 function isWhatsAppHost(hostname: string): boolean {

@@ -50,7 +50,7 @@ export function linkResult(device: string, link: LinkStatus, mpwaCompat: boolean
     }
     case "action_required": {
       const { state, reason } = link;
-      return new JsonResult({ state, reason, device }, { status: false, message: PASSKEY_OFF });
+      return new JsonResult({ state, reason, device }, { status: false, message: ACTIONS[reason] });
     }
     case "connected":
       return new JsonResult(
@@ -69,7 +69,10 @@ export function linkResult(device: string, link: LinkStatus, mpwaCompat: boolean
 
 const PASSKEY_ASKED =
   "WhatsApp asks for the passkey of this account: answer with POST /devices/{number}/passkey";
-const PASSKEY_OFF =
-  "WhatsApp asks for the passkey of this account, and this gateway does not take one: see /devices/{number}/why";
+const ACTIONS = {
+  passkey:
+    "WhatsApp asks for the passkey of this account, and this gateway does not take one: see /devices/{number}/why",
+  version: "WhatsApp refuses the version of this gateway's client: see /devices/{number}/why",
+};
 const ALREADY_CONNECTED = "Device already connected!";
 const seconds = (milliseconds: number): number => Math.max(0, Math.floor(milliseconds / 1000));

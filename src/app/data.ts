@@ -68,6 +68,7 @@ export function openData({ config, log, store, connections, observers, stopping 
     store,
     config,
     log,
+    http,
     witness: audit.witness,
     sentMessage: sent.sentMessage,
     receivedContent: received.find,

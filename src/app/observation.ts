@@ -6,12 +6,21 @@ import { observePath } from "../metrics/path-observer.ts";
 import type { Numbers } from "../numbers/numbers.ts";
 import type { MessagePath } from "../path/path.ts";
 import { deliveryId } from "../webhooks/rows.ts";
-import type { Base } from "./data.ts";
+import type { Base, Data } from "./data.ts";
 
 /** Lets those be told who are asked what happened: `/events` and `/metrics`. */
-export function observe({ store, observers }: Base, path: MessagePath, numbers: Numbers) {
+export function observe(
+  { store, observers }: Base,
+  { whatsapp }: Pick<Data, "whatsapp">,
+  path: MessagePath,
+  numbers: Numbers,
+) {
   const { webhooks, outbox } = path;
-  const metrics = createMetrics({ store, sessions: numbers.states });
+  const metrics = createMetrics({
+    store,
+    sessions: numbers.states,
+    clientVersion: whatsapp.clientVersion,
+  });
   const events = createEvents(store.time);
   const publisher = createPublisher({
     events,

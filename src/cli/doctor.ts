@@ -1,11 +1,14 @@
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
-import { access, open, stat, statfs } from "node:fs/promises";
+import { access, open, readFile, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Config } from "../config.ts";
+import { createSafeFetch } from "../net/safe-fetch.ts";
 import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/secrets.ts";
+import { isOlder, versionText, type ClientVersion } from "../whatsapp/client-version.ts";
+import { fetchVersion } from "../whatsapp/client-versions.ts";
 import { isStale } from "./build.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
 import { createGatewayClient } from "./gateway-client.ts";
@@ -136,6 +139,58 @@ export function checkWhatsApp(config: Config): Finding {
   if (config.whatsappNoiseRoot === null)
     return note("whatsapp", `${config.whatsappWsUrl} (WHATSAPP_WS_URL), with WhatsApp's own certificates`);
   return note("whatsapp", `a simulator at ${config.whatsappWsUrl}: no real message is sent or received`);
+}
+
+/** Does WhatsApp let the client's version in, as far as the running gateway and the operator's page know? */
+export async function checkVersion(config: Config, bundled: ClientVersion): Promise<Finding> {
+  const { whatsappVersion: setting, whatsappVersionUrl: url } = config;
+  const named = await namedVersion(config);
+  if (named?.refused)
+    return bad(
+      "version",
+      `WhatsApp refuses ${named.version}. Update Parley; or set WHATSAPP_VERSION to what https://web.whatsapp.com names (client_revision: 2.3000.<that>), or WHATSAPP_VERSION_URL to a page that keeps up with it; then restart.`,
+    );
+  const ours = setting ?? bundled;
+  const text = named?.version ?? versionText(ours);
+  if (url === null)
+    return setting !== null && isOlder(setting, bundled)
+      ? note(
+          "version",
+          `${text} (WHATSAPP_VERSION) is older than ${versionText(bundled)}, which Parley brings: remove it`,
+        )
+      : good("version", `${text}${setting === null ? "" : " (WHATSAPP_VERSION)"}`);
+  const http = createSafeFetch(config);
+  try {
+    const page = await fetchVersion(http, url);
+    return setting !== null && isOlder(setting, page)
+      ? note(
+          "version",
+          `${text} (WHATSAPP_VERSION) is older than ${versionText(page)} of WHATSAPP_VERSION_URL: remove it`,
+        )
+      : good("version", `${text}; WHATSAPP_VERSION_URL names ${versionText(page)}`);
+  } catch (error) {
+    return note("version", `${text}; WHATSAPP_VERSION_URL cannot be used: ${(error as Error).message}`);
+  } finally {
+    await http.close();
+  }
+}
+
+/** What the running gateway names to WhatsApp; null when none runs, or it does not say. */
+async function namedVersion(config: Config): Promise<{ version: string; refused: boolean } | null> {
+  const token =
+    config.adminToken ?? (await readFile(join(config.dataDir, ADMIN_TOKEN_FILE), "utf8").catch(() => ""));
+  for (const address of addressesOf(config)) {
+    const headers = { authorization: `Bearer ${token.trim()}` };
+    const asked = fetch(`${address}/metrics`, {
+      headers,
+      signal: AbortSignal.timeout(3_000),
+      redirect: "manual",
+    });
+    const text = await asked.then((answer) => answer.text()).catch(() => "");
+    const found = /^parley_client_version\{version="([\d.]{1,40})",refused="(true|false)"\} 1$/m.exec(text);
+    if (found) return { version: found[1]!, refused: found[2] === "true" };
+  }
+  return null;
 }
 
 /** Can other people and their systems reach the address that is shown to them? */

@@ -29,13 +29,15 @@ interface MetricsDeps {
   store: Store;
   /** Numbers per state. */
   sessions(): Map<string, number>;
+  /** The client version that is named to WhatsApp, and whether it was refused. Default: it is not told. */
+  clientVersion?(): { version: string; refused: boolean };
 }
 
 const FAST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
 /** Counting costs an addition; what has to be looked up is looked up when somebody reads. */
-export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
+export function createMetrics({ store, sessions, clientVersion }: MetricsDeps): Metrics {
   const register = new Registry();
   const registers = [register];
   const counter = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
@@ -79,6 +81,10 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
   const outbox = gauge("outbox_pending", "Messages that wait to be sent.", []);
   const outboxAge = gauge("outbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
   const numbers = gauge("sessions", "Numbers by their state.", ["state"]);
+  const client = gauge("client_version", "The client version that is named to WhatsApp.", [
+    "version",
+    "refused",
+  ]);
   timeCommits(store, (seconds) => commits.observe(seconds));
   let reading = false;
 
@@ -92,6 +98,9 @@ export function createMetrics({ store, sessions }: MetricsDeps): Metrics {
     outboxAge.set(age(outgoing.oldest));
     numbers.reset();
     for (const [state, count] of sessions()) numbers.set({ state }, count);
+    client.reset();
+    const { version, refused } = clientVersion?.() ?? {};
+    if (version !== undefined) client.set({ version, refused: String(refused) }, 1);
   }
 
   return {

@@ -153,7 +153,7 @@ export function adviceFor(state: LinkState, lastClose: LastClose | null): string
     case "action_required":
       if (lastClose?.reason === PASSKEY_WANTED) return PASSKEY_ADVICE;
       return isRefusedClient(lastClose)
-        ? "WhatsApp refuses this client version. Set WHATSAPP_VERSION to a current one (2.3000.x) and restart, or update Parley."
+        ? "WhatsApp refuses this client version. Update Parley, or set WHATSAPP_VERSION to a current one (2.3000.x) or WHATSAPP_VERSION_URL, and restart; it is tried again every ten minutes. npm run parley -- doctor says more."
         : "WhatsApp wants something done on the phone. Open WhatsApp there, then call POST /generate-qr.";
   }
 }

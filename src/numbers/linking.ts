@@ -22,7 +22,7 @@ export interface ShowDeps {
   linkedAnswer(): LinkAnswer | null;
   current(): WhatsAppConnection | null;
   /** What a person has to do before linking can go on; null while nothing is. */
-  blockedBy(): "passkey" | null;
+  blockedBy(): "passkey" | "version" | null;
   /** A foreign number has scanned: there is nothing more to wait for. */
   isRefused(): boolean;
   changed(): void;

@@ -13,8 +13,8 @@ export type LinkAnswer =
   | { state: "qr"; qr: string; expiresInMs: number }
   | { state: "code"; code: string; expiresInMs: number }
   | { state: "passkey"; passkey: PasskeyRequest; expiresInMs: number }
-  /** WhatsApp asks for a passkey, and PASSKEY_LINKING is off. */
-  | { state: "action_required"; reason: "passkey" }
+  /** WhatsApp asks for a passkey, and PASSKEY_LINKING is off; or it refuses the client's version. */
+  | { state: "action_required"; reason: "passkey" | "version" }
   | { state: "connected" }
   | { state: "connecting" };
 

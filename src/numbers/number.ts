@@ -13,6 +13,9 @@ import { createLifeRunner, type LifeRunner } from "./runner.ts";
 const LOGOUT_WAITS_MS = 5_000;
 /** Who keeps asking for a QR is told for so long that WhatsApp wants a passkey; then linking begins anew. */
 const PASSKEY_TOLD_MS = 10 * MINUTE_MS;
+const REFUSED_VERSION = 405;
+/** The same of a version that WhatsApp refuses; another one may be known by then. */
+const VERSION_TOLD_MS = MINUTE_MS;
 
 /** Begins the life of a number that is registered; `connect` or `link` bring it online. */
 export function createNumber(deps: NumberDeps): NumberLife {
@@ -74,12 +77,17 @@ export function createNumber(deps: NumberDeps): NumberLife {
   };
 }
 
-/** A number that rests because WhatsApp wants a passkey that nobody may give. */
-function blockedBy({ device, passkeys, store }: NumberDeps, { life }: LifeRunner): "passkey" | null {
+/** A number that rests because WhatsApp wants a passkey that nobody may give, or another client version. */
+function blockedBy(
+  { device, passkeys, store }: NumberDeps,
+  { life }: LifeRunner,
+): "passkey" | "version" | null {
   const { lastClose } = device;
-  if (passkeys || life.phase !== "resting" || life.shown !== "action_required") return null;
-  if (lastClose?.reason !== PASSKEY_WANTED) return null;
-  return store.time.now() - lastClose.at < PASSKEY_TOLD_MS ? "passkey" : null;
+  if (lastClose === null || life.phase !== "resting" || life.shown !== "action_required") return null;
+  const since = store.time.now() - lastClose.at;
+  if (lastClose.code === REFUSED_VERSION) return since < VERSION_TOLD_MS ? "version" : null;
+  if (passkeys || lastClose.reason !== PASSKEY_WANTED) return null;
+  return since < PASSKEY_TOLD_MS ? "passkey" : null;
 }
 
 async function askWhatsApp<T>(

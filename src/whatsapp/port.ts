@@ -32,6 +32,8 @@ export interface WhatsApp {
    * @throws {OutboundError} `status` 403, 404 or 410: it is not there any more
    */
   downloadMedia<T>(request: MediaRequest, read: (chunks: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
+  /** The client version that connections name to WhatsApp, and whether it was refused. */
+  clientVersion(): { version: string; refused: boolean };
   /** Ends background work; connections are closed by their owners. */
   stop(): void;
 }

@@ -4,9 +4,12 @@ import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Incoming } from "../model/messages.ts";
 import { HOUR_MS } from "../model/time.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { EverydayObserver } from "./everyday/classify.ts";
+import { bundledVersion } from "./bundled-version.ts";
+import { createClientVersions } from "./client-versions.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
 import { createDeviceLists } from "./connection/device-lists.ts";
@@ -26,8 +29,11 @@ const LINKED = defineQuery("select device_id from wa_creds", { deviceId: waCreds
 /** What WhatsApp needs of the gateway. */
 interface WhatsAppDeps {
   store: Store;
-  config: WhatsAppSettings & Pick<Config, "everydayPath" | "logLevel" | "passkeyLinking">;
+  config: WhatsAppSettings &
+    Pick<Config, "everydayPath" | "logLevel" | "passkeyLinking" | "whatsappVersion" | "whatsappVersionUrl">;
   log: Logger;
+  /** Asks the page that names client versions. Default: none is asked. */
+  http?: Pick<SafeFetch, "request">;
   /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
   sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
@@ -46,6 +52,7 @@ interface WhatsAppDeps {
 export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const { store, config, log, sentMessage, receivedContent, files } = deps;
   const options = sharedSocketOptions(config);
+  const versions = createClientVersions({ ...deps, bundled: bundledVersion });
   const mediaAgent = createMediaAgent(config);
   const downloads = createMediaDownloads(mediaAgent, config, store.time);
   const uploads = createUploads(mediaAgent, files, store.now);
@@ -85,6 +92,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         uploads,
         witness: deps.witness,
         passkeys: config.passkeyLinking,
+        versions,
         onUndecryptable: deps.onUndecryptable,
         everyday,
         async openAuth(onWriteFailed) {
@@ -112,8 +120,10 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     },
     mediaSource,
     downloadMedia: downloads.load,
+    clientVersion: versions.state,
     stop() {
       stopSweeping();
+      versions.stop();
       // Uploads in flight end with an error, and are made again by the next run.
       void mediaAgent.destroy();
     },

@@ -112,11 +112,10 @@ describe("/devices", () => {
     await set({ calls_text: "" });
     expect(await calls()).toEqual(["ignore", null]);
     await set({ calls: "reject", calls_text: "x" });
-    await set({ calls_text: null });
+    await set({ calls_text: "" });
     for (const wrong of [
       { calls: "Reject" },
       { calls: "accept" },
-      { calls: null },
       { calls_text: " \n" },
       { calls_text: "x".repeat(4097) },
       { calls_text: ["x"] },

@@ -1,4 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { checkVersion } from "../../src/cli/doctor.ts";
+import { loadConfig } from "../../src/config.ts";
 import { openWorld, until } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
@@ -108,6 +113,51 @@ describe("a number that WhatsApp has banned for a time", () => {
     await world.online(SHOP, 45_000);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(why.until));
     expect(await whyOf()).toMatchObject({ state: "connected", reason: null, until: null });
+  });
+});
+
+describe("a gateway whose client WhatsApp finds too old", () => {
+  it("says so of each number, in the log, and to the doctor, who knows the cure; with it all come back", async () => {
+    const world = await openWorld();
+    const { gateway, sim, key } = world;
+    await world.link(SHOP);
+    const why = async (number: string) => (await gateway.get(`/devices/${number}/why`, { key })).body["data"];
+    const env = { HOST: "127.0.0.1", PORT: String(gateway.port), PARLEY_ADMIN_TOKEN: gateway.adminToken };
+    const diagnosis = () => checkVersion(loadConfig(env), [2, 3000, 1]);
+    expect(await diagnosis()).toMatchObject({ state: "good" });
+
+    await sim.faults.refuseVersions({ below: "2.3000.4000000000" });
+    await sim.faults.dropSocket({ number: SHOP });
+    await until(async () => (await why(SHOP)).state === "action_required");
+    const told = await why(SHOP);
+    expect(told).toMatchObject({
+      reason: "version",
+      last_close: { code: 405 },
+      advice: expect.stringContaining("WHATSAPP_VERSION"),
+    });
+    expect(told.last_close.reason).toMatch(/client version 2\.3000\.\d+/);
+    expect(Date.parse(told.next_retry_at)).toBeGreaterThan(Date.now());
+    expect(gateway.output()).toContain("WhatsApp refuses this client version");
+    expect(await diagnosis()).toMatchObject({
+      state: "bad",
+      text: expect.stringMatching(/refuses 2\.3000\.\d+.*WHATSAPP_VERSION_URL/),
+    });
+    const other = "31600000002";
+    let answer = { state: "" };
+    await until(async () => {
+      answer = (await gateway.post("/generate-qr", { device: other }, { key })).body as never;
+      return answer.state === "action_required";
+    });
+    expect(answer).toMatchObject({ status: false, reason: "version", device: other });
+
+    const page = createServer((_request, response) => response.end('{"client_revision":4000000001,"x":1}'));
+    page.listen(0, "127.0.0.1");
+    await once(page, "listening");
+    onTestFinished(() => void page.close());
+    const { port } = page.address() as AddressInfo;
+    await gateway.restart({ WHATSAPP_VERSION_URL: `http://127.0.0.1:${port}/sw.js` });
+    await world.online(SHOP);
+    expect(await diagnosis()).toEqual({ name: "version", state: "good", text: "2.3000.4000000001" });
   });
 });
 

@@ -81,16 +81,16 @@ describe("the event of a message", () => {
 
   it("in a chat whose messages disappear is answered by one that does", async () => {
     await world.bindBots(SHOP, "ping");
-    await world.sim.setDisappearing(ANA, SHOP, 86_400);
-    for (const _ of [1, 2]) await world.sim.sendText(ANA, SHOP, "ping");
+    await world.sim.setDisappearing(BEN, SHOP, 86_400);
+    for (const _ of [1, 2]) await world.sim.sendText(BEN, SHOP, "ping");
     const pongs = async () =>
-      (await world.sim.messages(ANA, { from: SHOP })).filter(({ text }) => text === "pong");
+      (await world.sim.messages(BEN, { from: SHOP })).filter(({ text }) => text === "pong");
     await until(async () => (await pongs()).length === 2);
     expect((await pongs()).map(({ expiration }) => expiration)).toEqual([86_400, 86_400]);
-    const sent = { sender: SHOP, number: ANA, name: "Lunch?", option: ["Pizza", "Soup"] };
+    const sent = { sender: SHOP, number: BEN, name: "Lunch?", option: ["Pizza", "Soup"] };
     const poll = await world.gateway.post("/send-poll", sent, { key: world.key });
-    expect(await world.sim.waitForMessage(ANA, { id: poll.body.id })).toMatchObject({ expiration: 86_400 });
-    await world.sim.setDisappearing(ANA, SHOP, 0);
+    expect(await world.sim.waitForMessage(BEN, { id: poll.body.id })).toMatchObject({ expiration: 86_400 });
+    await world.sim.setDisappearing(BEN, SHOP, 0);
     await world.bindBots(SHOP);
   });
 
@@ -177,7 +177,7 @@ describe("the event of a message", () => {
     await world.sim.waitForMessage(BEN, { from: SHOP, text: "Please write." });
     await world.sim.settle();
     expect(await world.sim.messages(BEN, { from: SHOP })).toMatchObject([{ text: "Please write." }]);
-    expect((await set({ calls: "ignore", calls_text: null })).status).toBe(200);
+    expect((await set({ calls: "ignore", calls_text: "" })).status).toBe(200);
   });
 
   it("that is a reaction, and one withdrawn", async () => {

@@ -54,6 +54,7 @@ export class Phone {
       },
       mediaSource: () => null,
       downloadMedia: () => Promise.reject(new Error("There are no files here.")),
+      clientVersion: () => ({ version: "2.3000.1", refused: false }),
       stop: () => undefined,
     };
   }

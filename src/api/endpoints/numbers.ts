@@ -53,7 +53,7 @@ export const generateQr = endpoint({
     }),
     answer({
       state: z.literal("action_required"),
-      reason: z.literal("passkey"),
+      reason: z.enum(["passkey", "version"]),
       device: z.string(),
     }).extend({ status: z.literal(false) }),
     answer({ state: z.literal("connected"), device: z.string() }).extend({ status: z.literal(true) }),

@@ -7,14 +7,13 @@ export const newDevice = z.object({ device: ownNumber() });
 
 const CALLS = ["ignore", "reject"] as const;
 
-/** Input of `PATCH /devices/{number}`: what is not given stays; an empty `calls_text`, or null, is none. */
+/** Input of `PATCH /devices/{number}`: what is not given stays; an empty `calls_text` is none. */
 export const deviceChange = z.object({
   /** `ignore`: the phone rings; `reject`: it does not. */
   calls: oneOf(CALLS).optional(),
   /** Sent to those whose call was rejected, once in 24 hours to each. */
   calls_text: text(0, 4096)
     .refine((value) => value === "" || !isBlank(value), "Must not be blank.")
-    .nullable()
     .optional(),
 });
 

@@ -8,6 +8,7 @@ import {
   checkGateway,
   checkNode,
   checkPublicUrl,
+  checkVersion,
   checkWhatsApp,
 } from "../doctor.ts";
 import { examineDatabase } from "../database-doctor.ts";
@@ -19,6 +20,9 @@ const MARKS = { good: paint.green("✓"), note: paint.yellow("·"), bad: paint.r
 function show({ name, state, text }: Finding): void {
   say(`  ${MARKS[state]} ${name.padEnd(10)}${text}`);
 }
+
+/** Loaded when it is asked for: the client library takes its time. */
+const bundledVersion = async () => (await import("../../whatsapp/bundled-version.ts")).bundledVersion;
 
 /** `parley doctor`: exit code 1 when something will not work until it is cured. */
 export default defineCommand({
@@ -42,6 +46,7 @@ export default defineCommand({
       ...(await examineDatabase(config, { repair: args.repair })),
       await checkGateway(config),
       checkWhatsApp(config),
+      await checkVersion(config, await bundledVersion()),
       checkPublicUrl(config),
       await checkConverter(config),
     ];

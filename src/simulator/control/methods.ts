@@ -85,6 +85,7 @@ export const FAULT_METHODS = [
   "withholdOffline",
   "restoreOffline",
   "refuseUpgrade",
+  "refuseVersions",
   "holdDeliveries",
   "releaseDeliveries",
   "dropSocket",

@@ -22,6 +22,7 @@ import { socket } from "./socket.ts";
 import { streamError } from "./stream-error.ts";
 import { unanswered } from "./unanswered.ts";
 import { upgrade } from "./upgrade.ts";
+import { versions } from "./versions.ts";
 
 const faultKits = [
   acks,
@@ -46,6 +47,7 @@ const faultKits = [
   streamError,
   unanswered,
   upgrade,
+  versions,
 ] as const;
 
 /** All faults of one server, with `clear` to end those that are armed. */

@@ -1,3 +1,4 @@
+import type { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import type { MediaTrouble } from "../media/trouble.ts";
 import type { FrameTrouble } from "../wire/frame-writer.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
@@ -12,6 +13,8 @@ import type { Connection, Device } from "../world/accounts.ts";
 export interface Hooks {
   /** Returns an HTTP status to refuse a WebSocket upgrade. */
   upgrade: (() => number | undefined)[];
+  /** Returns a node to send to a client that has finished the handshake, linked or not; the connection is closed after it. */
+  client: ((payload: proto.IClientPayload) => BinaryNode | undefined)[];
   /** Returns a node to send instead of `<success>`; the connection is closed after it. */
   login: ((device: Device) => BinaryNode | undefined)[];
   /** Returns true to swallow a stanza before it is handled. */
@@ -48,6 +51,7 @@ export interface Hooks {
 export function noHooks(): Hooks {
   return {
     upgrade: [],
+    client: [],
     login: [],
     received: [],
     handled: [],

@@ -14,7 +14,7 @@ import type { Movement, Stamps } from "./ports.ts";
 interface Needs extends Pick<Stamps, "now">, Movement, Backlog {
   world: World;
   random: Random;
-  hooks: Pick<Hooks, "login">;
+  hooks: Pick<Hooks, "client" | "login">;
   pairing: Pick<Pairing, "register">;
 }
 
@@ -31,6 +31,12 @@ export function createLogin(needs: Needs): Login {
   return {
     activate: (device) => activate(needs, device),
     admit(connection, payload, noiseKey) {
+      const unwanted = firstAnswer(needs.hooks.client, payload);
+      if (unwanted) {
+        connection.send(unwanted);
+        connection.close();
+        return;
+      }
       if (payload.devicePairingData) {
         needs.pairing.register(connection, payload.devicePairingData, noiseKey);
         return;

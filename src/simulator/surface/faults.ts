@@ -155,6 +155,8 @@ export interface SimulatorFaults {
   restoreOffline(target: FaultTarget): Promise<void>;
   /** Answers the next `times` (default 1) WebSocket upgrades with an HTTP status. */
   refuseUpgrade(options: { status: number; times?: number }): Promise<void>;
+  /** Refuses every client that names an older version than this (`2.3000.1`) with 405, linked or not. */
+  refuseVersions(options: { below: string }): Promise<void>;
   /** Keeps stanzas for this number in its queue although it is online. */
   holdDeliveries(target: FaultTarget): Promise<void>;
   releaseDeliveries(target: FaultTarget): Promise<void>;

@@ -8,6 +8,8 @@ import type { Store } from "../../store/store.ts";
 import { createAhead } from "./ahead.ts";
 import { createChatTimers, type ChatTimers } from "./chat-timers.ts";
 import { createAcks, type Acks } from "./acks.ts";
+import type { ClientVersion } from "../client-version.ts";
+import type { ClientVersions } from "../client-versions.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
@@ -53,7 +55,7 @@ import { createSessions } from "./sessions.ts";
 import { createResends, rememberNothingSent } from "./resend.ts";
 import { sendMessage, type SendDeps } from "./send.ts";
 import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
-import { closeQuickly } from "./socket-end.ts";
+import { closeQuickly, REFUSED_VERSION } from "./socket-end.ts";
 import { createGroups, type Groups } from "./socket-groups.ts";
 import { createStanzas, type Stanzas } from "./stanzas.ts";
 import { watchTally } from "./tally.ts";
@@ -87,6 +89,7 @@ interface ConnectionDeps {
   witness: Witness;
   /** Whether a person may answer when WhatsApp asks for a passkey. */
   passkeys: boolean;
+  versions: Pick<ClientVersions, "ready" | "current" | "refused">;
   onUndecryptable?(reason: string): void;
   /** Told which messages go the everyday way; null: none does. */
   everyday: EverydayObserver | null;
@@ -108,6 +111,7 @@ interface Parts {
   hosts: MediaHostsSource;
   composer: Composer;
   timers: ChatTimers;
+  version: ClientVersion;
 }
 
 /** Opens a connection with the number's credentials, or with new ones that wait to be linked. */
@@ -154,6 +158,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
 }
 
 async function prepare(deps: ConnectionDeps): Promise<Parts> {
+  await deps.versions.ready();
   const { deviceId, store, memory, files, uploads } = deps;
   const { time } = store;
   const late: Parts["late"] = { socket: null, clock: null, closed: null };
@@ -208,6 +213,7 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     hosts,
     composer: createComposer({ files, uploads, hosts, groups, timers, box: store.box }),
     timers,
+    version: deps.versions.current(),
   };
 }
 
@@ -216,6 +222,7 @@ function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
   const { missing, own, numbersOfLids } = receiving;
   return baileys.makeWASocket({
     ...deps.options,
+    version: parts.version,
     logger: quietLogger(deps.log),
     auth: { creds: auth.creds, keys: auth.keys },
     makeSignalRepository: makeSafeRepository({
@@ -311,7 +318,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
 function follow(
   socket: WASocket,
   deps: ConnectionDeps,
-  { auth, receiving, stanzas, acks, end, late }: Parts,
+  { auth, receiving, stanzas, acks, end, late, version }: Parts,
   { turns, caughtUp, passkey }: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking },
 ): Life {
   const { deviceId, witness, store, events, log, memory } = deps;
@@ -339,7 +346,9 @@ function follow(
     passkey,
     recovery,
     tally: watchTally(socket, store.now, (facts) => witness.connection(deviceId, facts)),
-    onClosed() {
+    version,
+    onClosed(code) {
+      if (code === REFUSED_VERSION) deps.versions.refused(version);
       acks.fail();
       passkey.end();
       stopWatching();

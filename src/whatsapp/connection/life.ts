@@ -1,6 +1,7 @@
 import type { ConnectionState, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import { MINUTE_MS, SECOND_MS, type Time } from "../../model/time.ts";
+import type { ClientVersion } from "../client-version.ts";
 import { identityOf } from "../identity.ts";
 import type { PasskeyLinking } from "../passkey/linking.ts";
 import { isWaitingRef } from "../passkey/waiting-refs.ts";
@@ -44,7 +45,9 @@ interface LifeDeps {
   passkey: Pick<PasskeyLinking, "isUnderWay">;
   recovery: Recovery;
   tally: Tally;
-  onClosed(): void;
+  /** What the connection has named itself to WhatsApp. */
+  version: ClientVersion;
+  onClosed(code: number): void;
 }
 
 /** Follows the connection from its first byte to its end and tells the owner. */
@@ -75,8 +78,8 @@ export function live(context: LifeDeps): Life {
     socket.ws.emit("error", new Error("The connection has ended."));
     open = false;
     context.caughtUp.end();
-    context.onClosed();
-    const closed = context.endedBy() ?? closedBy(error);
+    const closed = context.endedBy() ?? closedBy(error, context.version);
+    context.onClosed(closed.code);
     context.tally.closed(closed.code);
     tell(async () => {
       await settled();

@@ -1,5 +1,6 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { SECOND_MS, type Time } from "../../model/time.ts";
+import { versionText, type ClientVersion } from "../client-version.ts";
 import type { Closed } from "../port.ts";
 import { countIn } from "../stanza-numbers.ts";
 
@@ -13,6 +14,8 @@ const INTERNAL_ERROR = 500;
 const UNAVAILABLE = 503;
 const REPLACED = 440;
 const CONFLICT = 409;
+/** WhatsApp lets nobody in with this client version. */
+export const REFUSED_VERSION = 405;
 
 /** The raw WebSocket below Baileys' own client. */
 interface RawSocket {
@@ -26,8 +29,8 @@ interface Failure {
   data?: BinaryNode | unknown;
 }
 
-/** Why a connection ended, as Baileys tells it. */
-export function closedBy(error: unknown): Closed {
+/** Why a connection ended, as Baileys tells it. @param version what it has named to WhatsApp */
+export function closedBy(error: unknown, version: ClientVersion): Closed {
   const { message = "closed", output, data } = (error ?? {}) as Failure;
   // Says "conflict" like a connection that was replaced, but the phone has removed this companion.
   if ((data as BinaryNode | undefined)?.attrs?.type === "device_removed")
@@ -43,6 +46,8 @@ export function closedBy(error: unknown): Closed {
   // As a failure at login the same code means something else.
   if (tag === "stream:error" && output?.statusCode === CONFLICT) return { code: REPLACED, reason: message };
   if (output?.statusCode === BANNED) return banFrom((attrs ?? data ?? {}) as BinaryNode["attrs"]);
+  if (output?.statusCode === REFUSED_VERSION)
+    return { code: REFUSED_VERSION, reason: `WhatsApp refuses the client version ${versionText(version)}.` };
   return { code: output?.statusCode ?? 0, reason: message };
 }
 

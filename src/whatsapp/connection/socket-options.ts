@@ -7,10 +7,7 @@ import type { Config } from "../../config.ts";
 import { baileys } from "../baileys.ts";
 
 /** The settings that say where WhatsApp is. */
-export type WhatsAppSettings = Pick<
-  Config,
-  "whatsappVersion" | "whatsappWsUrl" | "whatsappNoiseRoot" | "whatsappCaFile"
->;
+export type WhatsAppSettings = Pick<Config, "whatsappWsUrl" | "whatsappNoiseRoot" | "whatsappCaFile">;
 
 const QUERY_TIMEOUT_MS = 30_000;
 
@@ -22,7 +19,6 @@ export function sharedSocketOptions(settings: WhatsAppSettings): Partial<UserFac
   const { INITIAL_BOOTSTRAP, PUSH_NAME, RECENT } = baileys.proto.HistorySync.HistorySyncType;
   const wantedHistory = new Set<unknown>([INITIAL_BOOTSTRAP, PUSH_NAME, RECENT]);
   return {
-    ...(settings.whatsappVersion ? { version: settings.whatsappVersion } : {}),
     ...(settings.whatsappWsUrl ? { waWebSocketUrl: settings.whatsappWsUrl } : {}),
     ...trust(settings),
     // Shown on the phone in the list of linked devices. A number that changes it looks like another client.

@@ -59,6 +59,7 @@ describe("settings", () => {
       mpwaCompat: false,
       passkeyLinking: false,
       whatsappVersion: null,
+      whatsappVersionUrl: null,
       whatsappWsUrl: null,
       whatsappNoiseRoot: null,
       whatsappCaFile: null,
