@@ -72,6 +72,7 @@ export function openData({ config, log, store, connections, observers, stopping 
     witness: audit.witness,
     sentMessage: sent.sentMessage,
     receivedContent: received.find,
+    receivedChanges: received.changesOf,
     files: outgoingFiles.files,
     onUndecryptable: observers.undecryptable,
     onWay: observers.way,

@@ -1,6 +1,7 @@
 import { lidMap, pollVotes } from "../../drizzle/schema.ts";
 import type { Incoming, IncomingPoll, PollDraft, PollTally } from "../model/messages.ts";
 import { countVotes } from "../model/polls.ts";
+import type { InboxReader } from "./reader.ts";
 import { defineQuery, integer, nullable } from "../store/query.ts";
 import type { Arguments, Statement, Store } from "../store/store.ts";
 
@@ -12,8 +13,11 @@ export interface Polls {
   tally(deviceId: number, poll: Pick<IncomingPoll, "id" | "options">): Promise<PollTally>;
   /** A vote, or a poll, with its tally. Every other message as it is. */
   withTally(deviceId: number, message: Incoming): Promise<Incoming>;
-  /** The tally of a poll that this number sent. */
-  sent(deviceId: number, id: string, draft: PollDraft): Promise<PollTally & { name: string }>;
+  /** The tally of a poll that this number sent to a chat, with the options that were added to it. */
+  sent(
+    deviceId: number,
+    sent: { id: string; chat: string; draft: PollDraft },
+  ): Promise<PollTally & { name: string }>;
 }
 
 // Votes may arrive in any order; the clock of the voter's own phone says which is the last.
@@ -46,7 +50,10 @@ interface Vote {
 const oldestFirst = (a: Vote, b: Vote): number => a.votedAt - b.votedAt || a.place - b.place;
 
 /** Votes on polls: kept as they arrive, counted when somebody asks. */
-export function createPolls({ box, pages }: Pick<Store, "box" | "pages">): Polls {
+export function createPolls(
+  { box, pages }: Pick<Store, "box" | "pages">,
+  changesOf: InboxReader["changesOf"] = async () => [],
+): Polls {
   function keep(deviceId: number, { sender, poll }: Incoming): Statement[] {
     if (!poll?.vote) return [];
     const { selected, at } = poll.vote;
@@ -85,8 +92,10 @@ export function createPolls({ box, pages }: Pick<Store, "box" | "pages">): Polls
       if (!poll || poll.name === null) return message;
       return { ...message, poll: { ...poll, tally: await tally(deviceId, poll) } };
     },
-    async sent(deviceId, id, { name, options }) {
-      return { name, ...(await tally(deviceId, { id, options })) };
+    async sent(deviceId, { id, chat, draft: { name, options } }) {
+      const changes = await changesOf(deviceId, chat, id);
+      const added = changes.flatMap(({ poll }) => (poll?.name == null ? [] : poll.options));
+      return { name, ...(await tally(deviceId, { id, options: [...new Set([...options, ...added])] })) };
     },
   };
 }

@@ -11,12 +11,20 @@ export interface InboxReader {
   findQuote(deviceId: number, chatKey: string, waId: string): Promise<TextDraft["quote"] | null>;
   /** The message of that id in this chat, or null. */
   find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** Edits of that message in this chat, oldest first, the first hundred. */
+  changesOf(deviceId: number, chatKey: string, waId: string): Promise<Incoming[]>;
 }
 
 const SEALED = { deviceId: inbox.deviceId, waId: inbox.waId, body: inbox.body };
 const LOAD = defineQuery("SELECT device_id, wa_id, body FROM inbox WHERE id = ?", SEALED);
 const FIND = defineQuery(
   "SELECT device_id, wa_id, body FROM inbox WHERE device_id = ? AND wa_id = ? AND chat = ? LIMIT 1",
+  SEALED,
+);
+
+const CHANGES = defineQuery(
+  `SELECT device_id, wa_id, body FROM inbox INDEXED BY inbox_changes
+WHERE device_id = ? AND target_id = ? AND chat = ? AND type = 'edit' ORDER BY id LIMIT 100`,
   SEALED,
 );
 
@@ -27,7 +35,11 @@ export const contentOpener =
     box.openJson<Incoming>(body, sealContext(deviceId, waId));
 
 /** Reads the table `inbox`; keeps nothing in memory. */
-export function createInboxReader({ readOne, box }: Pick<Store, "readOne" | "box">): InboxReader {
+export function createInboxReader({
+  read,
+  readOne,
+  box,
+}: Pick<Store, "read" | "readOne" | "box">): InboxReader {
   const content = contentOpener(box);
   const open = ({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): Incoming =>
     content(deviceId, waId, body);
@@ -49,6 +61,7 @@ export function createInboxReader({ readOne, box }: Pick<Store, "readOne" | "box
       return { id, sender, fromMe, raw };
     },
     find,
+    changesOf: async (deviceId, chatKey, waId) => (await read(CHANGES, [deviceId, waId, chatKey])).map(open),
   };
 }
 

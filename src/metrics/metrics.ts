@@ -81,10 +81,7 @@ export function createMetrics({ store, sessions, clientVersion }: MetricsDeps): 
   const outbox = gauge("outbox_pending", "Messages that wait to be sent.", []);
   const outboxAge = gauge("outbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
   const numbers = gauge("sessions", "Numbers by their state.", ["state"]);
-  const client = gauge("client_version", "The client version that is named to WhatsApp.", [
-    "version",
-    "refused",
-  ]);
+  const client = gauge("client_version", "Named to WhatsApp.", ["version", "refused"]);
   timeCommits(store, (seconds) => commits.observe(seconds));
   let reading = false;
 
@@ -98,9 +95,7 @@ export function createMetrics({ store, sessions, clientVersion }: MetricsDeps): 
     outboxAge.set(age(outgoing.oldest));
     numbers.reset();
     for (const [state, count] of sessions()) numbers.set({ state }, count);
-    client.reset();
-    const { version, refused } = clientVersion?.() ?? {};
-    if (version !== undefined) client.set({ version, refused: String(refused) }, 1);
+    showVersion(client, clientVersion?.());
   }
 
   return {
@@ -133,6 +128,15 @@ export function createMetrics({ store, sessions, clientVersion }: MetricsDeps): 
     },
     contentType: register.contentType,
   };
+}
+
+/** One sample, and none of an earlier version. */
+function showVersion(
+  gauge: Gauge<"version" | "refused">,
+  named: { version: string; refused: boolean } | undefined,
+): void {
+  gauge.reset();
+  if (named !== undefined) gauge.set({ version: named.version, refused: String(named.refused) }, 1);
 }
 
 function timeCommits(store: Store, observe: (seconds: number) => void): void {

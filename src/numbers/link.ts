@@ -112,7 +112,8 @@ function backoff({ attempt, random }: LinkFacts): number {
   return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
 }
 
-const isRefusedClient = (lastClose: LastClose | null): boolean =>
+/** Whether WhatsApp has refused the client itself. */
+export const isRefusedClient = (lastClose: LastClose | null): boolean =>
   lastClose?.code === 405 || lastClose?.code === BAD_USER_AGENT;
 
 const COMPLAINTS: Record<Complaint | "none", string> = {

@@ -5,6 +5,7 @@ import { NoPasskeyRequest, PasskeyRefused, type WhatsAppConnection } from "../wh
 import { createChanges, type Changes } from "./changes.ts";
 import type { DeviceRecord } from "./device-record.ts";
 import { comesBack, isLinked, nextRetryAt } from "./life.ts";
+import { isRefusedClient } from "./link.ts";
 import { createLinkSession } from "./link-session.ts";
 import { linkAnswer, showSoon, type ShowDeps } from "./linking.ts";
 import type { NumberDeps, NumberLife } from "./number-life.ts";
@@ -13,7 +14,6 @@ import { createLifeRunner, type LifeRunner } from "./runner.ts";
 const LOGOUT_WAITS_MS = 5_000;
 /** Who keeps asking for a QR is told for so long that WhatsApp wants a passkey; then linking begins anew. */
 const PASSKEY_TOLD_MS = 10 * MINUTE_MS;
-const REFUSED_VERSION = 405;
 /** The same of a version that WhatsApp refuses; another one may be known by then. */
 const VERSION_TOLD_MS = MINUTE_MS;
 
@@ -85,7 +85,7 @@ function blockedBy(
   const { lastClose } = device;
   if (lastClose === null || life.phase !== "resting" || life.shown !== "action_required") return null;
   const since = store.time.now() - lastClose.at;
-  if (lastClose.code === REFUSED_VERSION) return since < VERSION_TOLD_MS ? "version" : null;
+  if (isRefusedClient(lastClose)) return since < VERSION_TOLD_MS ? "version" : null;
   if (passkeys || lastClose.reason !== PASSKEY_WANTED) return null;
   return since < PASSKEY_TOLD_MS ? "passkey" : null;
 }

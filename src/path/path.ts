@@ -198,7 +198,7 @@ function createQueues(deps: MessagePathDeps, listener: StateListener) {
     onOutcome: observers.messageEnded,
     ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),
   });
-  return { inbox, outbox, polls: createPolls(store) };
+  return { inbox, outbox, polls: createPolls(store, inbox.changesOf) };
 }
 
 /** Who answers, in the order in which they are asked. */
@@ -277,7 +277,7 @@ function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Part
     receipts: outbox.receipt,
     findSent: createSentMessages({
       find: outbox.find,
-      sentContent: outbox.sentContent,
+      sentMessage: outbox.sentMessage,
       polls,
       deviceOf: connections.deviceOf,
     }),

@@ -11,20 +11,21 @@ export interface SentMessage extends MessageRecord {
 
 interface SentMessagesDeps {
   find: Outbox["find"];
-  sentContent: SentReader["sentContent"];
+  sentMessage: SentReader["sentMessage"];
   polls: Pick<Polls, "sent">;
   /** Id of a number of an account, or null. */
   deviceOf(accountId: string, number: string): number | null;
 }
 
 /** @returns looks a message of ours up by its id; null when the account has none of that id */
-export function createSentMessages({ find, sentContent, polls, deviceOf }: SentMessagesDeps) {
+export function createSentMessages({ find, sentMessage, polls, deviceOf }: SentMessagesDeps) {
   return async (accountId: string, waId: string): Promise<SentMessage | null> => {
     const message = await find(accountId, waId);
     if (message?.kind !== "poll") return message;
     const deviceId = deviceOf(accountId, message.sender);
-    const draft = deviceId === null ? null : await sentContent(deviceId, waId);
-    if (deviceId === null || draft?.kind !== "poll") return message;
-    return { ...message, poll: await polls.sent(deviceId, waId, draft) };
+    const sent = deviceId === null ? null : await sentMessage(deviceId, waId);
+    if (deviceId === null || sent?.draft.kind !== "poll") return message;
+    const { chat, draft } = sent;
+    return { ...message, poll: await polls.sent(deviceId, { id: waId, chat, draft }) };
   };
 }

@@ -38,6 +38,8 @@ interface WhatsAppDeps {
   sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** What has changed a message in a chat, oldest first. Default: nothing. */
+  receivedChanges?: (deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>;
   /** Files of messages to be sent. */
   files: OutgoingFiles;
   /** Keeps account of what should have arrived. */
@@ -88,6 +90,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         events,
         sentMessage,
         receivedContent,
+        receivedChanges: deps.receivedChanges,
         files,
         uploads,
         witness: deps.witness,

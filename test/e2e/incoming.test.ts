@@ -176,7 +176,10 @@ describe("the event of a message", () => {
     }
     await world.sim.waitForMessage(BEN, { from: SHOP, text: "Please write." });
     await world.sim.settle();
-    expect(await world.sim.messages(BEN, { from: SHOP })).toMatchObject([{ text: "Please write." }]);
+    const told = (await world.sim.messages(BEN, { from: SHOP })).filter(
+      ({ text }) => text === "Please write.",
+    );
+    expect(told).toHaveLength(1);
     expect((await set({ calls: "ignore", calls_text: "" })).status).toBe(200);
   });
 

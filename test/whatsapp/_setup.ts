@@ -168,6 +168,7 @@ export async function whatsappOn(
     log: silent,
     sentMessage: async (_deviceId, waId) => sent.get(waId) ?? null,
     receivedContent: inbox.find,
+    receivedChanges: inbox.changesOf,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,
     onWay: (direction, reason) => void ways.push(`${direction} ${reason ?? "everyday"}`),

@@ -48,6 +48,15 @@ it("a sealed edit of a message that is not here is told without its text", async
   expect(edit).toMatchObject({ type: "edit", text: "", targetId: id });
 });
 
+it("an edit in the open of a message that is not here is told with the text that it brings", async () => {
+  const { simulator, guest, last } = await setup({ sealedEdits: false });
+  await simulator.faults.placeholders({ number: OWN, n: 1, phone: "silent" });
+  const { id } = await guest.sendText(OWN, "never came");
+  await guest.edit(id, "changed");
+
+  expect(await last("changed")).toMatchObject({ type: "edit", targetId: id });
+});
+
 describe.each([
   ["beside the copy of the own devices", true],
   ["within it", false],

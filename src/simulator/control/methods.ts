@@ -26,6 +26,7 @@ export const PLAIN_METHODS = [
   "send",
   "sendAsOwner",
   "votePoll",
+  "addPollOption",
   "react",
   "edit",
   "revoke",

@@ -45,6 +45,8 @@ export function createConversations(needs: Needs): ConversationMethods {
       write(population.owner(number), to, content, options),
     votePoll: async (person, pollId, options, how) =>
       (await holder(person, pollId)).votePoll(pollId, options, how),
+    addPollOption: async (person, pollId, option) =>
+      (await holder(person, pollId)).addPollOption(pollId, option),
     react: async (person, messageId, emoji) => (await holder(person, messageId)).react(messageId, emoji),
     edit: async (person, messageId, text) => (await holder(person, messageId)).edit(messageId, text),
     revoke: async (person, messageId) => (await holder(person, messageId)).revoke(messageId),

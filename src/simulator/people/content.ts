@@ -7,6 +7,7 @@ import type { ContentKind, Envelope, StanzaType } from "./content/kind.ts";
 import { composeLocation, location } from "./content/location.ts";
 import { composeFile, media } from "./content/media.ts";
 import { composePoll, poll } from "./content/poll.ts";
+import { pollOption } from "./content/poll-option.ts";
 import { protocol } from "./content/protocol.ts";
 import { reaction } from "./content/reaction.ts";
 import { sealedEdit } from "./content/sealed-edit.ts";
@@ -26,6 +27,7 @@ const kinds: readonly ContentKind[] = [
   reaction,
   edit,
   sealedEdit,
+  pollOption,
   revoke,
   timer,
   protocol,

@@ -4,6 +4,7 @@ import type { Directory } from "./directory.ts";
 import type { GroupChats } from "./group-chats.ts";
 import { NUMBERS, STATUS, isGroup, userJid } from "./jids.ts";
 import { pad } from "./padding.ts";
+import { encodeMessage } from "./wire-message.ts";
 import { type PhoneState, isOwn, isThisDevice, ownJid } from "./phone-state.ts";
 
 /** A ciphertext and the device or chat it is for. */
@@ -48,7 +49,7 @@ export class Encryption {
 
   /** Encrypts for one device, on the existing session. @throws {SignalError} `no_session` */
   forDevice(to: string, message: proto.IMessage): Encrypted {
-    return this.#seal(to, proto.Message.encode(message).finish());
+    return this.#seal(to, encodeMessage(message));
   }
 
   /** Starts sessions where there are none, and returns the devices that can be written to. */
@@ -79,9 +80,9 @@ export class Encryption {
     if (!devices.some((jid) => userJid(jid) === to) && to !== own) {
       throw new Error(`No device of ${to} gives keys to write to.`);
     }
-    const plain = proto.Message.encode(message).finish();
+    const plain = encodeMessage(message);
     const { secretOutsideOwnCopy } = this.#state.world.behaviour;
-    const copy = proto.Message.encode(wrapForOwnDevice(to, message, secretOutsideOwnCopy)).finish();
+    const copy = encodeMessage(wrapForOwnDevice(to, message, secretOutsideOwnCopy));
     const participants = devices.map((jid) => this.#seal(jid, isOwn(this.#state, jid) ? copy : plain));
     return { participants, common: [], attrs: {} };
   }
@@ -101,7 +102,7 @@ export class Encryption {
   }
 
   #forAll(chat: string, message: proto.IMessage): Encrypted {
-    const padded = pad(proto.Message.encode(message).finish(), this.#state.random);
+    const padded = pad(encodeMessage(message), this.#state.random);
     const ciphertext = this.#state.signal.groupEncrypt(chat, padded);
     return { to: chat, enc: element("enc", { v: "2", type: "skmsg" }, ciphertext) };
   }

@@ -9,6 +9,7 @@ import { isShared, userJid } from "./jids.ts";
 import { registrationNode, retryKeysNode } from "./key-nodes.ts";
 import { type Arrival, Unreadable, openMessage } from "./opening.ts";
 import { type PhoneState, isOwn, label, reportViolation } from "./phone-state.ts";
+import { learnOption } from "./poll-options.ts";
 import { readVote } from "./votes.ts";
 
 /** How often a phone asks for a message again before it gives up. */
@@ -112,6 +113,7 @@ export class Inbox {
       ...summarize(message),
       ...readVote(this.#state, message, author),
       ...readSealedEdit(this.#state, message, author),
+      ...learnOption(this.#state, message, author),
     };
     // A phone that never had the poll cannot read votes in it, and shows nothing of them.
     if (body.kind === "vote" && !body.choices && this.#state.memory.find(body.target ?? ""))

@@ -6,6 +6,7 @@ import type { DecryptedEvent } from "./events.ts";
 import { isGroup, isShared, userJid } from "./jids.ts";
 import { unpad } from "./padding.ts";
 import { type PhoneState, reportViolation } from "./phone-state.ts";
+import { decodeMessage } from "./wire-message.ts";
 
 type EncType = DecryptedEvent["encType"];
 
@@ -86,7 +87,7 @@ function openOne(
   const plaintext = unpad(padded);
   if (!plaintext) throw new Unreadable("bad_padding", type);
   try {
-    return proto.Message.decode(plaintext);
+    return decodeMessage(plaintext);
   } catch {
     throw new Unreadable("bad_protobuf", type);
   }

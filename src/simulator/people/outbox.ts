@@ -8,6 +8,7 @@ import { Encryption, wrapForOwnDevice } from "./encryption.ts";
 import type { Encrypted, Envelopes } from "./encryption.ts";
 import type { SentEvent } from "./events.ts";
 import type { GroupChats } from "./group-chats.ts";
+import { learnOption } from "./poll-options.ts";
 import { NUMBERS, deviceJid, isGroup, isShared, ownAddress, userJid } from "./jids.ts";
 import { type PhoneState, isOwn } from "./phone-state.ts";
 import type { Tokens } from "./tokens.ts";
@@ -58,6 +59,7 @@ export class Outbox {
     const timestamp = Math.floor(this.#state.world.time.now() / 1000);
     this.#state.memory.add({ id, chat, author, fromMe: true, timestamp, message });
     learnTimer(this.#state, chat, message);
+    learnOption(this.#state, message, author);
     const { type, attrs } = envelopeOf(message);
     const head = { id, to: chat, type, ...attrs, ...encrypted.attrs };
     this.#write(head, message, { ...encrypted, extra: this.#tokens.nodesFor(chat) });

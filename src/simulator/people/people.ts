@@ -82,6 +82,7 @@ export interface SimulatedPerson {
   react(id: string, emoji: string): Promise<{ id: string }>;
   edit(id: string, text: string): Promise<{ id: string }>;
   revoke(id: string): Promise<{ id: string }>;
+  addPollOption(id: string, option: string): Promise<{ id: string }>;
   votePoll(id: string, options: string[], how?: VoteOptions): Promise<{ id: string }>;
   mediaOf(id: string): Promise<LoadedMedia>;
   /** Sends a read receipt for a message that this person's phone received. */

@@ -14,6 +14,7 @@ import { loadMedia } from "./load-media.ts";
 import type { KnownMessage } from "./memory.ts";
 import type { PersonOptions, SimulatedPerson } from "./people.ts";
 import type { Phone } from "./phone.ts";
+import { writeOption } from "./poll-options.ts";
 import { writeVote } from "./votes.ts";
 
 interface Parts {
@@ -136,7 +137,7 @@ function createWriting({ options: person, devices }: Parts): Writing {
 
 type Acts = Pick<
   SimulatedPerson,
-  "react" | "edit" | "revoke" | "votePoll" | "mediaOf" | "markRead" | "markPlayed"
+  "react" | "edit" | "revoke" | "votePoll" | "addPollOption" | "mediaOf" | "markRead" | "markPlayed"
 >;
 
 /** What a person does about messages that are on the phone. */
@@ -184,6 +185,7 @@ function createActs({ world, options: { number, hidesNumber = false }, devices }
       }),
     votePoll: (id, options, how = {}) =>
       writeAbout(id, (known, phone) => writeVote(phone, known, options, how, hidesNumber), how.id),
+    addPollOption: (id, option) => writeAbout(id, (known, phone) => writeOption(phone, known, option)),
     mediaOf: (id) => withMessage(id, (known, phone) => loadMedia(phone.state, known)),
     markRead: (id) => mark(id, "read"),
     markPlayed: (id) => mark(id, "played"),

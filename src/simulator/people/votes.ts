@@ -41,11 +41,7 @@ export async function writeVote(
   const strange = options.find((option) => !names.includes(option));
   if (strange !== undefined) throw new Error(`"${strange}" is no option of the poll ${known.id}`);
   const inGroup = isGroup(known.chat);
-  const chat: Addressing = inGroup
-    ? (await phone.groups.chat(known.chat)).addressing
-    : readUserJid(known.chat).server === LIDS
-      ? "lid"
-      : "pn";
+  const chat = await addressingOf(phone, known);
   const voter: Addressing = how.voter ?? (inGroup || hidesNumber ? chat : "pn");
   const self = { pn: `${address.user}@${NUMBERS}`, lid: `${address.lid}@${LIDS}` };
   const creator = known.fromMe
@@ -53,6 +49,23 @@ export async function writeVote(
     : addressOf(book, known.author, how.creator ?? chat);
   const ballot = { pollId: known.id, secret, creator, voter: self[voter] };
   return composeVote(keyOf(known), options, ballot, phone.desk.random, world.time.now());
+}
+
+/** How the chat of a message names people. */
+async function addressingOf(phone: Voter, { chat }: KnownMessage): Promise<Addressing> {
+  if (isGroup(chat)) return (await phone.groups.chat(chat)).addressing;
+  return readUserJid(chat).server === LIDS ? "lid" : "pn";
+}
+
+/** A message's author and this person, as its chat names them. */
+export async function addressesIn(
+  phone: Voter,
+  known: KnownMessage,
+): Promise<{ creator: string; self: string }> {
+  const { book, address } = phone.state;
+  const addressing = await addressingOf(phone, known);
+  const self = addressing === "lid" ? `${address.lid}@${LIDS}` : `${address.user}@${NUMBERS}`;
+  return { creator: known.fromMe ? self : addressOf(book, known.author, addressing), self };
 }
 
 /** What an incoming vote chose. The poll is on this phone; voter and creator are tried under both addresses. */

@@ -50,6 +50,8 @@ export type PollContent = {
   options: string[];
   /** How many options one may choose; 0 (default): any number. */
   selectable?: number;
+  /** Others may add options (`pollCreationMessageV6`). Default false. */
+  mayAdd?: boolean;
 };
 
 /** Anything that a person can write as a message of its own. Reactions, edits, revokes and votes have their own methods. */
@@ -151,7 +153,7 @@ export interface PollBody {
 export interface MessageBody {
   /**
    * `text`, `image`, `video`, `audio`, `voice`, `document`, `sticker`, `location`, `contacts`, `poll`, `vote`,
-   * `reaction`, `edit`, `revoke`, `timer`, `sender_key`, `protocol`, or the protobuf field of another kind.
+   * `reaction`, `edit`, `revoke`, `poll_option`, `timer`, `sender_key`, `protocol`, or the protobuf field of another kind.
    */
   kind: string;
   /** The text, the caption, the question of a poll, the emoji of a reaction, the new text of an edit. */

@@ -20,6 +20,8 @@ export interface ConversationMethods {
    * Rejects when the phone knows no such poll, or an option is none of its.
    */
   votePoll(person: PhoneNumber, pollId: string, options: string[], how?: VoteOptions): Sent;
+  /** A person adds an option to a poll that may grow, on the phone; it can be voted for from then on. */
+  addPollOption(person: PhoneNumber, pollId: string, option: string): Sent;
   /** A person reacts to a message on the phone; `""` takes the reaction back. */
   react(person: PhoneNumber, messageId: string, emoji: string): Sent;
   /** A person edits an own message. */

@@ -55,7 +55,7 @@ import { createSessions } from "./sessions.ts";
 import { createResends, rememberNothingSent } from "./resend.ts";
 import { sendMessage, type SendDeps } from "./send.ts";
 import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
-import { closeQuickly, REFUSED_VERSION } from "./socket-end.ts";
+import { closeQuickly, isRefusedClient } from "./socket-end.ts";
 import { createGroups, type Groups } from "./socket-groups.ts";
 import { createStanzas, type Stanzas } from "./stanzas.ts";
 import { watchTally } from "./tally.ts";
@@ -83,6 +83,8 @@ interface ConnectionDeps {
   sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** What has changed a message in a chat, oldest first. Default: nothing. */
+  receivedChanges?: ((deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>) | undefined;
   /** Files of messages to be sent, and where they are put. */
   files: OutgoingFiles;
   uploads: Uploads;
@@ -180,6 +182,7 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     polls: {
       sent: async (waId) => (await deps.sentMessage(deviceId, waId))?.draft ?? null,
       received: (chatKey, waId) => deps.receivedContent(deviceId, chatKey, waId),
+      changes: async (chatKey, waId) => (await deps.receivedChanges?.(deviceId, chatKey, waId)) ?? [],
     },
     clockAhead: () => late.clock?.ahead() ?? 0,
     onFailed,
@@ -348,7 +351,7 @@ function follow(
     tally: watchTally(socket, store.now, (facts) => witness.connection(deviceId, facts)),
     version,
     onClosed(code) {
-      if (code === REFUSED_VERSION) deps.versions.refused(version);
+      if (isRefusedClient(code)) deps.versions.refused(version);
       acks.fail();
       passkey.end();
       stopWatching();

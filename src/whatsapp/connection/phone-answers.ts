@@ -1,5 +1,9 @@
 import type { proto, WAMessage } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
+import { withReadablePolls } from "../content/newer-polls.ts";
+
+/** `WebMessageInfo.message`. */
+const MESSAGE = 2;
 
 /** What a placeholder was, as Baileys remembers it: it knows the writer's other id, which the phone leaves out. */
 export type Placeholder = Pick<WAMessage, "key" | "messageTimestamp" | "pushName">;
@@ -16,7 +20,7 @@ export async function messagesFromPhone(
 ): Promise<WAMessage[]> {
   const found: WAMessage[] = [];
   for (const bytes of answersIn(message)) {
-    const sent = baileys.proto.WebMessageInfo.decode(bytes);
+    const sent = baileys.proto.WebMessageInfo.decode(withReadablePolls(bytes, MESSAGE));
     const placeholder = sent.key?.id ? await placeholderOf(sent.key.id) : null;
     const { key, messageTimestamp, pushName } = placeholder ?? sent;
     found.push({

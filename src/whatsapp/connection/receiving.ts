@@ -4,6 +4,7 @@ import type { Store } from "../../store/store.ts";
 import type { WAMessage } from "@whiskeysockets/baileys";
 import type { OwnIds } from "../addresses.ts";
 import { createConversion } from "../content/conversion.ts";
+import { createKnownPolls } from "../content/known-polls.ts";
 import { createPollReader } from "../content/poll-votes.ts";
 import { createEditReader } from "../content/sealed-edits.ts";
 import type { SealedReader, SealedSources } from "../content/sealed-sources.ts";
@@ -27,7 +28,7 @@ interface ReceivingDeps {
   timers: ChatTimers;
   witness: Witness;
   events: Pick<WhatsAppEvents, "messages">;
-  polls: Pick<SealedSources, "sent" | "received">;
+  polls: Pick<SealedSources, "sent" | "received" | "changes">;
   clockAhead(): number;
   /** The database failed: the connection must close. */
   onFailed(error: unknown): void;
@@ -52,8 +53,9 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   const lidOfNumber = async (number: string): Promise<string | null> =>
     (await auth.keys.get("lid-mapping", [number]))[number] ?? null;
   const sources = { ...deps.polls, lidOfNumber };
-  const readVote = createPollReader(sources, own, store.box);
-  const readEdit = createEditReader(sources, own, store.box);
+  const findPoll = createKnownPolls(sources, own, store.box);
+  const readVote = createPollReader(sources, own, findPoll);
+  const readEdit = createEditReader(sources, own, store.box, findPoll);
   const readSealed: SealedReader = async (incoming, message) =>
     readEdit(await readVote(incoming, message), message);
   const read = (messages: WAMessage[]): Promise<Incoming[]> =>

@@ -14,8 +14,9 @@ const INTERNAL_ERROR = 500;
 const UNAVAILABLE = 503;
 const REPLACED = 440;
 const CONFLICT = 409;
-/** WhatsApp lets nobody in with this client version. */
-export const REFUSED_VERSION = 405;
+/** WhatsApp lets nobody in with this client version, or with what it says of itself. */
+const REFUSED_CLIENT = new Set([405, CONFLICT]);
+export const isRefusedClient = (code: number): boolean => REFUSED_CLIENT.has(code);
 
 /** The raw WebSocket below Baileys' own client. */
 interface RawSocket {
@@ -46,9 +47,10 @@ export function closedBy(error: unknown, version: ClientVersion): Closed {
   // As a failure at login the same code means something else.
   if (tag === "stream:error" && output?.statusCode === CONFLICT) return { code: REPLACED, reason: message };
   if (output?.statusCode === BANNED) return banFrom((attrs ?? data ?? {}) as BinaryNode["attrs"]);
-  if (output?.statusCode === REFUSED_VERSION)
-    return { code: REFUSED_VERSION, reason: `WhatsApp refuses the client version ${versionText(version)}.` };
-  return { code: output?.statusCode ?? 0, reason: message };
+  const code = output?.statusCode ?? 0;
+  return isRefusedClient(code)
+    ? { code, reason: `WhatsApp refuses the client version ${versionText(version)}.` }
+    : { code, reason: message };
 }
 
 /** `<stream:error><ack class id/></stream:error>`. Sources: whatsapp-rust `handle_stream_error`, zapo `parseStreamControlNode`. */

@@ -2,6 +2,7 @@ import type { proto } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
 import { READERS, SILENT, type Content } from "./content-kinds.ts";
 import { findFile, type FoundFile } from "./content-media.ts";
+import { sealedKind } from "./sealed-kinds.ts";
 
 export type { Content } from "./content-kinds.ts";
 
@@ -72,13 +73,12 @@ function readProtocol(protocol: proto.Message.IProtocolMessage): Content | null 
   return { ...(edited ?? EMPTY), type: "edit", targetId, media: null };
 }
 
-/** An edit that is sealed says what it is about; `sealed-edits.ts` opens it. */
+/** An edit, or an option for a poll, that is sealed says what it is about; `sealed-edits.ts` opens it. */
 function readSealed({
   secretEncType,
   targetMessageKey,
 }: proto.Message.ISecretEncryptedMessage): Content | null {
-  const { MESSAGE_EDIT } = baileys.proto.Message.SecretEncryptedMessage.SecretEncType;
-  if (secretEncType !== MESSAGE_EDIT) return null;
+  if (sealedKind(secretEncType) === undefined) return null;
   return { ...EMPTY, type: "edit", targetId: targetMessageKey?.id ?? null };
 }
 

@@ -8,6 +8,7 @@ import { StorageUnavailable } from "../../store/errors.ts";
 import { timerIn, type ChatTimer } from "./chat-timer.ts";
 import { readContent, type Content } from "./content.ts";
 import { lidUsersOf, toIncoming } from "./from-whatsapp.ts";
+import { withReadablePolls } from "./newer-polls.ts";
 import type { SealedReader } from "./sealed-sources.ts";
 
 /** What one ciphertext decrypts to. */
@@ -54,7 +55,7 @@ export type Convert = (attributes: StanzaAttributes, plaintext: Plaintext) => Pr
 
 /** @throws when the bytes are no padded protobuf */
 export function readPlaintext(padded: Uint8Array): Plaintext {
-  const bytes = unpad(padded);
+  const bytes = withReadablePolls(unpad(padded));
   const outer = baileys.proto.Message.decode(bytes);
   const inner = outer.deviceSentMessage?.message;
   return { bytes, message: inner ? withSecret(inner, outer) : outer, wasWrapped: Boolean(inner) };

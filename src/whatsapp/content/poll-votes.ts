@@ -1,47 +1,16 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { createHash } from "node:crypto";
 import type { Incoming, PollVote } from "../../model/messages.ts";
-import type { SecretBox } from "../../store/store.ts";
 import type { OwnIds } from "../addresses.ts";
 import { baileys } from "../baileys.ts";
-import { messageSecret } from "./message-secret.ts";
-import { distinct, idsOf, secretIn, type SealedReader, type SealedSources } from "./sealed-sources.ts";
-
-/** A poll as its votes need it. */
-interface KnownPoll {
-  name: string;
-  options: string[];
-  /** `messageSecret` of the poll. */
-  secret: Uint8Array;
-  /** Ids that its author goes by. */
-  creators: string[];
-}
+import type { FindPoll, KnownPoll } from "./known-polls.ts";
+import { idsOf, type SealedReader, type SealedSources } from "./sealed-sources.ts";
 
 /**
  * Votes are encrypted once more with the poll's secret, bound to author and voter. Which of the two ids of each was
  * used, the number's or the LID's, depends on the voter's phone and is told nowhere: all are tried.
  */
-export function createPollReader(
-  sources: SealedSources,
-  own: () => OwnIds,
-  box: Pick<SecretBox, "hmac">,
-): SealedReader {
-  /** Ours before what arrived: nobody can take the place of our poll by using its id. */
-  async function find(chatKey: string, id: string): Promise<KnownPoll | null> {
-    const draft = await sources.sent(id);
-    if (draft !== null) {
-      if (draft.kind !== "poll") return null;
-      const { name, options } = draft;
-      return { name, options, secret: messageSecret(box, id), creators: distinct(own().lid, own().pn) };
-    }
-    const incoming = await sources.received(chatKey, id);
-    if (!incoming?.poll || incoming.type === "poll_vote" || incoming.poll.name === null) return null;
-    const secret = secretIn(incoming);
-    if (secret === null) return null;
-    const { name, options } = incoming.poll;
-    return { name, options, secret, creators: await idsOf(incoming, own(), sources) };
-  }
-
+export function createPollReader(sources: SealedSources, own: () => OwnIds, find: FindPoll): SealedReader {
   async function readVote(incoming: Incoming, update: proto.Message.IPollUpdateMessage): Promise<Incoming> {
     const id = update.pollCreationMessageKey?.id ?? "";
     const poll = await find(incoming.chatKey, id);
@@ -58,7 +27,7 @@ export function createPollReader(
   };
 }
 
-/** The names that were chosen; null when no pair of ids fits. */
+/** The names that were chosen; null when no pair of ids fits, or none of them is known. */
 function decrypt(
   { vote }: proto.Message.IPollUpdateMessage,
   pollMsgId: string,
@@ -72,7 +41,9 @@ function decrypt(
         const context = { pollCreatorJid, pollMsgId, pollEncKey: secret, voterJid };
         const { selectedOptions } = baileys.decryptPollVote(vote, context);
         const chosen = new Set(selectedOptions.map((hash) => Buffer.from(hash).toString("hex")));
-        return options.filter((name) => chosen.has(createHash("sha256").update(name).digest("hex")));
+        const names = options.filter((name) => chosen.has(createHash("sha256").update(name).digest("hex")));
+        // An option that we were not told of is chosen all the same: that is not to have chosen none.
+        return chosen.size > 0 && names.length === 0 ? null : names;
       } catch {
         // Authenticated encryption: a wrong pair cannot give a wrong vote, it gives none.
       }

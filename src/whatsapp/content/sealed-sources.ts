@@ -10,6 +10,8 @@ export interface SealedSources {
   sent(waId: string): Promise<Draft | null>;
   /** What arrived in a chat under an id; null when nothing. */
   received(chatKey: string, waId: string): Promise<Incoming | null>;
+  /** What has changed a message in a chat, as it arrived, oldest first. */
+  changes(chatKey: string, waId: string): Promise<Incoming[]>;
   /** User of the LID that belongs to a number, digits; null while it is not known. */
   lidOfNumber(number: string): Promise<string | null>;
 }

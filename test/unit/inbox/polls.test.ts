@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Incoming } from "../../../src/model/messages.ts";
 import { viewPoll } from "../../../src/model/polls.ts";
+import { createInbox } from "../../../src/inbox/inbox.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
+import { commitIntake } from "../../../src/store/intake.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { incoming } from "../bot/messages.ts";
 import { temporaryStore } from "../store/temporary.ts";
@@ -103,6 +105,41 @@ describe("votes", () => {
     await store.writer.commit(elsewhere);
 
     expect(await count(store)).toEqual({ options: only({ Pizza: ["4915100000001"] }), total: 1 });
+  });
+
+  it("for options that were added since are counted in a poll of ours, in its own chat alone", async () => {
+    const store = await temporaryStore();
+    const inbox = createInbox(store);
+    const group = "120363000000000001@g.us";
+    const added = (id: string, chatKey: string, options: string[]) =>
+      incoming({
+        id,
+        chatKey,
+        type: "edit",
+        targetId: "3EB0AA",
+        poll: { id: "3EB0AA", name: "Lunch?", options },
+      });
+    const changes = [
+      added("1", group, [...OPTIONS, "Soup"]),
+      added("2", ANA, [...OPTIONS, "Nothing"]),
+      incoming({ id: "3", chatKey: group, type: "edit", targetId: "3EB0AA" }),
+    ];
+    const sql = `insert into devices (id, account_id, number, state, since, created_at) values (?, 'a', '1', 'linked', 0, 0)`;
+    await store.writer.commit([{ sql, args: [DEVICE] }]);
+    await commitIntake(
+      store.writer,
+      inbox.intake(DEVICE, changes, () => undefined),
+    );
+    await keep(store, vote(BEN, ["Soup"]));
+
+    const draft = { kind: "poll" as const, name: "Lunch?", options: OPTIONS, selectable: 0 as const };
+    const polls = createPolls(store, inbox.changesOf);
+    expect(await polls.sent(DEVICE, { id: "3EB0AA", chat: group, draft })).toEqual({
+      name: "Lunch?",
+      options: [...only({}), { name: "Soup", voters: ["4915100000002"] }],
+      total: 1,
+    });
+    expect((await polls.sent(DEVICE, { id: "3EB0AB", chat: group, draft })).options).toEqual(only({}));
   });
 
   it("do not stand in the database in clear", async () => {

@@ -2,6 +2,7 @@ import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Incoming, PollDraft } from "../../../src/model/messages.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
+import { createKnownPolls } from "../../../src/whatsapp/content/known-polls.ts";
 import { createPollReader } from "../../../src/whatsapp/content/poll-votes.ts";
 import type { SealedSources } from "../../../src/whatsapp/content/sealed-sources.ts";
 import { toWhatsApp } from "../../../src/whatsapp/content/to-whatsapp.ts";
@@ -53,12 +54,17 @@ const secret = toWhatsApp(DRAFT, POLL, box).messageContextInfo!.messageSecret!;
 const ofOurs: SealedSources = {
   sent: async (id) => (id === POLL ? DRAFT : null),
   received: async () => null,
+  changes: async () => [],
   lidOfNumber: async (number) => (number === "15550001" ? "900" : null),
 };
 const said = (change: Partial<Incoming> = {}) =>
   incoming({ type: "poll_vote", text: "", timestamp: 1_700_000_000, targetId: POLL, ...change });
 const read = (message: Incoming, vote: InstanceType<typeof proto.Message>, sources = ofOurs) =>
-  createPollReader(sources, () => OWN, box)(message, vote);
+  createPollReader(
+    sources,
+    () => OWN,
+    createKnownPolls(sources, () => OWN, box),
+  )(message, vote);
 
 describe("a vote on our own poll", () => {
   for (const [creator, author] of Object.entries(OWN))

@@ -39,10 +39,12 @@ const read = createEditReader(
   {
     sent: async () => null,
     received: async (_chat, id) => (id === TARGET ? member(ANA, { raw }) : null),
+    changes: async () => [],
     lidOfNumber: async () => null,
   },
   () => OWN,
   { hmac: () => Buffer.alloc(32) },
+  async () => null,
 );
 const readAs = (who: typeof ANA, message: InstanceType<typeof proto.Message>) =>
   read(member(who, { type: "edit", text: "", targetId: TARGET }), message);

@@ -7,9 +7,9 @@ import type { ContentKind } from "./kind.ts";
 
 const SECRET_BYTES = 32;
 
-/** A poll with its secret; those with one answer have a message type of their own. */
+/** A poll with its secret; those with one answer, and those that may grow, have message types of their own. */
 export function composePoll(content: PollContent, desk: Desk, extras: Extras): proto.IMessage {
-  const { name, options, selectable = 0 } = content;
+  const { name, options, selectable = 0, mayAdd = false } = content;
   const poll = {
     name,
     options: options.map((optionName) => ({ optionName })),
@@ -17,6 +17,7 @@ export function composePoll(content: PollContent, desk: Desk, extras: Extras): p
     contextInfo: contextOf(extras),
   };
   const messageContextInfo = { messageSecret: desk.random.bytes(SECRET_BYTES) };
+  if (mayAdd) return { messageContextInfo, pollCreationMessageV5: poll };
   return selectable === 1
     ? { messageContextInfo, pollCreationMessageV3: poll }
     : { messageContextInfo, pollCreationMessage: poll };
