@@ -89,7 +89,7 @@ export function openData({ config, log, store, connections, observers, stopping 
     stopping: stopping.signal,
   });
   const groups = createGroups({ store, log, connection, identity });
-  const channels = createChannels({ store, connection });
+  const channels = createChannels({ store, log, connection });
   const lids = createLids({
     store,
     identity,

@@ -11,7 +11,7 @@ const NO_PHONE = new Set(["unlinked", "logged_out", "blocked"]);
 /** Numbers bring messages in and carry the outbox out: from here on connections can be looked up. */
 export function openNumbers(
   { config, log, store, connections, observers }: Base,
-  { audit, groups, whatsapp }: Pick<Data, "audit" | "groups" | "whatsapp">,
+  { audit, channels, groups, whatsapp }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp">,
   path: MessagePath,
   erase: Erasure["erase"],
 ): Numbers {
@@ -31,6 +31,7 @@ export function openNumbers(
       audit.receipts(deviceId, receipts);
     },
     onGroupsChanged: groups.changed,
+    onChannelsChanged: channels.changed,
     onOpen: (deviceId) => void path.online(deviceId),
     onMoved({ id, number, state, since }) {
       const { reason = null, until = null } = numbers.why(id) ?? {};

@@ -1,10 +1,11 @@
 import { channels } from "../../drizzle/schema.ts";
+import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Page, PageWanted } from "../model/page.ts";
 import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
 import { defineQuery, text } from "../store/query.ts";
-import type { Store } from "../store/store.ts";
-import type { ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { Statement, Store } from "../store/store.ts";
+import type { ChannelChange, ChannelInfo, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createOneByOne } from "./ask-one.ts";
 
 export { CHANNEL_ROLES } from "../whatsapp/port.ts";
@@ -24,6 +25,7 @@ export interface ChannelRecord {
 /** What channels take. */
 interface ChannelsDeps {
   store: Pick<Store, "read" | "readOne" | "writer" | "now" | "time">;
+  log: Logger;
   /** Null unless the number is open. */
   connection: (deviceId: number) => Line | null;
 }
@@ -50,6 +52,11 @@ export interface Channels {
     deviceId: number,
     jid: string,
   ): Promise<{ code: "CANNOT_SEND"; reason: "not_channel_admin" } | null>;
+  /**
+   * WhatsApp tells of channels: those that are registered follow, and are asked for where what is told is not enough. One that is no
+   * more stays registered, as one that the number is nothing in. No changes: all of them, somehow.
+   */
+  changed(deviceId: number, changes: ChannelChange[]): void;
   /** The number is erased. */
   forget(deviceId: number): void;
 }
@@ -66,13 +73,17 @@ const FIND = defineQuery(
 );
 const PAGES = definePages("channels", "device_id = ?1", 1);
 const ROWS = defineQuery(`SELECT id, name, role, can_send FROM channels ${ROWS_OF_PAGE}`, SHAPE);
+/** So many are asked for when WhatsApp says of none what has changed: half of what may be asked in a minute, which sends need as well. */
+const SOME = defineQuery("SELECT id FROM channels WHERE device_id = ? LIMIT 10", { id: channels.id });
 const KEEP = `INSERT INTO channels (device_id, id, name, role, can_send, created_at) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (device_id, id) DO UPDATE SET name = excluded.name, role = excluded.role, can_send = excluded.can_send`;
 // A channel that was removed while WhatsApp was asked stays removed.
 const RENEW = "UPDATE channels SET name = ?, role = ?, can_send = ? WHERE device_id = ? AND id = ?";
+const RENAME = "UPDATE channels SET name = ? WHERE device_id = ? AND id = ?";
+const SET_ROLE = "UPDATE channels SET role = ?, can_send = ? WHERE device_id = ? AND id = ?";
 
 /** Roles are asked of WhatsApp again when one that is kept would refuse a post. */
-export function createChannels({ store, connection }: ChannelsDeps): Channels {
+export function createChannels({ store, log, connection }: ChannelsDeps): Channels {
   const oneByOne = createOneByOne<ChannelInfo>(store.time, ({ role }) => canSendAs(role));
 
   const find = (deviceId: number, id: string): Promise<ChannelRecord | null> =>
@@ -93,10 +104,29 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
     return asked && asked.value !== null && canSendAs(asked.value.role);
   }
 
+  async function follow(deviceId: number, changes: ChannelChange[]): Promise<void> {
+    const statements = changes.flatMap((change) => statementsOf(deviceId, change));
+    if (statements.length > 0) await store.writer.commit(statements);
+    const unsure = changes.filter(({ unknown }) => unknown).map(({ id }) => id);
+    const ids = changes.length > 0 ? unsure : (await store.read(SOME, [deviceId])).map(({ id }) => id);
+    // One after the other: nobody waits for it, and WhatsApp limits how often it may be asked.
+    for (const id of ids) if ((await find(deviceId, id)) !== null) await mayPostNow(deviceId, id, true);
+  }
+
   return {
     async list(deviceId, wanted) {
       const { rowids, ...page } = await PAGES.find(store, [deviceId], wanted);
       return { ...page, items: await store.read(ROWS, [rowids]) };
+    },
+
+    changed(deviceId, changes) {
+      oneByOne.changed(
+        deviceId,
+        changes.map(({ id }) => id),
+      );
+      follow(deviceId, changes).catch((error: Error) =>
+        log.warn({ err: error, device: deviceId }, "a change of channels could not be stored"),
+      );
     },
 
     async add(deviceId, channel) {
@@ -133,6 +163,15 @@ export function createChannels({ store, connection }: ChannelsDeps): Channels {
 
     forget: (deviceId) => oneByOne.changed(deviceId),
   };
+}
+
+/** Channels that are not registered have no row, and get none. */
+function statementsOf(deviceId: number, { id, name, role, deleted }: ChannelChange): Statement[] {
+  const current = deleted ? "guest" : role;
+  return [
+    ...(name === undefined ? [] : [{ sql: RENAME, args: [name, deviceId, id] }]),
+    ...(current === undefined ? [] : [{ sql: SET_ROLE, args: [current, canSendAs(current), deviceId, id] }]),
+  ];
 }
 
 const canSendAs = (role: ChannelInfo["role"]): boolean => role === "owner" || role === "admin";

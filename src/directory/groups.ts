@@ -2,9 +2,10 @@ import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
-import { RateOverlimit, type WhatsAppConnection } from "../whatsapp/port.ts";
+import { RateOverlimit, type GroupChange, type WhatsAppConnection } from "../whatsapp/port.ts";
 import { createOneByOne } from "./ask-one.ts";
-import { inOrder, left, toRecord, whyNot, type GroupRecord, type Own } from "./group-record.ts";
+import { follow, isUrgent } from "./group-changes.ts";
+import { left, toRecord, whyNot, type GroupRecord, type Own } from "./group-record.ts";
 import { createStoredLists, type StoredList } from "./stored-groups.ts";
 
 /** What groups take. */
@@ -46,20 +47,23 @@ export interface Groups {
     jid: string,
   ): Promise<{ code: "CANNOT_SEND"; reason: NonNullable<ReturnType<typeof whyNot>> } | null>;
   /**
-   * WhatsApp told that groups changed: the next list asks again.
-   *
-   * @param gone those that the number is no member of any more; they stay in the list, marked, until it is asked anew
+   * WhatsApp tells of groups: the list in store follows, and is asked for again only where what is told is not enough. Groups that
+   * the number has left stay in it, marked, until it is asked anew. No changes: all groups, somehow.
    */
-  changed(deviceId: number, ids: string[], gone?: string[]): void;
+  changed(deviceId: number, changes: GroupChange[]): void;
   forget(deviceId: number): void;
 }
 
 /** What is known of one number since the start. */
 interface State {
-  /** Something changed since the list was asked for. */
+  /** Something changed since the list was asked for that cannot be followed. */
   dirty: boolean;
-  /** Groups left while the list was on its way. */
-  leftMeanwhile: Set<string>;
+  /** What was told and does not stand in the stored list yet. */
+  told: GroupChange[];
+  /** What was told since the list was asked for that is on its way: it may lack it. */
+  meanwhile: GroupChange[];
+  /** All groups changed somehow since then. */
+  allMeanwhile: boolean;
   requestedAt: number;
   asking: Promise<StoredList | null> | null;
   /** Changes of the stored list, one after the other. */
@@ -68,6 +72,8 @@ interface State {
 
 const FRESH_MS = MINUTE_MS;
 const FLOOR_MS = 10 * SECOND_MS;
+/** More than that between two looks at the list: it is asked for. */
+const MAX_TOLD = 1_000;
 /** A list may be megabytes on a slow line; after this a caller gets what is in store, and the list comes late. */
 const PATIENCE_MS = 15 * SECOND_MS;
 
@@ -82,7 +88,9 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
     if (state === undefined) {
       state = {
         dirty: false,
-        leftMeanwhile: new Set(),
+        told: [],
+        meanwhile: [],
+        allMeanwhile: false,
         requestedAt: Number.NEGATIVE_INFINITY,
         asking: null,
         writing: Promise.resolve(),
@@ -113,17 +121,21 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
   ): Promise<StoredList | null> {
     const wasDirty = state.dirty;
     state.requestedAt = store.now();
-    state.dirty = false;
-    state.leftMeanwhile.clear();
+    Object.assign(state, { dirty: false, meanwhile: [], allMeanwhile: false });
     try {
-      const own = identity(deviceId) ?? { number: "", lid: null };
+      const own = ownOf(deviceId);
       const answered = (await line.groups()).map((group) => toRecord(group, own));
       const ids = new Set(answered.map(({ id }) => id));
       const vanished = marked.filter(({ id }) => !ids.has(id)).map(left);
-      const current = answered.map((group) => (state.leftMeanwhile.has(group.id) ? left(group) : group));
-      const list = { groups: inOrder([...current, ...vanished]), fetchedAt: store.now() };
-      await inTurn(state, () => lists.write(deviceId, list));
-      return list;
+      const fetchedAt = store.now();
+      return await inTurn(state, async () => {
+        const { groups, isIncomplete } = follow([...answered, ...vanished], state.meanwhile, own);
+        // What was told before is in the answer.
+        Object.assign(state, { told: [], dirty: isIncomplete || state.allMeanwhile });
+        const list = { groups, fetchedAt };
+        await lists.write(deviceId, list);
+        return list;
+      });
     } catch (error) {
       state.dirty ||= wasDirty;
       const limited = error instanceof RateOverlimit;
@@ -135,15 +147,27 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
     }
   }
 
-  async function mark(deviceId: number, gone: string[]): Promise<void> {
-    const list = await lists.read(deviceId);
-    if (list === null || !list.groups.some(({ id, isMember }) => isMember && gone.includes(id))) return;
-    const groups = list.groups.map((group) => (gone.includes(group.id) ? left(group) : group));
-    await lists.write(deviceId, { ...list, groups });
+  const ownOf = (deviceId: number): Own => identity(deviceId) ?? { number: "", lid: null };
+
+  /** Brings the stored list up to date. Never rejects; what cannot be followed has the list asked for. */
+  function update(deviceId: number, state: State): Promise<void> {
+    return inTurn(state, async () => {
+      const told = state.told.splice(0);
+      if (told.length === 0) return;
+      const list = await lists.read(deviceId);
+      // Without a list there is nothing to follow, and whoever wants one asks.
+      if (list === null) return;
+      const { groups, isIncomplete } = follow(list.groups, told, ownOf(deviceId));
+      state.dirty ||= isIncomplete;
+      await lists.write(deviceId, { ...list, groups });
+    }).catch((error: Error) => {
+      state.dirty = true;
+      log.warn({ err: error, device: deviceId }, "a change of groups could not be stored");
+    });
   }
 
   async function known(deviceId: number, state: State): Promise<StoredList | null> {
-    await state.writing;
+    await update(deviceId, state);
     return lists.read(deviceId);
   }
 
@@ -155,7 +179,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
     if (listed?.canSend && !state.dirty) return null;
     if (listed && isFresh(list!, state)) return whyNot(listed);
     const line = connection(deviceId);
-    const own = identity(deviceId) ?? { number: "", lid: null };
+    const own = ownOf(deviceId);
     const asked =
       line &&
       (await oneByOne.ask(deviceId, jid, async () => {
@@ -174,7 +198,8 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       // A list that is asked anew before its time, only because something changed, still shows what was left.
       const marked = !refresh && list && Math.abs(store.now() - list.fetchedAt) < FRESH_MS ? list.groups : [];
       const asked = await ask(deviceId, state, marked);
-      const current = asked ?? list;
+      // What was told meanwhile stands in the stored list.
+      const current = asked ?? (await known(deviceId, state));
       if (current !== null) return answer(current, store.now(), asked !== null);
       throw new GatewayError(
         "WHATSAPP_REFUSED",
@@ -188,16 +213,22 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       return reason === null ? null : { code: "CANNOT_SEND", reason };
     },
 
-    changed(deviceId, ids, gone = []) {
+    changed(deviceId, changes) {
       const state = stateOf(deviceId);
-      oneByOne.changed(deviceId, ids);
-      if (ids.length === 0 || ids.some((id) => !gone.includes(id))) state.dirty = true;
-      if (gone.length === 0) return;
-      for (const id of gone) state.leftMeanwhile.add(id);
-      inTurn(state, () => mark(deviceId, gone)).catch((error: Error) => {
-        state.dirty = true;
-        log.warn({ err: error, device: deviceId }, "that a group was left could not be stored");
-      });
+      const said = changes.filter(({ kind }) => kind !== "nothing" && kind !== "ephemeral");
+      if (changes.length > 0 && said.length === 0) return;
+      oneByOne.changed(
+        deviceId,
+        said.map(({ id }) => id),
+      );
+      if (said.length === 0 || state.told.length + state.meanwhile.length > MAX_TOLD) {
+        Object.assign(state, { dirty: true, allMeanwhile: true });
+        return;
+      }
+      state.told.push(...said);
+      if (state.asking !== null) state.meanwhile.push(...said);
+      // What is told in one moment is written once.
+      if (said.some(isUrgent)) void update(deviceId, state);
     },
 
     forget(deviceId) {
@@ -208,9 +239,12 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
 }
 
 /** One change of the stored list after the other: each begins with what the one before has left. */
-function inTurn(state: State, change: () => Promise<void>): Promise<void> {
+function inTurn<T>(state: State, change: () => Promise<T>): Promise<T> {
   const done = state.writing.then(change);
-  state.writing = done.catch(() => undefined);
+  state.writing = done.then(
+    () => undefined,
+    () => undefined,
+  );
   return done;
 }
 

@@ -58,7 +58,8 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
     },
     receipts: deps.onReceipts,
     rejectsCalls: () => device.calls === "reject",
-    groupsChanged: (ids, left = []) => deps.onGroupsChanged(ids, left),
+    groupsChanged: deps.onGroupsChanged,
+    channelsChanged: deps.onChannelsChanged,
   };
 }
 

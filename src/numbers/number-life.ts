@@ -3,7 +3,14 @@ import type { Incoming } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
-import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
+import type {
+  ChannelChange,
+  GroupChange,
+  LinkedIdentity,
+  MessageReceipt,
+  WhatsApp,
+  WhatsAppConnection,
+} from "../whatsapp/port.ts";
 import type { DeviceChange, DeviceRecord } from "./device-record.ts";
 import type { LinkShown } from "./link-session.ts";
 
@@ -38,7 +45,8 @@ export interface NumberDeps {
   /** A message was acknowledged. */
   onSent(): void;
   onReceipts(receipts: MessageReceipt[]): void;
-  onGroupsChanged(ids: string[], left: string[]): void;
+  onGroupsChanged(changes: GroupChange[]): void;
+  onChannelsChanged(changes: ChannelChange[]): void;
   onOpen(): void;
 }
 

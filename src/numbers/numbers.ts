@@ -7,7 +7,14 @@ import type { Incoming } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import { NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { LinkedIdentity, MessageReceipt, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
+import type {
+  ChannelChange,
+  GroupChange,
+  LinkedIdentity,
+  MessageReceipt,
+  WhatsApp,
+  WhatsAppConnection,
+} from "../whatsapp/port.ts";
 import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
 import { adviceFor, reasonFor, type LinkState, type StateReason } from "./link.ts";
 import { createNumber } from "./number.ts";
@@ -39,8 +46,9 @@ interface NumbersDeps {
   /** What storing these messages takes, see `WhatsAppEvents.messages`. */
   onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
   onReceipts(deviceId: number, receipts: MessageReceipt[]): void;
-  /** `left`: those that this number is no member of any more. No ids: all groups. */
-  onGroupsChanged(deviceId: number, ids: string[], left: string[]): void;
+  /** What WhatsApp tells of groups, and of channels. None: all of them changed somehow. */
+  onGroupsChanged(deviceId: number, changes: GroupChange[]): void;
+  onChannelsChanged(deviceId: number, changes: ChannelChange[]): void;
   /** The number is online and can send. */
   onOpen(deviceId: number): void;
   /** State or QR of a number changed. */
@@ -170,7 +178,8 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       },
       onSent: () => void active.add(id),
       onReceipts: (receipts) => deps.onReceipts(id, receipts),
-      onGroupsChanged: (ids, left) => deps.onGroupsChanged(id, ids, left),
+      onGroupsChanged: (changes) => deps.onGroupsChanged(id, changes),
+      onChannelsChanged: (changes) => deps.onChannelsChanged(id, changes),
       onOpen: () => deps.onOpen(id),
     });
     lives.set(id, life);

@@ -121,8 +121,40 @@ export interface GroupInfo {
   size: number;
   announce: boolean;
   community: boolean;
+  /** It is the announcements of a community. */
+  announcements: boolean;
   addressing: "lid" | "pn";
+  /** Seconds after which messages disappear; 0: they stay. */
+  ephemeral: number;
+  /** Of the list of members, to compare changes with; null when WhatsApp names none. */
+  version: string | null;
 }
+
+/** What WhatsApp tells of a group. */
+export type GroupChange = { id: string } &
+  /** All of it: it was made, or this number came to it. */
+  (
+    | { kind: "group"; group: GroupInfo }
+    /** This number is no member any more: it left, was removed, or the group is no more. */
+    | { kind: "left" }
+    /** Members came, went, or have another role; `before` is the version that `version` follows. Null: it does not say. */
+    | {
+        kind: "members";
+        action: "add" | "remove" | "promote" | "demote";
+        members: GroupInfo["participants"];
+        /** This number is one of them. */
+        own: boolean;
+        version: string | null;
+        before: string | null;
+      }
+    | { kind: "subject"; subject: string }
+    | { kind: "announce"; announce: boolean }
+    | { kind: "ephemeral"; seconds: number }
+    /** Something that is not kept here: a description, a picture, an invite link. */
+    | { kind: "nothing" }
+    /** Anything: it has to be asked for. */
+    | { kind: "unknown" }
+  );
 
 /** Thrown by `groups()` and `group()` when WhatsApp answers `rate-overlimit`. */
 export class RateOverlimit extends Error {
@@ -169,6 +201,19 @@ export interface ChannelInfo {
   name: string;
   /** What the number is in it. */
   role: ChannelRole;
+}
+
+/** What WhatsApp tells of a channel; what is left out has not changed. */
+export interface ChannelChange {
+  /** `…@newsletter` */
+  id: string;
+  name?: string;
+  /** What this number is in it now; a guest is nothing any more. */
+  role?: ChannelRole;
+  /** It is no more. */
+  deleted?: true;
+  /** Something changed that is not told: it has to be asked for. */
+  unknown?: true;
 }
 
 /** What a phone says of a message that this number sent. */
@@ -224,12 +269,10 @@ export interface WhatsAppEvents {
   receipts(receipts: MessageReceipt[]): void;
   /** Whether a call that comes now is rejected. Default: the phone rings. */
   rejectsCalls?(): boolean;
-  /**
-   * Groups changed somehow: forget what is cached of them. Empty: all.
-   *
-   * @param left those of them that this number is no member of any more: it left, or was removed
-   */
-  groupsChanged(ids: string[], left?: string[]): void;
+  /** What WhatsApp tells of groups, in its order. Empty: all of them changed somehow. */
+  groupsChanged(changes: GroupChange[]): void;
+  /** The same of channels. */
+  channelsChanged(changes: ChannelChange[]): void;
 }
 
 /** A message that exists and is not here. Ids are canonical unless they say otherwise, see `model/messages.ts`. */

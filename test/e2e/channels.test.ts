@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ChannelChange, SimulatorOptions } from "../../src/simulator/index.ts";
+import type { LibrarySimulator } from "../../src/simulator/inside.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
 
-async function openShop(env: Record<string, string> = {}): Promise<World> {
-  const world = await openWorld({ again: true, env });
+async function openShop(env: Record<string, string> = {}, simulator: SimulatorOptions = {}): Promise<World> {
+  const world = await openWorld({ again: true, env, simulator });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   return world;
@@ -117,6 +119,52 @@ describe("a channel", () => {
     });
     const { body } = await world.gateway.get(`/messages/${refused.body.id}`, { key: world.key });
     expect(body.data).toMatchObject({ kind: "poll", state: "failed", error: { code: "WHATSAPP_REFUSED" } });
+  });
+});
+
+describe("a registered channel", () => {
+  it.each([
+    ["today", {}],
+    ["a year ago", { channelUpdates: false }],
+  ])("follows what happens to it, with the service of %s", async (name, behaviour) => {
+    const world = await openShop({}, { behaviour });
+    const { id } = await world.sim.addChannel({ name: "City news", admins: [ANA] });
+    await register(world, id);
+    const steps: [ChannelChange, object][] = [
+      [{ name: "Town news" }, { name: "Town news", role: "subscriber" }],
+      [{ addAdmins: [SHOP] }, { role: "admin", can_send: true }],
+      [{ picture: true, mute: [SHOP] }, { role: "admin" }],
+      [{ removeAdmins: [SHOP] }, { role: "subscriber", can_send: false }],
+      [{ unfollow: [SHOP] }, { role: "guest", can_send: false }],
+      [{ follow: [SHOP] }, { role: "subscriber" }],
+      [{ state: "deleted" }, { role: "guest", can_send: false }],
+    ];
+    // The form of the year before says of the last ones only that something has happened.
+    for (const [change, expected] of name === "today" ? steps : steps.slice(0, 4)) {
+      await world.sim.changeChannel(id, change);
+      let [channel] = (await list(world)).data;
+      const holds = () => Object.entries(expected).every(([key, value]) => channel[key] === value);
+      await until(async () => (([channel] = (await list(world)).data), holds())).catch(() => undefined);
+      expect(channel, JSON.stringify(change)).toMatchObject(expected);
+    }
+    expect((await world.gateway.delete(`/channels/${id}?sender=${SHOP}`, { key: world.key })).status).toBe(
+      200,
+    );
+  });
+
+  it("is asked for when WhatsApp says that channels are out of date", async () => {
+    const world = await openShop();
+    const { id } = await world.sim.addChannel({ name: "City news", admins: [ANA] });
+    await register(world, id);
+    // Nobody is told of it.
+    (world.sim as LibrarySimulator).server.channels.all.get(id)!.name = "Town news";
+
+    await world.sim.tellDirty(SHOP, "newsletter_metadata");
+
+    await until(async () => (await list(world)).data[0].name === "Town news");
+    const cleaned = { number: SHOP, device: 1, direction: "in", xmlns: "urn:xmpp:whatsapp:dirty" } as const;
+    await until(async () => (await world.sim.countStanzas(cleaned)) > 0);
+    expect((await list(world)).data).toMatchObject([{ id, role: "subscriber", can_send: false }]);
   });
 });
 

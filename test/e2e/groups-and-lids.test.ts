@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { GroupChange, SimulatorOptions } from "../../src/simulator/index.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
@@ -6,8 +7,8 @@ const SHOP = "31600000001";
 const ANA = "4915100000001";
 const BEN = "4915100000002";
 
-async function openShop(): Promise<World> {
-  const world = await openWorld({ again: true });
+async function openShop(simulator: SimulatorOptions = {}): Promise<World> {
+  const world = await openWorld({ again: true, simulator });
   await world.link(SHOP);
   await world.sim.addContact(ANA, { name: "Ana" });
   await world.sim.addContact(BEN, { name: "Ben" });
@@ -157,6 +158,120 @@ it("a send to what the number's last list does not have asks for it alone, and s
   expect(await asked("query")).toBeLessThanOrEqual(10);
   const written = { number: SHOP, device: 1, tag: "message", direction: "in" } as const;
   expect(await world.sim.countStanzas(written)).toBe(2);
+});
+
+const SERVICES: [string, NonNullable<SimulatorOptions["behaviour"]>][] = [
+  ["today", {}],
+  ["a year ago", { leaveIsRemove: false, groupVersions: false, joinersGetGroup: false }],
+];
+
+describe("the list of groups", () => {
+  it("follows what happens in a group, and is asked for once", async () => {
+    const world = await openShop();
+    const team = { subject: "Team", creator: ANA, members: [ANA, SHOP] };
+    const { id } = await world.sim.addGroup(team);
+    const listed = async () => (await listGroups(world)).data.find((group: any) => group.id === id);
+    expect(await listed()).toMatchObject({ name: "Team", participants: 2 });
+    const steps: [GroupChange, object][] = [
+      [{ subject: "A-Team" }, { name: "A-Team" }],
+      [{ announce: true }, { only_admins: true, can_send: false }],
+      [{ promote: [SHOP] }, { is_admin: true, can_send: true }],
+      [{ demote: [SHOP] }, { is_admin: false, can_send: false }],
+      [{ announce: false }, { only_admins: false, can_send: true }],
+      [{ add: [BEN] }, { participants: 3 }],
+      [{ leave: [BEN] }, { participants: 2 }],
+      [{ description: "Us", picture: true, ephemeral: 86_400, approval: true }, { participants: 2 }],
+      [{ remove: [SHOP] }, { is_member: false, can_send: false }],
+      [{ subject: "Without us", join: [SHOP] }, { is_member: false }],
+      [{ approve: [SHOP] }, { name: "Without us", is_member: true, can_send: true, participants: 2 }],
+      [{ delete: true }, { is_member: false, can_send: false }],
+    ];
+
+    for (const [change, expected] of steps) {
+      await world.sim.changeGroup(id, change);
+      const holds = async () => Object.entries(expected).every(([key, value]) => group[key] === value);
+      let group = await listed();
+      await until(async () => ((group = await listed()), holds())).catch(() => undefined);
+      expect(group, JSON.stringify(change)).toMatchObject(expected);
+    }
+    const asked = {
+      number: SHOP,
+      device: 1,
+      direction: "in",
+      xmlns: "w:g2",
+      child: "participating",
+    } as const;
+    expect(await world.sim.countStanzas(asked)).toBe(1);
+  });
+
+  it.each(SERVICES)(
+    "says that the owner has left on the phone, with the service of %s",
+    async (_name, behaviour) => {
+      const world = await openShop({ behaviour });
+      const { id } = await world.sim.addGroup({ subject: "Team", creator: ANA, members: [ANA, BEN, SHOP] });
+      const send = () =>
+        world.gateway.post("/send-message", { sender: SHOP, number: id, message: "x" }, { key: world.key });
+      expect((await listGroups(world)).data[0]).toMatchObject({ is_member: true });
+
+      await world.sim.changeGroup(id, { leave: [SHOP] });
+
+      await until(async () => (await listGroups(world)).data[0].is_member === false);
+      expect((await send()).body.errors).toMatchObject({ code: "CANNOT_SEND", reason: "not_member" });
+      const written = { number: SHOP, device: 1, tag: "message", direction: "in" } as const;
+      expect(await world.sim.countStanzas(written)).toBe(0);
+    },
+  );
+
+  it("has a community, in which nobody writes, and its groups", async () => {
+    const world = await openShop();
+    const { parent, announcements } = await world.sim.addCommunity({
+      subject: "Village",
+      members: [ANA, SHOP],
+    });
+    const choir = await world.sim.addGroup({ subject: "Choir", members: [ANA, SHOP] });
+    await world.sim.changeGroup(parent.id, { link: [choir.id] });
+    const send = async (number: string) =>
+      (await world.gateway.post("/send-message", { sender: SHOP, number, message: "x" }, { key: world.key }))
+        .body;
+    const sends = async () => {
+      const { data } = await listGroups(world);
+      return new Map(data.map((group: any) => [group.id, group.can_send]));
+    };
+
+    expect(await sends()).toEqual(
+      new Map([
+        [parent.id, false],
+        [announcements.id, false],
+        [choir.id, true],
+      ]),
+    );
+    expect((await send(parent.id)).errors).toMatchObject({ code: "CANNOT_SEND", reason: "community" });
+    expect((await send(announcements.id)).errors).toMatchObject({ reason: "only_admins" });
+    expect(await send(choir.id)).toMatchObject({ state: "sent" });
+    await world.sim.changeGroup(announcements.id, { promote: [SHOP] });
+    await world.sim.changeGroup(parent.id, { promote: [SHOP], announce: false });
+    await until(async () => (await sends()).get(announcements.id) === true);
+    expect(await send(announcements.id)).toMatchObject({ state: "sent" });
+    expect((await send(parent.id)).errors).toMatchObject({ reason: "community" });
+  });
+});
+
+it("a group that moves to LIDs takes the next message, once", async () => {
+  const world = await openShop();
+  const made = { subject: "Team", creator: ANA, members: [ANA, BEN, SHOP] };
+  const { id } = await world.sim.addGroup({ ...made, addressing: "pn" });
+  const send = (message: string) =>
+    world.gateway.post("/send-message", { sender: SHOP, number: id, message }, { key: world.key });
+  await send("first");
+  await world.sim.changeGroup(id, { addressing: "lid" });
+
+  expect((await send("second")).body).toMatchObject({ status: true, state: "sent" });
+
+  for (const member of [ANA, BEN]) {
+    await world.sim.waitForMessage(member, { text: "second" });
+    const got = await world.sim.messages(member, { from: SHOP, repeated: true });
+    expect(got.map(({ text }) => text)).toEqual(["first", "second"]);
+  }
 });
 
 describe("a contact known by LID", () => {

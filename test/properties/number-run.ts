@@ -62,6 +62,7 @@ export class NumberRun {
       onMessages: () => NO_INTAKE,
       onReceipts: () => undefined,
       onGroupsChanged: () => undefined,
+      onChannelsChanged: () => undefined,
       onOpen: () => undefined,
       random: () => 0.5,
     });
@@ -167,4 +168,5 @@ const deaf = {
   messages: () => NO_INTAKE,
   receipts: () => undefined,
   groupsChanged: () => undefined,
+  channelsChanged: () => undefined,
 };

@@ -11,7 +11,9 @@ import { startSimulator, type Simulator, type SimulatorOptions } from "../../src
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import type {
+  ChannelChange,
   Closed,
+  GroupChange,
   LinkedIdentity,
   MessageReceipt,
   SendOutcome,
@@ -125,6 +127,9 @@ export interface TestNumber {
   qrs: string[];
   received: Incoming[];
   receipts: MessageReceipt[];
+  /** What it was told of groups and channels. */
+  groupChanges: GroupChange[];
+  channelChanges: ChannelChange[];
   closes: Closed[];
   /** How much WhatsApp still had, as it was told. */
   waiting: (number | null)[];
@@ -211,6 +216,8 @@ function testNumber(
     qrs: [],
     received: [],
     receipts: [],
+    groupChanges: [],
+    channelChanges: [],
     closes: [],
     waiting: [],
     identity: null,
@@ -236,7 +243,8 @@ function testNumber(
             number.onStored(stored);
           }),
         receipts: (receipts) => void number.receipts.push(...receipts),
-        groupsChanged: () => undefined,
+        groupsChanged: (changes) => void number.groupChanges.push(...changes),
+        channelsChanged: (changes) => void number.channelChanges.push(...changes),
         rejectsCalls: () => number.rejectsCalls,
       });
       return current;

@@ -150,6 +150,7 @@ async function startEcho(simulator: Simulator, store: Store) {
         path.receipts(1, receipts);
       },
       groupsChanged: () => undefined,
+      channelsChanged: () => undefined,
     });
   };
   await connect();

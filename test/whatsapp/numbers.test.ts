@@ -54,6 +54,7 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
       }),
     onReceipts: () => undefined,
     onGroupsChanged: () => undefined,
+    onChannelsChanged: () => undefined,
     onOpen: () => undefined,
     random: () => 0.2,
   });

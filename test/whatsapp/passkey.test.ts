@@ -62,6 +62,7 @@ async function scanned(rule?: PasskeyRule): Promise<Linking> {
     messages: () => NO_INTAKE,
     receipts: () => undefined,
     groupsChanged: () => undefined,
+    channelsChanged: () => undefined,
   });
   atEnd(() => connection.close());
   const scan = owner.scan(await until("a QR", () => qrs[0]));

@@ -3,10 +3,15 @@ import type { Time } from "../../model/time.ts";
 
 /** How the wait for a server's ack ended. */
 export type Ack =
-  | { kind: "accepted"; participantHash: string | null }
-  | { kind: "refused"; code: number }
+  | ({ kind: "accepted"; participantHash: string | null } & Addressed)
+  | ({ kind: "refused"; code: number } & Addressed)
   | { kind: "timeout" }
   | { kind: "closed" };
+
+/** By which kind of address the group goes, when the server says so. */
+interface Addressed {
+  addressing?: "lid" | "pn";
+}
 
 /** One wait for an ack. */
 interface AckWait {
@@ -56,8 +61,11 @@ export function createAcks(time: Time): Acks {
     note({ tag, attrs }) {
       const end = waits.get(attrs.id ?? "");
       if (end === undefined) return;
-      if (tag === "ack" && attrs.error) end({ kind: "refused", code: Number(attrs.error) || 0 });
-      else end({ kind: "accepted", participantHash: (tag === "ack" && attrs.phash) || null });
+      const { addressing_mode: mode } = attrs;
+      const addressed: Addressed = mode === "lid" || mode === "pn" ? { addressing: mode } : {};
+      if (tag === "ack" && attrs.error)
+        end({ kind: "refused", code: Number(attrs.error) || 0, ...addressed });
+      else end({ kind: "accepted", participantHash: (tag === "ack" && attrs.phash) || null, ...addressed });
     },
     fail() {
       for (const end of waits.values()) end({ kind: "closed" });

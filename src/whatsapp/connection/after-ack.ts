@@ -4,6 +4,7 @@ import type { OutgoingMessage } from "../port.ts";
 import type { Composed } from "../content/compose.ts";
 import type { EncryptionDeps } from "../signal/encrypt.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
+import type { Ack } from "./acks.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { forSingleDevices } from "./direct-message.ts";
 import { differs, forgetDevices, participantHash } from "./participants.ts";
@@ -63,12 +64,19 @@ async function giveToMissed(deps: AfterAckDeps, written: Written): Promise<void>
 
 /**
  * The same for a group: its members and their devices are asked for anew with the next message, which brings our key to those
- * that lack it. They ask for this one themselves.
+ * that lack it. They ask for this one themselves. A group that goes by the other kind of address by now is asked for as well.
  */
-export async function checkGroup(deps: AfterAckDeps, group: string, hash: string | null): Promise<void> {
-  if (hash === null) return;
+export async function checkGroup(
+  deps: AfterAckDeps,
+  group: string,
+  { participantHash: hash, addressing }: Extract<Ack, { kind: "accepted" }>,
+): Promise<void> {
+  if (hash === null && addressing === undefined) return;
   const { me } = deps.socket.authState.creds;
-  const { participants } = await deps.groups.cached(group);
+  const known = await deps.groups.cached(group);
+  if (addressing !== undefined && addressing !== known.addressing) return deps.groups.forget(group);
+  if (hash === null) return;
+  const { participants } = known;
   const members = [...new Set(participants.map(({ id }) => withoutDevice(id)))];
   const devices = (await deps.directory.devicesOf(members)).map(({ jid }) => jid);
   const sender = members.some(isLid) && me?.lid ? me.lid : (me?.id ?? "");

@@ -246,7 +246,7 @@ function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
     msgRetryCounterCache: deps.memory.retryCounters,
     callOfferCache: deps.memory.callOffers,
     placeholderResendCache: deps.memory.placeholders,
-    cachedGroupMetadata: parts.groups.cached,
+    cachedGroupMetadata: parts.groups.metadata,
     getMessage: createResends({
       composer: parts.composer,
       sentMessage: (waId) => deps.sentMessage(deps.deviceId, waId),

@@ -1,6 +1,6 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
-import type { OwnIds } from "../addresses.ts";
 import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
+import { childOf, childrenOf } from "../nodes.ts";
 import type { GroupInfo } from "../port.ts";
 
 /** The question for all groups that the number is in. */
@@ -19,14 +19,24 @@ export const ALL_GROUPS: BinaryNode = {
   ],
 };
 
+/** The question for one group. */
+export const oneGroup = (jid: string): BinaryNode => ({
+  tag: "iq",
+  attrs: { to: jid, xmlns: "w:g2", type: "get" },
+  content: [{ tag: "query", attrs: { request: "interactive" } }],
+});
+
 /** Reads the answer to `ALL_GROUPS`. */
 export function readGroups(answer: BinaryNode): GroupInfo[] {
-  return childrenOf(childOf(answer, "groups"), "group").map(readGroup);
+  return childrenOf(childOf(answer, "groups"))
+    .filter(({ tag }) => tag === "group")
+    .map(readGroup);
 }
 
-function readGroup(node: BinaryNode): GroupInfo {
-  const { id = "", subject = "", size, addressing_mode: mode } = node.attrs;
-  const participants = childrenOf(node, "participant").map(readParticipant);
+/** Reads one `<group>`. */
+export function readGroup(node: BinaryNode): GroupInfo {
+  const { id = "", subject = "", size, addressing_mode: mode, p_v_id: version } = node.attrs;
+  const participants = readParticipants(node);
   return {
     id: id.includes("@") ? id : `${id}@g.us`,
     subject,
@@ -34,19 +44,27 @@ function readGroup(node: BinaryNode): GroupInfo {
     size: Math.max(Number(size ?? 0) || 0, participants.length),
     announce: childOf(node, "announcement") !== undefined,
     community: childOf(node, "parent") !== undefined,
+    announcements: childOf(node, "default_sub_group") !== undefined,
     addressing: mode === "lid" ? "lid" : "pn",
+    ephemeral: Number(childOf(node, "ephemeral")?.attrs.expiration ?? 0) || 0,
+    version: version || null,
   };
 }
 
-function readParticipant({ attrs }: BinaryNode): GroupInfo["participants"][number] {
-  const id = withoutDevice(attrs.jid);
-  const pn = [id, withoutDevice(attrs.phone_number)].find(isPn);
-  return {
-    id,
-    number: pn === undefined ? null : userOf(pn),
-    lid: [id, withoutDevice(attrs.lid)].find(isLid) ?? null,
-    admin: attrs.type === "admin" || attrs.type === "superadmin",
-  };
+/** The `<participant>` children of a group, or of a change of one. */
+export function readParticipants(node: BinaryNode): GroupInfo["participants"] {
+  return childrenOf(node)
+    .filter(({ tag }) => tag === "participant")
+    .map(({ attrs }) => {
+      const ids = [withoutDevice(attrs.jid), withoutDevice(attrs.phone_number), withoutDevice(attrs.lid)];
+      const pn = ids.find(isPn);
+      return {
+        id: ids[0]!,
+        number: pn === undefined ? null : userOf(pn),
+        lid: ids.find(isLid) ?? null,
+        admin: attrs.type === "admin" || attrs.type === "superadmin",
+      };
+    });
 }
 
 /** LID pairs that a list of participants tells. */
@@ -55,20 +73,3 @@ export function pairsOf(participants: GroupInfo["participants"]): { pn: string; 
     number === null || lid === null ? [] : [{ pn: `${number}@s.whatsapp.net`, lid }],
   );
 }
-
-/** Does this group notification say that the number itself left or was removed? */
-export function tellsOwnLeaving(notification: BinaryNode, own: OwnIds): boolean {
-  const children = Array.isArray(notification.content) ? notification.content : [];
-  return children
-    .filter(({ tag }) => tag === "remove" || tag === "leave")
-    .flatMap((child) => childrenOf(child, "participant"))
-    .flatMap(({ attrs }) => [withoutDevice(attrs.jid), withoutDevice(attrs.phone_number)])
-    .some((id) => id !== "" && (id === own.pn || id === own.lid));
-}
-
-function childrenOf(node: BinaryNode | undefined, tag: string): BinaryNode[] {
-  return Array.isArray(node?.content) ? node.content.filter((child) => child.tag === tag) : [];
-}
-
-const childOf = (node: BinaryNode | undefined, tag: string): BinaryNode | undefined =>
-  childrenOf(node, tag)[0];

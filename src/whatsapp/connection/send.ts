@@ -12,7 +12,7 @@ import type { Ahead } from "./ahead.ts";
 import { channelPost } from "./channel-post.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { directMessage } from "./direct-message.ts";
-import { forgetWhoHasOurKey, prepareGroup, writeToGroup } from "./group-message.ts";
+import { prepareGroup, renewOurKey, writeToGroup } from "./group-message.ts";
 import type { Life } from "./life.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import { forgetDevices } from "./participants.ts";
@@ -30,6 +30,8 @@ const ACK_TIMEOUT_MS = 15 * SECOND_MS;
 const STALE_DEVICES = 479;
 const REACHOUT_LOCKED = 463;
 const RATE_OVERLIMIT = 429;
+/** The members of a group were named by the other kind of address than it goes by. */
+const STALE_ADDRESSING = 421;
 
 /** What sending on one connection needs. */
 export interface SendDeps {
@@ -42,11 +44,14 @@ export interface SendDeps {
   memory: DeviceMemory;
   directory: Directory;
   sessions: Sessions;
-  groups: Pick<Groups, "cached" | "forget">;
+  groups: Pick<Groups, "cached" | "forget" | "readdress">;
   tokens: PrivacyTokens;
   /** WhatsApp's reach-out lock; null when it has told of none. */
   lock: Life["lock"];
 }
+
+/** What the server says of a message that it has taken: a hash of the devices that it is for, in groups the kind of their addresses. */
+type Accepted = Extract<Ack, { kind: "accepted" }>;
 
 /** Everything that WhatsApp is asked for a message has been answered. */
 interface Ready {
@@ -55,8 +60,10 @@ interface Ready {
   jid: string;
   /** Encrypts and writes it. Resolves when the frame is written. */
   write(message: OutgoingMessage, composed: Composed): Promise<void>;
-  /** The server has taken it, and names these devices by their hash. */
-  accepted?(message: OutgoingMessage, composed: Composed, participantHash: string | null): void;
+  /** The server has taken it. */
+  accepted?(message: OutgoingMessage, composed: Composed, ack: Accepted): void;
+  /** It was refused once already, and its group has been asked for anew. */
+  readdressed?: true;
   /** All addresses of a person. */
   addresses: (string | null)[];
   /** The address of the person that is not written to; absent when there is none. */
@@ -124,8 +131,16 @@ async function deliver(
   failpoint("before-ack");
   const ack = await wait.result;
   failpoint("after-ack");
-  if (ack.kind === "accepted") ready.accepted?.(message, composed, ack.participantHash);
-  return describeAck(deps, ready, ack);
+  if (ack.kind === "accepted") ready.accepted?.(message, composed, ack);
+  // Nobody has our key that came with it.
+  if (ack.kind === "refused" && isGroup(ready.jid)) await renewOurKey(deps.socket, ready.jid);
+  if (ack.kind !== "refused" || ack.code !== STALE_ADDRESSING || !isGroup(ready.jid) || ready.readdressed)
+    return describeAck(deps, ready, ack);
+  // Nobody has got it: the same id goes out once more, by the addresses that the group goes by.
+  await deps.groups.readdress(ready.jid, ack.addressing ?? null);
+  const again = await deps.time.deadline(PREPARE_MS, prepare(deps, ready.jid), late);
+  if (again.kind !== "ready") return again;
+  return deliver(deps, { ready: { ...again, readdressed: true }, message, composed });
 }
 
 async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome> {
@@ -144,8 +159,8 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
       addresses: [],
       write: ({ waId, draft }, composed) => writeToGroup(socket, jid, { waId, draft, composed }),
       // Without an answer the lists stay for the next message to find out.
-      accepted: (_message, _composed, hash) =>
-        void outsideTransactions(() => checkGroup(deps, jid, hash)).catch(() => undefined),
+      accepted: (_message, _composed, ack) =>
+        void outsideTransactions(() => checkGroup(deps, jid, ack)).catch(() => undefined),
     };
   }
   if (!isChannel(jid)) throw new TypeError(`Nothing can be sent to ${jid.split("@")[1] ?? "this address"}.`);
@@ -176,8 +191,8 @@ async function preparePerson(deps: SendDeps, jid: string, form?: Form): Promise<
       await socket.sendNode(await directMessage(deps, reachable, { waId, draft, composed, token }));
       token.giveOurs();
     },
-    accepted: (message, composed, hash) =>
-      checkPerson(deps, { wanted: jid, recipients, message, composed }, hash),
+    accepted: (message, composed, { participantHash }) =>
+      checkPerson(deps, { wanted: jid, recipients, message, composed }, participantHash),
     addresses: [recipients.lid, recipients.pn],
     ...otherFormOf(recipients),
   };
@@ -194,7 +209,7 @@ function without(recipients: Recipients, notOpened: NotOpened): Recipients {
   return { ...recipients, theirs: recipients.theirs.filter(open), own: recipients.own.filter(open) };
 }
 
-function describeAck({ socket, memory, lock }: SendDeps, { jid, addresses }: Ready, ack: Ack): SendOutcome {
+function describeAck({ memory, lock }: SendDeps, { jid, addresses }: Ready, ack: Ack): SendOutcome {
   switch (ack.kind) {
     case "accepted":
       return { kind: "sent" };
@@ -208,7 +223,6 @@ function describeAck({ socket, memory, lock }: SendDeps, { jid, addresses }: Rea
       };
     case "refused": {
       if (ack.code === STALE_DEVICES) forgetDevices(memory, [jid, ...addresses]);
-      if (isGroup(jid)) void forgetWhoHasOurKey(socket, jid);
       if (ack.code === RATE_OVERLIMIT) return LIMITED;
       const { until, reason: lockedFor = null } = (ack.code === REACHOUT_LOCKED && lock()) || {};
       return {

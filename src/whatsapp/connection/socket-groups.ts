@@ -1,9 +1,10 @@
-import type { BinaryNode, GroupMetadata, WASocket } from "@whiskeysockets/baileys";
+import type { BinaryNode, GroupMetadata, WAMessageAddressingMode, WASocket } from "@whiskeysockets/baileys";
 import type { ChatTimer } from "../content/chat-timer.ts";
 import { createGroupCache } from "./group-cache.ts";
-import { ALL_GROUPS, pairsOf, readGroups } from "./group-nodes.ts";
-import { isGroup, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
-import { RateOverlimit, type GroupInfo } from "../port.ts";
+import { ALL_GROUPS, oneGroup, pairsOf, readGroup, readGroups } from "./group-nodes.ts";
+import { isGroup, toPn } from "../jids.ts";
+import { childOf } from "../nodes.ts";
+import { RateOverlimit, type GroupChange, type GroupInfo } from "../port.ts";
 
 const TOO_MANY_REQUESTS = 429;
 
@@ -14,8 +15,17 @@ export interface Groups {
   /** One group, asked of WhatsApp now; see the port. Sends need not ask for it again. */
   one(jid: string): Promise<GroupInfo | null>;
   /** Members and settings of one group as sends need them. */
-  cached(jid: string): Promise<GroupMetadata>;
+  cached(jid: string): Promise<GroupInfo>;
+  /** The same in the shape in which Baileys asks for it. */
+  metadata(jid: string): Promise<GroupMetadata>;
+  /** WhatsApp tells of a group. */
+  change(change: GroupChange): void;
   forget(jid: string): void;
+  /**
+   * The server names a group's members by another kind of address than the message did that it has refused. The group is asked for
+   * anew; members whose address of that kind is not known are left to the server to name.
+   */
+  readdress(jid: string, addressing: GroupInfo["addressing"] | null): Promise<void>;
   /** Is it the announcement group of a community? False for what is no group, or cannot be asked now. */
   isAnnouncements(jid: string): Promise<boolean>;
   /** After how long its messages disappear, as far as sends know the group. */
@@ -24,53 +34,61 @@ export interface Groups {
 
 /** Group questions of one connection. Pairs of numbers and LIDs in the answers are stored. */
 export function createGroups(socket: () => WASocket): Groups {
+  const learn = (groups: GroupInfo[]): Promise<unknown> =>
+    socket().signalRepository.lidMapping.storeLIDPNMappings(
+      groups.flatMap(({ participants }) => pairsOf(participants)),
+    );
   const cache = createGroupCache(async (jid) => {
-    const metadata = await socket().groupMetadata(jid);
-    await socket().signalRepository.lidMapping.storeLIDPNMappings(pairsIn(metadata));
-    return metadata;
+    const node = childOf(await ask(socket(), oneGroup(jid)), "group");
+    if (node === undefined) throw new Error("WhatsApp has answered the question for a group without one.");
+    const group = readGroup(node);
+    await learn([group]);
+    return group;
   });
   return {
     async all() {
-      const answer = await askAll(socket());
-      const groups = readGroups(answer);
-      await socket().signalRepository.lidMapping.storeLIDPNMappings(
-        groups.flatMap(({ participants }) => pairsOf(participants)),
-      );
+      // The node is copied, because Baileys writes the question's id into it.
+      const groups = readGroups(await ask(socket(), { ...ALL_GROUPS, attrs: { ...ALL_GROUPS.attrs } }));
+      await learn(groups);
       return groups;
     },
     async one(jid) {
       cache.forget(jid);
       try {
-        return asInfo(await cache.get(jid));
+        return await cache.get(jid);
       } catch (error) {
         if (isNoMember(error)) return null;
-        if ((error as { data?: unknown }).data === TOO_MANY_REQUESTS) throw new RateOverlimit();
         throw error;
       }
     },
     cached: cache.get,
+    metadata: async (jid) => asMetadata(await cache.get(jid)),
+    change: cache.change,
     forget: cache.forget,
+    async readdress(jid, addressing) {
+      cache.forget(jid);
+      const group = await cache.get(jid);
+      if (addressing === null || group.addressing === addressing) return;
+      cache.change({ id: jid, kind: "group", group: inForm(group, addressing) });
+    },
     isAnnouncements: async (jid) =>
       isGroup(jid) &&
       (await cache.get(jid).then(
-        ({ isCommunityAnnounce }) => isCommunityAnnounce === true,
+        ({ announcements }) => announcements,
         () => false,
       )),
     timer: (jid) =>
       cache.get(jid).then(
-        ({ ephemeralDuration = 0 }) => ({ seconds: ephemeralDuration, since: 0 }),
+        ({ ephemeral }) => ({ seconds: ephemeral, since: 0 }),
         () => ({ seconds: 0, since: 0 }),
       ),
   };
 }
 
-async function askAll(socket: WASocket): Promise<BinaryNode> {
+async function ask(socket: WASocket, question: BinaryNode): Promise<BinaryNode> {
   try {
-    // The node is copied, because Baileys writes the question's id into it.
-    const answer = (await socket.query({ ...ALL_GROUPS, attrs: { ...ALL_GROUPS.attrs } })) as
-      | BinaryNode
-      | undefined;
-    if (answer === undefined) throw new Error("WhatsApp has not answered the question for the groups.");
+    const answer = (await socket.query(question)) as BinaryNode | undefined;
+    if (answer === undefined) throw new Error("WhatsApp has not answered the question for groups.");
     return answer;
   } catch (error) {
     if ((error as { data?: unknown }).data === TOO_MANY_REQUESTS) throw new RateOverlimit();
@@ -85,34 +103,23 @@ const NO_MEMBER = new Set([401, 403, 404, 410]);
 export const isNoMember = (error: unknown): boolean =>
   NO_MEMBER.has((error as { data?: unknown } | null)?.data as number);
 
-/** A group as the library reads it. */
-function asInfo(group: GroupMetadata): GroupInfo {
-  const participants = group.participants.map(({ id, phoneNumber, lid, admin }) => {
-    const ids = [id, phoneNumber, lid].map(withoutDevice);
-    const pn = ids.find(isPn);
-    return {
-      id: ids[0]!,
-      number: pn === undefined ? null : userOf(pn),
-      lid: ids.find(isLid) ?? null,
-      admin: admin === "admin" || admin === "superadmin",
-    };
+/** The members by the other kind of address, as far as it is known. */
+function inForm(group: GroupInfo, addressing: GroupInfo["addressing"]): GroupInfo {
+  const participants = group.participants.flatMap((member) => {
+    const id = addressing === "lid" ? member.lid : member.number && toPn(member.number);
+    return id ? [{ ...member, id }] : [];
   });
+  return { ...group, addressing, participants };
+}
+
+/** What Baileys reads of a group when it writes to it. */
+function asMetadata(group: GroupInfo): GroupMetadata {
   return {
     id: group.id,
     subject: group.subject,
-    participants,
-    size: Math.max(Number(group.size ?? 0) || 0, participants.length),
-    announce: group.announce === true,
-    community: group.isCommunity === true,
-    addressing: String(group.addressingMode) === "lid" ? "lid" : "pn",
+    owner: undefined,
+    addressingMode: group.addressing as WAMessageAddressingMode,
+    participants: group.participants.map(({ id, admin }) => ({ id, admin: admin ? "admin" : null })),
+    ...(group.ephemeral > 0 && { ephemeralDuration: group.ephemeral }),
   };
-}
-
-function pairsIn({ participants }: GroupMetadata): { pn: string; lid: string }[] {
-  return participants.flatMap(({ id, phoneNumber, lid }) => {
-    const ids = [id, phoneNumber, lid].map(withoutDevice);
-    const pn = ids.find(isPn);
-    const ofLid = ids.find(isLid);
-    return pn && ofLid ? [{ pn, lid: ofLid }] : [];
-  });
 }

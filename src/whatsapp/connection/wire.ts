@@ -1,7 +1,8 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import type { Acks } from "./acks.ts";
 import type { OwnIds } from "../addresses.ts";
-import { tellsOwnLeaving } from "./group-nodes.ts";
+import { readChannelChanges } from "./channel-changes.ts";
+import { pairsIn, readGroupChanges } from "./group-changes.ts";
 import type { WhatsAppEvents } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
@@ -19,7 +20,7 @@ interface WireDeps {
   acks: Acks;
   retries: RetryRequests;
   groups: Groups;
-  events: Pick<WhatsAppEvents, "receipts" | "groupsChanged">;
+  events: Pick<WhatsAppEvents, "receipts" | "groupsChanged" | "channelsChanged">;
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
@@ -49,9 +50,15 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     if (receipts.length > 0) deps.events.receipts(receipts);
   });
   on("CB:notification,type:w:gp2", (node) => {
-    const id = node.attrs.from ?? "";
-    deps.groups.forget(id);
-    deps.events.groupsChanged([id], tellsOwnLeaving(node, deps.own()) ? [id] : []);
+    const changes = readGroupChanges(node, deps.own());
+    changes.forEach(deps.groups.change);
+    deps.events.groupsChanged(changes);
+    // A pair that cannot be stored is told again.
+    void socket.signalRepository.lidMapping.storeLIDPNMappings(pairsIn(node)).catch(() => undefined);
+  });
+  on("CB:notification,type:mex", (node) => {
+    const changes = readChannelChanges(node, deps.own());
+    if (changes.length > 0) deps.events.channelsChanged(changes);
   });
   on("CB:notification,type:devices", ({ attrs, content }) => {
     const changed = Array.isArray(content) ? content.flatMap((child) => childrenOf(child)) : [];
@@ -66,7 +73,11 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   });
   on("CB:ib,,dirty", (node) => {
     const [child] = Array.isArray(node.content) ? node.content : [];
-    if (child?.attrs.type === "groups") deps.events.groupsChanged([]);
+    const type = child?.attrs.type;
+    if (type === "groups" || type === "communities") deps.events.groupsChanged([]);
+    if (type !== "newsletter_metadata") return;
+    deps.events.channelsChanged([]);
+    void socket.cleanDirtyBits(type as "groups").catch(() => undefined);
   });
   on("CB:notification,type:encrypt", (node) => {
     const [child] = Array.isArray(node.content) ? node.content : [];

@@ -14,6 +14,7 @@ import type { Statement, Store } from "../../store/store.ts";
 import type { KeyCache, KeyChanges } from "./key-cache.ts";
 import { journalInsert, type JournalEntry } from "./journal-rows.ts";
 import { baileys } from "../baileys.ts";
+import { keysGoWithHolders } from "./own-sender-keys.ts";
 import { eraseKeys, keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
 
 const LID_MAPPING = "lid-mapping";
@@ -76,7 +77,7 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
           if (error instanceof StorageUnavailable) onWriteFailed(error);
           throw error;
         }) as Promise<Record<string, SignalDataTypeMap[T]>>,
-      set: (data) => writes.keys(data as DataSet),
+      set: (data) => writes.keys(keysGoWithHolders(data, creds) as DataSet),
     },
     peek: (type, id) => cache.peek(deviceId, type, id),
     stage(changes) {

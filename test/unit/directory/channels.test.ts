@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createChannels } from "../../../src/directory/channels.ts";
-import type { ChannelInfo } from "../../../src/whatsapp/port.ts";
-import { temporaryStore } from "../store/temporary.ts";
+import type { ChannelChange, ChannelInfo } from "../../../src/whatsapp/port.ts";
+import { loadConfig } from "../../../src/config.ts";
+import { silentLog, temporaryStore } from "../store/temporary.ts";
 
 const DEVICE = 1;
+/** What is told is stored in the background. */
+const SOON = { timeout: 5_000, interval: 5 };
 const ID = "120363000000000001@newsletter";
 
 interface Script {
@@ -32,7 +35,8 @@ async function channelsWith(change: Partial<Script> = {}) {
     unfollowChannel: async (id: string) => answer(`unfollow ${id}`),
   };
   const store = await temporaryStore({}, () => now);
-  const channels = createChannels({ store, connection: () => (script.online ? line : null) });
+  const log = silentLog(loadConfig({ DATA_DIR: "/nowhere", LOG_LEVEL: "silent" }));
+  const channels = createChannels({ store, log, connection: () => (script.online ? line : null) });
   return { channels, script, asked, pass: (ms: number) => (now += ms) };
 }
 
@@ -160,5 +164,59 @@ describe("a post", () => {
     script.online = true;
     expect(await channels.refusal(DEVICE, "491@s.whatsapp.net")).toBeNull();
     expect(asked).toEqual([`find ${ID}`]);
+  });
+});
+
+describe("what WhatsApp tells of a channel", () => {
+  const admin = { id: ID, name: "News", role: "admin", canSend: true };
+
+  it.each<[string, ChannelChange, object]>([
+    ["a name", { id: ID, name: "Olds" }, { name: "Olds", role: "admin" }],
+    ["what the number is in it", { id: ID, role: "subscriber" }, { role: "subscriber", canSend: false }],
+    ["that it is gone", { id: ID, deleted: true }, { name: "News", role: "guest", canSend: false }],
+    ["what somebody else is in it", { id: ID }, admin],
+    ["another channel", { id: "120363000000000002@newsletter", name: "Olds" }, admin],
+  ])("stands in the list without a question: %s", async (_what, change, expected) => {
+    const { channels, asked } = await channelsWith({ role: "admin" });
+    await channels.add(DEVICE, { id: ID });
+
+    channels.changed(DEVICE, [change]);
+
+    await expect.poll(async () => (await channels.list(DEVICE, {})).items[0], SOON).toMatchObject(expected);
+    expect((await channels.list(DEVICE, {})).items).toHaveLength(1);
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each<[string, ChannelChange[]]>([
+    ["of one channel", [{ id: ID, unknown: true }]],
+    ["of all", []],
+  ])("and does not say how, is asked for: %s", async (_what, changes) => {
+    const { channels, script, asked } = await channelsWith({ role: "admin" });
+    await channels.add(DEVICE, { id: ID });
+    Object.assign(script, { name: "Olds", role: "subscriber" });
+
+    channels.changed(DEVICE, changes);
+
+    await expect
+      .poll(async () => (await channels.list(DEVICE, {})).items[0], SOON)
+      .toMatchObject({
+        name: "Olds",
+        canSend: false,
+      });
+    expect(asked).toHaveLength(2);
+  });
+
+  it("opens what was closed: an answer from before says nothing any more", async () => {
+    const { channels, script } = await channelsWith();
+    await channels.add(DEVICE, { id: ID });
+    expect(await channels.refusal(DEVICE, ID)).not.toBeNull();
+    script.role = "admin";
+
+    channels.changed(DEVICE, [{ id: ID, role: "admin" }]);
+
+    await expect
+      .poll(async () => (await channels.list(DEVICE, {})).items[0], SOON)
+      .toMatchObject({ canSend: true });
+    expect(await channels.refusal(DEVICE, ID)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { createOneByOne } from "../../../src/directory/ask-one.ts";
 import { createGroups, type Groups } from "../../../src/directory/groups.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { RateOverlimit, type GroupInfo } from "../../../src/whatsapp/port.ts";
+import { RateOverlimit, type GroupChange, type GroupInfo } from "../../../src/whatsapp/port.ts";
 import { silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 import { manualClock, rest, type ManualClock } from "../outbox/harness.ts";
 
@@ -28,7 +28,10 @@ function group(id: string, subject: string, more: Partial<GroupInfo> = {}): Grou
     size: participants.length,
     announce: false,
     community: false,
+    announcements: false,
     addressing: "pn",
+    ephemeral: 0,
+    version: null,
     ...more,
   };
 }
@@ -117,7 +120,7 @@ describe("the list of groups", () => {
       { id: "2@g.us", name: "closed", participants: 2, ...flags, onlyAdmins: true, isAdmin: true },
       { id: "4@g.us", name: "open", participants: 2, ...flags },
       { id: "6@g.us", name: "others", participants: 2, ...flags, isMember: false, canSend: false },
-      { id: "5@g.us", name: "parent", participants: 2, ...flags, canSend: false },
+      { id: "5@g.us", name: "parent", participants: 2, ...flags, canSend: false, community: true },
     ]);
     expect({ stale, cachedAt }).toEqual({ stale: false, cachedAt: world.clock.now() });
   });
@@ -219,7 +222,7 @@ describe("a change that WhatsApp tells of", () => {
     world.answer = [group("1", "new")];
     await world.clock.advance(10_000);
 
-    world.groups.changed(DEVICE, ["1@g.us"]);
+    world.groups.changed(DEVICE, [{ id: "1@g.us", kind: "unknown" }]);
 
     expect(await world.names()).toEqual(["new"]);
     expect(await world.names()).toEqual(["new"]);
@@ -231,7 +234,7 @@ describe("a change that WhatsApp tells of", () => {
     const world = await startGroups(arriving);
     const first = world.names();
     await rest();
-    world.groups.changed(DEVICE, ["2@g.us"]);
+    world.groups.changed(DEVICE, [{ id: "2@g.us", kind: "unknown" }]);
     arrive([group("1", "one")]);
     expect(await first).toEqual(["one"]);
     world.answer = [group("1", "one"), group("2", "two")];
@@ -246,14 +249,14 @@ describe("a change that WhatsApp tells of", () => {
     world.answer = [group("2", "stays")];
     await world.clock.advance(10_000);
 
-    world.groups.changed(DEVICE, ["1@g.us"], ["1@g.us"]);
+    world.groups.changed(DEVICE, [{ id: "1@g.us", kind: "left" }]);
 
     expect((await world.groups.list(DEVICE, { refresh: false })).groups).toMatchObject([
       { name: "left", isMember: false, isAdmin: false, canSend: false },
       { name: "stays", isMember: true, canSend: true },
     ]);
     expect(world.asked).toBe(1);
-    world.groups.changed(DEVICE, ["2@g.us"]);
+    world.groups.changed(DEVICE, [{ id: "2@g.us", kind: "unknown" }]);
     expect(await world.names()).toEqual(["left", "stays"]);
     await world.clock.advance(10_000);
     expect(await world.names(true)).toEqual(["stays"]);
@@ -264,10 +267,173 @@ describe("a change that WhatsApp tells of", () => {
     const world = await startGroups(arriving);
     const list = world.groups.list(DEVICE, { refresh: false });
     await rest();
-    world.groups.changed(DEVICE, ["1@g.us"], ["1@g.us"]);
+    world.groups.changed(DEVICE, [{ id: "1@g.us", kind: "left" }]);
     arrive([group("1", "left")]);
 
     expect((await list).groups).toMatchObject([{ name: "left", isMember: false, canSend: false }]);
+  });
+});
+
+describe("what WhatsApp tells of a group", () => {
+  const ID = "1@g.us";
+  const versioned = (more: Partial<GroupInfo> = {}) => group("1", "old", { version: "5", ...more });
+  type Members = Extract<GroupChange, { kind: "members" }>;
+  const members = (action: Members["action"], version: string | null, before: string | null): Members => {
+    return {
+      id: ID,
+      kind: "members",
+      action,
+      members: [member("4915009", null)],
+      own: false,
+      version,
+      before,
+    };
+  };
+  const own = (action: Members["action"]): Members => ({ ...members(action, "6", "5"), own: true });
+
+  const listed = async (world: World) => (await world.groups.list(DEVICE, { refresh: false })).groups[0];
+
+  it.each<[string, Partial<GroupInfo>, GroupChange[], object]>([
+    ["a name", {}, [{ id: ID, kind: "subject", subject: "new" }], { name: "new" }],
+    ["that only admins may write", {}, [{ id: ID, kind: "announce", announce: true }], { canSend: false }],
+    [
+      "that everybody may write",
+      { announce: true },
+      [{ id: ID, kind: "announce", announce: false }],
+      { onlyAdmins: false, canSend: true },
+    ],
+    [
+      "that everybody may write, of a community",
+      { announce: true, community: true },
+      [{ id: ID, kind: "announce", announce: false }],
+      { onlyAdmins: false, canSend: false },
+    ],
+    ["that somebody came", {}, [members("add", "6", "5")], { participants: 3 }],
+    ["that somebody left", {}, [members("remove", "6", "5")], { participants: 1 }],
+    [
+      "that somebody became an admin",
+      {},
+      [members("promote", "6", "5")],
+      { participants: 2, isAdmin: false },
+    ],
+    ["several things", {}, [members("add", "6", "5"), members("add", "7", "6")], { participants: 4 }],
+    ["the same twice", {}, [members("add", "6", "5"), members("add", "6", "5")], { participants: 3 }],
+    ["what the list has", {}, [members("add", "4", "3"), members("add", "5", "4")], { participants: 2 }],
+    ["that the number is an admin", { announce: true }, [own("promote")], { isAdmin: true, canSend: true }],
+    ["that it leaves", {}, [{ id: ID, kind: "left" }], { isMember: false, canSend: false }],
+    [
+      "that it is there again",
+      {},
+      [
+        { id: ID, kind: "left" },
+        { id: ID, kind: "group", group: versioned({ subject: "again" }) },
+      ],
+      { name: "again", isMember: true, canSend: true },
+    ],
+    [
+      "nothing that is kept",
+      {},
+      [
+        { id: ID, kind: "nothing" },
+        { id: ID, kind: "ephemeral", seconds: 9 },
+      ],
+      {},
+    ],
+  ])("stands in the list without a question: %s", async (_what, before, changes, expected) => {
+    const world = await startGroups([versioned(before)]);
+    await world.names();
+    world.answer = new RateOverlimit();
+    await world.clock.advance(10_000);
+
+    world.groups.changed(DEVICE, changes);
+
+    expect(await listed(world)).toMatchObject(expected);
+    expect(world.asked).toBe(1);
+  });
+
+  it.each<[string, Partial<GroupInfo>, GroupChange]>([
+    ["a change of members without a version", {}, members("add", null, null)],
+    ["a change of members before which one is missing", {}, members("add", "8", "7")],
+    ["a change of members, of a list without versions", { version: null }, members("add", "6", "5")],
+    [
+      "who may write, of a list without versions",
+      { version: null },
+      { id: ID, kind: "announce", announce: true },
+    ],
+    ["a group that the list has not", {}, { id: "2@g.us", kind: "subject", subject: "new" }],
+    ["anything else", {}, { id: ID, kind: "unknown" }],
+  ])("has the list asked for: %s", async (_what, before, change) => {
+    const world = await startGroups([versioned(before)]);
+    await world.names();
+    world.answer = [versioned({ subject: "asked for" })];
+    await world.clock.advance(10_000);
+
+    world.groups.changed(DEVICE, [change]);
+
+    expect(await listed(world)).toMatchObject({ name: "asked for" });
+    expect(await listed(world)).toMatchObject({ name: "asked for" });
+    expect(world.asked).toBe(2);
+  });
+
+  it("while the list is on its way counts once, whether the list has it or not", async () => {
+    for (const version of ["5", "6", "7"]) {
+      const { arriving, arrive } = listOnItsWay();
+      const world = await startGroups(arriving);
+      const first = listed(world);
+      await rest();
+      world.groups.changed(DEVICE, [members("add", "6", "5"), members("add", "7", "6")]);
+      const size = 2 + Number(version) - 5;
+      arrive([versioned({ version, size })]);
+
+      expect(await first).toMatchObject({ participants: 4 });
+      await world.clock.advance(10_000);
+      expect(await listed(world)).toMatchObject({ participants: 4 });
+      expect(world.asked).toBe(1);
+    }
+  });
+
+  it("while WhatsApp gives no list is not lost", async () => {
+    const world = await startGroups([versioned()]);
+    await world.names();
+    const { arriving, arrive } = listOnItsWay();
+    world.answer = arriving;
+    await world.clock.advance(61_000);
+    const first = listed(world);
+    await rest();
+    world.groups.changed(DEVICE, [{ id: ID, kind: "subject", subject: "new" }]);
+    world.answer = new RateOverlimit();
+    arrive(world.answer as never);
+
+    expect(await first).toMatchObject({ name: "new" });
+  });
+
+  it("and stands in the list survives a restart", async () => {
+    const world = await startGroups([versioned()]);
+    await world.names();
+    world.groups.changed(DEVICE, [{ id: ID, kind: "left" }]);
+    await rest();
+    await world.store.cache.clear();
+    const later = await startGroups(new RateOverlimit(), { clock: world.clock, store: world.store });
+
+    expect(await listed(later)).toMatchObject({ isMember: false });
+  });
+
+  it("a thousand times between two looks at the list costs one question, and no write each", async () => {
+    const world = await startGroups([versioned()]);
+    await world.names();
+    await world.clock.advance(10_000);
+    const { commit } = world.store.writer;
+    let commits = 0;
+    world.store.writer.commit = (statements) => (commits++, commit(statements));
+
+    for (let at = 5; at < 2_005; at++)
+      world.groups.changed(DEVICE, [members("add", String(at + 1), String(at))]);
+    await rest();
+    expect(commits).toBe(0);
+    await listed(world);
+
+    expect(world.asked).toBe(2);
+    expect(commits).toBeLessThan(4);
   });
 });
 
@@ -323,7 +489,7 @@ describe("a send to a group", () => {
     expect(await reason()).toBeNull();
     world.answer = [group("1", "closed", { announce: true })];
 
-    world.groups.changed(DEVICE, ["1@g.us"]);
+    world.groups.changed(DEVICE, [{ id: "1@g.us", kind: "unknown" }]);
 
     expect(await reason()).toBe("only_admins");
     expect(world.askedAlone).toHaveLength(3);

@@ -30,6 +30,7 @@ async function open(deps: { erase?: (deviceId: number) => Promise<void> } = {}):
     onMessages: () => NO_INTAKE,
     onReceipts: () => undefined,
     onGroupsChanged: () => undefined,
+    onChannelsChanged: () => undefined,
     onOpen: () => undefined,
   });
   onTestFinished(async () => {

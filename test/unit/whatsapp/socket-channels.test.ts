@@ -1,3 +1,4 @@
+import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
 import { createChannels } from "../../../src/whatsapp/connection/socket-channels.ts";
 import { createGroups } from "../../../src/whatsapp/connection/socket-groups.ts";
@@ -69,12 +70,13 @@ describe("what WhatsApp tells of a channel", () => {
 
 describe("the announcement group of a community", () => {
   it("is told from other groups, and never in the way of a send", async () => {
-    const groupMetadata = async (id: string) => {
+    const query = async ({ attrs: { to: id } }: BinaryNode) => {
       if (id === "3@g.us") throw new Error("no answer");
-      return { id, participants: [], isCommunityAnnounce: id === "1@g.us" };
+      const content = id === "1@g.us" ? [{ tag: "default_sub_group", attrs: {} }] : [];
+      return { tag: "iq", attrs: {}, content: [{ tag: "group", attrs: { id }, content }] };
     };
     const socket = {
-      groupMetadata,
+      query,
       signalRepository: { lidMapping: { storeLIDPNMappings: async () => undefined } },
     };
     const groups = createGroups(() => socket as unknown as Socket);

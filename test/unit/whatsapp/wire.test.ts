@@ -1,7 +1,8 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
 import { createAcks } from "../../../src/whatsapp/connection/acks.ts";
-import { readGroups, tellsOwnLeaving } from "../../../src/whatsapp/connection/group-nodes.ts";
+import { readGroupChanges } from "../../../src/whatsapp/connection/group-changes.ts";
+import { readGroups } from "../../../src/whatsapp/connection/group-nodes.ts";
 import { readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
@@ -138,6 +139,9 @@ describe("groups", () => {
         size: 300,
         announce: true,
         community: false,
+        announcements: false,
+        ephemeral: 0,
+        version: null,
         addressing: "lid",
         participants: [
           { id: "555@lid", number: "3155", lid: "555@lid", admin: true },
@@ -151,6 +155,9 @@ describe("groups", () => {
         size: 0,
         announce: false,
         community: true,
+        announcements: false,
+        ephemeral: 0,
+        version: null,
         addressing: "pn",
         participants: [],
       },
@@ -158,8 +165,9 @@ describe("groups", () => {
   });
 
   it("a notification tells that the number itself was removed", () => {
-    expect(tellsOwnLeaving(removal("900@lid"), OWN)).toBe(true);
-    expect(tellsOwnLeaving(removal("555@lid"), OWN)).toBe(false);
+    const kinds = (jid: string) => readGroupChanges(removal(jid), OWN).map(({ kind }) => kind);
+    expect(kinds("900@lid")).toEqual(["left"]);
+    expect(kinds("555@lid")).toEqual(["members"]);
   });
 });
 
