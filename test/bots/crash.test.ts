@@ -1,5 +1,6 @@
 // oxlint-disable vitest/expect-expect -- the chat expects
 import { describe, expect, it } from "vitest";
+import clinic from "../../bots/clinic.ts";
 import contactCard from "../../bots/contact-card.ts";
 import groupHelper from "../../bots/group-helper.ts";
 import leadForm from "../../bots/lead-form.ts";
@@ -10,6 +11,7 @@ import ping from "../../bots/ping.ts";
 import satisfaction from "../../bots/satisfaction.ts";
 import shop from "../../bots/shop/index.ts";
 import { crashEverywhere, type CrashOptions, type TestBots, type TestChat } from "../../src/testing/index.ts";
+import { diary } from "./diary.ts";
 import { locales, shipped } from "./shipped.ts";
 
 interface Story {
@@ -26,10 +28,22 @@ const write =
 
 const CRM = "https://crm.example/leads";
 const ORDERS = "https://shop.example/orders";
+const DIARY = "https://clinic.example/diary";
 
 /** One for each bot of `bots/`. */
 const STORIES: Record<string, Story> = {
   ping: { bots: [ping], script: write("ping", "pang", "ping") },
+  clinic: {
+    bots: [clinic],
+    options: { config: { diaryUrl: DIARY }, prepare: (chat) => chat.stub(DIARY, diary()) },
+    async script(chat) {
+      for (const text of ["appointment", "2", "Ana", "Ana Mora", "1", "yes", "back", "2", "yes"])
+        await chat.user(text);
+      await chat.advance("25h");
+      for (const text of ["move", "1", "yes"]) await chat.user(text);
+      await chat.advance("2d");
+    },
+  },
   "contact-card": {
     bots: [contactCard],
     async script(chat) {

@@ -1,5 +1,6 @@
 // oxlint-disable vitest/expect-expect -- the chat expects
 import { afterEach, describe, expect, it } from "vitest";
+import clinic from "../../bots/clinic.ts";
 import contactCard from "../../bots/contact-card.ts";
 import groupHelper from "../../bots/group-helper.ts";
 import leadForm from "../../bots/lead-form.ts";
@@ -14,6 +15,7 @@ import {
   type TestChat,
   type TestChatOptions,
 } from "../../src/testing/index.ts";
+import { diary } from "./diary.ts";
 import { locales } from "./shipped.ts";
 
 const open: TestChat[] = [];
@@ -37,6 +39,61 @@ async function says(chat: TestChat, text: string, ...answers: (string | RegExp)[
 describe("ping", () => {
   it("answers", async () => {
     await says(await chatWith([ping]), "Ping!", "pong");
+  });
+});
+
+describe("clinic", () => {
+  const DIARY = "https://clinic.example/diary";
+  const start = async (taken: string[] = []): Promise<TestChat> => {
+    const chat = await chatWith([clinic], { config: { diaryUrl: DIARY }, now: "2026-05-05T08:00:00Z" });
+    chat.stub(DIARY, diary(taken));
+    return chat;
+  };
+  const times = (...list: string[]): string =>
+    `Which time?\n\n${list.map((at, index) => `${index + 1}. ${at}`).join("\n")}`;
+  const [NINE, TEN, FRIDAY] = ["2026-05-07 at 09:00", "2026-05-07 at 10:00", "2026-05-08 at 09:00"];
+
+  it("books, reminds twice, and reminds of the time that it was moved to", async () => {
+    const chat = await start();
+    await says(chat, "appointment", "What is it about?\n\n1. A check-up\n2. Pain");
+    await says(chat, "2", "Your full name?");
+    await says(chat, "Ana Mora", times(NINE, TEN, FRIDAY));
+    await says(chat, "1", `Shall I book ${NINE}?`);
+    await says(chat, "no", times(NINE, TEN, FRIDAY));
+    await says(chat, "1", `Shall I book ${NINE}?`);
+    await chat.kill();
+    await says(chat, "yes", `Done: ${NINE}.`);
+
+    await chat.advance("26h");
+    await chat.expect(`Ana Mora, we expect you on ${NINE}. Write “move” if you cannot come.`);
+    await says(chat, "move", times(TEN, FRIDAY));
+    await says(chat, "2", `Shall I book ${FRIDAY}?`);
+    await says(chat, "yes", `Moved to ${FRIDAY}.`);
+    await chat.kill();
+    await chat.advance("23h");
+    await chat.expect(`Ana Mora, we expect you on ${FRIDAY}. Write “move” if you cannot come.`);
+    await chat.advance("25h");
+    await chat.expect(`Ana Mora, we expect you on ${FRIDAY}. Write “move” if you cannot come.`);
+    await chat.expectNothing();
+  });
+
+  it("offers other times when somebody was faster", async () => {
+    const chat = await start(["2026-05-07T09:00"]);
+    for (const text of ["appointment", "1", "Ben Roy", "1"]) await chat.user(text);
+    await chat.expect(/about/);
+    await chat.expect(/name/);
+    await chat.expect(times(NINE, TEN, FRIDAY));
+    await chat.expect(`Shall I book ${NINE}?`);
+    await says(chat, "yes", "Somebody was faster.", times(TEN, FRIDAY));
+  });
+
+  it("leaves it to a person when nothing is free", async () => {
+    const full = await chatWith([clinic], { config: { diaryUrl: DIARY } });
+    full.stub(DIARY, []);
+    for (const text of ["appointment", "1"]) await full.user(text);
+    await full.expect(/about/);
+    await full.expect(/name/);
+    await says(full, "Ben Roy", "Nothing is free. We will call you.");
   });
 });
 

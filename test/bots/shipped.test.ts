@@ -27,6 +27,7 @@ describe("the bots in bots/", () => {
   it("all load", () => {
     expect(registry.list().filter(({ error }) => error)).toEqual([]);
     expect(registry.bots.map(({ id }) => id)).toEqual([
+      "clinic",
       "contact-card",
       "group-helper",
       "lead-form",
@@ -110,6 +111,10 @@ describe("somebody on WhatsApp", () => {
     "lead-form": {
       config: (address) => ({ crmUrl: address }),
       texts: ["quote", "Ana", "ana@example.org", "1", "no"],
+    },
+    clinic: {
+      config: (address) => ({ diaryUrl: address }),
+      texts: ["appointment", "1", "Ana Mora"],
     },
     shop: {
       config: (address) => ({ ordersUrl: address }),
