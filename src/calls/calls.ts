@@ -1,5 +1,5 @@
 import { chatState } from "../../drizzle/schema.ts";
-import type { Answer, Answerer, StoredMessage } from "../model/answerer.ts";
+import type { Answer, Answerer, Asked, StoredMessage } from "../model/answerer.ts";
 import { DAY_MS } from "../model/time.ts";
 import { defineQuery, nullable } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -17,6 +17,11 @@ ON CONFLICT (device_id, chat) DO UPDATE SET call_text_at = excluded.call_text_at
 const WAS_TOLD: Answer = {
   kind: "pass",
   trail: [{ by: "calls", outcome: "passed", detail: "the caller was told within the last day" }],
+};
+
+const IS_PAUSED: Answer = {
+  kind: "pass",
+  trail: [{ by: "calls", outcome: "not_asked", detail: "takeover" }],
 };
 
 /** What answering calls takes. */
@@ -41,10 +46,11 @@ export function createCallAnswerer({ store, textOf }: CallsDeps): Answerer {
     return Math.abs(since) < TEXT_EVERY_MS;
   }
 
-  async function answer(stored: StoredMessage): Promise<Answer> {
+  async function answer(stored: StoredMessage, { paused }: Pick<Asked, "paused">): Promise<Answer> {
     const { deviceId, message } = stored;
     const text = message.call?.rejected && message.chatKind === "dm" ? textOf(deviceId) : null;
     if (text === null) return { kind: "pass", trail: [] };
+    if (paused) return IS_PAUSED;
     if (await wasTold(stored)) return WAS_TOLD;
     const told: Statement = { sql: TELL, args: [deviceId, message.chatKey, store.now()] };
     return {
@@ -58,5 +64,6 @@ export function createCallAnswerer({ store, textOf }: CallsDeps): Answerer {
     };
   }
 
-  return { name: "calls", ignoresTakeover: false, answer };
+  // Nothing is said of it in the decisions of messages, which are no calls.
+  return { name: "calls", ignoresTakeover: true, answer };
 }

@@ -157,7 +157,6 @@ describe("takeover", () => {
         { by: "conversations", outcome: "not_asked", detail: "takeover" },
         // The gateway's own, which has none here, and the test's.
         { by: "bots", outcome: "not_asked", detail: "takeover" },
-        { by: "calls", outcome: "not_asked", detail: "takeover" },
         { by: "bots", outcome: "not_asked", detail: "takeover" },
         { outcome: "answered" },
       ],
