@@ -16,6 +16,9 @@ const DEFAULTS: ServiceBehaviour = {
   lidChats: true,
   privacyTokens: true,
   deviceHashes: true,
+  ownReading: true,
+  presence: true,
+  appState: true,
 };
 
 /** The names of everything that can be switched. */

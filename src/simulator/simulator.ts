@@ -1,9 +1,11 @@
 import { createAccountMethods } from "./driver/accounts.ts";
+import { createAppStateMethods } from "./driver/app-state.ts";
 import { createChannelMethods } from "./driver/channels.ts";
 import { createConversations } from "./driver/conversations.ts";
 import { createEvidence } from "./driver/evidence.ts";
 import { createGroupMethods } from "./driver/groups.ts";
 import type { Population } from "./driver/population.ts";
+import { createProfileMethods } from "./driver/profiles.ts";
 import { createWireMethods } from "./driver/wire.ts";
 import type { FileHost } from "./people/link.ts";
 import type { SimulatorServer } from "./server/server.ts";
@@ -35,6 +37,8 @@ export function createSimulator(parts: SimulatorParts): LibrarySimulator {
     ...createGroupMethods(needs),
     ...createChannelMethods(needs),
     ...createConversations(needs),
+    ...createAppStateMethods(needs),
+    ...createProfileMethods(needs),
     ...createEvidence(needs),
     ...createWireMethods(needs),
     faults,

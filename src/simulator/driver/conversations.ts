@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { SimulatedPerson } from "../people/people.ts";
+import { addressOf } from "./addresses.ts";
 import type { Population } from "./population.ts";
 import type { Random } from "../random.ts";
 import type { CallBook } from "../server/call-book.ts";
@@ -7,7 +8,8 @@ import type { Content, SendOptions, Sent } from "../surface/content.ts";
 import type { ConversationMethods } from "../surface/conversations.ts";
 import { nextTurn } from "../time.ts";
 import { userJid } from "../world/accounts.ts";
-import { isGroupJid, isLidJid } from "../world/jid.ts";
+import { isGroupJid } from "../world/jid.ts";
+import type { Profiles } from "../world/profiles.ts";
 import type { World } from "../world/world.ts";
 
 /** How long a message may take to arrive, in milliseconds. */
@@ -18,6 +20,7 @@ interface Needs {
   random: Random;
   population: Population;
   calls: CallBook;
+  profiles: Profiles;
   /** Timestamps and names that a caller gives for single messages, by sender and id. */
   overrides: Map<string, { t?: string; notify?: string }>;
   until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
@@ -35,6 +38,11 @@ export function createConversations(needs: Needs): ConversationMethods {
     await needs.until(() => person.knows(messageId), ARRIVAL_MS);
     return person;
   };
+  const mark = async (number: string, ids: string[], what: "read" | "played"): Promise<void> => {
+    const isQuiet = needs.profiles.known(number)?.privacy.get("readreceipts") === "none";
+    for (const id of ids) await holder(number, id);
+    await population.person(number).mark(ids, isQuiet ? `${what}-self` : what);
+  };
   return {
     typeAsOwner: async (number, to, text, options) =>
       write(population.owner(number), to, { kind: "text", text }, options),
@@ -51,8 +59,8 @@ export function createConversations(needs: Needs): ConversationMethods {
     edit: async (person, messageId, text) => (await holder(person, messageId)).edit(messageId, text),
     revoke: async (person, messageId) => (await holder(person, messageId)).revoke(messageId),
     mediaOf: async (person, messageId) => (await holder(person, messageId)).mediaOf(messageId),
-    markRead: async (person, messageId) => (await holder(person, messageId)).markRead(messageId),
-    markPlayed: async (person, messageId) => (await holder(person, messageId)).markPlayed(messageId),
+    markRead: (person, messageIds) => mark(person, [messageIds].flat(), "read"),
+    markPlayed: (person, messageId) => mark(person, [messageId], "played"),
     typing: async (person, to, state = "composing") =>
       population.person(person).typing(addressOf(world, to), state),
     async setDisappearing(person, to, seconds) {
@@ -135,13 +143,6 @@ async function send(
   // The message is at the server now. A caller that writes in a long loop must not starve the sockets.
   await nextTurn();
   return sent;
-}
-
-/** The address to write to: a group's id, or a person's number or LID. Those who hide their number are known by LID only. */
-function addressOf(world: World, to: string): string {
-  if (isGroupJid(to)) return to;
-  const account = world.account(to);
-  return userJid(account, account.hidesNumber || isLidJid(to) ? "lid" : "pn");
 }
 
 /** Content with its file loaded. */

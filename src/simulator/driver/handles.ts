@@ -27,6 +27,7 @@ export function numberHandle(simulator: HandleMethods, names: AccountNames): Num
     reactAsOwner: (messageId, emoji) => simulator.react(number, messageId, emoji),
     editAsOwner: (messageId, text) => simulator.edit(number, messageId, text),
     revokeAsOwner: (messageId) => simulator.revoke(number, messageId),
+    markReadAsOwner: (messageIds) => simulator.markRead(number, messageIds),
     companions: () => simulator.companions(number),
   };
 }
@@ -43,7 +44,7 @@ export function contactHandle(simulator: HandleMethods, names: AccountNames): Co
     edit: (messageId, text) => simulator.edit(number, messageId, text),
     revoke: (messageId) => simulator.revoke(number, messageId),
     mediaOf: (messageId) => simulator.mediaOf(number, messageId),
-    markRead: (messageId) => simulator.markRead(number, messageId),
+    markRead: (messageIds) => simulator.markRead(number, messageIds),
     markPlayed: (messageId) => simulator.markPlayed(number, messageId),
     typing: (to, state) => simulator.typing(number, to, state),
     postStatus: (content, options) => simulator.postStatus(number, content, options),

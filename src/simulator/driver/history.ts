@@ -16,14 +16,24 @@ const AN_HOUR = 3600;
  */
 export function historyOf(
   world: World,
-  { pairs = [], chats = [] }: HistoryOptions,
+  { pairs = [], chats = [], recent = [], older = [], pushNames = [] }: HistoryOptions,
   random: Random,
   now: number,
 ): KnownHistory {
-  const known = pairs === "known" ? [...world.accounts.values()].filter((one) => !one.hidesNumber) : pairs;
+  const everybody = [...world.accounts.values()];
+  const known = pairs === "known" ? everybody.filter((one) => !one.hidesNumber) : pairs;
+  const named = pushNames === "known" ? everybody : pushNames;
+  const asKnown = (kind: string, given: HistoryChat[]): KnownChat[] =>
+    given.map((chat, index) => knownChat(world, chat, random.fork(`${kind}:${index}`), now));
   return {
     pairs: known.map(({ number, lid }) => ({ number, lid: lid.split("@")[0]! })),
-    chats: chats.map((chat, index) => knownChat(world, chat, random.fork(`chat:${index}`), now)),
+    chats: asKnown("chat", chats),
+    recent: asKnown("recent", recent),
+    older: asKnown("older", older),
+    pushNames: named.map(({ number, name }) => {
+      const account = world.account(number);
+      return { jid: userJid(account, account.hidesNumber ? "lid" : "pn"), name };
+    }),
   };
 }
 

@@ -12,7 +12,7 @@ type PhoneDuties = Pick<PhoneOptions, "onArrival" | "onNotification" | "onMessag
 /** The devices of one person. Until they wake for the first time, only the options are kept. */
 export class Devices {
   readonly #world: PhoneWorld;
-  readonly #options: PersonOptions;
+  #options: PersonOptions;
   readonly #duties: PhoneDuties;
   /** By device number. */
   #phones: (Phone | undefined)[] = [];
@@ -82,6 +82,11 @@ export class Devices {
       address.lid = lid;
       book.learn(`${address.user}@${NUMBERS}`, `${lid}@${LIDS}`);
     }
+  }
+
+  rename(name: string): void {
+    this.#options = { ...this.#options, name };
+    for (const phone of this.#phones) phone?.rename(name);
   }
 
   /** Is the message on the phone? */

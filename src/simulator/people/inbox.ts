@@ -6,6 +6,7 @@ import type { Directory } from "./directory.ts";
 import { readSealedEdit } from "./edits.ts";
 import type { DecryptedEvent, UndecryptableEvent } from "./events.ts";
 import { isShared, userJid } from "./jids.ts";
+import type { MarkType } from "./people.ts";
 import { registrationNode, retryKeysNode } from "./key-nodes.ts";
 import { type Arrival, Unreadable, openMessage } from "./opening.ts";
 import { type PhoneState, isOwn, label, reportViolation } from "./phone-state.ts";
@@ -73,11 +74,24 @@ export class Inbox {
     }
   }
 
-  /** Sends a receipt saying that a message was read or played. @throws when no such message has arrived */
-  mark(id: string, type: "read" | "played"): void {
-    const names = [...this.#seen].filter(([name]) => name.endsWith(` ${id}`));
-    if (names.length === 0) throw new Error(`No message ${id} has arrived at ${label(this.#state)}.`);
-    for (const [, seen] of names) this.#sendMark(id, seen, type);
+  /**
+   * Sends receipts saying that messages were read or played: those of one writer in one chat together, the newest first.
+   *
+   * @throws when one of them has not arrived
+   */
+  mark(ids: string[], type: MarkType): void {
+    const together = new Map<string, { seen: Seen; ids: string[] }>();
+    for (const id of ids.toReversed()) {
+      const found = [...this.#seen].filter(([name]) => name.endsWith(` ${id}`));
+      if (found.length === 0) throw new Error(`No message ${id} has arrived at ${label(this.#state)}.`);
+      for (const [, seen] of found) {
+        const name = `${seen.from} ${seen.participant ?? ""}`;
+        const known = together.get(name) ?? { seen, ids: [] };
+        known.ids.push(id);
+        together.set(name, known);
+      }
+    }
+    for (const { seen, ids: marked } of together.values()) this.#sendMark(marked, seen, type);
   }
 
   #read({ attrs, content }: BinaryNode): Arrival | undefined {
@@ -154,12 +168,14 @@ export class Inbox {
     const { from, participant, recipient } = attrs;
     const type = isPeer ? "peer_msg" : ownCopy ? "sender" : undefined;
     this.#state.send(element("receipt", { id, to: from, participant, recipient, type }));
-    if (this.#readsMessages && !type) this.#sendMark(id, { from: from!, participant }, "read");
+    if (this.#readsMessages && !type) this.#sendMark([id], { from: from!, participant }, "read");
   }
 
-  #sendMark(id: string, { from, participant }: Seen, type: "read" | "played"): void {
+  #sendMark([id, ...others]: string[], { from, participant }: Seen, type: MarkType): void {
     const t = String(Math.floor(this.#state.world.time.now() / 1000));
-    this.#state.send(element("receipt", { id, to: from, participant, type, t }));
+    const items = others.map((other) => element("item", { id: other }));
+    const content = items.length > 0 ? [element("list", {}, items)] : undefined;
+    this.#state.send(element("receipt", { id, to: from, participant, type, t }, content));
   }
 
   #askAgain(arrival: Arrival, name: string, { reason, encType }: Unreadable): void {

@@ -11,6 +11,8 @@ const KEY_NAMES = {
   video: "WhatsApp Video Keys",
   audio: "WhatsApp Audio Keys",
   document: "WhatsApp Document Keys",
+  "app-state": "WhatsApp App State Keys",
+  history: "WhatsApp History Keys",
 } as const;
 
 /** How the keys of a file are derived. */

@@ -1,6 +1,10 @@
 /** Simulated people, as the service drives them. */
 import type { Advertisement, Content, TypingState, VoteOptions } from "../surface/content.ts";
+import type { AppStateEntry, AppStateWriting, CollectionName } from "../surface/app-state.ts";
+import type { HistorySending } from "../surface/history.ts";
 import type { LoadedMedia } from "../surface/media.ts";
+import type { PresenceState } from "../surface/profiles.ts";
+import type { AddressedChange } from "./app-state/changes.ts";
 
 /** What makes a person: a contact, or the owner of a number that can be linked. */
 export interface PersonOptions {
@@ -34,6 +38,9 @@ export interface CallStep {
   video?: boolean;
   reason?: string;
 }
+
+/** What a person may say of messages; `-self`: to the own devices only. */
+export type MarkType = "read" | "read-self" | "played" | "played-self";
 
 /** Options of anything that a simulated person sends. */
 export interface SendOptions {
@@ -76,6 +83,10 @@ export interface SimulatedPerson {
   sendText(to: string, text: string, options?: SendTextOptions): Promise<{ id: string }>;
   /** Sends anything else, in the same way as {@link SimulatedPerson.sendText}. Files must come with their bytes. */
   sendContent(to: string, content: Content, options?: SendTextOptions): Promise<{ id: string }>;
+  /** Takes another name, from the next connection on. */
+  rename(name: string): Promise<void>;
+  /** Opens or closes the app on the phone. */
+  presence(state: PresenceState): Promise<void>;
   /** Is the message on this person's phone? */
   knows(id: string): boolean;
   /** The next five are about a message that is on this person's phone. @throws when it is not */
@@ -85,9 +96,8 @@ export interface SimulatedPerson {
   addPollOption(id: string, option: string): Promise<{ id: string }>;
   votePoll(id: string, options: string[], how?: VoteOptions): Promise<{ id: string }>;
   mediaOf(id: string): Promise<LoadedMedia>;
-  /** Sends a read receipt for a message that this person's phone received. */
-  markRead(id: string): Promise<void>;
-  markPlayed(id: string): Promise<void>;
+  /** Says of messages that this person's phone received that they were read or played. */
+  mark(ids: string[], type: MarkType): Promise<void>;
   typing(to: string, state: TypingState): Promise<void>;
   /** Sets after how many seconds messages of a chat with somebody disappear from now on; 0: they stay. */
   setDisappearing(to: string, seconds: number, id: string): Promise<void>;
@@ -125,6 +135,15 @@ export interface SimulatedOwner extends SimulatedPerson {
   passkeyCode(timeoutMs?: number): Promise<{ code: string; mustCompare: boolean }>;
   /** What the phone does when a companion asks for this message, which reached it without content. Default: it sends it. */
   answerPlaceholder(id: string, how: PlaceholderAnswer): void;
+  /** Writes app state, as what the owner does on the phone; resolves with the versions of the collections. */
+  changeAppState(
+    changes: readonly AddressedChange[],
+    writing: AppStateWriting,
+  ): Promise<Partial<Record<CollectionName, number>>>;
+  appState(): Promise<AppStateEntry[]>;
+  shareAppStateKeys(): Promise<void>;
+  /** Tells every companion of messages of some time before. */
+  sendHistory(history: KnownHistory & Pick<HistorySending, "type" | "pieces" | "inline">): Promise<void>;
   /** "Log out" of one linked device, done on the phone. */
   removeCompanion(device: number): Promise<void>;
 }
@@ -142,6 +161,11 @@ export interface OwnerOptions extends PersonOptions {
 export interface KnownHistory {
   pairs: { number: string; lid: string }[];
   chats: KnownChat[];
+  /** Told after the first piece. */
+  recent?: KnownChat[];
+  /** Told when somebody asks for it. */
+  older?: KnownChat[];
+  pushNames?: { jid: string; name: string }[];
 }
 
 /** A chat of the time before. */

@@ -12,7 +12,7 @@ import { keyOf } from "./keys.ts";
 import type { PhoneWorld } from "./link.ts";
 import { loadMedia } from "./load-media.ts";
 import type { KnownMessage } from "./memory.ts";
-import type { PersonOptions, SimulatedPerson } from "./people.ts";
+import type { MarkType, PersonOptions, SimulatedPerson } from "./people.ts";
 import type { Phone } from "./phone.ts";
 import { writeOption } from "./poll-options.ts";
 import { writeVote } from "./votes.ts";
@@ -53,6 +53,11 @@ export function createPerson(
     sleep: () => devices.sleep(),
     settle: () => devices.settle(),
     knows: (id) => devices.knows(id),
+    rename: async (name) => devices.rename(name),
+    async presence(state) {
+      await devices.wake();
+      await devices.phone().do(async () => devices.phone().presence(state));
+    },
     ...createWriting(parts),
     ...createActs(parts),
   };
@@ -137,7 +142,7 @@ function createWriting({ options: person, devices }: Parts): Writing {
 
 type Acts = Pick<
   SimulatedPerson,
-  "react" | "edit" | "revoke" | "votePoll" | "addPollOption" | "mediaOf" | "markRead" | "markPlayed"
+  "react" | "edit" | "revoke" | "votePoll" | "addPollOption" | "mediaOf" | "mark"
 >;
 
 /** What a person does about messages that are on the phone. */
@@ -165,10 +170,10 @@ function createActs({ world, options: { number, hidesNumber = false }, devices }
       await phone.outbox.send(known.chat, id, message);
       return { id };
     });
-  const mark = async (id: string, type: "read" | "played"): Promise<void> => {
+  const mark = async (ids: string[], type: MarkType): Promise<void> => {
     await devices.wake();
     const phone = devices.phone();
-    await phone.do(async () => phone.inbox.mark(id, type));
+    await phone.do(async () => phone.inbox.mark(ids, type));
   };
   return {
     react: (id, emoji) => writeAbout(id, (known) => composeReaction(keyOf(known), emoji, world.time.now())),
@@ -187,8 +192,7 @@ function createActs({ world, options: { number, hidesNumber = false }, devices }
       writeAbout(id, (known, phone) => writeVote(phone, known, options, how, hidesNumber), how.id),
     addPollOption: (id, option) => writeAbout(id, (known, phone) => writeOption(phone, known, option)),
     mediaOf: (id) => withMessage(id, (known, phone) => loadMedia(phone.state, known)),
-    markRead: (id) => mark(id, "read"),
-    markPlayed: (id) => mark(id, "played"),
+    mark,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Random } from "../random.ts";
+import type { PresenceState } from "../surface/profiles.ts";
 import { SignalDevice } from "../signal/device.ts";
 import { type BinaryNode, element } from "../wire/nodes.ts";
 import type { DeviceAddress } from "./address.ts";
@@ -48,7 +49,7 @@ export class Phone implements PhoneParts {
   readonly tokens: Tokens;
   readonly desk: Desk;
   readonly onNotification: PhoneOptions["onNotification"];
-  readonly #options: PhoneOptions;
+  #options: PhoneOptions;
   readonly #messageIds: Random;
   #link: Link | undefined;
   #hasUploaded = false;
@@ -78,10 +79,19 @@ export class Phone implements PhoneParts {
     if (this.#link) return;
     this.#link = this.state.world.attach(this.state.address);
     this.#link.onNode((node) => this.#take(node));
-    this.state.send(element("presence", { type: "available", name: this.#options.name }));
+    this.presence("available");
     if (this.#hasUploaded) return;
     this.#hasUploaded = true;
     await uploadKeys(this.state);
+  }
+
+  /** Says whether the app is open. @throws when the device is asleep */
+  presence(type: PresenceState): void {
+    this.state.send(element("presence", { type, name: this.#options.name }));
+  }
+
+  rename(name: string): void {
+    this.#options = { ...this.#options, name };
   }
 
   /** Goes offline; keys, sessions and what was learnt stay. */

@@ -3,14 +3,18 @@ import type { BinaryNode } from "../wire/nodes.ts";
 import { isGroupJid, isLidJid } from "../world/jid.ts";
 import { listedDevices } from "../world/accounts.ts";
 import type { Connection } from "../world/accounts.ts";
+import type { ServiceBehaviour } from "../surface/behaviour.ts";
+import type { Profiles } from "../world/profiles.ts";
 import type { World } from "../world/world.ts";
 import type { Reports, StanzaHandler } from "./ports.ts";
 
 interface Needs extends Reports {
   world: World;
+  profiles: Profiles;
+  behaviour: ServiceBehaviour;
 }
 
-/** Handles `<chatstate>`: people who are online see at once that someone is typing; nobody is told later. */
+/** Handles `<chatstate>`: people who have the app open see at once that someone is typing; nobody is told later. Source: whatsmeow `ChatPresence`. */
 export function createChatStates(needs: Needs): StanzaHandler {
   return (connection, node) => handleChatState(needs, connection, node);
 }
@@ -41,7 +45,8 @@ function handleChatState(needs: Needs, connection: Connection, node: BinaryNode)
   for (const number of others) {
     if (number === sender.account.number) continue;
     for (const device of listedDevices(needs.world.account(number))) {
-      if (device.active) device.connection?.send(element("chatstate", attrs, [state!]));
+      const isHere = !needs.behaviour.presence || needs.profiles.of(number).available.has(device);
+      if (device.active && isHere) device.connection?.send(element("chatstate", attrs, [state!]));
     }
   }
 }

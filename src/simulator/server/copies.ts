@@ -2,13 +2,16 @@ import { child, children, element } from "../wire/nodes.ts";
 import type { Attributes, BinaryNode } from "../wire/nodes.ts";
 import type { Device } from "../world/accounts.ts";
 import type { MessageBook } from "./message-book.ts";
+import type { Profiles } from "../world/profiles.ts";
 import type { Deliveries, Stamps } from "./ports.ts";
+import { verifiedName } from "./verified-name.ts";
 
 interface Needs extends Pick<Stamps, "now">, Deliveries {
   book: MessageBook;
   transcript: { sent(sender: Device, receiver: Device, chat: string, node: BinaryNode): void };
   /** Timestamps and push names that a caller chose for single messages, by sender and id. */
   overrides: ReadonlyMap<string, { t?: string; notify?: string }>;
+  profiles: Profiles;
 }
 
 /** One device's copy of a message. */
@@ -32,7 +35,7 @@ export type PassCopy = (copy: Copy) => void;
 export function createCopies(needs: Needs): PassCopy {
   return ({ sender, target, chat, node, encs, attrs }) => {
     const all = { ...commonAttributes(needs, sender, node), ...attrs };
-    const stanza = element("message", all, travelling(node, encs));
+    const stanza = element("message", all, [...travelling(node, encs), ...nameOf(needs, sender)]);
     needs.transcript.sent(sender, target, chat, stanza);
     needs.deliver(target, stanza);
   };
@@ -49,12 +52,19 @@ function commonAttributes(needs: Needs, sender: Device, node: BinaryNode): Attri
     id,
     t: override?.t ?? sentAt ?? needs.now(),
     type: type ?? "text",
-    notify: override?.notify ?? node.attrs.notify ?? sender.account.name,
+    // A name that is chosen to be empty is none.
+    notify: (override?.notify ?? node.attrs.notify ?? sender.account.name) || undefined,
     edit,
     category,
     expiration,
     push_priority: priority,
   };
+}
+
+/** Messages of a business bear its verified name. Source: whatsmeow `parseMessageInfo`. */
+function nameOf({ profiles }: Needs, { account }: Device): BinaryNode[] {
+  const business = profiles.known(account.number)?.business;
+  return business ? [verifiedName(business.name)] : [];
 }
 
 /** Children that travel with each copy besides the ciphertext. */

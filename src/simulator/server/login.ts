@@ -6,12 +6,14 @@ import type { Connection, Device } from "../world/accounts.ts";
 import { SERVER_JID } from "../world/jid.ts";
 import type { World } from "../world/world.ts";
 import type { Backlog } from "./backlog.ts";
+import type { DirtyBits } from "./dirty-bits.ts";
 import { firstAnswer } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Pairing } from "./pairing.ts";
 import type { Movement, Stamps } from "./ports.ts";
 
 interface Needs extends Pick<Stamps, "now">, Movement, Backlog {
+  dirtyBits: Pick<DirtyBits, "tell">;
   world: World;
   random: Random;
   hooks: Pick<Hooks, "client" | "login">;
@@ -97,6 +99,7 @@ function activate(needs: Needs, device: Device): void {
   if (device.active) return;
   device.active = true;
   needs.flushOffline(device);
+  needs.dirtyBits.tell(device);
   if (device.seen) return;
   device.seen = true;
   if (needs.world.groupsOf(device.account.number).length === 0) return;

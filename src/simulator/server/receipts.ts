@@ -8,6 +8,7 @@ import type { Transcript } from "../transcript.ts";
 import type { World } from "../world/world.ts";
 import type { MediaRetry } from "./media-retry.ts";
 import type { ServiceBehaviour } from "../surface/behaviour.ts";
+import { OWN_READING, type TellOwn } from "./own-reading.ts";
 import type { MemberReceipt } from "./receipt-gathering.ts";
 import type { MessageBook } from "./message-book.ts";
 import type { Deliveries, Reports, Stamps, StanzaHandler } from "./ports.ts";
@@ -16,6 +17,8 @@ interface Needs extends Pick<Stamps, "now">, Deliveries, Reports, Pick<MediaRetr
   behaviour: ServiceBehaviour;
   /** Collects receipts of a group's members, to be sent together. */
   gather(receipt: MemberReceipt): void;
+  /** Tells the reader's other devices. */
+  tellOwn: TellOwn;
   world: World;
   book: MessageBook;
   transcript: Transcript;
@@ -29,7 +32,7 @@ export function createReceipts(needs: Needs): StanzaHandler {
 /** Types that say something to the sender, besides delivery (no type). The others concern own devices only. */
 const TOLD_TO_SENDER = new Set([undefined, "inactive", "read", "played", "retry", "sender", "peer_msg"]);
 /** A retry receipt asks for the message again; what it refers to stays queued until it is acknowledged. */
-const DOES_NOT_ACKNOWLEDGE = new Set(["retry", "read", "read-self", "played", "hist_sync", "server-error"]);
+const DOES_NOT_ACKNOWLEDGE = new Set(["retry", ...OWN_READING, "hist_sync", "server-error"]);
 
 function handleReceipt(needs: Needs, connection: Connection, node: BinaryNode): void {
   const device = connection.device!;
@@ -52,6 +55,8 @@ function handleReceipt(needs: Needs, connection: Connection, node: BinaryNode): 
   if (type === "retry") rememberGivenKey(device, node, participant ?? to ?? "");
   connection.send(element("ack", { class: "receipt", id, type, from: to, participant, t: needs.now() }));
   if (type === "server-error") needs.askPhone(device, node);
+  if (OWN_READING.has(type ?? ""))
+    for (const { message, ids } of bySender.values()) needs.tellOwn(device, message, ids, type!);
   if (!TOLD_TO_SENDER.has(type)) return;
   for (const { message, ids } of bySender.values()) tellSender(needs, device, message, ids, node);
 }

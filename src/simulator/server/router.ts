@@ -1,6 +1,4 @@
-import { element } from "../wire/nodes.ts";
 import type { Connection } from "../world/accounts.ts";
-import type { World } from "../world/world.ts";
 import { anyHook } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Movement, Reports, StanzaHandler } from "./ports.ts";
@@ -41,13 +39,3 @@ export const nameOf = ({ device }: Connection): string => device?.label ?? "unli
 /** An error with its stack. */
 export const textOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? "") : String(error);
-
-/** Handles `<presence>`: takes over the client's push name, and answers subscriptions with "unavailable", last seen hidden. */
-export function createPresences({ world }: { world: World }): StanzaHandler {
-  return (connection, { attrs: { type, name, to } }) => {
-    if (connection.device && name && type !== "subscribe") connection.device.account.name = name;
-    if (type === "subscribe" && to && world.find(to)) {
-      connection.send(element("presence", { from: to, type: "unavailable", last: "deny" }));
-    }
-  };
-}

@@ -10,9 +10,12 @@ import type { Violations } from "../violations.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { makeServerIdentity } from "../wire/noise.ts";
 import type { Account, Connection, Device } from "../world/accounts.ts";
+import { Profiles } from "../world/profiles.ts";
 import type { World } from "../world/world.ts";
 import { AcceptedMessages } from "./accepted-messages.ts";
+import { createAccountChanges } from "./account-changes.ts";
 import { createAcks } from "./acks.ts";
+import { createAppStates } from "./app-state.ts";
 import { createBacklog, createIbs } from "./backlog.ts";
 import type { Changes } from "./changes.ts";
 import { createChannels } from "./channels.ts";
@@ -24,6 +27,7 @@ import { DeliveredStanzas } from "./delivered-stanzas.ts";
 import { createDelivery } from "./delivery.ts";
 import { createDeviceLists } from "./device-lists.ts";
 import { createDirectMessages } from "./direct-messages.ts";
+import { createDirtyBits } from "./dirty-bits.ts";
 import { createGroupMessages } from "./group-messages.ts";
 import { createGroups } from "./groups/index.ts";
 import { noHooks } from "./hooks.ts";
@@ -35,13 +39,15 @@ import { createLogin } from "./login.ts";
 import { createMediaRetry } from "./media-retry.ts";
 import { MessageBook } from "./message-book.ts";
 import { createMessages } from "./messages.ts";
+import { createOwnReading } from "./own-reading.ts";
 import { createPairing } from "./pairing.ts";
 import { createPasskeys } from "./passkeys.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
+import { createPresences } from "./presence.ts";
 import { createReachout } from "./reachout.ts";
 import { createReceiptGathering } from "./receipt-gathering.ts";
 import { createReceipts } from "./receipts.ts";
-import { createPresences, createRouter } from "./router.ts";
+import { createRouter } from "./router.ts";
 import { SocketConnection } from "./socket-connection.ts";
 import { createStamps } from "./stamps.ts";
 import { StanzaLog } from "./stanza-log.ts";
@@ -83,6 +89,7 @@ export function createServer(parts: ServerParts) {
     if (device?.connection === connection) {
       device.connection = undefined;
       device.active = false;
+      services.presences.gone(device);
     }
     core.changed();
   }
@@ -124,6 +131,7 @@ function createCore(parts: ServerParts) {
     book: new MessageBook(),
     calls: new CallBook(),
     accepted: new AcceptedMessages(),
+    profiles: new Profiles(),
     delivered: new DeliveredStanzas(),
     /** Timestamps and push names that a caller chose for single messages, by sender and id. */
     overrides: new Map<string, { t?: string; notify?: string }>(),
@@ -148,6 +156,10 @@ function createServices(core: ReturnType<typeof createCore>) {
     channels: createChannels(core),
     reachout: createReachout(core),
     privacyTokens: createPrivacyTokens(core),
+    presences: createPresences(core),
+    appStates: createAppStates(core),
+    accountChanges: createAccountChanges(core),
+    dirtyBits: createDirtyBits(core),
     passkeys,
     pairing: createPairing({ ...core, passkeys }),
     ...createMediaRetry(core),
@@ -170,9 +182,13 @@ function createHandlers(needs: HandlerNeeds) {
       toGroup: createGroupMessages(copying),
       toStatus: createStatuses(copying),
     }),
-    receipt: createReceipts({ ...needs, gather: createReceiptGathering(needs) }),
+    receipt: createReceipts({
+      ...needs,
+      gather: createReceiptGathering(needs),
+      tellOwn: createOwnReading(needs),
+    }),
     ack: createAcks(needs),
-    presence: createPresences(needs),
+    presence: needs.presences.handle,
     chatstate: createChatStates(needs),
     call: createCalls(needs),
     ib: createIbs(needs),

@@ -80,7 +80,7 @@ export interface ContactHandle {
   edit(messageId: string, text: string): Sent;
   revoke(messageId: string): Sent;
   mediaOf(messageId: string): Promise<LoadedMedia>;
-  markRead(messageId: string): Promise<void>;
+  markRead(messageIds: string | string[]): Promise<void>;
   markPlayed(messageId: string): Promise<void>;
   typing(to: Address, state?: TypingState): Promise<void>;
   postStatus(content: Content | string, options?: StatusOptions): Sent;
@@ -112,6 +112,8 @@ export interface NumberHandle {
   reactAsOwner(messageId: string, emoji: string): Sent;
   editAsOwner(messageId: string, text: string): Sent;
   revokeAsOwner(messageId: string): Sent;
+  /** The owner reads on the phone: the writers get their receipts, the companions hear of it. */
+  markReadAsOwner(messageIds: string | string[]): Promise<void>;
   companions(): Promise<CompanionInfo[]>;
 }
 

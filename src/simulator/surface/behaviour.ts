@@ -100,4 +100,25 @@ export interface ServiceBehaviour {
    * Source: whatsmeow `handleDeviceNotification`; whatsapp-rust `wacore/src/stanza/devices.rs`.
    */
   deviceHashes: boolean;
+  /**
+   * What one device of an account reads comes to its others as a receipt of the account itself: `read`, or `read-self` when the writer
+   * is not to know. Off: nothing comes.
+   *
+   * Source: whatsmeow `parseReceipt`, `ReceiptTypeReadSelf`; whatsapp-rust `address_receipt`.
+   */
+  ownReading: boolean;
+  /**
+   * Devices that asked hear when somebody opens or closes the app, as far as he allows it; that, and who is typing, only while they are
+   * available themselves. Off: everybody is unavailable, and typing is told to all.
+   *
+   * Source: whatsmeow `SubscribePresence`, `ChatPresence`.
+   */
+  presence: boolean;
+  /**
+   * Collections of app state have versions, patches and snapshots, and a conflict belongs to its collection. Off: every collection is
+   * empty for ever, and what a client writes is refused as a whole.
+   *
+   * Source: whatsmeow `appstate.go`, `appstate/`; whatsapp-rust `patch_decode.rs`.
+   */
+  appState: boolean;
 }

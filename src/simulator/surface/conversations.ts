@@ -30,7 +30,8 @@ export interface ConversationMethods {
   revoke(person: PhoneNumber, messageId: string): Sent;
   /** The phone of a person loads a message's file, checks MAC and hashes, and decrypts it. What is wrong is a violation and rejects. */
   mediaOf(person: PhoneNumber, messageId: string): Promise<LoadedMedia>;
-  markRead(person: PhoneNumber, messageId: string): Promise<void>;
+  /** Messages are read, those of one writer told of together. Whoever has switched read receipts off tells the own devices only. */
+  markRead(person: PhoneNumber, messageIds: string | string[]): Promise<void>;
   /** A voice message was listened to. */
   markPlayed(person: PhoneNumber, messageId: string): Promise<void>;
   /** A person is seen writing; the other side's devices get a `chatstate` stanza. Default `composing`. */

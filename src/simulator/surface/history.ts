@@ -1,4 +1,4 @@
-/** What the owner's phone tells a newly linked companion of the time before. */
+/** What the owner's phone tells companions of messages that are not sent to them: of the time before they were linked, or on request. */
 import type { Address, PhoneNumber } from "./addresses.ts";
 
 /** A message of the time before. */
@@ -26,4 +26,27 @@ export interface HistoryOptions {
   /** Pairs of number and LID in the sync: a list, or `'known'` for all accounts there are. Default: none. */
   pairs?: "known" | { number: PhoneNumber; lid: string }[];
   chats?: HistoryChat[];
+  /** Told after that, chat by chat, as `RECENT`. */
+  recent?: HistoryChat[];
+  /** Told only when a companion asks for what came before a message. */
+  older?: HistoryChat[];
+  /** What people call themselves: a list, or `'known'` for all accounts there are. Default: none. */
+  pushNames?: "known" | { number: PhoneNumber; name: string }[];
+}
+
+/** What a piece of history is told for. */
+export type HistoryType = "first" | "recent" | "full" | "push_names" | "on_demand";
+
+/** History that the phone tells all companions now. */
+export interface HistorySending extends Pick<HistoryOptions, "pairs" | "chats" | "pushNames"> {
+  type: HistoryType;
+  /** In how many messages. Default 1. */
+  pieces?: number;
+  /** False: each piece is a file at the media host. Default true: it goes along in the message. */
+  inline?: boolean;
+}
+
+/** Telling history after a companion was linked. */
+export interface HistoryMethods {
+  sendHistory(number: PhoneNumber, history: HistorySending): Promise<void>;
 }

@@ -3,12 +3,15 @@
  * {@link Simulator}, so a test or a demo can use either. Every method is asynchronous in both.
  */
 import type { AccountMethods } from "./accounts.ts";
+import type { AppStateMethods } from "./app-state.ts";
 import type { ServiceBehaviour } from "./behaviour.ts";
 import type { ChannelMethods } from "./channels.ts";
 import type { ConversationMethods } from "./conversations.ts";
 import type { EvidenceMethods } from "./evidence.ts";
 import type { SimulatorFaults } from "./faults.ts";
 import type { GroupMethods } from "./groups.ts";
+import type { HistoryMethods } from "./history.ts";
+import type { ProfileMethods } from "./profiles.ts";
 import type { WireMethods } from "./stanzas.ts";
 import type { Certificates } from "../media/certificates.ts";
 import type { Time } from "../time.ts";
@@ -62,6 +65,9 @@ export interface Simulator
     GroupMethods,
     ChannelMethods,
     ConversationMethods,
+    AppStateMethods,
+    ProfileMethods,
+    HistoryMethods,
     EvidenceMethods,
     WireMethods {
   readonly faults: SimulatorFaults;

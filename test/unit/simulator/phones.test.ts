@@ -120,11 +120,11 @@ describe("one person's devices", () => {
     expect(anna.told.receipts.every((receipt) => receipt.id === id)).toBe(true);
     expect(ben.told.receipts.map(({ type }) => type)).toEqual([undefined]);
 
-    await anna.person.markRead(answer);
+    await anna.person.mark([answer], "read");
     await sim.settle();
 
     expect(ben.told.receipts.map(({ type }) => type)).toEqual([undefined, "read"]);
-    await expect(anna.person.markRead("unknown")).rejects.toThrow("No message unknown");
+    await expect(anna.person.mark(["unknown"], "read")).rejects.toThrow("No message unknown");
   });
 
   it("tell which copies are their own and in which chat they were written", async () => {

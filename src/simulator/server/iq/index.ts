@@ -8,6 +8,7 @@ import { IqError, MalformedIq } from "../iq-error.ts";
 import type { Reports, StanzaHandler } from "../ports.ts";
 import { nameOf, textOf } from "../router.ts";
 import { accountHandlers } from "./account.ts";
+import { createAppStateHandlers } from "./app-state.ts";
 import { createEncryptHandlers } from "./encrypt.ts";
 import { createGroupHandlers } from "./groups.ts";
 import type { IqHandler } from "./handler.ts";
@@ -17,12 +18,13 @@ import { createMexHandlers } from "./mex/index.ts";
 import { createNewsletterHandlers } from "./newsletter.ts";
 import { createPasskeyHandlers } from "./passkey.ts";
 import { createPrivacyHandlers } from "./privacy.ts";
-import { profileHandlers } from "./profile.ts";
+import { createProfileHandlers } from "./profile.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createUsyncHandlers } from "./usync.ts";
 
 /** Everything that one of the handlers needs. */
-type HandlerNeeds = Parameters<typeof createEncryptHandlers>[0] &
+type HandlerNeeds = Parameters<typeof createAppStateHandlers>[0] &
+  Parameters<typeof createEncryptHandlers>[0] &
   Parameters<typeof createGroupHandlers>[0] &
   Parameters<typeof createLinkingHandlers>[0] &
   Parameters<typeof createMediaHandlers>[0] &
@@ -30,12 +32,14 @@ type HandlerNeeds = Parameters<typeof createEncryptHandlers>[0] &
   Parameters<typeof createNewsletterHandlers>[0] &
   Parameters<typeof createPasskeyHandlers>[0] &
   Parameters<typeof createPrivacyHandlers>[0] &
+  Parameters<typeof createProfileHandlers>[0] &
   Parameters<typeof createSessionHandlers>[0] &
   Parameters<typeof createUsyncHandlers>[0];
 
 /** Every IQ this service understands. To add a group of them, add a file beside this one and a line here. */
 export const createIqHandlers = (needs: HandlerNeeds): IqHandler[] => [
   ...accountHandlers,
+  ...createAppStateHandlers(needs),
   ...createEncryptHandlers(needs),
   ...createGroupHandlers(needs),
   ...createLinkingHandlers(needs),
@@ -44,7 +48,7 @@ export const createIqHandlers = (needs: HandlerNeeds): IqHandler[] => [
   ...createNewsletterHandlers(needs),
   ...createPasskeyHandlers(needs),
   ...createPrivacyHandlers(needs),
-  ...profileHandlers,
+  ...createProfileHandlers(needs),
   ...createSessionHandlers(needs),
   ...createUsyncHandlers(needs),
 ];

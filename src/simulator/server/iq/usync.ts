@@ -1,9 +1,11 @@
 import { child, children, element, text } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
+import type { Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
 import { MalformedIq } from "../iq-error.ts";
 import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
 import type { Stamps } from "../ports.ts";
+import { verifiedName } from "../verified-name.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 import { keyIndexList } from "../device-lists.ts";
 import { listedDevices } from "../../world/accounts.ts";
@@ -11,6 +13,7 @@ import type { Account } from "../../world/accounts.ts";
 
 interface Needs extends Pick<Stamps, "now"> {
   world: World;
+  profiles: Profiles;
 }
 
 interface Question {
@@ -37,12 +40,19 @@ const protocols: Record<string, (question: Question) => BinaryNode | undefined> 
       ? undefined
       : element("lid", { val: jidOf(account.lid, LID_SERVER) }),
   contact: ({ user }) => element("contact", { type: "in" }, text(child(user, "contact"))),
-  status: ({ needs }) => element("status", { t: needs.now() }, ""),
+  status: ({ needs, account }) =>
+    element("status", { t: needs.now() }, needs.profiles.known(account.number)?.status ?? ""),
   disappearing_mode: () => element("disappearing_mode", { duration: "0", t: "0" }),
   username: ({ account }) =>
     account.username === undefined ? undefined : element("username", {}, account.username),
-  business: () => undefined,
-  picture: () => undefined,
+  business({ needs, account }) {
+    const business = needs.profiles.known(account.number)?.business;
+    return business && element("business", {}, [verifiedName(business.name)]);
+  },
+  picture({ needs, account }) {
+    const picture = needs.profiles.known(account.number)?.picture;
+    return picture && element("picture", { id: picture.id });
+  },
 };
 
 /** Who is a user, with which devices and which other address (`usync`). */
