@@ -6,12 +6,13 @@ import type { Incoming } from "../model/messages.ts";
 import { systemTime } from "../model/time.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
-import { toEvent } from "../webhooks/payload.ts";
+import { publicAddress, toEvent } from "../webhooks/payload.ts";
 import type { SentMessage } from "./services.ts";
 import {
   decisionView,
   deliveryView,
   deviceView,
+  iso,
   messageView,
   webhookView,
   type ToldDecision,
@@ -24,6 +25,7 @@ const PERMISSION_FOR: Record<EventName, Permission> = {
   device: "devices",
   "message.in": "messages",
   "message.out": "messages",
+  read: "messages",
   decision: "bots",
   delivery: "webhooks",
   webhook: "webhooks",
@@ -117,6 +119,7 @@ async function mayHear(
   try {
     authorize(caller, PERMISSION_FOR[name]);
     if (name === "message.in") return await mayReach(caller, number, (record as Incoming).chatKey);
+    if (name === "read") return await mayReach(caller, number, (record as ReadRecord).chat);
     if (name === "message.out") return await mayReach(caller, number, (record as SentMessage).number);
     return true;
   } catch (error) {
@@ -138,6 +141,8 @@ function viewOf({ name, number, record }: AccountEvent): object {
       return incomingView(record as Incoming, number);
     case "message.out":
       return messageView(record as SentMessage);
+    case "read":
+      return readView(record as ReadRecord, number);
     case "decision":
       return decisionView(record as ToldDecision);
     case "delivery":
@@ -151,6 +156,17 @@ function viewOf({ name, number, record }: AccountEvent): object {
 function incomingView(message: Incoming, number: string): object {
   const { bufferImage: _, handled_by: __, ...event } = toEvent(message, number, null);
   return event;
+}
+
+/** What the owner has read elsewhere, as the publisher tells it. */
+interface ReadRecord {
+  waId: string;
+  chat: string;
+  at: number;
+}
+
+function readView({ waId, chat, at }: ReadRecord, number: string): object {
+  return { id: waId, device: number, chat: publicAddress(chat), at: iso(at) };
 }
 
 const encoder = new TextEncoder();

@@ -30,6 +30,7 @@ export function openNumbers(
       path.receipts(deviceId, receipts);
       audit.receipts(deviceId, receipts);
     },
+    onRead: path.read,
     onGroupsChanged: groups.changed,
     onChannelsChanged: channels.changed,
     onOpen: (deviceId) => void path.online(deviceId),

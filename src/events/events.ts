@@ -1,7 +1,15 @@
 import { HOUR_MS, type Time } from "../model/time.ts";
 
 /** What `GET /events` may tell of, in the words of its `event:` lines. */
-const EVENT_NAMES = ["device", "message.in", "message.out", "decision", "delivery", "webhook"] as const;
+const EVENT_NAMES = [
+  "device",
+  "message.in",
+  "message.out",
+  "read",
+  "decision",
+  "delivery",
+  "webhook",
+] as const;
 /** One of {@link EVENT_NAMES}. */
 export type EventName = (typeof EVENT_NAMES)[number];
 

@@ -30,6 +30,8 @@ interface Publisher {
   /** New messages are in the inbox. */
   received(recorded: readonly { deviceId: number; message: Incoming }[]): void;
   decided(stored: StoredMessage, decided: Decided): void;
+  /** The owner has read a message on another device of the number. */
+  read(reading: { deviceId: number; waId: string; chat: string; at: number }): void;
   /** A message of ours is in another state. */
   messageChanged(deviceId: number, waId: string): void;
   deliveryChanged(deviceId: number, id: string): void;
@@ -93,6 +95,8 @@ export function createPublisher({
       }));
       tellOfDelivery(deviceId, () => deliveryOf(stored));
     },
+
+    read: ({ deviceId, ...reading }) => publish(deviceId, "read", () => reading),
 
     messageChanged(deviceId, waId) {
       const key = (): string => `message:${deviceId}:${waId}`;

@@ -60,6 +60,7 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
     rejectsCalls: () => device.calls === "reject",
     groupsChanged: deps.onGroupsChanged,
     channelsChanged: deps.onChannelsChanged,
+    read: deps.onRead,
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   GroupChange,
   LinkedIdentity,
   MessageReceipt,
+  OwnReading,
   WhatsApp,
   WhatsAppConnection,
 } from "../whatsapp/port.ts";
@@ -47,6 +48,7 @@ export interface NumberDeps {
   onReceipts(receipts: MessageReceipt[]): void;
   onGroupsChanged(changes: GroupChange[]): void;
   onChannelsChanged(changes: ChannelChange[]): void;
+  onRead(reading: OwnReading): void;
   onOpen(): void;
 }
 

@@ -12,6 +12,7 @@ import type {
   GroupChange,
   LinkedIdentity,
   MessageReceipt,
+  OwnReading,
   WhatsApp,
   WhatsAppConnection,
 } from "../whatsapp/port.ts";
@@ -49,6 +50,8 @@ interface NumbersDeps {
   /** What WhatsApp tells of groups, and of channels. None: all of them changed somehow. */
   onGroupsChanged(deviceId: number, changes: GroupChange[]): void;
   onChannelsChanged(deviceId: number, changes: ChannelChange[]): void;
+  /** The owner has read messages on another device of the number. */
+  onRead(deviceId: number, reading: OwnReading): void;
   /** The number is online and can send. */
   onOpen(deviceId: number): void;
   /** State or QR of a number changed. */
@@ -180,6 +183,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       onReceipts: (receipts) => deps.onReceipts(id, receipts),
       onGroupsChanged: (changes) => deps.onGroupsChanged(id, changes),
       onChannelsChanged: (changes) => deps.onChannelsChanged(id, changes),
+      onRead: (reading) => deps.onRead(id, reading),
       onOpen: () => deps.onOpen(id),
     });
     lives.set(id, life);

@@ -11,6 +11,16 @@ export interface ObservedAttempt {
   durationMs: number;
 }
 
+/** A message that its owner has read on another device of the number. */
+export interface ToldReading {
+  deviceId: number;
+  waId: string;
+  /** Canonical chat key. */
+  chat: string;
+  /** Unix milliseconds. */
+  at: number;
+}
+
 /**
  * What happens on the way of a message, told after the commit that made it so. Observers are called one after the other,
  * wait for nothing, and never throw.
@@ -21,6 +31,8 @@ export interface PathObserver {
   /** New messages are in the inbox; `known` others were there already. */
   received?(messages: readonly RecordedMessage[], known: number): void;
   decided?(stored: StoredMessage, decision: DecisionRow): void;
+  /** The owner has read a message on another device of the number. */
+  read?(reading: ToldReading): void;
   /** A message of ours was stored, or is in another state. */
   messageChanged?(deviceId: number, waId: string): void;
   /** What became of a message of ours is known. @param seconds since it was stored */
@@ -59,6 +71,7 @@ export function createObservers(): Observers {
     device: tell("device"),
     received: tell("received"),
     decided: tell("decided"),
+    read: tell("read"),
     messageChanged: tell("messageChanged"),
     messageEnded: tell("messageEnded"),
     deliveryChanged: tell("deliveryChanged"),

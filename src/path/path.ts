@@ -26,8 +26,10 @@ import { createLoopGuard, type LoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
+import type { OwnReading } from "../whatsapp/port.ts";
 import type { Connections } from "./connections.ts";
 import type { Observers } from "./observers.ts";
+import { createReading } from "./reading.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
 
 /** What the way of a message is built from. */
@@ -88,6 +90,8 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
   submit: Outbox["submit"];
   /** Receipts of messages of ours. */
   receipts: Outbox["receipt"];
+  /** The owner has read messages on another device of the number. */
+  read(deviceId: number, reading: OwnReading): void;
   /** A message of ours, for whoever asks what became of it. */
   findSent(accountId: string, waId: string): Promise<SentMessage | null>;
   /** A person takes a chat, or hands it back. See `Chats.takeOver`. */
@@ -261,7 +265,8 @@ type Parts = ReturnType<typeof createQueues> &
   };
 
 /** The parts, as they are used together. */
-function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Parts): MessagePath {
+function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
+  const { store, log, connections, directory, observers } = deps;
   const { outbox, polls, bindings, blocking, alarm, state, webhooks, chats, pipeline, timers } = parts;
 
   async function close(deviceId: number): Promise<void> {
@@ -275,6 +280,13 @@ function asMessagePath({ store, log, connections }: MessagePathDeps, parts: Part
     receive: pipeline.receive,
     submit: outbox.submit,
     receipts: outbox.receipt,
+    read: createReading({
+      store,
+      log,
+      canonicalChat: directory.canonicalChat,
+      notices: webhooks.notices,
+      observers,
+    }),
     findSent: createSentMessages({
       find: outbox.find,
       sentMessage: outbox.sentMessage,

@@ -6,7 +6,9 @@ import { isActive, type Registry } from "./registry.ts";
 import { deliveryId, insertDelivery, type Delivery } from "./rows.ts";
 import {
   deviceEvent,
+  readEvent,
   statusEvent,
+  type ReadElsewhere,
   type SentStanding,
   type StandingOf,
   type StateEvent,
@@ -39,6 +41,8 @@ export interface Notices {
   reached(reached: ReachedState[]): Intake;
   /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds */
   locked(deviceId: number, until: number): Promise<Intake>;
+  /** The owner has read messages on another device of the number. */
+  read(deviceId: number, reading: Omit<ReadElsewhere, "number">): Promise<Intake>;
   /** A number is in another state. */
   moved(deviceId: number, standing: StandingOf): Intake;
 }
@@ -60,12 +64,12 @@ interface Notice {
 export function createNotices({ store, registry, worker, onDelivery }: NoticesDeps): Notices {
   const { box, now } = store;
 
-  function webhookFor(deviceId: number, name: "status" | "device") {
+  function webhookFor(deviceId: number, name: StateEvent["type"]) {
     const webhook = registry.get(deviceId);
     return webhook !== null && isActive(webhook) && webhook.events.includes(name) ? webhook : null;
   }
 
-  function post(deviceId: number, name: "status" | "device", notices: Notice[]): Intake {
+  function post(deviceId: number, name: StateEvent["type"], notices: Notice[]): Intake {
     const webhook = webhookFor(deviceId, name);
     if (webhook === null || notices.length === 0) return NO_INTAKE;
     const deliveries = notices.map((notice) => deliveryOf(deviceId, notice));
@@ -117,6 +121,17 @@ export function createNotices({ store, registry, worker, onDelivery }: NoticesDe
         event: () => statusEvent({ ...standing, device: sender }),
       }));
       return post(first.deviceId, "status", notices);
+    },
+
+    async read(deviceId, { waIds, ...told }) {
+      if (webhookFor(deviceId, "read") === null) return NO_INTAKE;
+      const known = await store.readOne(NUMBER, [deviceId]);
+      if (known === null) return NO_INTAKE;
+      const where = { ...told, number: known.number };
+      const notices = waIds.map((waId): Notice => {
+        return { key: `read:${where.chat}:${waId}`, chat: where.chat, event: () => readEvent(waId, where) };
+      });
+      return post(deviceId, "read", notices);
     },
 
     async locked(deviceId, until) {

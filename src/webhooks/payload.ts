@@ -13,6 +13,7 @@ export const WEBHOOK_EVENTS = [
   "call",
   "status",
   "device",
+  "read",
 ] as const;
 /** What a webhook may ask to be told of. */
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];

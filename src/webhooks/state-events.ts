@@ -5,8 +5,8 @@ import { publicAddress, type WebhookEvent } from "./payload.ts";
 
 /** An event that no message brings: every field of one, and what only these say. */
 export interface StateEvent extends Omit<WebhookEvent, "type"> {
-  type: "status" | "device";
-  /** `status`: the message's new state. `device`: the number's. */
+  type: "status" | "device" | "read";
+  /** `status`: the message's new state. `device`: the number's. `read`: that. */
   state: string;
   /** `device`: why, in a word. */
   reason: string | null;
@@ -50,6 +50,29 @@ export function statusEvent({ device, waId, chat, state, at, error }: SentStandi
     target_id: waId,
     state,
     error: error && withSentence(error),
+  };
+}
+
+/** Messages that the owner has read on another device of the number. */
+export interface ReadElsewhere {
+  /** Digits. */
+  number: string;
+  /** Canonical chat key. */
+  chat: string;
+  waIds: string[];
+  /** Unix milliseconds. */
+  at: number;
+}
+
+/** The event of a message that the owner has read elsewhere. Its `id`, and what it is about, is the message's. */
+export function readEvent(waId: string, { number, chat, at }: Omit<ReadElsewhere, "waIds">): StateEvent {
+  return {
+    ...withoutMessage(waId, number, at),
+    chat: publicAddress(chat),
+    is_group: chat.endsWith("@g.us"),
+    type: "read",
+    target_id: waId,
+    state: "read",
   };
 }
 

@@ -233,6 +233,15 @@ export type Complaint =
   /** It could not read what it was sent. */
   | "malformed";
 
+/** Messages that the owner has read somewhere else: on the phone, or with another companion. */
+export interface OwnReading {
+  /** Chat as the receipt named it, without device. */
+  jid: string;
+  waIds: string[];
+  /** Milliseconds. */
+  at: number;
+}
+
 /** Why a connection ended; `code` as in Baileys' DisconnectReason and research on close codes (515, 401, 440, …). */
 export interface Closed {
   code: number;
@@ -273,6 +282,7 @@ export interface WhatsAppEvents {
   groupsChanged(changes: GroupChange[]): void;
   /** The same of channels. */
   channelsChanged(changes: ChannelChange[]): void;
+  read(reading: OwnReading): void;
 }
 
 /** A message that exists and is not here. Ids are canonical unless they say otherwise, see `model/messages.ts`. */

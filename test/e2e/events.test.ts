@@ -101,6 +101,39 @@ describe("GET /events", () => {
     expect((told.body as { data: { type: string }[] }).data.map(({ type }) => type)).toContain("device");
   });
 
+  it("what the owner reads on the phone is told, and posted to a webhook that asks for it; the chat stays unanswered", async () => {
+    const world = await openWorld({ again: true });
+    const receiver = await startReceiver({ message: "never sent" });
+    await world.link(SHOP);
+    await world.gateway.put(`/devices/${SHOP}/webhook`, { url: receiver.url, events: ["read"] }, world);
+    await world.sim.addContact(ANA, { name: "Ana" });
+    const listener = await listen(world, world.key);
+    const ids: string[] = [];
+    for (const text of ["one", "two"]) ids.push((await world.sim.sendText(ANA, SHOP, text)).id);
+    await until(() => listener.told.filter(({ event }) => event === "message.in").length === 2);
+
+    await world.sim.markRead(SHOP, ids);
+    await until(() => receiver.events.length === 2 && listener.told.some(({ event }) => event === "read"));
+
+    const posted = receiver.events.map(({ body }) => body);
+    expect(posted.map(({ target_id }) => target_id).toSorted()).toEqual(ids.toSorted());
+    for (const event of posted)
+      expect(event).toMatchObject({
+        type: "read",
+        state: "read",
+        from: SHOP,
+        device: SHOP,
+        chat: ANA,
+        text: "",
+      });
+    const told = listener.told.filter(({ event }) => event === "read").map(({ data }) => data);
+    expect(told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(told[0]).toEqual({ id: expect.any(String), device: SHOP, chat: ANA, at: expect.any(String) });
+    const chats = await world.gateway.get(`/chats?sender=${SHOP}`, world);
+    expect(chats.body).toMatchObject({ data: [{ chat: ANA, unanswered: true }] });
+    expect(await world.sim.messages(ANA, { from: SHOP })).toEqual([]);
+  });
+
   it("goes on after Last-Event-ID", async () => {
     const world = await openWorld({ again: true });
     await world.link(SHOP);

@@ -78,6 +78,8 @@ export function told(event: Named["StreamEvent"]): string {
       return event.data.from;
     case "message.out":
       return event.data.id;
+    case "read":
+      return event.data.chat;
     case "decision":
       return event.data.by ?? "";
     case "delivery":

@@ -61,6 +61,7 @@ export class NumberRun {
       deviceLimit: async () => null,
       onMessages: () => NO_INTAKE,
       onReceipts: () => undefined,
+      onRead: () => undefined,
       onGroupsChanged: () => undefined,
       onChannelsChanged: () => undefined,
       onOpen: () => undefined,
@@ -167,6 +168,7 @@ const deaf = {
   closed: () => undefined,
   messages: () => NO_INTAKE,
   receipts: () => undefined,
+  read: () => undefined,
   groupsChanged: () => undefined,
   channelsChanged: () => undefined,
 };

@@ -16,6 +16,7 @@ import type {
   GroupChange,
   LinkedIdentity,
   MessageReceipt,
+  OwnReading,
   SendOutcome,
   SentMessage,
   WhatsApp,
@@ -130,6 +131,8 @@ export interface TestNumber {
   /** What it was told of groups and channels. */
   groupChanges: GroupChange[];
   channelChanges: ChannelChange[];
+  /** What the owner has read elsewhere. */
+  read: OwnReading[];
   closes: Closed[];
   /** How much WhatsApp still had, as it was told. */
   waiting: (number | null)[];
@@ -218,6 +221,7 @@ function testNumber(
     receipts: [],
     groupChanges: [],
     channelChanges: [],
+    read: [],
     closes: [],
     waiting: [],
     identity: null,
@@ -245,6 +249,7 @@ function testNumber(
         receipts: (receipts) => void number.receipts.push(...receipts),
         groupsChanged: (changes) => void number.groupChanges.push(...changes),
         channelsChanged: (changes) => void number.channelChanges.push(...changes),
+        read: (reading) => void number.read.push(reading),
         rejectsCalls: () => number.rejectsCalls,
       });
       return current;

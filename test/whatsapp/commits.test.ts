@@ -149,6 +149,7 @@ async function startEcho(simulator: Simulator, store: Store) {
         audit.receipts(1, receipts);
         path.receipts(1, receipts);
       },
+      read: () => undefined,
       groupsChanged: () => undefined,
       channelsChanged: () => undefined,
     });

@@ -53,6 +53,7 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
         texts.push(...stored.map(({ message }) => message.text));
       }),
     onReceipts: () => undefined,
+    onRead: () => undefined,
     onGroupsChanged: () => undefined,
     onChannelsChanged: () => undefined,
     onOpen: () => undefined,

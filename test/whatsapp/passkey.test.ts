@@ -61,6 +61,7 @@ async function scanned(rule?: PasskeyRule): Promise<Linking> {
     closed: ({ code, reason }) => void closes.push(`${code} ${reason}`),
     messages: () => NO_INTAKE,
     receipts: () => undefined,
+    read: () => undefined,
     groupsChanged: () => undefined,
     channelsChanged: () => undefined,
   });

@@ -61,15 +61,15 @@ export const webhookEvent = z
     ...told,
     bufferImage: z.string().nullable().meta({ description: "Images up to 5 MiB: bare base64" }),
     handled_by: z.string().nullable().meta({ description: "`bot:<id>` that answered already" }),
-    type: z.enum([...MESSAGE_TYPES, "status", "device"]),
+    type: z.enum([...MESSAGE_TYPES, "status", "device", "read"]),
     target_id: z.string().nullable().meta({
       description:
-        "Message that an edit or a revoke is about; of `status` the message that was sent, as `id`",
+        "Message that an edit or a revoke is about; of `status` the message that was sent, of `read` the one that was read, as `id`",
     }),
-    state: z
-      .string()
-      .optional()
-      .meta({ description: "Of `status` the message's new state, of `device` the number's; else absent" }),
+    state: z.string().optional().meta({
+      description:
+        "Of `status` the message's new state, of `device` the number's, of `read` that; else absent",
+    }),
     reason: z.string().nullable().optional().meta({
       description: "Of `device`: why, in a word; `reachout_locked`: no first contacts before `until`",
     }),
@@ -116,12 +116,21 @@ export const webhookReply = z
 const event = <const N extends string, D extends z.ZodType>(name: N, data: D) =>
   z.object({ id: z.string(), event: z.literal(name), data });
 
+/** A message that the owner has read on the phone, or with another companion. */
+const readMessage = z.object({
+  id: z.string(),
+  device: z.string().meta({ description: "The linked number" }),
+  chat: z.string(),
+  at: isoTime(),
+});
+
 /** One event of `GET /events`: its three lines as one object. */
 export const streamEvent = z
   .discriminatedUnion("event", [
     event("device", device),
     event("message.in", incomingEvent),
     event("message.out", sentMessage),
+    event("read", readMessage),
     event("decision", decision.omit({ type: true }).extend({ device: z.string(), at: isoTime() })),
     event("delivery", delivery),
     event("webhook", webhook.extend({ device: z.string() })),

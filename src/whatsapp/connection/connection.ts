@@ -10,6 +10,7 @@ import { createChatTimers, type ChatTimers } from "./chat-timers.ts";
 import { createAcks, type Acks } from "./acks.ts";
 import type { ClientVersion } from "../client-version.ts";
 import type { ClientVersions } from "../client-versions.ts";
+import { syncAppStateApart } from "./app-state.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { baileys } from "../baileys.ts";
 import { watchCaughtUp, type CaughtUp } from "./caught-up.ts";
@@ -285,6 +286,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
   const { auth, receiving, stanzas, acks, retries, groups, late } = parts;
   late.clock = watchClock(socket, store);
   closeQuickly(socket, store.time);
+  syncAppStateApart(socket);
   rememberNothingSent(socket);
   addWaitingRefs(socket);
   emitWhatIsListenedFor(socket);

@@ -2,6 +2,7 @@ import type { BinaryNode } from "@whiskeysockets/baileys";
 import type { Time } from "../../model/time.ts";
 import type { StanzaAttributes } from "../addresses.ts";
 import { createLru } from "../../model/lru.ts";
+import { verifiedNameIn } from "../content/verified-name.ts";
 
 /** What a ciphertext belongs to. */
 export interface Origin {
@@ -56,6 +57,7 @@ export function createStanzas({ monotonic }: Pick<Time, "monotonic">): Stanzas {
       if (waiting.size === 0) lastLookedAt = monotonic();
       if (isHandled(node)) waiting.set(nameOf(node.attrs), true);
       const children = Array.isArray(node.content) ? node.content : [];
+      nameBusiness(node, children);
       if (noteContent(node, children)) return;
       const unavailable = children.find(({ tag }) => tag === "unavailable")?.attrs.type ?? "";
       const content = new Uint8Array(0);
@@ -79,6 +81,12 @@ export function createStanzas({ monotonic }: Pick<Time, "monotonic">): Stanzas {
     isUnread: (attributes) => waiting.has(nameOf(attributes)),
     waiting: () => ({ messages: waiting.size, lastLookedAt }),
   };
+}
+
+/** A business that does not say what it calls itself is called by its verified name. */
+function nameBusiness({ attrs }: BinaryNode, children: readonly BinaryNode[]): void {
+  const name = attrs.notify ? null : verifiedNameIn(children);
+  if (name !== null) attrs.notify = name;
 }
 
 const nameOf = ({ from, participant, id }: StanzaAttributes): string => `${from} ${participant ?? ""} ${id}`;

@@ -6,7 +6,7 @@ import { pairsIn, readGroupChanges } from "./group-changes.ts";
 import type { WhatsAppEvents } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
-import { readReceipts } from "./receipts.ts";
+import { readOwnReading, readReceipts } from "./receipts.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
 import type { Groups } from "./socket-groups.ts";
 import type { Stanzas } from "./stanzas.ts";
@@ -20,7 +20,7 @@ interface WireDeps {
   acks: Acks;
   retries: RetryRequests;
   groups: Groups;
-  events: Pick<WhatsAppEvents, "receipts" | "groupsChanged" | "channelsChanged">;
+  events: Pick<WhatsAppEvents, "receipts" | "read" | "groupsChanged" | "channelsChanged">;
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
@@ -48,6 +48,8 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     deps.acks.note(node);
     const receipts = readReceipts(node, deps.own(), deps.now());
     if (receipts.length > 0) deps.events.receipts(receipts);
+    const reading = readOwnReading(node, deps.own(), deps.now());
+    if (reading !== null) deps.events.read(reading);
   });
   on("CB:notification,type:w:gp2", (node) => {
     const changes = readGroupChanges(node, deps.own());

@@ -29,6 +29,7 @@ async function open(deps: { erase?: (deviceId: number) => Promise<void> } = {}):
     deviceLimit: async () => 1,
     onMessages: () => NO_INTAKE,
     onReceipts: () => undefined,
+    onRead: () => undefined,
     onGroupsChanged: () => undefined,
     onChannelsChanged: () => undefined,
     onOpen: () => undefined,

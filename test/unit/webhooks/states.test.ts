@@ -204,6 +204,45 @@ describe("the event of a sent message's state", () => {
   });
 });
 
+describe("the event of what the owner has read elsewhere", () => {
+  it("is posted for each message, once, to a webhook that asks for it", async () => {
+    const run = await open();
+    const hook = await configured(run, ["read"]);
+    await run.connect(scriptedLine());
+    const at = Date.now();
+    run.path.read(DEVICE, { jid: jid(4915001), waIds: ["3A01", "3A02"], at });
+    run.path.read(DEVICE, { jid: "12345@g.us", waIds: ["3A03"], at });
+    run.path.read(DEVICE, { jid: jid(4915001), waIds: ["3A02"], at: at + 1 });
+    run.path.read(DEVICE, { jid: jid(4915002), waIds: ["3A04"], at });
+    await until(() => expect(hook.posts).toHaveLength(4));
+
+    expect(hook.posts.map(({ event }) => event.id).toSorted()).toEqual(["3A01", "3A02", "3A03", "3A04"]);
+    expect(hook.posts.find(({ event }) => event.id === "3A03")!.event).toEqual({
+      ...NOTHING,
+      type: "read",
+      state: "read",
+      id: "3A03",
+      target_id: "3A03",
+      from: OWN_NUMBER,
+      device: OWN_NUMBER,
+      chat: "12345@g.us",
+      is_group: true,
+      timestamp: Math.floor(at / 1000),
+    });
+  });
+
+  it("is posted to no webhook that does not ask for it", async () => {
+    const run = await open();
+    const hook = await configured(run, ["message", "status"]);
+    await run.connect(scriptedLine());
+    run.path.read(DEVICE, { jid: jid(4915001), waIds: ["3A01"], at: Date.now() });
+    await run.path.webhooks.put(DEVICE, { url: hook.url, events: ["read"] });
+    run.path.read(DEVICE, { jid: jid(4915001), waIds: ["3A02"], at: Date.now() });
+    await until(() => expect(hook.posts).toHaveLength(1));
+    expect(hook.posts[0]!.event.id).toBe("3A02");
+  });
+});
+
 describe("the event of a number's state", () => {
   it("tells of the reach-out lock, with its end", async () => {
     const run = await open();

@@ -1,0 +1,33 @@
+import type { Logger } from "../log.ts";
+import { commitIntake } from "../store/intake.ts";
+import type { Store } from "../store/store.ts";
+import type { Webhooks } from "../webhooks/index.ts";
+import type { OwnReading } from "../whatsapp/port.ts";
+import type { Observers } from "./observers.ts";
+
+interface ReadingDeps {
+  store: Pick<Store, "writer">;
+  log: Logger;
+  canonicalChat(deviceId: number, jid: string): Promise<string>;
+  notices: Pick<Webhooks["notices"], "read">;
+  observers: Pick<Observers, "read">;
+}
+
+/** Tells, in the order of the calls, of what owners read on their phones. Never rejects: reading is told of once, or not at all. */
+export function createReading(deps: ReadingDeps): (deviceId: number, reading: OwnReading) => void {
+  const { store, log, canonicalChat, observers } = deps;
+  let told = Promise.resolve();
+
+  async function tell(deviceId: number, { jid, waIds, at }: OwnReading): Promise<void> {
+    const chat = await canonicalChat(deviceId, jid);
+    const intake = await deps.notices.read(deviceId, { chat, waIds, at });
+    if (intake.statements.length > 0) await commitIntake(store.writer, intake);
+    for (const waId of waIds) observers.read({ deviceId, waId, chat, at });
+  }
+
+  return (deviceId, reading) => {
+    told = told
+      .then(() => tell(deviceId, reading))
+      .catch((err: unknown) => log.warn({ err, device: deviceId }, "telling what the owner has read failed"));
+  };
+}

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { GUEST, link, OWN, simulate, testStore, until, whatsappOn } from "./_setup.ts";
+
+async function setup() {
+  const simulator = await simulate();
+  const owner = await simulator.addNumber(OWN, { name: "Shop" });
+  const guest = await simulator.addContact(GUEST, { name: "Ana" });
+  const { number: numberOf } = await whatsappOn(simulator, await testStore(simulator));
+  const number = numberOf(1);
+  await link(simulator, number);
+  const heard = async (text: string) =>
+    await until(text, () => number.received.find((message) => message.text === text));
+  return { simulator, owner, guest, number, heard };
+}
+
+it("what the owner reads on the phone is told of with its chat, one by one and gathered, and is no receipt of the contact's", async () => {
+  const { owner, guest, number, heard, simulator } = await setup();
+  const ids: string[] = [];
+  for (const text of ["one", "two", "three"]) {
+    ids.push((await guest.sendText(OWN, text)).id);
+    await heard(text);
+  }
+
+  await owner.markReadAsOwner(ids[0]!);
+  await owner.markReadAsOwner(ids.slice(1));
+  await until("both", () => number.read.length === 2);
+
+  expect(number.read.map(({ jid, waIds }) => [jid, waIds])).toEqual([
+    [`${GUEST}@s.whatsapp.net`, [ids[0]]],
+    [`${GUEST}@s.whatsapp.net`, [ids[2], ids[1]]],
+  ]);
+  for (const { at } of number.read) expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
+  expect(number.receipts).toEqual([]);
+  // What the contact reads is a receipt, and nothing that the owner has read.
+  await number.send(GUEST, "answer", "3EB0AAAAAAAAAAAAAAAAAA");
+  const { id } = await guest.waitForMessage({ text: "answer" });
+  await guest.markRead(id);
+  await until("the contact's", () => number.receipts.some(({ state }) => state === "read"));
+  expect(number.read).toHaveLength(2);
+  await until("acks", async () => (await simulator.pending(OWN)) === 0);
+});
+
+it("also when the writer is not to know, in a group, and by a LID", async () => {
+  const { owner, number, heard, simulator } = await setup();
+  const hidden = await simulator.addContact("31600000101", { hidesNumber: true });
+  const group = await simulator.addGroup({ subject: "All", members: [OWN, GUEST] });
+  await simulator.setPrivacy(OWN, "readreceipts", "none");
+  const first = await hidden.sendText(OWN, "hidden");
+  const second = await simulator.sendText(GUEST, group.id, "in the group");
+  await heard("hidden");
+  await heard("in the group");
+
+  await owner.markReadAsOwner(first.id);
+  await owner.markReadAsOwner(second.id);
+  await until("both", () => number.read.length === 2);
+
+  expect(number.read.map(({ jid, waIds }) => [jid, waIds])).toEqual([
+    [hidden.lid, [first.id]],
+    [group.id, [second.id]],
+  ]);
+  expect(number.receipts).toEqual([]);
+});
