@@ -32,14 +32,14 @@ it("comes to companions as a receipt of the own account, one by one and gathered
 
   expect(receipts[0]!.attrs).toMatchObject({
     id: ids[0],
-    from: owner.jid,
-    recipient: contact.jid,
+    from: owner.lid,
+    recipient: contact.lid,
     type: "read",
   });
   expect(receipts[1]!.attrs).toMatchObject({
     id: ids[2],
-    from: owner.jid,
-    recipient: contact.jid,
+    from: owner.lid,
+    recipient: contact.lid,
     type: "read",
   });
   const list = children(receipts[1], "list").flatMap((node) => children(node, "item"));
@@ -48,7 +48,7 @@ it("comes to companions as a receipt of the own account, one by one and gathered
   const { READ } = proto.WebMessageInfo.Status;
   const read = () => client.updates.filter(({ update }) => update.status === READ).map(({ key }) => key);
   await until("updates", () => read().length === 3);
-  expect(read().every(({ fromMe, remoteJid }) => !fromMe && remoteJid === contact.jid)).toBe(true);
+  expect(read().every(({ fromMe, remoteJid }) => !fromMe && remoteJid === contact.lid)).toBe(true);
   const told = { contact: CONTACT, tag: "receipt", type: "read", direction: "out" } as const;
   expect(await sim.countStanzas(told)).toBe(2);
 });

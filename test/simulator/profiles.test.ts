@@ -38,7 +38,7 @@ it("pictures are given to whoever may see them, and changes are told", async () 
   await until("both", () => told.length > 0 && own.length > 0);
   const url = await client.socket.profilePictureUrl(contact.jid, "image");
   expect(url).toContain(sim.mediaUrl);
-  expect(childOf(told[0])).toMatchObject({ tag: "set", attrs: { jid: contact.jid, id } });
+  expect(childOf(told[0])).toMatchObject({ tag: "set", attrs: { jid: contact.lid, id } });
   expect(own[0]).toMatchObject({ attrs: { from: owner.jid }, content: [{ tag: "picture" }] });
   await until("the event", () => changes.includes("changed"));
 

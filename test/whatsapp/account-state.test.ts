@@ -75,6 +75,9 @@ it("a name in the address book brings the pair of number and LID", async () => {
 
 it("the owner's name follows, and the number is never shown as available", async () => {
   const { simulator, owner, number, works } = await setup();
+  await works();
+  // The phone's first messages bear the name that it had.
+  await until("acks", async () => (await simulator.pending(OWN)) === 0);
   await simulator.setPushName(OWN, "The Shop");
   await works();
   const presences = { number: OWN, device: 1, tag: "presence", direction: "in" } as const;

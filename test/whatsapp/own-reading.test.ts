@@ -26,8 +26,8 @@ it("what the owner reads on the phone is told of with its chat, one by one and g
   await until("both", () => number.read.length === 2);
 
   expect(number.read.map(({ jid, waIds }) => [jid, waIds])).toEqual([
-    [`${GUEST}@s.whatsapp.net`, [ids[0]]],
-    [`${GUEST}@s.whatsapp.net`, [ids[2], ids[1]]],
+    [guest.lid, [ids[0]]],
+    [guest.lid, [ids[2], ids[1]]],
   ]);
   for (const { at } of number.read) expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
   expect(number.receipts).toEqual([]);

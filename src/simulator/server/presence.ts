@@ -39,7 +39,8 @@ export function createPresences(needs: Needs): Presences {
     else profile.available.delete(device);
     const after = profile.available.size > 0;
     if (before && !after) profile.seenAt = Number(needs.now());
-    if (before !== after) for (const observer of profile.observers) tell(needs, observer, device.account);
+    if (before !== after)
+      for (const observer of profile.observers.keys()) tell(needs, observer, device.account);
     // Whoever opens the app sees at once who is there.
     if (isNew) for (const account of watched.get(device) ?? []) tell(needs, device, account);
   }
@@ -53,9 +54,9 @@ export function createPresences(needs: Needs): Presences {
       if (!device) return;
       if (type === "subscribe") {
         if (!about || !behaviour.presence) return;
-        profiles.of(about.number).observers.add(device);
+        profiles.of(about.number).observers.set(device, isLidJid(to!) ? "lid" : "pn");
         watched.set(device, (watched.get(device) ?? new Set()).add(about));
-        tell(needs, device, about, isLidJid(to!) ? "lid" : "pn");
+        tell(needs, device, about);
       } else if (type === "unsubscribe") {
         if (!about) return;
         profiles.of(about.number).observers.delete(device);
@@ -73,15 +74,11 @@ export function createPresences(needs: Needs): Presences {
 }
 
 /** Tells a device that asked how somebody is. It hears nothing while it is not available itself. */
-function tell(
-  { profiles }: Needs,
-  observer: Device,
-  account: Account,
-  addressing = account.addressing,
-): void {
+function tell({ profiles }: Needs, observer: Device, account: Account): void {
   if (!profiles.of(observer.account.number).available.has(observer)) return;
-  const from = userJid(account, account.hidesNumber ? "lid" : addressing);
-  observer.connection?.send(presenceOf(profiles.of(account.number), from));
+  const profile = profiles.of(account.number);
+  const addressing = account.hidesNumber ? "lid" : profile.observers.get(observer);
+  observer.connection?.send(presenceOf(profile, userJid(account, addressing ?? account.addressing)));
 }
 
 function presenceOf({ available, seenAt, privacy }: Profile, from: string): BinaryNode {

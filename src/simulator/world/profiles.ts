@@ -14,8 +14,8 @@ export interface Profile {
   readonly available: Set<Device>;
   /** When there was last one, Unix seconds; undefined: never. */
   seenAt: number | undefined;
-  /** Devices that asked to be told of it. */
-  readonly observers: Set<Device>;
+  /** Devices that asked to be told of it, and by which address. */
+  readonly observers: Map<Device, "pn" | "lid">;
 }
 
 /** A picture of a person or a group. */
@@ -58,7 +58,7 @@ export class Profiles {
       status: "",
       available: new Set(),
       seenAt: undefined,
-      observers: new Set(),
+      observers: new Map(),
     };
     this.#profiles.set(number, profile);
     return profile;
