@@ -10,6 +10,7 @@ import { until } from "./_until.ts";
 // Node has one of its own since version 22; zapo opens its connections with it.
 globalThis.WebSocket ??= WebSocket as never;
 
+type BinaryNode = Parameters<WaClient["sendNode"]>[0];
 type WaAuthCredentials = Awaited<ReturnType<WaAuthStore["load"]>>;
 type EventOf<K extends keyof WaClientEventMap> = Parameters<WaClientEventMap[K]>[0];
 
@@ -31,6 +32,15 @@ const memory = () =>
     providers: { auth: "own", messages: "memory" },
     cacheProviders: { participants: "memory", deviceList: "memory", messageSecret: "memory" },
   });
+
+/** An ack with the attributes that there are. */
+const ackWith = (attrs: Record<string, string | undefined>): BinaryNode => ({
+  tag: "ack",
+  attrs: Object.fromEntries(Object.entries(attrs).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >,
+});
 
 /** The text of a message that zapo has read. */
 const textOf = ({ message }: EventOf<"message">): string | undefined =>
@@ -66,6 +76,12 @@ export class Zapo {
       },
       logger,
     );
+    this.client.registerIncomingHandler({
+      tag: "receipt",
+      prepend: true,
+      handler: (node) => this.#acknowledgeWhole(node),
+    });
+    this.client.on("stanza_unhandled", (event) => this.#acknowledgeUnread(event));
     this.client.on("auth_qr", ({ qr }) => (this.qr = qr));
     this.client.on("message", (event) => this.received.push(event));
     this.client.on("message_addon", (event) => this.addons.push(event));
@@ -106,6 +122,19 @@ export class Zapo {
       (await sim.companions(number)).some(({ online, preKeys }) => online && preKeys > 100);
     await until("zapo online with keys", isReady);
     return this;
+  }
+
+  /** No version of zapo copies `recipient` to its acks, as both references do; its own ack follows and says nothing new. */
+  async #acknowledgeWhole({ attrs: { id, from, recipient, type } }: BinaryNode): Promise<boolean> {
+    if (recipient) await this.client.sendNode(ackWith({ class: "receipt", id, to: from, recipient, type }));
+    return false;
+  }
+
+  /** A request to send again takes nothing off the queue; zapo leaves out the ack that goes with it. */
+  #acknowledgeUnread({ reason, rawNode: { attrs } }: EventOf<"stanza_unhandled">): void {
+    if (!reason.startsWith("message.decrypt_failed")) return;
+    const { id, from, participant, recipient } = attrs;
+    void this.client.sendNode(ackWith({ class: "message", id, to: from, participant, recipient }));
   }
 
   /** Closes without logging out. */
