@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -46,6 +46,13 @@ export function cpuMs({ pid }: Pick<ChildProcess, "pid">): number {
 /** Resident memory of a process, in MB. */
 export function rssMb(child: ChildProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))![1]) / 1024;
+}
+
+/** The most that it has had since it was last asked, in MB; Linux resets its own count. */
+export function peakMb(child: ChildProcess): number {
+  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))![1];
+  writeFileSync(`/proc/${child.pid}/clear_refs`, "5");
+  return Number(peak) / 1024;
 }
 
 export interface RunningSimulator {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { joinPath } from "../../_setup/path.ts";
 import { createBots } from "./bots.ts";
+import { createHourBook } from "../../../src/audit/hours.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { createLogger } from "../../../src/log.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
@@ -47,8 +48,11 @@ export interface Facts {
   other: Tenant;
   light: Tenant;
   companions: Record<string, CompanionRecord>;
-  /** A message in the middle of the busy number's. */
+  /** A message in the middle of the busy number's, and the number of who wrote it. */
   someMessage: string;
+  someChat: string;
+  /** When it was made, Unix milliseconds. */
+  made: number;
 }
 
 /** One account. */
@@ -63,12 +67,19 @@ const FACTS = "year.json";
 const DAYS = 300;
 /** In one go: as many as a busy gateway has in flight. */
 const BATCH = 400;
+/** As many events of one chat wait for the webhook. */
+const WAITING_IN_A_CHAT = 5;
 export const WEBHOOK = "http://127.0.0.1:9/webhook";
 
-/** @returns null when the folder is not made, or not to its end */
+/** Its webhook's receiver is away, and one that is away for five days is switched off. */
+const FRESH_MS = 3 * DAY_MS;
+
+/** @returns null when the folder is not made, or not to its end, or too old to be of today */
 export function readFacts(folder: string): Facts | null {
   const file = join(folder, FACTS);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Facts) : null;
+  if (!existsSync(file)) return null;
+  const facts = JSON.parse(readFileSync(file, "utf8")) as Facts;
+  return facts.made > Date.now() - FRESH_MS ? facts : null;
 }
 
 /** Notes that the folder is whole. */
@@ -81,14 +92,14 @@ export function writeFacts(folder: string, facts: Facts): void {
  * WhatsApp and the webhook's receiver are stand-ins, and the clock runs through the year.
  *
  * @param say told of progress
- * @returns id of a message of the busy number
+ * @returns a message of the busy number
  */
 export async function fill(
   folder: string,
   { busy, other }: Pick<Facts, "busy" | "other">,
   size: Size,
   say: (text: string) => void,
-): Promise<string> {
+): Promise<Pick<Facts, "someMessage" | "someChat">> {
   mkdirSync(folder, { recursive: true });
   const year = createYear(Date.now() - DAYS * DAY_MS);
   const config = loadConfig({
@@ -122,16 +133,18 @@ export async function fill(
   const making = { path, store, year, world, say };
   await converse(making, other, { ...size, dialogues: 0, waitingDeliveries: 0 }, share);
   // Last: the receiver goes away in its end, and stays away.
-  const someMessage = await converse(making, busy, size, size.messages / 2 - share);
+  const some = await converse(making, busy, size, size.messages / 2 - share);
   await fillSessions(store, busy.deviceId, size.sessions);
   say(`${size.sessions} sessions`);
   world.online = false;
   await fillQueue(path, busy.deviceId, size.queued);
   say(`${size.queued} queued sends`);
+  // As the gateway does every hour.
+  await createHourBook(store).catchUp();
   await path.drain(1_000);
   await path.sent();
   await store.close();
-  return someMessage;
+  return some;
 }
 
 /** Time that goes on by itself and is moved ahead. */
@@ -184,17 +197,23 @@ interface Making {
 }
 
 /** Contacts write one after another, again and again; the last ones end in a dialogue, and with the receiver away. */
-async function converse(making: Making, tenant: Tenant, size: Size, count: number): Promise<string> {
+async function converse(
+  making: Making,
+  tenant: Tenant,
+  size: Size,
+  count: number,
+): Promise<Pick<Facts, "someMessage" | "someChat">> {
   const { path, store, year, world, say } = making;
-  let someMessage = "";
+  const some = { someMessage: "", someChat: "" };
   for (let from = 0; from < count; from += BATCH) {
     const texts = Array.from({ length: Math.min(BATCH, count - from) }, (_, index) => {
       const at = from + index;
       const text = at >= count - size.dialogues ? "visit" : "order";
-      return incoming(at, text, at % size.chats, year.time.now());
+      return incoming(at, text, contactFor(at, count, size), year.time.now());
     });
     if (count - from <= size.waitingDeliveries) world.receiverUp = false;
-    someMessage = from <= count / 2 ? texts[0]!.id : someMessage;
+    if (from <= count / 2)
+      Object.assign(some, { someMessage: texts[0]!.id, someChat: contactOf(contactFor(from, count, size)) });
     const wanted = world.sent + texts.length;
     await Promise.all(
       texts.map((message) =>
@@ -208,7 +227,14 @@ async function converse(making: Making, tenant: Tenant, size: Size, count: numbe
     if (from % (BATCH * 50) === 0)
       say(`${tenant.number}: ${from + texts.length} of ${count} messages answered`);
   }
-  return someMessage;
+  return some;
+}
+
+/** One after another; those whose events wait write several times, so that a chat has several that wait. */
+function contactFor(at: number, count: number, { chats, waitingDeliveries }: Size): number {
+  return at < count - waitingDeliveries
+    ? at % chats
+    : at % Math.max(1, waitingDeliveries / WAITING_IN_A_CHAT);
 }
 
 function incoming(at: number, text: string, contact: number, now: number): Incoming {

@@ -3,8 +3,9 @@ import { fileURLToPath } from "node:url";
 import { startSimulator, type Simulator } from "../../../src/simulator/index.ts";
 import { adoptCompanion, recordCompanion, type LibrarySimulator } from "../../../src/simulator/inside.ts";
 import { call, type Json } from "../gateway-client.ts";
-import { type BenchGateway, cpuMs, rssMb, startGatewayProcess } from "../processes.ts";
+import { type BenchGateway, cpuMs, peakMb, startGatewayProcess } from "../processes.ts";
 import type { Facts } from "./data.ts";
+import type { Load } from "./load.ts";
 
 const PROBE = fileURLToPath(new URL("./loop-delay.mjs", import.meta.url));
 const SEED = "year";
@@ -18,8 +19,18 @@ export interface Cost {
   computingMs: number;
   cpuMs: number;
   tookMs: number;
-  rssMb: number;
+  /** The most that the process had. */
+  peakMb: number;
+  /** The longest that a contact waited for an answer meanwhile; null when nobody wrote. */
+  answerMs: number | null;
+  /** The slowest page of a list; null when there was none. */
+  pageMs: number | null;
+  /** From the start of a gateway to its first answer. */
+  firstAnswer?: true;
 }
+
+/** Something that is done to a gateway; resolves with the time of the slowest page when it asks for pages. */
+export type Work = () => Promise<number | void>;
 
 /** WhatsApp as it was when the numbers of the folder were linked. */
 export async function openSimulator(facts: Pick<Facts, "companions"> | null): Promise<LibrarySimulator> {
@@ -45,7 +56,9 @@ export async function startYearGateway(
   dataDir: string,
   env: Record<string, string> = {},
 ): Promise<BenchGateway> {
-  return startGatewayProcess(sim, { dataDir, entry, env: { RETENTION_DAYS: "400", ...env }, probe: PROBE });
+  // Light: 50,000 sends that wait go out as slowly as they would.
+  const usual = { RETENTION_DAYS: "400", PACE_PER_MINUTE: "60" };
+  return startGatewayProcess(sim, { dataDir, entry, env: { ...usual, ...env }, probe: PROBE });
 }
 
 /** Since it was last asked. */
@@ -56,24 +69,24 @@ async function longestStall({ child }: BenchGateway): Promise<Pick<Cost, "stallM
 }
 
 /** Does something and says what it has cost. */
-export async function costOf(
-  gateway: BenchGateway,
-  what: string,
-  work: () => Promise<unknown>,
-): Promise<Cost> {
+export async function costOf(gateway: BenchGateway, what: string, work: Work, load?: Load): Promise<Cost> {
   await longestStall(gateway);
+  load?.longestAnswerMs();
+  peakMb(gateway.child);
   const cpu = cpuMs(gateway.child);
   const started = performance.now();
-  await work();
+  const pageMs = (await work()) ?? null;
   const tookMs = performance.now() - started;
   const stall = await longestStall(gateway);
-  return { what, ...stall, cpuMs: cpuMs(gateway.child) - cpu, tookMs, rssMb: rssMb(gateway.child) };
+  const answerMs = load?.longestAnswerMs() ?? null;
+  const used = { cpuMs: cpuMs(gateway.child) - cpu, peakMb: peakMb(gateway.child) };
+  return { what, ...stall, ...used, tookMs, answerMs, pageMs };
 }
 
-/** SIGTERM, until it is gone. */
-export async function end({ child }: BenchGateway): Promise<void> {
+/** Until it is gone. */
+export async function end({ child }: BenchGateway, signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
+  child.kill(signal);
   await once(child, "exit");
 }
 

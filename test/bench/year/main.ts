@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { callForKey, createTenant } from "./tenants.ts";
 import { fill, readFacts, sizeOf, writeFacts, type Facts } from "./data.ts";
 import { companionOf, end, openSimulator, startYearGateway, type Cost } from "./gateway.ts";
-import { endAll } from "../processes.ts";
+import type { LibrarySimulator } from "../../../src/simulator/inside.ts";
+import { endAll, rssMb } from "../processes.ts";
+import { age } from "./ageing.ts";
+import { overLimits } from "./row.ts";
 import { drive } from "./steps.ts";
-
-/** What a run must keep to; a stall is not the number of milliseconds that a busy machine takes the processor away. */
-export const LIMITS = { stallMs: 50, firstAnswerMs: 3_000, listMs: 20, memoryMb: 300 };
 
 /** Where the data lies, and what is measured on it. */
 export interface YearOptions {
@@ -28,19 +28,37 @@ export interface YearOptions {
  */
 export async function benchYear({ folder, entry, messages, say }: YearOptions): Promise<Cost[]> {
   const facts = readFacts(folder) ?? (await makeFolder({ folder, entry, messages, say }));
-  // A run erases and sweeps: it works on a copy.
   const copy = `${folder}.run`;
-  rmSync(copy, { recursive: true, force: true });
-  cpSync(folder, copy, { recursive: true });
   const sim = await openSimulator(facts);
   try {
-    return await drive({ sim, facts, entry, dataDir: copy, say });
+    const emptyMb = await memoryOfEmpty(sim, entry, copy);
+    say(`A gateway without data: ${emptyMb.toFixed(0)} MB`);
+    const run = { sim, facts, entry, dataDir: copy, say };
+    // A run erases and sweeps: it works on copies.
+    const copyAnew = (): void => {
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(folder, copy, { recursive: true });
+    };
+    copyAnew();
+    const costs = await drive(run);
+    copyAnew();
+    costs.push(...(await age(run)));
+    for (const line of overLimits(costs, emptyMb)) say(line);
+    return costs;
   } finally {
     // A step that failed has left its gateway behind.
     endAll();
     await sim.stop();
     for (const made of [copy, `${copy}.tar`]) rmSync(made, { recursive: true, force: true });
   }
+}
+
+async function memoryOfEmpty(sim: LibrarySimulator, entry: string, folder: string): Promise<number> {
+  rmSync(folder, { recursive: true, force: true });
+  const gateway = await startYearGateway(sim, entry, folder);
+  const memory = rssMb(gateway.child);
+  await end(gateway);
+  return memory;
 }
 
 async function makeFolder({ folder, entry, messages, say }: YearOptions): Promise<Facts> {
@@ -66,9 +84,9 @@ async function makeFolder({ folder, entry, messages, say }: YearOptions): Promis
     Object.values(tenants).map(({ number }) => [number, companionOf(sim, number)]),
   );
   await sim.stop();
-  const someMessage = await fill(folder, tenants, size, say);
+  const some = await fill(folder, tenants, size, say);
   rmSync(join(folder, "ballast"), { force: true });
-  const facts = { size, ...tenants, companions, someMessage };
+  const facts = { size, ...tenants, companions, ...some, made: Date.now() };
   writeFacts(folder, facts);
   return facts;
 }
