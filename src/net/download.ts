@@ -1,6 +1,15 @@
 import type { Dispatcher } from "undici";
 import { OutboundError } from "./errors.ts";
-import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredentials } from "./outbound.ts";
+import {
+  asOutboundError,
+  discard,
+  encoded,
+  headerOf,
+  isEncoded,
+  parseUrl,
+  REDIRECTS,
+  splitCredentials,
+} from "./outbound.ts";
 
 /** When a download is given up: milliseconds and bytes. */
 export interface DownloadLimits {
@@ -128,10 +137,6 @@ function requireFile(answer: Dispatcher.ResponseData): void {
   throw new OutboundError("unreachable", `The address answered ${statusCode}.`, { status: statusCode });
 }
 
-function discard({ body }: Dispatcher.ResponseData): void {
-  body.on("error", () => undefined).destroy();
-}
-
 interface Watch {
   onFirst(): void;
   /** Null: any will do. */
@@ -212,11 +217,6 @@ function createPace(
       if (left <= 0) look();
     },
   };
-}
-
-function headerOf({ headers }: Pick<Dispatcher.ResponseData, "headers">, name: string): string | null {
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
 const tooSlow = (what: string, ms: number): OutboundError =>

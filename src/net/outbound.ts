@@ -1,3 +1,4 @@
+import type { Dispatcher } from "undici";
 import { OutboundError } from "./errors.ts";
 
 /** What every request to the outside shares, however its answer is read. */
@@ -24,6 +25,18 @@ function decoded(text: string): string {
   }
 }
 
+/** The first value of a header, null when there is none. Bytes beyond ASCII are read as Latin-1. */
+export function headerOf({ headers }: Pick<Dispatcher.ResponseData, "headers">, name: string): string | null {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+/** Lets go of an answer that is not read, and of its connection. */
+export function discard({ body }: Dispatcher.ResponseData): void {
+  // Without a listener, what destroying an unread answer says would be an uncaught error.
+  body.on("error", () => undefined).destroy();
+}
+
 /** @param header `content-encoding`, null when there is none */
 export function isEncoded(header: string | null | undefined): boolean {
   return !["", "identity"].includes(header?.trim().toLowerCase() ?? "");
@@ -38,7 +51,7 @@ export function encoded(header: string | null | undefined, status: number): Outb
   );
 }
 
-/** fetch wraps what happened in "fetch failed", ofetch once more; the reason is at the bottom. */
+/** What happened may be wrapped in other errors; the reason is at the bottom. */
 export function asOutboundError(error: unknown): OutboundError {
   let cause = error;
   for (let depth = 0; depth < 8 && !(cause instanceof OutboundError); depth++) {

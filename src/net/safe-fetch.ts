@@ -1,12 +1,20 @@
 import { lookup } from "node:dns/promises";
-import { createFetch } from "ofetch";
-import { fetch as undiciFetch, Headers as UndiciHeaders, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import type { Config } from "../config.ts";
 import { isPublicAddress, literalAddress } from "./addresses.ts";
 import { OutboundError } from "./errors.ts";
 import { download, type Download, type DownloadLimits } from "./download.ts";
 import { createGuardedAgent, notAllowed } from "./guard.ts";
-import { asOutboundError, encoded, isEncoded, parseUrl, REDIRECTS, splitCredentials } from "./outbound.ts";
+import {
+  asOutboundError,
+  discard,
+  encoded,
+  headerOf,
+  isEncoded,
+  parseUrl,
+  REDIRECTS,
+  splitCredentials,
+} from "./outbound.ts";
 
 /** A request to somebody else's server, and what it may cost. */
 export interface OutboundRequest {
@@ -74,7 +82,6 @@ export function createSafeFetch(
 ): SafeFetch {
   const rule = config.allowPrivateNetwork ? null : isAllowed;
   const agent = createGuardedAgent(rule);
-  const send = createSender(agent);
   async function counted<T>(asked: Promise<T>): Promise<T> {
     try {
       return await asked;
@@ -86,39 +93,47 @@ export function createSafeFetch(
   const check = async (url: string): Promise<void> => checkAddress(parseUrl(url), rule);
   return {
     request: (url, request) =>
-      counted(withTimeout(request, (signal) => followTo(send, url, request, signal))),
+      counted(withTimeout(request, (signal) => followTo(agent, url, request, signal))),
     download: (url, limits, read) => counted(download(agent, url, limits, read)),
     check: (url) => counted(check(url)),
     close: () => agent.close(),
   };
 }
 
-type Sender = (url: URL, request: OutboundRequest, signal: AbortSignal) => Promise<Response>;
-
-function createSender(agent: Dispatcher): Sender {
-  // The fetch of the same undici as the agent: Node's own may be of another version and not understand it.
-  const client = createFetch({
-    fetch: undiciFetch as unknown as typeof fetch,
-    Headers: UndiciHeaders as unknown as typeof Headers,
+/**
+ * undici's own `request`, as for downloads: what its fetch makes for each request lives until all of the heap is looked
+ * through, 30 KB of it.
+ */
+function send(
+  agent: Dispatcher,
+  url: URL,
+  { method, headers, body, timeoutMs }: OutboundRequest,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const { address, authorization } = splitCredentials(url);
+  const { origin, pathname, search } = new URL(address);
+  const named = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  return agent.request({
+    origin,
+    path: pathname + search,
+    method,
+    body,
+    headers: {
+      accept: "*/*",
+      "user-agent": "Parley",
+      ...(typeof body === "string" && { "content-type": "text/plain;charset=UTF-8" }),
+      ...authorization,
+      ...Object.fromEntries(named),
+      "accept-encoding": "identity",
+    },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    signal,
   });
-  return async (url, request, signal) => {
-    const { address, authorization } = splitCredentials(url);
-    return client.raw(address, {
-      method: request.method,
-      body: request.body,
-      headers: { ...authorization, ...request.headers, "accept-encoding": "identity" },
-      dispatcher: agent,
-      redirect: "manual",
-      responseType: "stream",
-      ignoreResponseError: true,
-      retry: 0,
-      signal,
-    } as Parameters<typeof client.raw>[1]);
-  };
 }
 
 async function followTo(
-  send: Sender,
+  agent: Dispatcher,
   first: string,
   request: OutboundRequest,
   signal: AbortSignal,
@@ -128,10 +143,10 @@ async function followTo(
   const hops = follows ? (request.maxRedirects ?? 0) : 0;
   let sent = request;
   for (let followed = 0; ; followed++) {
-    const response = await send(url, sent, signal);
-    const next = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
-    if (hops === 0 || next === null) return readAnswer(response, url, request.maxBytes ?? DEFAULT_MAX_BYTES);
-    await response.body?.cancel();
+    const answer = await send(agent, url, sent, signal);
+    const next = REDIRECTS.has(answer.statusCode) ? headerOf(answer, "location") : null;
+    if (hops === 0 || next === null) return readAnswer(answer, url, request.maxBytes ?? DEFAULT_MAX_BYTES);
+    await answer.body.dump();
     if (followed >= hops)
       throw new OutboundError("redirects", `More than ${hops} redirects, or a circle of them.`);
     const before = url;
@@ -148,28 +163,34 @@ function withoutSecrets(headers: Record<string, string> = {}): Record<string, st
   return Object.fromEntries(kept);
 }
 
-async function readAnswer(response: Response, url: URL, maxBytes: number): Promise<OutboundAnswer> {
-  if (isEncoded(response.headers.get("content-encoding"))) {
-    await response.body?.cancel();
-    throw encoded(response.headers.get("content-encoding"), response.status);
+async function readAnswer(
+  answer: Dispatcher.ResponseData,
+  url: URL,
+  maxBytes: number,
+): Promise<OutboundAnswer> {
+  const { statusCode: status, body } = answer;
+  const encoding = headerOf(answer, "content-encoding");
+  if (isEncoded(encoding)) {
+    discard(answer);
+    throw encoded(encoding, status);
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Leaving the loop cancels the stream and with it the connection.
+    // Leaving the loop destroys the stream and with it the connection.
     if (bytes > maxBytes)
-      throw new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`, {
-        status: response.status,
-      });
+      throw new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`, { status });
     chunks.push(chunk);
   }
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: Buffer.concat(chunks, bytes),
-    url: url.href,
-  };
+  return { status, headers: headersOf(answer), body: Buffer.concat(chunks, bytes), url: url.href };
+}
+
+function headersOf({ headers }: Dispatcher.ResponseData): Headers {
+  const all = new Headers();
+  for (const [name, values] of Object.entries(headers))
+    for (const value of [values ?? []].flat()) all.append(name, value);
+  return all;
 }
 
 async function withTimeout<T>(
@@ -177,8 +198,9 @@ async function withTimeout<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const tooLate = new OutboundError("timeout", `No complete answer within ${request.timeoutMs} ms.`);
-  const timer = setTimeout(() => controller.abort(tooLate), request.timeoutMs);
+  const tooLate = (): OutboundError =>
+    new OutboundError("timeout", `No complete answer within ${request.timeoutMs} ms.`);
+  const timer = setTimeout(() => controller.abort(tooLate()), request.timeoutMs);
   const stop = (): void => controller.abort(request.signal?.reason);
   if (request.signal?.aborted) stop();
   request.signal?.addEventListener("abort", stop, { once: true });

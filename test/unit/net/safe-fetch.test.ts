@@ -1,6 +1,8 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { performance } from "node:perf_hooks";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { OutboundError, type OutboundProblem } from "../../../src/net/errors.ts";
 import { createSafeFetch, type OutboundRequest, type SafeFetch } from "../../../src/net/safe-fetch.ts";
 import { startServer } from "./server.ts";
@@ -51,6 +53,44 @@ describe("a request to the outside", () => {
       "webhook-id": "msg_1",
       "accept-encoding": "identity",
     });
+  });
+
+  it("is read whatever bytes stand in the headers of its answer", async () => {
+    const answers = createServer((socket) => {
+      socket.once("data", () => {
+        const head = Buffer.concat([
+          Buffer.from("HTTP/1.1 200 OK\r\nx-shop: "),
+          Buffer.from("Café ☕"),
+          Buffer.from([0xff, 0x80]),
+          Buffer.from("\r\nset-cookie: a=1\r\nset-cookie: b=2\r\ncontent-length: 2\r\n\r\nOK"),
+        ]);
+        socket.end(head);
+      });
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void answers.close());
+    await once(answers, "listening");
+    const { port } = answers.address() as AddressInfo;
+
+    const answer = await safeFetch(true).request(`http://127.0.0.1:${port}/`, {
+      method: "GET",
+      timeoutMs: 5_000,
+    });
+
+    expect(answer.body.toString()).toBe("OK");
+    expect(answer.headers.get("x-shop")).toMatch(/^Caf/);
+    expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  });
+
+  it("leaves nothing behind that is freed only when all of the heap is looked through", async () => {
+    const server = await startServer((_request, response) => response.end("OK"));
+    const http = safeFetch(true);
+    const registered = vi.spyOn(FinalizationRegistry.prototype, "register");
+    onTestFinished(() => registered.mockRestore());
+
+    for (let time = 0; time < 10; time++)
+      await http.request(server.url, { method: "POST", body: "{}", timeoutMs: 5_000 });
+
+    expect(registered.mock.calls.length).toBeLessThan(10);
   });
 
   it("takes 5xx, 204 and an empty body for answers, and sends nothing twice", async () => {
