@@ -26,7 +26,8 @@ function handleAck(needs: Needs, connection: Connection, node: BinaryNode): void
   }
   const owed = device.queue
     .waiting()
-    .find(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id);
+    // Several devices may tell of one message, each in a receipt with its id.
+    .find(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id && attrs.from === to);
   if (owed?.node.attrs.recipient !== undefined && owed.node.attrs.recipient !== node.attrs.recipient) {
     needs.violations.report("ack_recipient", device.label, `the ack of ${tag} ${id} names another recipient`);
     connection.send(element("stream:error", {}, [element("ack", { class: tag, id })]));
