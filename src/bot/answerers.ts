@@ -44,7 +44,7 @@ const EMPTY: Answer = { kind: "pass", trail: [] };
  * They reject only when `stopping` aborts: the message is then undecided.
  */
 export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
-  const { bindings, state, log, time } = deps;
+  const { bindings, state, log, time, checksFlows = false } = deps;
   const breaker = createBreaker(time.now);
   const rates = createReplyRates(time.now);
   const blocking = createBlocking(log, time);
@@ -128,7 +128,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
       return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
     const { active, dialogue } = known;
     if (notes.failedBots.has(active.bot.id)) return EMPTY;
-    const host = hostOf(table, active, message);
+    const host = hostOf(table, active, message, checksFlows);
     const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state, host);
     const label = `${dialogue.kind}:${dialogue.id}`;
     const work: Work = { dialogue: dialogue.id, take };
@@ -163,7 +163,7 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     const scope = scopeOf(message);
     const under = await state.dialogue(deviceId, scope);
     const isBusy = under !== null && (under.expiresAt === null || under.expiresAt > time.now());
-    const work = timerWork(table, active, stored, { under, isBusy });
+    const work = timerWork(table, active, stored, { under, isBusy, checksFlows });
     if (work === null)
       return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: `no timer ${key}` }] };
     const result = await ask(active, stored, `timer:${key}`, work, null, lazyView(message), under);
@@ -228,7 +228,13 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
 }
 
 /** What a dialogue may ask about a bot of this number. */
-const hostOf = (table: RouteTable, { bot }: ActiveBot, message: StoredMessage["message"]): DialogueHost => ({
+const hostOf = (
+  table: RouteTable,
+  { bot }: ActiveBot,
+  message: StoredMessage["message"],
+  checksFlows: boolean,
+): DialogueHost => ({
+  checksFlows,
   knows: (dialogue) => knows(bot, dialogue),
   isRouted: () => table.isNamed(message),
 });
@@ -238,27 +244,32 @@ function timerWork(
   table: RouteTable,
   active: ActiveBot,
   stored: StoredMessage,
-  { under, isBusy }: { under: StoredDialogue | null; isBusy: boolean },
+  { under, isBusy, checksFlows }: { under: StoredDialogue | null; isBusy: boolean; checksFlows: boolean },
 ): Work | null {
   const { key, data } = stored.message.timer!;
-  if (key.startsWith(OWN_TIMERS)) return idleWork(table, stored, under);
+  if (key.startsWith(OWN_TIMERS)) return idleWork(table, stored, under, checksFlows);
   if (!key.startsWith(FLOW_TIMERS))
     return workOf(active.bot.routes.find((route) => route.kind === "timer" && route.word === key));
   const id = key.slice(FLOW_TIMERS.length).split(":")[0]!;
   const dialogue = dialogueCalled(active, id);
   if (dialogue?.resume === undefined) return null;
-  const host = hostOf(table, active, stored.message);
+  const host = hostOf(table, active, stored.message, checksFlows);
   return { dialogue: dialogue.id, take: (ctx) => dialogue.resume!(ctx, data, host, isBusy) };
 }
 
 /** A dialogue that nobody has gone on with: it asks again, or ends. */
-function idleWork(table: RouteTable, { message }: StoredMessage, under: StoredDialogue | null): Work | null {
+function idleWork(
+  table: RouteTable,
+  { message }: StoredMessage,
+  under: StoredDialogue | null,
+  checksFlows: boolean,
+): Work | null {
   const { botId, key, data } = message.timer!;
   if (under === null || under.botId !== botId) return null;
   const known = dialogueOf(table, under);
   if (!known || under.dialogue !== (data as { dialogue?: string } | null)?.dialogue) return null;
   const { active, dialogue } = known;
-  const host = hostOf(table, active, message);
+  const host = hostOf(table, active, message, checksFlows);
   return {
     dialogue: dialogue.id,
     async take(ctx): Promise<Turn> {

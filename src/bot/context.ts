@@ -32,6 +32,8 @@ export interface ContextInput {
   /** The frozen message; shared by all who are asked about it. */
   view: () => Message;
   services: ContextServices;
+  /** See `DialogueHost`. */
+  checksFlows: boolean;
 }
 
 /** A context while its handler may use it, and what the handler has asked for so far. */

@@ -38,6 +38,9 @@ export type Work =
 /** Dialogues that begin one another in one turn: more is a circle. */
 const MOST_BEGINNINGS = 10;
 
+/** What a dialogue that begins is told of where it is. */
+type Begun = Pick<ContextInput, "bot" | "checksFlows">;
+
 type Done = Pick<Extract<HandlerOutcome, { kind: "answered" }>, "turn">;
 
 /** Runs one handler with its middleware. Never throws; a handler that hangs is left behind with a closed context. */
@@ -51,7 +54,7 @@ export async function runHandler(
   const { ctx, effects } = open;
   const dropped = (): number => effects.replies.length;
   try {
-    const result = perform(work, middleware, ctx, effects, input.bot);
+    const result = perform(work, middleware, ctx, effects, input);
     failpoint("in-handler");
     let done: Done;
     // Most handlers are synchronous: they cost neither a timer nor a turn of the event loop.
@@ -82,14 +85,14 @@ function perform(
   middleware: readonly Middleware<never, never>[],
   ctx: AnyContext,
   effects: Effects,
-  bot: ContextInput["bot"],
+  input: Begun,
 ): Done | Promise<Done> {
   if (middleware.length === 0 && "handler" in work) {
     const result = work.handler(ctx);
     if (!isPromise(result) && effects.dialogue == null) return { turn: null };
-    return Promise.resolve(result).then(() => begun(ctx, effects, null, bot));
+    return Promise.resolve(result).then(() => begun(ctx, effects, null, input));
   }
-  return withMiddleware(work, middleware, ctx).then((turn) => begun(ctx, effects, turn, bot));
+  return withMiddleware(work, middleware, ctx).then((turn) => begun(ctx, effects, turn, input));
 }
 
 async function withMiddleware(
@@ -124,9 +127,9 @@ async function begun(
   ctx: AnyContext,
   effects: Effects,
   turn: Done["turn"],
-  bot: ContextInput["bot"],
+  { bot, checksFlows }: Begun,
 ): Promise<Done> {
-  const host: DialogueHost = { knows: (other) => knows(bot, other), isRouted: () => false };
+  const host: DialogueHost = { knows: (other) => knows(bot, other), isRouted: () => false, checksFlows };
   let last = turn;
   for (let count = 0; effects.dialogue != null; count++) {
     if (count === MOST_BEGINNINGS)

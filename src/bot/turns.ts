@@ -60,6 +60,8 @@ export interface TurnsDeps {
   stopping?: AbortSignal;
   /** Told who runs. */
   running?: Pick<RunningBots, "begin">;
+  /** Default false; see `DialogueHost`. */
+  checksFlows?: boolean;
   /** Told how long handlers ran without giving way. */
   blocking: Pick<Blocking, "took">;
 }
@@ -162,6 +164,7 @@ export function createTurns(deps: TurnsDeps): Turns {
         locale: found.session?.locale ?? null,
         view,
         now: time.now,
+        checksFlows: deps.checksFlows ?? false,
         log: botLog,
         services: servicesFor(around, bot, stored, { steps, stopwatch, lost }),
       };

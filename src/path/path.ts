@@ -65,6 +65,8 @@ export interface MessagePathDeps {
     running?: Pick<RunningBots, "begin">;
     /** Limits handlers, which do real work even where a test moves the store's time. Default: that one. */
     time?: Time;
+    /** Runs the code of flows twice and compares, as tests do. Default false. */
+    checksFlows?: boolean;
   };
   http: Pick<SafeFetch, "request" | "check">;
   files: {
@@ -227,6 +229,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     time: deps.bots.time ?? store.time,
     stopping,
     running: deps.bots.running ?? createRunningBots(),
+    checksFlows: deps.bots.checksFlows ?? false,
   });
   const webhooks = createWebhooks({
     store,

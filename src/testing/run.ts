@@ -88,6 +88,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
       registry: options.registry,
       http: { request: requestFromStubs },
       locales: () => options.locales,
+      checksFlows: true,
       running: {
         begin() {
           life.inFlight++;

@@ -6,6 +6,7 @@ import type { OwnTimer, Turn } from "../types/dialogue.ts";
 import { flowContext, type Beside } from "./context.ts";
 import { FlowMistake } from "./errors.ts";
 import { LONGEST_JOURNAL } from "./journal.ts";
+import { refuseImpurity } from "./purity.ts";
 import { readRepair } from "./repair.ts";
 import {
   newState,
@@ -75,8 +76,10 @@ export function flow<Input = undefined, Output = unknown>(
       const ran = await runTurn(run, ctx, current, { push, mayAsk });
       const { stop } = ran;
       if (stop.kind !== "changed") effects.push(...ran.effects);
-      if (stop.kind !== "changed" && stop.kind !== "again")
-        return settle(turn, current, { ...ran, effects }, timers);
+      if (stop.kind !== "changed" && stop.kind !== "again") {
+        const problem = host.checksFlows ? await impurityOf(run, ctx, current, ran) : null;
+        return problem === null ? settle(turn, current, { ...ran, effects }, timers) : broken(turn, problem);
+      }
       const next =
         stop.kind === "again"
           ? newState(stop.input, state.seed, state.beside)
@@ -132,9 +135,12 @@ export function flow<Input = undefined, Output = unknown>(
     };
     const goOn = (open: OpenQuestion, what: string): Turn => keep(turn, { ...kept, open }, what, timers);
     switch (stop.kind) {
-      case "asking":
+      case "asking": {
+        const open = await stop.word();
+        stop.show(open);
         kept.held ??= heldFor(turn, state, kept.entries);
-        return goOn(await stop.show(), `${note}; ${stop.note}`);
+        return goOn(open, `${note}; ${stop.note}`);
+      }
       case "sleeping":
         return asleep(turn, { ...kept, failedTries: stop.failedTries }, stop.sleep, timers);
       case "misunderstood":
@@ -279,6 +285,13 @@ const over = (
   note,
   ...more,
 });
+
+/** What differs when the code runs again, null when nothing does. */
+const impurityOf = (...run: Parameters<typeof refuseImpurity>): Promise<unknown> =>
+  refuseImpurity(...run).then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 /** The answer under a key is forgotten, and its question open again; all else that was answered stays. */
 function reopened(state: FlowState, key: string): FlowState {

@@ -5,7 +5,14 @@ import type { FlowState, OpenQuestion, Sleep } from "./state.ts";
 
 /** Why the code of a flow stands still, or how it ended. */
 export type Stop =
-  | { kind: "asking"; key: string; note: string; show(): Promise<OpenQuestion> }
+  | {
+      kind: "asking";
+      key: string;
+      note: string;
+      /** As the code words it now. */
+      word(): Promise<OpenQuestion>;
+      show(open: OpenQuestion): void;
+    }
   | { kind: "sleeping"; sleep: Sleep; failedTries: number }
   /** The answer could not be used; the question is still the same. */
   | ({ kind: "misunderstood"; problem: string | null; tries: number | null; wants: Wanted } & AskedAgain)

@@ -41,11 +41,8 @@ export function createQuestions(progress: Progress): Questions {
       kind: "asking",
       key: open.key,
       note,
-      async show() {
-        const shown = await wordingOf(asked, open);
-        asked.field.ask(ctx, shown.shown);
-        return shown;
-      },
+      word: () => wordingOf(asked, open),
+      show: ({ shown }) => asked.field.ask(ctx, shown),
     });
 
   /** As the code words it now, with the list that it has now. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { milliseconds } from "../duration.ts";
 import { describeError } from "../run.ts";
-import { StepFailedError } from "./errors.ts";
+import { FlowMistake, StepFailedError } from "./errors.ts";
 import type { Progress } from "./progress.ts";
 import type { FlowEntry, StepOptions } from "./types.ts";
 
@@ -54,6 +54,7 @@ export function createSteps(progress: Progress): RunStep {
       add({ key, kind: "step", value: value ?? null });
       return value;
     } catch (error) {
+      if (error instanceof FlowMistake) throw error;
       ctx.log.warn(
         { err: describeError(error, ctx.text), step: key, failedTries: failed + 1 },
         "a step of a flow failed",

@@ -210,6 +210,8 @@ export interface DialogueHost {
   knows(dialogue: Dialogue<never>): boolean;
   /** Whether a keyword or a command of some bot is exactly this message. */
   isRouted(): boolean;
+  /** Whether the code of flows is run twice and compared, as tests do. */
+  readonly checksFlows: boolean;
 }
 
 /**
