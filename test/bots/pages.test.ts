@@ -1,14 +1,17 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
 import type { AnyBot } from "../../src/testing/index.ts";
+import { programFile } from "../_setup/program-file.ts";
 import { filesOf, have, plain, writeFiles } from "./pages.ts";
 
 const ROOT = repositoryRoot();
 const PAGES = ["bots.md", "tutorial.md", "coming-from.md"];
+/** What the commands say of themselves. */
+const help = new Map<string, string>();
 let folder: string;
 
 /** Inside the repository: there `parley` is this one. */
@@ -22,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function run(...command: string[]): Promise<string> {
   const [program = "", ...args] = command;
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, program), ...args], {
+    const { stdout } = await promisify(execFile)(process.execPath, [resolve(ROOT, program), ...args], {
       cwd: folder,
     });
     return stdout;
@@ -52,15 +55,10 @@ describe.each(PAGES)("docs/%s", (page) => {
     const named = [...text.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] ?? "");
     expect(named.filter((name) => !Object.keys(scripts).includes(name))).toEqual([]);
     const commands = [...text.matchAll(/npm run parley -- ([a-z-]+)(?: ([a-z]+))?/g)];
-    const help = new Map<string, string>();
     for (const [, command = "", sub] of commands) {
       const of = command === "bots" ? [command] : [];
       const key = of.join(" ");
-      if (!help.has(key))
-        help.set(
-          key,
-          await run("node_modules/tsx/dist/cli.mjs", join(ROOT, "src/cli/main.ts"), ...of, "--help"),
-        );
+      if (!help.has(key)) help.set(key, await run(programFile("src/cli/main.ts"), ...of, "--help"));
       expect(help.get(key), `${command} ${sub}`).toMatch(
         new RegExp(`\\b${command === "bots" ? sub : command}\\b`),
       );
