@@ -12,10 +12,15 @@ import { configFor } from "./temporary-config.ts";
 
 export { configFor } from "./temporary-config.ts";
 
+/** A store that a test has left open may still write into it. */
+function endsWithTest(folder: string): void {
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+}
+
 /** A folder that is gone after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  endsWithTest(folder);
   return folder;
 }
 
@@ -23,7 +28,7 @@ export function temporaryFolder(): string {
 export async function begunFolder(): Promise<string> {
   const config = configFor(tmpdir());
   const folder = await createFolder(silentLog(config));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  endsWithTest(folder);
   return folder;
 }
 
