@@ -68,7 +68,11 @@ export function after(
   change: GroupChange,
   own: Own,
 ): GroupRecord | undefined | "ask" {
-  if (change.kind === "group") return toRecord(change.group, own);
+  if (change.kind === "group") {
+    // Only members are told of a group: a list without the number is not all of it.
+    const record = toRecord(change.group, own);
+    return record.isMember ? record : "ask";
+  }
   if (change.kind === "left") return group && left(group);
   if (change.kind === "nothing" || change.kind === "ephemeral") return group;
   if (change.kind === "unknown" || group === undefined || !group.isMember) return "ask";

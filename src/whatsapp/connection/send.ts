@@ -137,8 +137,12 @@ async function deliver(
   if (ack.kind !== "refused" || ack.code !== STALE_ADDRESSING || !isGroup(ready.jid) || ready.readdressed)
     return describeAck(deps, ready, ack);
   // Nobody has got it: the same id goes out once more, by the addresses that the group goes by.
-  await deps.groups.readdress(ready.jid, ack.addressing ?? null);
-  const again = await deps.time.deadline(PREPARE_MS, prepare(deps, ready.jid), late);
+  const asked = deps.groups.readdress(ready.jid, ack.addressing ?? null);
+  const again = await deps.time.deadline(
+    PREPARE_MS,
+    asked.then(() => prepare(deps, ready.jid)),
+    late,
+  );
   if (again.kind !== "ready") return again;
   return deliver(deps, { ready: { ...again, readdressed: true }, message, composed });
 }

@@ -67,8 +67,10 @@ export function createGroups(socket: () => WASocket): Groups {
     forget: cache.forget,
     async readdress(jid, addressing) {
       cache.forget(jid);
-      const group = await cache.get(jid);
-      if (addressing === null || group.addressing === addressing) return;
+      if (addressing === null) return;
+      // Without an answer it is the next question that says why.
+      const group = await cache.get(jid).catch(() => null);
+      if (group === null || group.addressing === addressing) return;
       cache.change({ id: jid, kind: "group", group: inForm(group, addressing) });
     },
     isAnnouncements: async (jid) =>

@@ -361,6 +361,11 @@ describe("what WhatsApp tells of a group", () => {
       { id: ID, kind: "announce", announce: true },
     ],
     ["a group that the list has not", {}, { id: "2@g.us", kind: "subject", subject: "new" }],
+    [
+      "a whole group in which the number does not stand",
+      {},
+      { id: ID, kind: "group", group: versioned({ participants: [member("4915001", null)] }) },
+    ],
     ["anything else", {}, { id: ID, kind: "unknown" }],
   ])("has the list asked for: %s", async (_what, before, change) => {
     const world = await startGroups([versioned(before)]);
