@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createAcks } from "../../../src/whatsapp/connection/acks.ts";
 import { readGroupChanges } from "../../../src/whatsapp/connection/group-changes.ts";
 import { readGroups } from "../../../src/whatsapp/connection/group-nodes.ts";
-import { readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
+import { readOwnReading, readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
 
@@ -56,6 +56,54 @@ describe("receipts", () => {
       expect(receipt({ from: "3155@s.whatsapp.net", t })).toMatchObject([{ at: NOW }]);
     },
   );
+
+  it("of a phone that cannot show the message say nothing, and are not taken for a delivery", () => {
+    const attrs = { id: "A", from: "555@lid", t: "1700000000" };
+    const content = [{ tag: "error", attrs: { reason: "lid", type: "feature-incapable" } }];
+    expect(readReceipts({ tag: "receipt", attrs, content }, OWN, NOW)).toEqual([]);
+    expect(receipt({ from: "555@lid", type: "delivery" })).toMatchObject([{ state: "delivered" }]);
+  });
+
+  const reading = (attrs: Record<string, string>) =>
+    readOwnReading({ tag: "receipt", attrs: { id: "A", t: "1700000000", ...attrs } }, OWN, NOW);
+
+  it.each([
+    ["3160@s.whatsapp.net", "3155@s.whatsapp.net", "read", "3155@s.whatsapp.net"],
+    ["900:3@lid", "555:1@lid", "read-self", "555@lid"],
+    ["900@hosted.lid", "555@hosted.lid", "read", "555@lid"],
+  ])(
+    "of the account itself, from %s about %s, say what its owner has read (%s)",
+    (from, recipient, type, jid) => {
+      expect(reading({ from, recipient, type })).toEqual({ jid, waIds: ["A"], at: 1_700_000_000_000 });
+      expect(receipt({ from, recipient, type })).toEqual([]);
+    },
+  );
+
+  it("of the account itself name the group, whoever has written", () => {
+    const attrs = {
+      from: "12@g.us",
+      participant: "900:2@lid",
+      recipient: "555@lid",
+      type: "read",
+      t: "soon",
+    };
+    expect(reading(attrs)).toEqual({ jid: "12@g.us", waIds: ["A"], at: NOW });
+    expect(receipt(attrs)).toEqual([]);
+  });
+
+  it.each<Record<string, string>>([
+    { from: "3155@s.whatsapp.net", type: "read" },
+    { from: "3155@s.whatsapp.net", recipient: "3160@s.whatsapp.net", type: "read" },
+    { from: "12@g.us", participant: "555@lid", recipient: "900@lid", type: "read" },
+    { from: "3160@s.whatsapp.net", type: "read" },
+    { from: "3160@s.whatsapp.net", recipient: "900@lid", type: "read" },
+    { from: "3160@s.whatsapp.net", recipient: "status@broadcast", type: "read" },
+    { from: "3160@s.whatsapp.net", recipient: "3155@s.whatsapp.net", type: "played" },
+    { from: "3160@s.whatsapp.net", recipient: "3155@s.whatsapp.net", type: "sender" },
+    { from: "3160@s.whatsapp.net", recipient: "3155@s.whatsapp.net" },
+  ])("%j is nothing that the owner has read elsewhere", (attrs) => {
+    expect(reading(attrs)).toBeNull();
+  });
 
   it("of the own devices, and of other kinds, say nothing", () => {
     expect(receipt({ from: "3160@s.whatsapp.net" })).toEqual([]);
