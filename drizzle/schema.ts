@@ -397,6 +397,8 @@ export const outboxHistory = sqliteTable(
 export const reachoutLocks = sqliteTable("reachout_locks", {
   deviceId: integer("device_id").primaryKey(),
   until: integer().notNull(),
+  /** WhatsApp's word for it; null when it gave none. */
+  reason: text(),
 });
 
 /** WhatsApp wants this number to slow down (429): nothing is sent until then, and a start must not forget it. */

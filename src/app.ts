@@ -65,6 +65,11 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
 
   await Promise.all([numbers.load(), path.load(), audit.load()]);
+  // Locks that an earlier run has stored.
+  for (const id of numbers.ids()) {
+    const lock = path.outbox.reachoutLock(id);
+    if (lock !== null) numbers.reachout(id, lock);
+  }
 
   return {
     config,

@@ -6,10 +6,11 @@ import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
 import { counted, withSentence } from "../model/error-sentences.ts";
+import { systemTime } from "../model/time.ts";
 import { view } from "../model/view.ts";
-import type { ReachoutLock } from "../outbox/reachout.ts";
 import type { MediaWait } from "../outbox/senders.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
+import type { NewChats, ReachoutLock } from "../whatsapp/port.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
 import { webhook } from "../webhooks/settings.ts";
 import type { SentMessage } from "./services.ts";
@@ -61,9 +62,19 @@ export const deviceView = (device: DeviceRecord) => ({
   lid: device.lid,
   name: device.name,
   platform: device.platform,
+  reachout: lockView(device.reachout ?? null),
+  new_chats: newChatsView(device.newChats ?? null),
   calls: device.calls,
   calls_text: device.callsText,
 });
+
+const lockView = (lock: ReachoutLock | null) =>
+  lock === null || lock.until <= systemTime.now()
+    ? null
+    : { locked_until: iso(lock.until), reason: lock.reason };
+
+const newChatsView = (quota: NewChats | null) =>
+  quota && { limit: quota.limit, used: quota.used, resets_at: isoOrNull(quota.resetsAt) };
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
 export const whyView = (why: Why, media: MediaWait | null, reachout: ReachoutLock | null) => ({

@@ -33,6 +33,7 @@ export function openNumbers(
     onRead: path.read,
     onGroupsChanged: groups.changed,
     onChannelsChanged: channels.changed,
+    onReachout: (deviceId, lock) => void path.outbox.reachoutTold(deviceId, lock),
     onOpen: (deviceId) => void path.online(deviceId),
     onMoved({ id, number, state, since }) {
       const { reason = null, until = null } = numbers.why(id) ?? {};
@@ -45,6 +46,7 @@ export function openNumbers(
       if (NO_PHONE.has(device.state) && !comesBack) void path.unlinked(device.id);
     },
   });
+  observers.add({ reachout: numbers.reachout });
   connections.serve({
     ...numbers,
     number: (deviceId) => numbers.get(deviceId)?.number ?? null,

@@ -50,6 +50,11 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
     }),
     closed: unlessStale(parts.closed),
     waiting: unlessStale(parts.waiting),
+    reachout: unlessStale((lock) => deps.onReachout?.(lock)),
+    newChats: unlessStale((quota) => {
+      device.newChats = quota;
+      parts.changed();
+    }),
     // Never stale: what was decrypted must be stored, whichever connection brought it.
     messages(messages) {
       if (life().phase === "refusing") return NO_INTAKE;

@@ -1,6 +1,7 @@
 import { devices } from "../../drizzle/schema.ts";
 import { defineQuery, text } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import type { NewChats, ReachoutLock } from "../whatsapp/port.ts";
 import type { LastClose, LinkState } from "./link.ts";
 
 /** One number in one account, as it is held in memory. Times are Unix milliseconds. */
@@ -21,6 +22,10 @@ export interface DeviceRecord {
   lastClose: LastClose | null;
   /** A number that scanned the QR and is not this one; told once. */
   wrongNumber: string | null;
+  /** The lock on first contacts, as the outbox knows it; it may have ended by itself. In memory only, like what follows. */
+  reachout?: ReachoutLock | null;
+  /** How many chats may be begun, as WhatsApp has said since the start; absent while it has not. */
+  newChats?: NewChats;
   /** `reject`: the phone does not ring. */
   calls: "ignore" | "reject";
   /** What those are told whose call was rejected; null: nothing. */

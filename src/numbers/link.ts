@@ -169,6 +169,7 @@ export type StateReason =
   | "phone"
   | "catching_up"
   | "code_refused"
+  | "new_chats"
   | Complaint
   | null;
 

@@ -9,6 +9,7 @@ import type {
   LinkedIdentity,
   MessageReceipt,
   OwnReading,
+  ReachoutLock,
   WhatsApp,
   WhatsAppConnection,
 } from "../whatsapp/port.ts";
@@ -43,6 +44,8 @@ export interface NumberDeps {
   changed(): void;
   /** What storing these messages takes, see `WhatsAppEvents.messages`. */
   onMessages(messages: Incoming[]): Intake;
+  /** WhatsApp has told of a lock on first contacts, or of its end. */
+  onReachout?(lock: ReachoutLock | null): void;
   /** A message was acknowledged. */
   onSent(): void;
   onReceipts(receipts: MessageReceipt[]): void;

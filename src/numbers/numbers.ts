@@ -12,7 +12,9 @@ import type {
   GroupChange,
   LinkedIdentity,
   MessageReceipt,
+  NewChats,
   OwnReading,
+  ReachoutLock,
   WhatsApp,
   WhatsAppConnection,
 } from "../whatsapp/port.ts";
@@ -49,6 +51,8 @@ interface NumbersDeps {
   onReceipts(deviceId: number, receipts: MessageReceipt[]): void;
   /** What WhatsApp tells of groups, and of channels. None: all of them changed somehow. */
   onGroupsChanged(deviceId: number, changes: GroupChange[]): void;
+  /** WhatsApp has told of a lock on first contacts, or of its end (null). */
+  onReachout?(deviceId: number, lock: ReachoutLock | null): void;
   onChannelsChanged(deviceId: number, changes: ChannelChange[]): void;
   /** The owner has read messages on another device of the number. */
   onRead(deviceId: number, reading: OwnReading): void;
@@ -118,6 +122,8 @@ export interface Numbers {
   /** The owner has compared the code. @throws NO_PASSKEY_REQUEST when there is none; WHATSAPP_REFUSED */
   confirmPasskey(deviceId: number): Promise<PasskeyStep>;
   why(deviceId: number): Why | null;
+  /** The lock on first contacts is another: the record tells of it. */
+  reachout(deviceId: number, lock: ReachoutLock | null): void;
   state(deviceId: number): LinkState | null;
   /** Null unless the number is online. */
   connection(deviceId: number): WhatsAppConnection | null;
@@ -136,7 +142,15 @@ function explained({ device, waiting, shown }: NumberLife): Pick<Why, "reason" |
   const { passkey, codeRefused } = shown();
   if (passkey !== null) return { reason: "passkey", advice: PASSKEY_ASKED };
   if (codeRefused !== null) return { reason: "code_refused", advice: CODE_REFUSED };
+  if (state === "connected" && device.newChats?.isUsedUp)
+    return { reason: "new_chats", advice: usedUpAdvice(device.newChats) };
   return { reason: reasonFor(state, lastClose, waiting), advice: adviceFor(state, lastClose) };
+}
+
+function usedUpAdvice({ limit, used, resetsAt }: NewChats): string {
+  const count = limit === null ? "" : ` (${used} of ${limit})`;
+  const until = resetsAt === null ? "" : ` until ${new Date(resetsAt).toISOString()}`;
+  return `WhatsApp lets this number begin no more chats${until}: all are used${count}. Chats that are there go on; let people write first, or verify the business.`;
 }
 
 /** All numbers of this process. Their records are held in memory; this is the only writer of `devices`. */
@@ -182,6 +196,7 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       onSent: () => void active.add(id),
       onReceipts: (receipts) => deps.onReceipts(id, receipts),
       onGroupsChanged: (changes) => deps.onGroupsChanged(id, changes),
+      onReachout: (lock) => deps.onReachout?.(id, lock),
       onChannelsChanged: (changes) => deps.onChannelsChanged(id, changes),
       onRead: (reading) => deps.onRead(id, reading),
       onOpen: () => deps.onOpen(id),
@@ -303,6 +318,12 @@ export function createNumbers(deps: NumbersDeps): Numbers {
         nextRetryAt: life.nextRetryAt,
         waiting: life.waiting,
       };
+    },
+    reachout(deviceId, lock) {
+      const device = lives.get(deviceId)?.device;
+      if (device === undefined) return;
+      device.reachout = lock;
+      deps.onState?.(device);
     },
     state: (deviceId) => lives.get(deviceId)?.device.state ?? null,
     connection: (deviceId) => lives.get(deviceId)?.connection() ?? null,

@@ -1,16 +1,15 @@
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "../log.ts";
-import type { ReachoutLock } from "./reachout.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Draft, TextDraft } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { EncryptedAhead, MessageReceipt, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { EncryptedAhead, MessageReceipt, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, randomId, replyId, shownNumber, type NewRow, type SendError } from "./rows.ts";
-import { createSenders, type MediaWait } from "./senders.ts";
+import { createSenders, type MediaWait, type Senders } from "./senders.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createStateCollector } from "./states.ts";
@@ -100,6 +99,8 @@ export interface Outbox extends SentReader {
   forget(deviceId: number): void;
   /** WhatsApp lets the number write to nobody for the first time; null when it does. */
   reachoutLock(deviceId: number): ReachoutLock | null;
+  /** See `Senders`. */
+  reachoutTold: Senders["reachoutTold"];
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
@@ -236,6 +237,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     abandon: senders.abandon,
     forget: senders.forget,
     reachoutLock: senders.reachoutLock,
+    reachoutTold: senders.reachoutTold,
     waitsForMedia: senders.waitsForMedia,
     onClockMoved: senders.onClockMoved,
     start: senders.start,

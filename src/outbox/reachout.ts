@@ -3,6 +3,7 @@ import { HOUR_MS } from "../model/time.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import { NO_INTAKE } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
+import type { ReachoutLock } from "../whatsapp/port.ts";
 import type { QueuedRow, SendError } from "./rows.ts";
 import type { StateListener } from "./state-news.ts";
 
@@ -16,9 +17,11 @@ export interface Reachout {
   isLocked(deviceId: number): boolean;
   /**
    * @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now
-   * @param reason WhatsApp's word for it, which a restart forgets; undefined when it gave none
+   * @param reason WhatsApp's word for it; undefined when it gave none
    */
   lock(deviceId: number, until: number | undefined, reason?: string): Promise<void>;
+  /** WhatsApp has told of a lock by itself, or that it has ended one (null). */
+  told(deviceId: number, lock: ReachoutLock | null): Promise<void>;
   /** The lock that holds now; null when none does. */
   current(deviceId: number): ReachoutLock | null;
   /** What to tell senders while the lock holds. */
@@ -29,20 +32,16 @@ export interface Reachout {
   onClockMoved(ms: number): void;
 }
 
-/** A lock: its end in Unix milliseconds, and WhatsApp's word for why; null when it gave none. */
-export interface ReachoutLock {
-  until: number;
-  reason: string | null;
-}
-
 const DEFAULT_LOCK_MS = HOUR_MS;
 
-const LOCKS = defineQuery("SELECT device_id, until FROM reachout_locks WHERE until > ?", {
+const LOCKS = defineQuery("SELECT device_id, until, reason FROM reachout_locks WHERE until > ?", {
   deviceId: reachoutLocks.deviceId,
   until: reachoutLocks.until,
+  reason: reachoutLocks.reason,
 });
-const LOCK = `INSERT INTO reachout_locks (device_id, until) VALUES (?, ?)
-ON CONFLICT (device_id) DO UPDATE SET until = excluded.until`;
+const LOCK = `INSERT INTO reachout_locks (device_id, until, reason) VALUES (?, ?, ?)
+ON CONFLICT (device_id) DO UPDATE SET until = excluded.until, reason = excluded.reason`;
+const UNLOCK = "DELETE FROM reachout_locks WHERE device_id = ?";
 // A chat has a state as soon as the other side, or the owner by hand, wrote in it. Somebody who wrote under a LID is no
 // stranger under the number that was learnt of later.
 const KNOWN = defineQuery(
@@ -62,11 +61,27 @@ AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
  * @param listener is told of each lock
  */
 export function createReachout(store: Store, listener?: StateListener): Reachout {
-  const locks = new Map<number, number>();
-  const reasons = new Map<number, string>();
+  const locks = new Map<number, ReachoutLock>();
 
   function isLocked(deviceId: number): boolean {
-    return (locks.get(deviceId) ?? 0) > store.now();
+    return (locks.get(deviceId)?.until ?? 0) > store.now();
+  }
+
+  const current = (deviceId: number): ReachoutLock | null =>
+    isLocked(deviceId) ? locks.get(deviceId)! : null;
+
+  async function change(deviceId: number, lock: ReachoutLock | null): Promise<void> {
+    // In memory first: whatever the database says, nobody new is written to.
+    if (lock === null) locks.delete(deviceId);
+    else locks.set(deviceId, lock);
+    listener?.reachout?.(deviceId, current(deviceId));
+    const told = (await listener?.locked(deviceId, lock?.until ?? null)) ?? NO_INTAKE;
+    const stored =
+      lock === null
+        ? { sql: UNLOCK, args: [deviceId] }
+        : { sql: LOCK, args: [deviceId, lock.until, lock.reason] };
+    const [, ...results] = await store.writer.commit([stored, ...told.statements]);
+    told.committed(results);
   }
 
   /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
@@ -77,29 +92,24 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
 
   return {
     async load() {
-      for (const { deviceId, until } of await store.read(LOCKS, [store.now()])) locks.set(deviceId, until);
+      for (const { deviceId, ...lock } of await store.read(LOCKS, [store.now()])) locks.set(deviceId, lock);
     },
 
     isLocked,
 
-    async lock(deviceId, until = store.now() + DEFAULT_LOCK_MS, reason) {
-      // In memory first: whatever the database says, nobody new is written to.
-      locks.set(deviceId, until);
-      if (reason === undefined) reasons.delete(deviceId);
-      else reasons.set(deviceId, reason);
-      const told = (await listener?.locked(deviceId, until)) ?? NO_INTAKE;
-      const [, ...results] = await store.writer.commit([
-        { sql: LOCK, args: [deviceId, until] },
-        ...told.statements,
-      ]);
-      told.committed(results);
+    lock: (deviceId, until = store.now() + DEFAULT_LOCK_MS, reason) =>
+      change(deviceId, { until, reason: reason ?? null }),
+
+    async told(deviceId, lock) {
+      const known = current(deviceId);
+      if (lock?.until === known?.until && lock?.reason === known?.reason) return;
+      await change(deviceId, lock);
     },
 
-    current: (deviceId) =>
-      isLocked(deviceId) ? { until: locks.get(deviceId)!, reason: reasons.get(deviceId) ?? null } : null,
+    current,
 
     error(deviceId) {
-      const until = locks.get(deviceId);
+      const until = locks.get(deviceId)?.until;
       return {
         code: "REACHOUT_LOCKED",
         ...(until !== undefined && { until: new Date(until).toISOString() }),
@@ -108,7 +118,8 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
 
     onClockMoved(ms) {
       const ahead = store.now() + ms / 2;
-      for (const [deviceId, until] of locks) if (until > ahead) locks.set(deviceId, until - ms);
+      for (const [deviceId, lock] of locks)
+        if (lock.until > ahead) locks.set(deviceId, { ...lock, until: lock.until - ms });
     },
 
     holdsBack: async ({ deviceId, chat, isReply }) =>

@@ -6,7 +6,7 @@ import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Intake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
-import type { EncryptedAhead, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { EncryptedAhead, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
 import { createAbandoning, NOT_LINKED } from "./abandoning.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
@@ -15,7 +15,7 @@ import { createEndings, EXPIRED } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
 import { recentlyLeft } from "./recent.ts";
-import { createReachout, type ReachoutLock } from "./reachout.ts";
+import { createReachout } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
 import { toQueued } from "./queued.ts";
 import type { NewRow, Rows, SendError } from "./rows.ts";
@@ -69,6 +69,8 @@ export interface Senders {
   forget(deviceId: number): void;
   /** WhatsApp lets the number write to nobody for the first time; null when it does. */
   reachoutLock(deviceId: number): ReachoutLock | null;
+  /** WhatsApp has told of a lock by itself, or of its end. Never rejects. */
+  reachoutTold(deviceId: number, lock: ReachoutLock | null): Promise<void>;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
@@ -238,6 +240,16 @@ export function createSenders(deps: SendersDeps): Senders {
     },
 
     reachoutLock: reachout.current,
+
+    async reachoutTold(deviceId, lock) {
+      await reachout
+        .told(deviceId, lock)
+        .catch((error: unknown) =>
+          log.error({ err: error, device: deviceId }, "a reach-out lock could not be stored"),
+        );
+      const known = senders.get(deviceId);
+      if (known !== undefined) failFirstContacts(deviceId, known.sender);
+    },
 
     waitsForMedia: (deviceId) => mediaWait(senders.get(deviceId)?.sender.heads() ?? []),
 

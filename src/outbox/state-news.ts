@@ -3,6 +3,7 @@ import { SENT_STATES, type SentState } from "../model/messages.ts";
 import { defineQuery, text, type Query } from "../store/query.ts";
 import { joinIntakes, type Intake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
+import type { ReachoutLock } from "../whatsapp/port.ts";
 import type { SendError } from "./rows.ts";
 
 /** A state that a message of ours has reached. */
@@ -28,8 +29,10 @@ export interface StateListener {
   listens(deviceId: number): boolean;
   /** @param reached of numbers for which somebody listens, each message's in order */
   reached(reached: ReachedState[]): Intake;
-  /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds */
-  locked(deviceId: number, until: number): Promise<Intake>;
+  /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds; null: it does again, before the time that it named */
+  locked(deviceId: number, until: number | null): Promise<Intake>;
+  /** The same, for the number's record. */
+  reachout?(deviceId: number, lock: ReachoutLock | null): void;
 }
 
 /** What is known of one message: states, and when it got there (Unix milliseconds). */

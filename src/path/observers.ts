@@ -2,6 +2,7 @@ import type { RecordedMessage } from "../inbox/inbox.ts";
 import type { DeviceRecord } from "../numbers/device-record.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import type { DecisionRow } from "../pipeline/deps.ts";
+import type { ReachoutLock } from "../whatsapp/port.ts";
 
 /** An attempt to deliver to a webhook that has ended, as far as it is counted. */
 export interface ObservedAttempt {
@@ -28,6 +29,8 @@ export interface ToldReading {
 export interface PathObserver {
   /** State, QR or name of a number changed. */
   device?(record: DeviceRecord): void;
+  /** WhatsApp lets a number write to nobody new; null: it does again. */
+  reachout?(deviceId: number, lock: ReachoutLock | null): void;
   /** New messages are in the inbox; `known` others were there already. */
   received?(messages: readonly RecordedMessage[], known: number): void;
   decided?(stored: StoredMessage, decision: DecisionRow): void;
@@ -69,6 +72,7 @@ export function createObservers(): Observers {
   return {
     add: (observer) => void observers.push(observer),
     device: tell("device"),
+    reachout: tell("reachout"),
     received: tell("received"),
     decided: tell("decided"),
     read: tell("read"),

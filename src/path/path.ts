@@ -143,6 +143,7 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     listens: (deviceId) => webhooks.notices.listens(deviceId),
     reached: (reached) => webhooks.notices.reached(reached),
     locked: (deviceId, until) => webhooks.notices.locked(deviceId, until),
+    reachout: observers.reachout,
   };
   const queues = createQueues(deps, listener);
   const { inbox, outbox, polls } = queues;

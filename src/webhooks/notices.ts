@@ -39,8 +39,8 @@ export interface Notices {
   /** Whether the number's webhook wants to know what becomes of messages. */
   listens(deviceId: number): boolean;
   reached(reached: ReachedState[]): Intake;
-  /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds */
-  locked(deviceId: number, until: number): Promise<Intake>;
+  /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds; null: it does again */
+  locked(deviceId: number, until: number | null): Promise<Intake>;
   /** The owner has read messages on another device of the number. */
   read(deviceId: number, reading: Omit<ReadElsewhere, "number">): Promise<Intake>;
   /** A number is in another state. */
@@ -138,8 +138,8 @@ export function createNotices({ store, registry, worker, onDelivery }: NoticesDe
       if (webhookFor(deviceId, "device") === null) return NO_INTAKE;
       const known = await store.readOne(NUMBER, [deviceId]);
       if (known === null) return NO_INTAKE;
-      const standing = { ...known, at: now(), reason: "reachout_locked", until };
-      return moved(deviceId, standing, `device:locked:${until}`);
+      const standing = { ...known, at: now(), reason: until === null ? null : "reachout_locked", until };
+      return moved(deviceId, standing, `device:locked:${until ?? `ended ${now()}`}`);
     },
 
     moved: (deviceId, standing) => moved(deviceId, standing, `device:${standing.state}:${standing.at}`),

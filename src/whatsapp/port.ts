@@ -252,6 +252,22 @@ export interface Closed {
   bannedForMs?: number;
 }
 
+/** WhatsApp lets a number write to nobody for the first time: until when (Unix milliseconds), and its word for why, if it gave one. */
+export interface ReachoutLock {
+  until: number;
+  reason: string | null;
+}
+
+/** How many chats a number may begin, as WhatsApp says. */
+export interface NewChats {
+  /** Null: as many as it likes. */
+  limit: number | null;
+  used: number;
+  /** When counting begins anew, Unix milliseconds; null when WhatsApp does not say. */
+  resetsAt: number | null;
+  isUsedUp: boolean;
+}
+
 /**
  * What a connection tells its owner. None of its handlers throws.
  */
@@ -268,6 +284,10 @@ export interface WhatsAppEvents {
   /** Logged in, ready to send, and everything that WhatsApp had kept has come. */
   open(identity: LinkedIdentity): void;
   closed(closed: Closed): void;
+  /** WhatsApp tells of a lock on first contacts, or that it has ended one (null). */
+  reachout?(lock: ReachoutLock | null): void;
+  /** WhatsApp tells how many chats may be begun. */
+  newChats?(quota: NewChats): void;
   /** How many stanzas WhatsApp still has for this number; null: none, or nothing is known of it any more. */
   waiting(count: number | null): void;
   /**

@@ -72,6 +72,8 @@ const device = {
   lid: "123456789012345@lid",
   name: "Corner shop",
   platform: "android",
+  reachout: null,
+  new_chats: null,
   calls: "reject",
   calls_text: "We take no calls here. Please write to us.",
 };

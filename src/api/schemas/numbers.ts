@@ -17,6 +17,8 @@ export const deviceChange = z.object({
     .optional(),
 });
 
+const reachoutLock = z.strictObject({ locked_until: isoTime(), reason: z.string().nullable() });
+
 /** A number in an answer; what is not known yet is null. */
 export const device = z
   .strictObject({
@@ -28,6 +30,15 @@ export const device = z
     lid: z.string().nullable(),
     name: z.string().nullable(),
     platform: z.string().nullable(),
+    reachout: reachoutLock.nullable().meta({ description: "No first contacts until then" }),
+    new_chats: z
+      .strictObject({
+        limit: z.int().min(0).nullable().meta({ description: "Null: as many as it likes" }),
+        used: z.int().min(0),
+        resets_at: isoTime().nullable(),
+      })
+      .nullable()
+      .meta({ description: "How many chats the number may begin, as WhatsApp says; null while it has not" }),
     calls: z.enum(CALLS),
     calls_text: z.string().nullable(),
   })
@@ -46,7 +57,7 @@ export const why = z
     last_close: z.strictObject({ code: z.int(), reason: z.string(), at: isoTime() }).nullable(),
     next_retry_at: isoTime().nullable(),
     waiting: z.int().min(0).nullable(),
-    reachout: z.strictObject({ locked_until: isoTime(), reason: z.string().nullable() }).nullable(),
+    reachout: reachoutLock.nullable(),
     advice: z.string(),
   })
   .meta({ id: "Why" });

@@ -114,6 +114,7 @@ export const FAULT_METHODS = [
   "mediaGone",
   "rateOverlimit",
   "reachoutTimelock",
+  "newChatQuota",
   "reencryptStanzas",
   "redeliver",
   "reorderStanzas",

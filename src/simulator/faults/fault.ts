@@ -5,6 +5,7 @@ import type { Delivery } from "../server/delivery.ts";
 import type { DeviceLists } from "../server/device-lists.ts";
 import type { Hooks } from "../server/hooks.ts";
 import type { MessageBook } from "../server/message-book.ts";
+import type { NewChats } from "../server/new-chats.ts";
 import type { Reports } from "../server/ports.ts";
 import type { Reachout } from "../server/reachout.ts";
 import type { Population } from "../driver/population.ts";
@@ -27,6 +28,7 @@ export interface FaultNeeds extends Delivery, Reports {
   delivered: DeliveredStanzas;
   deviceLists: DeviceLists;
   reachout: Reachout;
+  newChats: NewChats;
   population: Population;
 }
 

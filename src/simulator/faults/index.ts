@@ -12,6 +12,7 @@ import { frames } from "./frames.ts";
 import { halfOpen } from "./half-open.ts";
 import { linkingCode } from "./linking-code.ts";
 import { media } from "./media.ts";
+import { newChatQuota } from "./new-chat-quota.ts";
 import { offline } from "./offline.ts";
 import { order } from "./order.ts";
 import { placeholders } from "./placeholders.ts";
@@ -37,6 +38,7 @@ const faultKits = [
   halfOpen,
   linkingCode,
   media,
+  newChatQuota,
   offline,
   order,
   placeholders,

@@ -6,6 +6,7 @@ import type { DirectMessages } from "./direct-messages.ts";
 import { anyHook, firstAnswer } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
 import { isGroupJid, isLidJid } from "../world/jid.ts";
+import type { NewChats } from "./new-chats.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { REACHOUT_LOCKED } from "./reachout.ts";
 import type { Reachout } from "./reachout.ts";
@@ -26,6 +27,7 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   book: MessageBook;
   accepted: AcceptedMessages;
   reachout: Reachout;
+  newChats: Pick<NewChats, "allows" | "began">;
   privacyTokens: Pick<PrivacyTokens, "allows">;
   /** Checks what can be read of a message without decrypting it. */
   inspect(sender: Device, message: BinaryNode): void;
@@ -87,8 +89,11 @@ function passOn(needs: Needs, sender: Device, node: BinaryNode): MessageOutcome 
   if (isResend) return needs.direct.sendToOne(sender, node);
   const isRefusedForm = partner.reachableBy === (isLidJid(to) ? "number" : "lid");
   const isTrusted = needs.privacyTokens.allows(sender.account, partner, node);
-  if (isRefusedForm || !isTrusted || !needs.reachout.allows(sender.account, partner))
-    return { error: REACHOUT_LOCKED };
+  const isNew = !needs.reachout.areMet(sender.account, partner);
+  const mayBegin =
+    needs.reachout.allows(sender.account, partner) && (!isNew || needs.newChats.allows(sender.account));
+  if (isRefusedForm || !isTrusted || !mayBegin) return { error: REACHOUT_LOCKED };
+  if (isNew) needs.newChats.began(sender.account);
   needs.reachout.met(sender.account, partner);
   return { ...needs.direct.send(sender, node), refreshLid: needs.world.isFormerLid(to) };
 }

@@ -20,6 +20,8 @@ interface Lock {
 
 /** Who may write to whom: the accounts that are locked out of starting chats, and the chats that already exist. */
 export interface Reachout {
+  /** Have two accounts a chat with each other? */
+  areMet(one: Account, other: Account): boolean;
   /** Notes that two accounts have a chat with each other. */
   met(one: Account, other: Account): void;
   /** May one account write to another now? Existing chats are unaffected by a lock. */
@@ -46,6 +48,7 @@ export function createReachout(needs: Needs): Reachout {
   };
   return {
     state,
+    areMet: (one, other) => one === other || chats.has(pair(one, other)),
     met: (one, other) => void chats.add(pair(one, other)),
     allows: (sender, partner) => !lockOf(sender) || sender === partner || chats.has(pair(sender, partner)),
     lock(account, seconds, type = "BIZ_QUALITY") {

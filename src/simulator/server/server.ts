@@ -40,6 +40,7 @@ import { createMediaRetry } from "./media-retry.ts";
 import { MessageBook } from "./message-book.ts";
 import { createMessages } from "./messages.ts";
 import { createOwnReading } from "./own-reading.ts";
+import { createNewChats } from "./new-chats.ts";
 import { createPairing } from "./pairing.ts";
 import { createPasskeys } from "./passkeys.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
@@ -155,6 +156,7 @@ function createServices(core: ReturnType<typeof createCore>) {
     groups: createGroups(core),
     channels: createChannels(core),
     reachout: createReachout(core),
+    newChats: createNewChats(core),
     privacyTokens: createPrivacyTokens(core),
     presences: createPresences(core),
     appStates: createAppStates(core),

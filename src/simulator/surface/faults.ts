@@ -192,6 +192,16 @@ export interface SimulatorFaults {
    * told by notification and may ask. 0 ends it.
    */
   reachoutTimelock(target: { number: PhoneNumber; seconds: number; type?: string }): Promise<void>;
+  /**
+   * The account may begin `total` chats, of which `used` (default 0) are begun, within so many seconds (default a day): further ones are
+   * refused with 463. Companions are told by notification and may ask.
+   */
+  newChatQuota(target: {
+    number: PhoneNumber;
+    total: number;
+    used?: number;
+    seconds?: number;
+  }): Promise<void>;
   /** Ends every fault that is still armed. */
   clear(): Promise<void>;
 }

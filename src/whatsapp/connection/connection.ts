@@ -58,6 +58,7 @@ import { sendMessage, type SendDeps } from "./send.ts";
 import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
 import { closeQuickly, isRefusedClient } from "./socket-end.ts";
 import { createGroups, type Groups } from "./socket-groups.ts";
+import { createStanding, type Standing } from "./standing.ts";
 import { createStanzas, type Stanzas } from "./stanzas.ts";
 import { watchTally } from "./tally.ts";
 import type { Uploads } from "../media/upload.ts";
@@ -141,7 +142,8 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     auth: parts.auth,
     end: parts.end,
   });
-  const life = follow(socket, deps, parts, { turns, caughtUp, passkey });
+  const standing = createStanding(socket, { ...deps, time });
+  const life = follow(socket, deps, parts, { turns, caughtUp, passkey, standing });
   const sending: SendDeps = {
     socket,
     encryption: { creds: parts.auth.creds, keys: parts.auth.keys, onWay },
@@ -154,7 +156,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
     sessions: createSessions(socket, time, deps.memory),
     groups: parts.groups,
     tokens: createPrivacyTokens(socket, time),
-    lock: life.lock,
+    standing,
   };
   const { groups, hosts } = parts;
   return surface(sending, { caughtUp, groups, channels: createChannels(socket), hosts, life, passkey });
@@ -324,7 +326,7 @@ function follow(
   socket: WASocket,
   deps: ConnectionDeps,
   { auth, receiving, stanzas, acks, end, late, version }: Parts,
-  { turns, caughtUp, passkey }: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking },
+  watching: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking; standing: Standing },
 ): Life {
   const { deviceId, witness, store, events, log, memory } = deps;
   const recovery = startRecovery(socket, {
@@ -333,7 +335,7 @@ function follow(
     now: store.now,
     witness,
     memory,
-    settled: turns.idle,
+    settled: watching.turns.idle,
     read: receiving.read,
     store: (messages) => commitIntake(store.writer, events.messages(messages)),
   });
@@ -341,21 +343,19 @@ function follow(
   return live({
     socket,
     auth,
-    turns,
     events,
     log,
     time: store.time,
     end,
     endedBy: () => late.closed,
-    caughtUp,
-    passkey,
+    ...watching,
     recovery,
     tally: watchTally(socket, store.now, (facts) => witness.connection(deviceId, facts)),
     version,
     onClosed(code) {
       if (isRefusedClient(code)) deps.versions.refused(version);
       acks.fail();
-      passkey.end();
+      watching.passkey.end();
       stopWatching();
     },
   });

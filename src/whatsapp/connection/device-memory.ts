@@ -24,6 +24,8 @@ export interface DeviceMemory {
   acceptedForms: LRUCache<string, Form>;
   /** After how long messages disappear, by chat. */
   timers: KnownTimers;
+  /** When WhatsApp was asked last what the account may do, Unix milliseconds. */
+  standing: { askedAt: number };
   /** Users whose phone has new keys: their devices are asked for keys before the next message, whatever session there is. */
   newIdentities: LRUCache<string, true>;
   /** Addresses whose LID was asked for lately because WhatsApp said that it is not current. */
@@ -43,6 +45,7 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     otherForms: createLru(5_000, DAY_MS),
     acceptedForms: createLru(5_000, DAY_MS),
     timers: createLru(5_000),
+    standing: { askedAt: 0 },
     newIdentities: createLru(5_000, DAY_MS),
     refreshedLids: createLru(5_000, MINUTE_MS),
   };

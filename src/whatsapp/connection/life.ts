@@ -11,12 +11,11 @@ import type { CaughtUp } from "./caught-up.ts";
 import type { ChatTurns } from "./chat-turns.ts";
 import type { Recovery } from "./recovery.ts";
 import { closedBy, watchConnecting } from "./socket-end.ts";
+import type { Standing } from "./standing.ts";
 import type { Tally } from "./tally.ts";
 
 const FIRST_QR_MS = MINUTE_MS;
 const NEXT_QR_MS = 20 * SECOND_MS;
-/** A lock that WhatsApp gives no reason for. */
-const UNNAMED_LOCK = "DEFAULT";
 /** In Baileys' words, which `numbers` knows. */
 const QR_REFS_USED_UP: Closed = { code: 408, reason: "QR refs attempts ended" };
 const SETTLE_MS = 5 * SECOND_MS;
@@ -24,8 +23,6 @@ const SETTLE_MS = 5 * SECOND_MS;
 /** One connection's life, as far as its owner may look at it. */
 export interface Life {
   isOpen(): boolean;
-  /** WhatsApp's reach-out lock as it has told of it: its end in milliseconds, and its word for why; null when there is none. */
-  lock(): { until: number; reason: string | null } | null;
   close(): Promise<void>;
 }
 
@@ -44,6 +41,7 @@ interface LifeDeps {
   caughtUp: CaughtUp;
   passkey: Pick<PasskeyLinking, "isUnderWay">;
   recovery: Recovery;
+  standing: Pick<Standing, "opened">;
   tally: Tally;
   /** What the connection has named itself to WhatsApp. */
   version: ClientVersion;
@@ -56,7 +54,6 @@ export function live(context: LifeDeps): Life {
   let qrs = 0;
   let open = false;
   let closing = false;
-  let lock: ReturnType<Life["lock"]> = null;
   // One after another, so that "linked" is told before the restart that follows it.
   let told: Promise<void> = Promise.resolve();
   const tell = (step: () => Promise<void> | void): void => {
@@ -94,11 +91,6 @@ export function live(context: LifeDeps): Life {
       stopWatching();
       events.qr(update.qr, qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS);
     }
-    if (update.reachoutTimeLock) {
-      const { isActive, timeEnforcementEnds: end, enforcementType: type } = update.reachoutTimeLock;
-      const reason = type === undefined || String(type) === UNNAMED_LOCK ? null : type;
-      lock = isActive && end !== undefined ? { until: end.getTime(), reason } : null;
-    }
     if (update.isNewLogin)
       tell(async () => {
         auth.saveCreds();
@@ -115,7 +107,9 @@ export function live(context: LifeDeps): Life {
       const identity = identityOf(auth.creds);
       // Live messages come after what waited: until then it would be said to be online, and be deaf.
       void context.caughtUp.usable.then(() => {
-        if (open && identity) tell(() => events.open(identity));
+        if (!open || !identity) return;
+        tell(() => events.open(identity));
+        context.standing.opened();
       });
     }
     if (update.connection === "close") ended(update.lastDisconnect?.error);
@@ -123,7 +117,6 @@ export function live(context: LifeDeps): Life {
 
   return {
     isOpen: () => open,
-    lock: () => lock,
     async close() {
       closing = true;
       socket.ev.flush();

@@ -3,7 +3,7 @@ import { failpoint } from "../../model/failpoint.ts";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import type { Composed, Composer } from "../content/compose.ts";
 import { isChannel, isGroup, isLid, isPn } from "../jids.ts";
-import type { OutgoingMessage, SendOutcome } from "../port.ts";
+import type { OutgoingMessage, ReachoutLock, SendOutcome } from "../port.ts";
 import type { EncryptionDeps } from "../signal/encrypt.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
 import type { Ack, Acks } from "./acks.ts";
@@ -13,7 +13,6 @@ import { channelPost } from "./channel-post.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import { directMessage } from "./direct-message.ts";
 import { prepareGroup, renewOurKey, writeToGroup } from "./group-message.ts";
-import type { Life } from "./life.ts";
 import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import { forgetDevices } from "./participants.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
@@ -21,6 +20,7 @@ import { NOT_ON_WHATSAPP, type Directory } from "./recipients.ts";
 import type { Form, Recipients, Target } from "./targets.ts";
 import type { NotOpened, Sessions } from "./sessions.ts";
 import { isNoMember, type Groups } from "./socket-groups.ts";
+import type { Standing } from "./standing.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /** Time for everything that WhatsApp is asked before a message can be encrypted. */
@@ -46,8 +46,7 @@ export interface SendDeps {
   sessions: Sessions;
   groups: Pick<Groups, "cached" | "forget" | "readdress">;
   tokens: PrivacyTokens;
-  /** WhatsApp's reach-out lock; null when it has told of none. */
-  lock: Life["lock"];
+  standing: Pick<Standing, "lockNow">;
 }
 
 /** What the server says of a message that it has taken: a hash of the devices that it is for, in groups the kind of their addresses. */
@@ -90,8 +89,18 @@ async function attempt(deps: SendDeps, wanted: OutgoingMessage): Promise<SendOut
   const composed = await deps.composer.compose(message, [wanted.jid, ...names]);
   if (composed.kind !== "composed") return composed;
   const outcome = await deliver(deps, { ready, message, composed });
-  if (ready.otherForm === undefined || !isReachoutLocked(outcome)) return outcome;
-  return (await deliverByOtherForm(deps, ready.otherForm, { wanted, composed })) ?? outcome;
+  if (!isReachoutLocked(outcome)) return outcome;
+  const other =
+    ready.otherForm === undefined
+      ? null
+      : await deliverByOtherForm(deps, ready.otherForm, { wanted, composed });
+  return other ?? withLock(outcome, await deps.standing.lockNow());
+}
+
+/** The end of the lock, and WhatsApp's word for why, as far as it names them. */
+function withLock(outcome: SendOutcome, lock: ReachoutLock | null): SendOutcome {
+  if (outcome.kind !== "refused" || lock === null) return outcome;
+  return { ...outcome, until: lock.until, ...(lock.reason !== null && { lockedFor: lock.reason }) };
 }
 
 const isReachoutLocked = (outcome: SendOutcome): boolean =>
@@ -213,7 +222,7 @@ function without(recipients: Recipients, notOpened: NotOpened): Recipients {
   return { ...recipients, theirs: recipients.theirs.filter(open), own: recipients.own.filter(open) };
 }
 
-function describeAck({ memory, lock }: SendDeps, { jid, addresses }: Ready, ack: Ack): SendOutcome {
+function describeAck({ memory }: SendDeps, { jid, addresses }: Ready, ack: Ack): SendOutcome {
   switch (ack.kind) {
     case "accepted":
       return { kind: "sent" };
@@ -228,14 +237,7 @@ function describeAck({ memory, lock }: SendDeps, { jid, addresses }: Ready, ack:
     case "refused": {
       if (ack.code === STALE_DEVICES) forgetDevices(memory, [jid, ...addresses]);
       if (ack.code === RATE_OVERLIMIT) return LIMITED;
-      const { until, reason: lockedFor = null } = (ack.code === REACHOUT_LOCKED && lock()) || {};
-      return {
-        kind: "refused",
-        code: ack.code,
-        reason: `WhatsApp refused it with error ${ack.code}.`,
-        ...(until !== undefined && { until }),
-        ...(lockedFor !== null && { lockedFor }),
-      };
+      return { kind: "refused", code: ack.code, reason: `WhatsApp refused it with error ${ack.code}.` };
     }
   }
 }

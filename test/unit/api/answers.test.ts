@@ -358,6 +358,8 @@ describe("further answers", () => {
       lid: "1@lid",
       name: "Shop",
       platform: "android",
+      reachout: null,
+      new_chats: null,
       calls: "ignore",
       calls_text: null,
     });

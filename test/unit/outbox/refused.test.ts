@@ -52,6 +52,44 @@ describe("error 463", () => {
     expect(run.outbox.reachoutLock(1)).toBeNull();
   });
 
+  it("is changed and ended by what WhatsApp tells later, and its word survives a restart", async () => {
+    const clock = manualClock();
+    const folder = await begunFolder();
+    const run = await startRun({ clock, folder });
+    await run.connect(scriptedLine(locked()));
+    await submitTo(run.outbox, [4915001], "hello");
+    const until = clock.now() + 24 * 60 * MINUTE;
+
+    await run.outbox.reachoutTold(DEVICE, { until, reason: "BIZ_QUALITY" });
+    expect(run.outbox.reachoutLock(DEVICE)).toEqual({ until, reason: "BIZ_QUALITY" });
+    await run.close();
+    const after = await startRun({ clock, folder });
+    await after.outbox.start();
+    expect(after.outbox.reachoutLock(DEVICE)).toEqual({ until, reason: "BIZ_QUALITY" });
+    await after.outbox.reachoutTold(DEVICE, null);
+    await after.connect(scriptedLine());
+
+    expect(after.outbox.reachoutLock(DEVICE)).toBeNull();
+    expect(await submitTo(after.outbox, [4915002], "hello")).toMatchObject([{ state: "sent" }]);
+  });
+
+  it("that WhatsApp tells of before anything was refused holds back what waits", async () => {
+    const clock = manualClock();
+    const run = await startRun({ clock });
+    const line = scriptedLine();
+    await run.connect(line);
+    const until = clock.now() + 5 * MINUTE;
+
+    await run.outbox.reachoutTold(DEVICE, { until, reason: null });
+    const [held] = await submitTo(run.outbox, [4915001], "hello");
+
+    expect(held).toMatchObject({
+      state: "failed",
+      error: { code: "REACHOUT_LOCKED", until: new Date(until).toISOString() },
+    });
+    expect(line.sent).toEqual([]);
+  });
+
   it("lasts an hour when WhatsApp names no time", async () => {
     const clock = manualClock();
     const run = await startRun({ clock });

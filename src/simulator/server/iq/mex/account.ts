@@ -1,11 +1,14 @@
+import type { NewChats } from "../../new-chats.ts";
 import type { Reachout } from "../../reachout.ts";
 import type { MexQuery } from "./query.ts";
 
 /** What an account may do. */
 export const createAccountQueries = ({
   reachout,
+  newChats,
 }: {
   reachout: Pick<Reachout, "state">;
+  newChats: Pick<NewChats, "state">;
 }): Record<string, MexQuery> => ({
   // Is the account kept from writing to new people?
   "23983697327930364": {
@@ -15,6 +18,6 @@ export const createAccountQueries = ({
   // How many new chats may it begin?
   "24503548349331633": {
     field: "xwa2_message_capping_info",
-    answer: () => ({ total_quota: -1, used_quota: 0, capping_status: "NONE" }),
+    answer: ({ device }) => newChats.state(device.account),
   },
 });

@@ -2,6 +2,7 @@ import { child, element, text } from "../../../wire/nodes.ts";
 import { IqError, MalformedIq } from "../../iq-error.ts";
 import type { IqHandler } from "../handler.ts";
 import type { Channels } from "../../channels.ts";
+import type { NewChats } from "../../new-chats.ts";
 import type { Reachout } from "../../reachout.ts";
 import { createAccountQueries } from "./account.ts";
 import { createChannelQueries } from "./channels.ts";
@@ -11,11 +12,12 @@ import type { MexQuery } from "./query.ts";
 interface Needs {
   channels: Pick<Channels, "all" | "tell">;
   reachout: Pick<Reachout, "state">;
+  newChats: Pick<NewChats, "state">;
 }
 
 /** Queries in JSON (`w:mex`), asked through the same connection. */
-export function createMexHandlers({ channels, reachout }: Needs): IqHandler[] {
-  const queries = { ...createAccountQueries({ reachout }), ...createChannelQueries(channels) };
+export function createMexHandlers({ channels, reachout, newChats }: Needs): IqHandler[] {
+  const queries = { ...createAccountQueries({ reachout, newChats }), ...createChannelQueries(channels) };
   return [mexHandler(queries)];
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE `reachout_locks` ADD `reason` text;
