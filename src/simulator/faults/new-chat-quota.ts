@@ -2,7 +2,10 @@ import type { Account } from "../world/accounts.ts";
 import type { FaultKit, FaultNeeds } from "./fault.ts";
 
 /** An account that may begin so many chats only. */
-export function newChatQuota({ newChats, world }: Pick<FaultNeeds, "newChats" | "world">): FaultKit<"newChatQuota"> {
+export function newChatQuota({
+  newChats,
+  world,
+}: Pick<FaultNeeds, "newChats" | "world">): FaultKit<"newChatQuota"> {
   const limited = new Set<Account>();
   return {
     methods: {

@@ -82,8 +82,12 @@ const whole = (value: unknown): number | null => {
 
 /** Null when it says nothing that can be told. A quota below zero is none. */
 function newChatsIn(told: unknown): NewChats | null {
-  const { total_quota: total, used_quota: used, cycle_end_timestamp: end, capping_status: status } =
-    Object(told) as Capping;
+  const {
+    total_quota: total,
+    used_quota: used,
+    cycle_end_timestamp: end,
+    capping_status: status,
+  } = Object(told) as Capping;
   const quota = whole(total);
   if (quota === null) return null;
   const seconds = secondsIn(end === undefined || end === null ? undefined : String(end));
