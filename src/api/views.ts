@@ -10,10 +10,12 @@ import { systemTime } from "../model/time.ts";
 import { view } from "../model/view.ts";
 import type { MediaWait } from "../outbox/senders.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
-import type { NewChats, ReachoutLock } from "../whatsapp/port.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
 import { webhook } from "../webhooks/settings.ts";
 import type { SentMessage } from "./services.ts";
+
+type ReachoutLock = NonNullable<DeviceRecord["reachout"]>;
+type NewChats = NonNullable<DeviceRecord["newChats"]>;
 
 /** How records look in answers: snake case, times in ISO 8601 UTC. */
 
