@@ -101,6 +101,30 @@ describe("ten thousand deliveries that wait", () => {
   }, 180_000);
 });
 
+describe("three thousand deliveries that wait", () => {
+  it("end with their webhook in a handful of waits for the disk: who deletes it, or sets it anew meanwhile, waits as long", async () => {
+    const [store, shop] = await Promise.all([storeWithNumber(), receiver()]);
+    const commit = store.writer.commit.bind(store.writer);
+    let [underWay, waits] = [0, 0];
+    store.writer.commit = async (statements) => {
+      if (underWay++ === 0 && /set state = 'disabled'/.test(statements[0]!.sql)) waits++;
+      return commit(statements).finally(() => underWay--);
+    };
+    const parley = await gateway(store);
+    await parley.configure(shop.url);
+    await parley.receive({ text: "one" });
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1), PATIENT);
+    await multiply(store, 3_000, { state: "retrying", next_at: Date.now() + HOUR });
+
+    await parley.webhooks.remove(DEVICE);
+
+    expect(waits).toBeGreaterThan(0);
+    expect(waits).toBeLessThanOrEqual(5);
+    const left = "select 1 from deliveries where state in ('pending', 'retrying') limit 1";
+    expect(await rawRows(store, left)).toEqual([]);
+  }, 60_000);
+});
+
 /** A delivery of the other number that was given up. */
 async function addForOther(store: Store, id: string): Promise<void> {
   const [row] = await rawRows(store, "select * from deliveries where device_id = ?", [OTHER]);
