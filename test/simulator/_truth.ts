@@ -20,13 +20,10 @@ export interface Row {
 const page = (): string => readFileSync(new URL("../../docs/simulator-truth.md", import.meta.url), "utf8");
 const namesIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
 
-/** What the page says that zapo has confirmed: the lists of its last section. */
+/** What the page says that zapo has confirmed: the list of its last section. */
 export function confirmedByZapo(): string[] {
   const [, section = ""] = page().split("## What zapo has confirmed");
-  return section
-    .split("\n\n")
-    .filter((part) => part.startsWith("- "))
-    .flatMap(namesIn);
+  return namesIn(section.split("\n\n").find((part) => part.startsWith("- ")) ?? "");
 }
 
 /** All rows of all tables of the page whose first cell names something. */
