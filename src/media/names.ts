@@ -1,3 +1,4 @@
+import { percentDecoded } from "../model/percent.ts";
 import { nameOfWords, plainName, withExtension } from "../model/file-name.ts";
 
 /**
@@ -24,7 +25,7 @@ function namedBy(disposition: string | null): string {
   const extended = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition);
   if (extended !== null) {
     const [, charset = "", value = ""] = extended;
-    if (/^utf-8$/i.test(charset)) return decoded(value);
+    if (/^utf-8$/i.test(charset)) return percentDecoded(value);
     return value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   }
   const [, quoted, bare] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? [];
@@ -41,13 +42,5 @@ function asUtf8(text: string): string {
 }
 
 function lastSegment(url: string): string {
-  return decoded(new URL(url).pathname.split("/").at(-1) ?? "");
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return percentDecoded(new URL(url).pathname.split("/").at(-1) ?? "");
 }

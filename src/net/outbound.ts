@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { percentDecoded } from "../model/percent.ts";
 import { OutboundError } from "./errors.ts";
 
 /** What every request to the outside shares, however its answer is read. */
@@ -11,18 +12,9 @@ export function splitCredentials(url: URL): { address: string; authorization: Re
   const bare = new URL(url);
   bare.username = "";
   bare.password = "";
-  const pair = `${decoded(url.username)}:${decoded(url.password)}`;
+  const pair = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
   const authorization = { authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
   return { address: bare.href, authorization };
-}
-
-/** A password may have a percent sign that escapes nothing. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The first value of a header, null when there is none. Bytes beyond ASCII are read as Latin-1. */

@@ -3,6 +3,7 @@ import { GatewayError } from "../model/errors.ts";
 import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
 import { entries, flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
 import { camelKeys, shown, snakeKeys, type CamelKeys, type RecordOf } from "../model/view.ts";
+import { splitCredentials } from "../net/outbound.ts";
 import { WEBHOOK_EVENTS } from "./payload.ts";
 
 const MOST_HEADERS = 50;
@@ -112,7 +113,7 @@ export function readWebhookSettings(input: WebhookChange, timeoutMs: number): We
   const parsed = webhookInput.safeParse(snakeKeys(asked === timeoutMs ? rest : input), { reportInput: true });
   if (!parsed.success) throw invalid(byField(fieldProblems(parsed.error.issues)));
   const settings = requestedSettings(parsed.data, timeoutMs);
-  const { url, authorization } = splitCredentials(settings.url);
+  const { url, authorization } = withoutCredentials(settings.url);
   const allHeaders = { ...authorization, ...settings.headers };
   const problem = headersProblem(allHeaders);
   if (problem !== null) throw invalid({ headers: [problem] });
@@ -131,22 +132,10 @@ function byField(problems: FieldProblems): FieldProblems {
  * `https://user:password@host` means Basic authentication. As a header it is sealed at rest; in the address it would
  * stand in the clear in every delivery.
  */
-function splitCredentials(text: string): { url: string; authorization: Record<string, string> } {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || (url.username === "" && url.password === "")) return { url: text, authorization: {} };
-  const pair = `${decode(url.username)}:${decode(url.password)}`;
-  url.username = "";
-  url.password = "";
-  return { url: url.href, authorization: { authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
-}
-
-/** A `%` that begins no escape is itself. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+function withoutCredentials(text: string): { url: string; authorization: Record<string, string> } {
+  if (!URL.canParse(text)) return { url: text, authorization: {} };
+  const { address, authorization } = splitCredentials(new URL(text));
+  return { url: "authorization" in authorization ? address : text, authorization };
 }
 
 function isHttpUrl(value: string): boolean {
