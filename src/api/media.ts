@@ -1,10 +1,9 @@
 import { plainName } from "../model/file-name.ts";
+import { plainMediaType } from "../model/media-type.ts";
 import { RawResult } from "./envelope.ts";
 import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";
 
-/** What may stand in a header, of what a stranger's phone says a file is. */
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:; ?[\w-]{1,50}=[\w.,"+ -]{1,100}){0,3}$/;
 const ENDINGS = { image: "jpg", sticker: "webp", video: "mp4", audio: "m4a", voice: "ogg", document: "bin" };
 
 /**
@@ -17,9 +16,9 @@ export async function giveMedia(app: App, token: string): Promise<RawResult> {
   if (file === null) throw notFound();
   const { mimetype, fileName, kind, size, body } = file;
   return new RawResult(asStream(body), {
-    "content-type": MEDIA_TYPE.test(mimetype) ? mimetype : "application/octet-stream",
+    // Messages of earlier versions have type and name as they came.
+    "content-type": plainMediaType(mimetype) ?? "application/octet-stream",
     "content-length": String(size),
-    // Messages of earlier versions have the name as it came.
     "content-disposition": disposition(plainName(fileName) || `${kind}.${ENDINGS[kind]}`),
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; sandbox",

@@ -227,6 +227,7 @@ describe("every other file", () => {
     expect(status).toBe(200);
     const plain = `${"x".repeat(250)}.html`;
     expect(event.media.fileName).toBe(plain);
+    expect(event.media.mimetype).toBe("application/octet-stream");
     expect(headers.get("content-disposition")).toContain(`filename*=UTF-8''${plain}`);
     expect(headers.get("content-type")).toBe("application/octet-stream");
     expect(headers.get("x-evil")).toBeNull();

@@ -1,6 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { IncomingMedia, MediaKind } from "../../model/messages.ts";
 import { plainName } from "../../model/file-name.ts";
+import { plainMediaType } from "../../model/media-type.ts";
 import { baileys } from "../baileys.ts";
 
 /** The protobuf fields that hold a file, as far as they are alike. */
@@ -44,7 +45,7 @@ export function findFile(content: proto.IMessage): FoundFile | null {
     const seconds = message.seconds ?? 0;
     const media: IncomingMedia = {
       kind,
-      mimetype: message.mimetype || mimetype,
+      mimetype: plainMediaType(message.mimetype ?? "") ?? mimetype,
       fileName: kind === "document" ? plainName(message.fileName || message.title || "") : "",
       size: baileys.toNumber(message.fileLength ?? 0),
       ...(seconds > 0 && { seconds }),

@@ -43,6 +43,21 @@ describe("files", () => {
       { type: "document", text: "look", media: { kind: "document", fileName: "offer.pdf" } },
     ],
     [
+      "document whose type would end a header",
+      { documentMessage: { fileName: "a\r\nb.pdf", mimetype: "text/html\r\nSet-Cookie: a=b" } },
+      { type: "document", media: { mimetype: "application/octet-stream", fileName: "ab.pdf" } },
+    ],
+    [
+      "picture whose type is a page long",
+      { imageMessage: { mimetype: `image/${"x".repeat(10_000)}` } },
+      { type: "image", media: { mimetype: "image/jpeg" } },
+    ],
+    [
+      "voice note with its codec",
+      { audioMessage: { ptt: true, mimetype: "audio/ogg; codecs=opus" } },
+      { type: "voice", media: { mimetype: "audio/ogg; codecs=opus" } },
+    ],
+    [
       "sticker",
       { stickerMessage: {} },
       { type: "sticker", media: { kind: "sticker", mimetype: "image/webp" } },
