@@ -1,6 +1,7 @@
 import type { H3Event } from "h3";
 import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
+import { asText, NOT_UNICODE } from "../model/fields.ts";
 import { inProgress, type Claim } from "../outbox/idempotency.ts";
 import { ConstraintViolation } from "../store/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -71,12 +72,13 @@ function idempotencyKey(event: H3Event, fields: Record<string, unknown>): string
   const inHeader = event.req.headers.get("idempotency-key");
   const field = fields["idempotency_key"] ?? null;
   if (inHeader === null && field === null) return null;
-  const inField = typeof field === "number" || typeof field === "boolean" ? String(field) : field;
+  const inField = asText(field);
   if (inHeader !== null && inField !== null && inHeader !== inField)
     throw wrongKey("Is not the one in the header Idempotency-Key.");
   const key = inHeader ?? inField;
   if (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY_LENGTH)
     throw wrongKey(`Must be 1 to ${MAX_KEY_LENGTH} characters long.`);
+  if (!key.isWellFormed()) throw wrongKey(NOT_UNICODE);
   return key;
 }
 

@@ -15,8 +15,12 @@ const LONGEST_NAME = 200;
 export function fieldProblems(issues: readonly z.core.$ZodIssue[]): FieldProblems {
   // A map, because a field may be called `__proto__`.
   const problems = new Map<string, string[]>();
+  const ofAnotherKind = new Set<string>();
   for (const issue of issues.slice(0, MOST_PROBLEMS)) {
     const name = (issue.path.map(String).join(".") || "body").slice(0, LONGEST_NAME).toWellFormed();
+    // How long a list is does not matter where text is wanted.
+    if (ofAnotherKind.has(name)) continue;
+    if (issue.code === "invalid_type") ofAnotherKind.add(name);
     problems.set(name, [...(problems.get(name) ?? []), describe(issue)]);
   }
   return Object.fromEntries(problems);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseDestination, parseDestinations, parseNumber, parseRecipient } from "./address.ts";
-import { MOST_UNASKED, readPlace } from "./page.ts";
+import { MOST_UNASKED, NO_PLACE, readPlace } from "./page.ts";
 import { readFlag } from "./flags.ts";
 
 /**
@@ -8,7 +8,8 @@ import { readFlag } from "./flags.ts";
  * number or boolean is read as its text where text is wanted, and flags are words, see `flags.ts`.
  */
 
-function asText(value: unknown): unknown {
+/** A flag or a whole number as its text; everything else stays what it is, and is refused where text is wanted. */
+export function asText(value: unknown): unknown {
   if (typeof value === "boolean") return String(value);
   // Beyond 2^53 the digits that the caller wrote are lost already, and of a fraction the point would be: a message would go to
   // somebody else.
@@ -30,13 +31,12 @@ const VISIBLE = /[^\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 export const isBlank = (text: string): boolean => !VISIBLE.test(text);
 
 const wellFormed = (text: string): boolean => text.isWellFormed();
+/** What is said of half a character. */
+export const NOT_UNICODE = "Is not valid Unicode text (a lone surrogate).";
 
 /** Text of `min` to `max` UTF-16 units, unchanged. */
 export const text = (min: number, max: number) =>
-  z.preprocess(
-    asText,
-    z.string().min(min).max(max).refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
-  );
+  z.preprocess(asText, z.string().min(min).max(max).refine(wellFormed, NOT_UNICODE));
 
 /** Text that says something: more than white space and what cannot be seen. */
 export const visibleText = (max: number) =>
@@ -54,7 +54,7 @@ export const trimmedText = (min: number, max: number) =>
       .min(min)
       .max(max)
       .refine((value) => min === 0 || value === "" || !isBlank(value), "Must not be blank.")
-      .refine(wellFormed, "Is not valid Unicode text (a lone surrogate)."),
+      .refine(wellFormed, NOT_UNICODE),
   );
 
 /** Exactly one of these words, letter case included. */
@@ -166,11 +166,15 @@ export const entries = <K extends z.ZodString, V extends z.ZodType>(
 
 /** ISO 8601 with a time zone, as Unix milliseconds. */
 export const time = () =>
-  z.iso
-    .datetime({
-      offset: true,
-      error: "Must be a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z.",
-    })
+  z
+    .preprocess(
+      // Whatever it is instead, how times are written is what helps.
+      (value) => (value === undefined || typeof value === "string" ? value : ""),
+      z.iso.datetime({
+        offset: true,
+        error: "Must be a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z.",
+      }),
+    )
     .transform((value) => Date.parse(value));
 
 /** How many records a page of a list that grows has. */
@@ -185,7 +189,7 @@ export const before = () =>
 /** The same for a list whose records have no place of their own. */
 export const beforePlace = () =>
   text(1, 255)
-    .refine((value) => readPlace(value) !== null, "Must be `next` of the page before, or a time in ISO 8601.")
+    .refine((value) => readPlace(value) !== null, NO_PLACE)
     .optional()
     .meta({ description: "`next` of the page before, or a time in ISO 8601" });
 

@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { GatewayError } from "./errors.ts";
+
 /** One row's place in a list that begins with the newest. */
 export interface Place {
   /** Unix milliseconds. */
@@ -40,13 +43,25 @@ const CURSOR = /^(\d{1,16})\.(\d{1,16})$/;
 /** What `next` of an answer says, and `before` of the next request gives back. */
 export const cursorOf = ({ at, row }: Place): string => `${at}.${row}`;
 
-/** @returns null for what is neither a cursor nor a time in ISO 8601 */
+const TIME = z.iso.datetime({ offset: true });
+
+/** @returns null for what is neither a cursor nor a time in ISO 8601 with a time zone */
 export function readPlace(before: string): Place | null {
   const [, at, row] = CURSOR.exec(before) ?? [];
   if (at !== undefined) return { at: Number(at), row: Number(row) };
-  const time = /^\d{4}-\d{2}-\d{2}/.test(before) ? Date.parse(before) : Number.NaN;
-  return Number.isNaN(time) ? null : { at: time, row: 0 };
+  // By its form first: `Date.parse` takes a 31st of February, and whatever stands behind a date.
+  return TIME.safeParse(before).success ? { at: Date.parse(before), row: 0 } : null;
 }
+
+/** What is said of a `before` that is none. */
+export const NO_PLACE =
+  "Must be `next` of the page before, or a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z.";
+/** The same for a list whose records have ids of their own. */
+export const NO_PLACE_NOR_ID = NO_PLACE.replace(", or", ", the id of a record, or");
+
+/** The refusal of a `before` that may be an id, and is nobody's. */
+export const noPlace = (): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { before: [NO_PLACE_NOR_ID] } });
 
 /** @throws TypeError for what is neither `next` of a page nor a time: whoever reads requests refuses it */
 export function placeOf(before: string | undefined): Place {

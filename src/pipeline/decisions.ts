@@ -1,7 +1,6 @@
 import { decisions, inbox } from "../../drizzle/schema.ts";
 import type { TrailEntry } from "../model/answerer.ts";
-import { GatewayError } from "../model/errors.ts";
-import { MOST_COUNTED, nextOf, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
+import { MOST_COUNTED, nextOf, noPlace, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
 import { defineQuery, integer, nullable, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 
@@ -112,8 +111,7 @@ export function createDecisions(store: Reading): Decisions {
     if (before === undefined) return TOP;
     const place = (await store.readOne(PLACE_OF, [deviceId, before])) ?? readPlace(before);
     if (place !== null) return place;
-    const fields = { before: ["Give the id of a message, an ISO 8601 time, or `next` of the page before."] };
-    throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+    throw noPlace();
   }
 
   async function withLids(deviceId: number, chats: string[]): Promise<string> {

@@ -1,6 +1,5 @@
 import { deliveries, deliveryAttempts, devices } from "../../drizzle/schema.ts";
-import { GatewayError } from "../model/errors.ts";
-import { MOST_COUNTED, nextOf, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
+import { MOST_COUNTED, nextOf, noPlace, readPlace, TOP, totalOf, type Place } from "../model/page.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { answerOf, deliveryUrl, type DeliveryReply, type DeliveryState } from "./rows.ts";
@@ -112,8 +111,7 @@ export function createDeliveries(store: Pick<Store, "read" | "readOne" | "box">)
     if (before === undefined) return TOP;
     const place = (await store.readOne(PLACE_OF, [before, deviceIds])) ?? readPlace(before);
     if (place !== null) return place;
-    const fields = { before: ["Give the id of a delivery, an ISO 8601 time, or `next` of the page before."] };
-    throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+    throw noPlace();
   }
 
   async function withAttempts(rows: Row[]): Promise<DeliveryRecord[]> {

@@ -425,6 +425,30 @@ describe("order of checks", () => {
   });
 });
 
+describe("an idempotency key that is none", () => {
+  it.each([
+    ["", "1 to 255"],
+    ["x".repeat(256), "1 to 255"],
+    [[], "1 to 255"],
+    [{ toString: "x" }, "1 to 255"],
+    // As everywhere: what was meant cannot be told from it.
+    [1.5, "1 to 255"],
+    [2 ** 60, "1 to 255"],
+    ["\ud800", "lone surrogate"],
+    ["a\udc00b", "lone surrogate"],
+  ])("is refused with 400: %j", async (name, why) => {
+    const answer = await gateway.post("/send-message", { ...send(), idempotency_key: name });
+    expect(answer).toMatchObject(refused(400, "INVALID_PARAMETERS"));
+    expect(answer.body["errors"].fields["idempotency_key"].join()).toContain(why);
+  });
+
+  it.each(["a", "0", " ", "\u0000", "ü", 7, true])("and one that is one is taken: %j", async (name) => {
+    expect(await gateway.post("/send-message", { ...send(), idempotency_key: name })).toMatchObject(
+      SENDER_UNKNOWN,
+    );
+  });
+});
+
 describe("a key that is no text", () => {
   it.each([[{ toString: "x" }], [{}], [[]], [["a"]], [{ valueOf: 1 }], [true], [7], [{ toJSON: null }]])(
     "is refused like any wrong one: %j",
@@ -536,14 +560,39 @@ describe("every list that has pages", () => {
 
   it.each([
     ["limit", ["0", "101", "-1", "1.5", "many", "", "1e2"]],
-    ["before", ["nonsense", "1.", "1.2.3", "2026-13-01", "%00", "'", "99999999999999999999.1"]],
-  ])("refuse a %s that is none, and name it", async (field, values) => {
+    [
+      "before",
+      [
+        "nonsense",
+        "1.2.3",
+        "%00",
+        "99999999999999999999.1",
+        "2026-01-01",
+        "2026-01-01junk",
+        "2026-01-01T00:00:00",
+        "2026-02-31T00:00:00Z",
+        "2026-01-01T24:00:00Z",
+      ],
+    ],
+  ])("refuse a %s that is none, and name it in the same words", async (field, values) => {
+    const said = new Set<string>();
     for (const list of lists)
       for (const value of values) {
         const answer = await page(list, `${field}=${value}`);
         expect([list.path, value, answer.status]).toEqual([list.path, value, 400]);
         expect(Object.keys(answer.body["errors"].fields)).toEqual([field]);
+        for (const text of answer.body["errors"].fields[field])
+          said.add(text.replace(", the id of a record, or", ", or"));
       }
+    expect([...said]).toEqual(
+      field === "limit"
+        ? ["Must be at least 1.", "Must be at most 100.", "Must be a number."]
+        : [
+            expect.stringMatching(
+              /^Must be `next` of the page before, or a time in ISO 8601 with a time zone/,
+            ),
+          ],
+    );
   });
 
   it("tell each record once, newest first, whatever the size of a page", async () => {

@@ -74,10 +74,7 @@ export const listDeliveries = endpoint({
     device: ownNumber().optional(),
     state: oneOf(DELIVERY_STATES).optional(),
     limit: limit(),
-    before: before().refine(
-      (value) => value === undefined || isPlace(value),
-      "Must be `next` of the page before, the id of a delivery, or a time in ISO 8601 with a time zone.",
-    ),
+    before: before(),
   }),
   output: pageOf(delivery),
 });
@@ -122,10 +119,3 @@ export const replayDeliveries = endpoint({
   }),
   output: answer({ total: z.int().min(0) }),
 });
-
-function isPlace(before: string): boolean {
-  return (
-    /^(?:msg_[0-9a-zA-Z]+|\d+\.\d+)$/.test(before) ||
-    z.iso.datetime({ offset: true }).safeParse(before).success
-  );
-}

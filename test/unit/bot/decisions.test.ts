@@ -49,7 +49,7 @@ describe("decisions in store", () => {
     expect(older.decisions).toEqual(all.decisions.slice(3));
     await expect(list({ deviceId: DEVICE, limit: 10, before: "nonsense" })).rejects.toMatchObject({
       code: "INVALID_PARAMETERS",
-      details: { fields: { before: [expect.stringContaining("Give the id")] } },
+      details: { fields: { before: [expect.stringContaining("the id of a record")] } },
     });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fieldProblems } from "../../../src/model/field-problems.ts";
-import { destinations, ownNumber, text, trimmedText, visibleText } from "../../../src/model/fields.ts";
+import { destinations, ownNumber, text, time, trimmedText, visibleText } from "../../../src/model/fields.ts";
 
 /** What is told of a field; null when it is taken. */
 function problemOf(field: z.ZodType, value: unknown): string | null {
@@ -43,6 +43,18 @@ describe("text that nobody can see", () => {
     const started = performance.now();
     for (const blank of ["\u0000", " ", "\u200b"]) problemOf(visibleText(65_536), blank.repeat(65_536));
     expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe("what is of another kind", () => {
+  it("is told its kind alone, not how long it should be", () => {
+    expect(problemOf(visibleText(10), [])).toBe("Must be text.");
+    expect(problemOf(text(1, 2), ["a", "b", "c"])).toBe("Must be text.");
+  });
+
+  it("and should be a time is told how times are written", () => {
+    for (const value of [1_999_999_999, 1.5, true, "2026-01-01", [], {}])
+      expect(problemOf(time(), value)).toMatch(/^Must be a time in ISO 8601 with a time zone/);
   });
 });
 
