@@ -24,12 +24,14 @@ function handleAck(needs: Needs, connection: Connection, node: BinaryNode): void
     needs.violations.report("malformed_stanza", device.label, "an ack needs id and class");
     return;
   }
+  // Several devices may tell of one message, each in a receipt with its id; what waits may be acknowledged in any order.
   const owed = device.queue
     .waiting()
-    // Several devices may tell of one message, each in a receipt with its id.
-    .find(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id && attrs.from === to);
-  if (owed?.node.attrs.recipient !== undefined && owed.node.attrs.recipient !== node.attrs.recipient) {
-    needs.violations.report("ack_recipient", device.label, `the ack of ${tag} ${id} names another recipient`);
+    .filter(({ node: { tag: sent, attrs } }) => sent === tag && attrs.id === id && attrs.from === to)
+    .map(({ node: { attrs } }) => attrs.recipient);
+  if (owed.length > 0 && !owed.includes(undefined) && !owed.includes(node.attrs.recipient)) {
+    const named = `names ${node.attrs.recipient ?? "no recipient"} instead of ${owed.join(" or ")}`;
+    needs.violations.report("ack_recipient", device.label, `the ack of ${tag} ${id} ${named}`);
     connection.send(element("stream:error", {}, [element("ack", { class: tag, id })]));
     return connection.close();
   }
