@@ -15,13 +15,21 @@ async function listed(run: PipelineRun, filter: Partial<MessageFilter> = {}) {
 const texts = async (run: PipelineRun, filter: Partial<MessageFilter> = {}): Promise<string[]> =>
   (await listed(run, filter)).map(({ message }) => message);
 
+/** What comes after it is newer: the list goes by milliseconds. */
+async function later(): Promise<void> {
+  const now = Date.now();
+  await until(() => expect(Date.now()).toBeGreaterThan(now));
+}
+
 /** Ana writes and is answered, the owner writes to her by hand, Ben is written to and answers nothing. */
 async function aDay(): Promise<PipelineRun> {
   const run = await startPipeline();
   await run.connect(scriptedLine());
   await run.receive(text(ANA, "hello", { pushName: "Ana" }));
   await until(async () => expect(await texts(run, { state: "sent" })).toEqual(["re: hello"]));
+  await later();
   await submitTo(run.outbox, [BEN], "offer");
+  await later();
   await run.receive(typed(ANA, "by hand"));
   await until(async () => expect(await run.undecided()).toBe(0));
   await until(async () => expect(await texts(run, { state: "sent" })).toHaveLength(2));
