@@ -4,7 +4,7 @@ import { isAdminToken } from "./accounts/admin-token.ts";
 import { createApiKeys } from "./accounts/api-keys.ts";
 import type { App } from "./api/services.ts";
 import { openConversations, openData, type Base, type Data } from "./app/data.ts";
-import { openNumbers, withPath } from "./app/numbers.ts";
+import { openNumbers, showLocks, withPath } from "./app/numbers.ts";
 import { observe } from "./app/observation.ts";
 import { createBackups } from "./backup/backups.ts";
 import { withBlocked } from "./bot/registry.ts";
@@ -65,11 +65,7 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
 
   await Promise.all([numbers.load(), path.load(), audit.load()]);
-  // Locks that an earlier run has stored.
-  for (const id of numbers.ids()) {
-    const lock = path.outbox.reachoutLock(id);
-    if (lock !== null) numbers.reachout(id, lock);
-  }
+  showLocks(numbers, path);
 
   return {
     config,

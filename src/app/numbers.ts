@@ -57,6 +57,14 @@ export function openNumbers(
   return numbers;
 }
 
+/** Locks on first contacts that an earlier run has stored stand on the numbers' records. Call it when both are loaded. */
+export function showLocks(numbers: Pick<Numbers, "ids" | "reachout">, { outbox }: MessagePath): void {
+  for (const id of numbers.ids()) {
+    const lock = outbox.reachoutLock(id);
+    if (lock !== null) numbers.reachout(id, lock);
+  }
+}
+
 /** Numbers that come and go while the gateway runs: this process has them from then on, or no longer. */
 export function withPath(
   numbers: Numbers,
