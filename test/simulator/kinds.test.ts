@@ -270,6 +270,10 @@ test("marks, typing and statuses reach the client", async () => {
   await sim.markPlayed(GUEST, id);
   await until("played", () => client.statusOf(id) === 5);
 
+  // Who is not available hears of no typing, and a client without a name says nothing of itself.
+  client.auth.creds.me!.name = "Shop";
+  await client.socket.sendPresenceUpdate("available");
+  await until("available", async () => (await sim.presence(NUMBER)).available.includes(1));
   const seen: string[] = [];
   client.socket.ev.on("presence.update", ({ id: chat, presences }) => {
     for (const { lastKnownPresence } of Object.values(presences)) seen.push(`${chat} ${lastKnownPresence}`);
