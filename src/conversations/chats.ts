@@ -59,35 +59,46 @@ export interface ChatNames {
   names(deviceId: number): Promise<Map<string, string>>;
 }
 
-/** A chat that is on the page: its newest message, and every key that it was ever stored under. */
-interface Candidate extends Spot {
+/** A chat by one of its messages, and every key that it was ever stored under. */
+interface Keyed extends Spot {
   canonical: string;
   keys: string[];
+}
+
+/** A chat that is on the page, by its newest message; `received` is the newest of the other side, null when there is none. */
+interface Candidate extends Keyed {
+  received: ReceivedRow | null;
 }
 
 const LISTED = "type <> 'timer' AND chat <> 'status@broadcast'";
 const OF_KEY = "WHERE device_id = json_extract(k.value, '$[1]') AND chat = json_extract(k.value, '$[2]')";
 const EACH_KEY = "SELECT json_extract(k.value, '$[0]') AS place";
 
-function newestReceived(fromMe: 0 | 1) {
+const PLACED = { place: integer(), id: integer(), at: integer() };
+
+/** @param shape of what is read besides, and `columns` that name it */
+function newestReceived<Shape extends Parameters<typeof defineQuery>[1]>(
+  fromMe: 0 | 1,
+  shape: Shape,
+  columns: string,
+) {
   return defineQuery(
-    `${EACH_KEY}, i.id, i.received_at AS at, i.device_id, i.wa_id, i.body FROM json_each(?1) k CROSS JOIN inbox i WHERE i.id =
+    `${EACH_KEY}, i.id, i.received_at AS at${columns} FROM json_each(?1) k CROSS JOIN inbox i WHERE i.id =
     (SELECT id FROM inbox ${OF_KEY} AND from_me = ${fromMe} AND ${LISTED} ORDER BY received_at DESC, id DESC LIMIT 1)`,
-    {
-      place: integer(),
-      id: integer(),
-      at: integer(),
-      deviceId: inbox.deviceId,
-      waId: inbox.waId,
-      body: inbox.body,
-    },
+    { ...PLACED, ...shape },
   );
 }
-const NEWEST = { in: newestReceived(0), typed: newestReceived(1) };
+const NEWEST_RECEIVED = newestReceived(
+  0,
+  { deviceId: inbox.deviceId, waId: inbox.waId, body: inbox.body },
+  ", i.device_id, i.wa_id, i.body",
+);
+const NEWEST_TYPED = newestReceived(1, {}, "");
+type ReceivedRow = ReturnType<typeof NEWEST_RECEIVED.decode>[number];
 const NEWEST_SENT = defineQuery(
   `${EACH_KEY}, o.id, o.created_at AS at FROM json_each(?1) k CROSS JOIN outbox o WHERE o.id =
   (SELECT id FROM outbox ${OF_KEY} ORDER BY created_at DESC, id DESC LIMIT 1)`,
-  { place: integer(), id: integer(), at: integer() },
+  PLACED,
 );
 const TAKEN = defineQuery(
   `${EACH_KEY}, s.takeover_until AS "until" FROM json_each(?1) k CROSS JOIN chat_state s
@@ -120,13 +131,15 @@ export function createChatList(
       chats.map((spot) => ({ deviceId: spot.deviceId, chat: spot.canonical })),
     );
     const all = chats.map((spot, index) => ({ ...spot, keys: keys[index]! }));
-    const newest = await newestOf(all);
+    const { newest, received } = await newestOf(all);
     // A chat whose newest message stands before this page has been on an earlier one.
-    return all.filter((spot, index) => newest[index]!.at === spot.at && newest[index]!.row === spot.row);
+    return all
+      .map((spot, index) => ({ ...spot, received: received.get(index) ?? null }))
+      .filter((spot, index) => newest[index]!.at === spot.at && newest[index]!.row === spot.row);
   }
 
-  /** The place of each chat's newest message, whatever key it was stored under. */
-  async function newestOf(all: Candidate[]): Promise<Place[]> {
+  /** The place of each chat's newest message, whatever key it was stored under, and the newest that came. */
+  async function newestOf(all: Keyed[]): Promise<{ newest: Place[]; received: Map<number, ReceivedRow> }> {
     const newest: Place[] = all.map(({ at, row }) => ({ at, row }));
     const note = (stream: Stream, rows: { place: number; id: number; at: number }[]): void => {
       for (const { place, id, at } of rows) {
@@ -135,26 +148,23 @@ export function createChatList(
       }
     };
     const keys = keysOf(all);
-    note("in", await store.read(NEWEST.in, [keys]));
-    note("typed", await store.read(NEWEST.typed, [keys]));
+    const received = await store.read(NEWEST_RECEIVED, [keys]);
+    note("in", received);
+    note("typed", await store.read(NEWEST_TYPED, [keys]));
     note("sent", await store.read(NEWEST_SENT, [keys]));
-    return newest;
+    return { newest, received: new Map(received.map((row) => [row.place, row])) };
   }
 
   async function namesOf(all: Candidate[]): Promise<(string | null)[]> {
     const known = new Map<number, Map<string, string>>();
     for (const { deviceId } of all) if (!known.has(deviceId)) known.set(deviceId, await names(deviceId));
-    const people = new Map<number, string>();
-    const rows = await store.read(NEWEST.in, [
-      keysOf(all.map((one) => (isPerson(one.canonical) ? one : { ...one, keys: [] }))),
-    ]);
-    for (const row of rows) people.set(row.place, pushNameOf(row));
-    return all.map(
-      (one, place) => known.get(one.deviceId)!.get(one.canonical) ?? (people.get(place) || null),
-    );
+    return all.map(({ deviceId, canonical, received }) => {
+      const person = isPerson(canonical) && received !== null ? pushNameOf(received) : "";
+      return known.get(deviceId)!.get(canonical) ?? (person || null);
+    });
   }
 
-  function pushNameOf({ deviceId, waId, body }: { deviceId: number; waId: string; body: Buffer }): string {
+  function pushNameOf({ deviceId, waId, body }: ReceivedRow): string {
     try {
       return contents.openIncoming(deviceId, waId, body).pushName;
     } catch {
@@ -226,5 +236,5 @@ export function createChatList(
 const isPerson = (chat: string): boolean => chat.endsWith("@s.whatsapp.net") || chat.endsWith("@lid");
 
 /** `[[place, device, key], …]`, as the statements take them. */
-const keysOf = (all: Pick<Candidate, "deviceId" | "keys">[]): string =>
+const keysOf = (all: Pick<Keyed, "deviceId" | "keys">[]): string =>
   JSON.stringify(all.flatMap(({ deviceId, keys }, place) => keys.map((key) => [place, deviceId, key])));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChatFilter, ListedChat } from "../../../src/conversations/chats.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
+import { watchStatements } from "../store/query-plan.ts";
 import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
 import { DEVICE, jid, scriptedLine, submitTo, until } from "../outbox/harness.ts";
 import { echo, startPipeline, text, typed, type PipelineRun } from "../pipeline/harness.ts";
@@ -105,6 +106,20 @@ describe("the list of chats", () => {
 
     expect(found).toHaveLength(23);
     expect(new Set(found).size).toBe(23);
+  });
+
+  it("reads the contents of what came once, however a page is searched and shown", async () => {
+    const run = await aDay();
+    const { store, seen } = watchStatements(run.store);
+    const { chats } = await conversationsOn(store).chats.list({
+      devices: OWN,
+      limit: 50,
+      q: "a",
+      allowed: null,
+    });
+
+    expect(chats.length).toBeGreaterThan(0);
+    expect(seen.filter(({ sql }) => /i\.body FROM json_each/.test(sql))).toHaveLength(1);
   });
 
   it("is read by index alone", async () => {
