@@ -164,7 +164,7 @@ it("records one message id for two chats", async () => {
 
 it("records a group message without a common ciphertext", async () => {
   const { sim, client } = await linked();
-  const group = await sim.addGroup({ subject: "G", members: [CONTACT, NUMBER] });
+  const group = await sim.addGroup({ subject: "G", members: [CONTACT, NUMBER], addressing: "pn" });
   await client.socket.sendNode(message(group.id, { [jid(CONTACT)]: enc("msg", randomBytes(50)) }));
   expect(await sim.expectViolation("group_without_skmsg")).not.toHaveLength(0);
 });
