@@ -129,9 +129,9 @@ describe("a text between people", () => {
       .filter(({ attrs }) => attrs.id === id)
       .map(({ tag, attrs }) => [tag, attrs.class, attrs.to]);
     expect(about).toEqual([
-      ["message", undefined, ben.jid],
-      ["receipt", undefined, anna.jid],
-      ["ack", "receipt", ben.jid],
+      ["message", undefined, ben.lid],
+      ["receipt", undefined, anna.lid],
+      ["ack", "receipt", ben.lid],
     ]);
   });
 
@@ -174,7 +174,7 @@ describe("a message that cannot be read", () => {
     expect(await ben.waitForMessage({ id })).toMatchObject({ text: "damaged", encType: "pkmsg" });
     const again = heard.findLast(({ tag, attrs }) => tag === "message" && attrs.id === id)!;
     expect(child(again, "enc")?.attrs).toMatchObject({ type: "pkmsg", count: "1" });
-    expect(again.attrs.to).toBe(ben.jid);
+    expect(again.attrs.to).toBe(ben.lid);
     await anna.sendText(BEN, "after");
     await ben.waitForMessage({ text: "after" });
     expected = ["undecryptable"];
