@@ -41,6 +41,8 @@ describe("/devices", () => {
       lid: null,
       name: null,
       platform: null,
+      reachout: null,
+      new_chats: null,
       calls: "ignore",
       calls_text: null,
     });
