@@ -42,6 +42,8 @@ const NO_DEADLINES = [
   "outbox.failed_at",
   "outbox.expired_at",
   "chat_state.last_incoming_at",
+  // Compared with the present in both directions.
+  "chat_state.call_text_at",
   "delivery_attempts.at",
   "group_lists.fetched_at",
   "media_files.uploaded_at",
