@@ -98,6 +98,12 @@ export function createTurns(deps: TurnsDeps): Turns {
   const { state, config, log, time, stopping, running, blocking } = deps;
   const around = { ...deps, said: createSayOnce(log) };
 
+  const limitsOf = ({ timeoutMs }: Bot): Limits => ({
+    time,
+    timeoutMs: timeoutMs ?? config.botTimeoutMs,
+    ...(stopping && { stopping }),
+  });
+
   /** Runs the handler among those who run. */
   async function watched(
     bot: Bot,
@@ -137,11 +143,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     const { deviceId, message } = stored;
     const botLog = (): Logger =>
       log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
-    const limits: Limits = {
-      time,
-      timeoutMs: bot.timeoutMs ?? config.botTimeoutMs,
-      ...(stopping && { stopping }),
-    };
+    const limits = limitsOf(bot);
     let outcome: HandlerOutcome;
     let steps: Steps | null = null;
     let found: Before | null = null;

@@ -158,7 +158,7 @@ test("a community has a parent, its announcements and linked groups; who left it
   client.socket.ev.on("group-participants.update", ({ id, action }) => seen.push(`${id} ${action}`));
   await sim.changeGroup(chat.id, { remove: [ANN], by: ANN });
   await until("leaving", () => seen.includes(`${chat.id} remove`));
-  const left = await sim.stanzas({ number: NUMBER, device: 1, tag: "notification", child: "leave" });
+  const left = await sim.stanzas({ number: NUMBER, device: 1, tag: "notification", child: "remove" });
   expect(left).toHaveLength(1);
   await client.socket.groupLeave(chat.id);
   expect(Object.keys(await client.socket.groupFetchAllParticipating())).not.toContain(chat.id);
