@@ -43,7 +43,7 @@ it(
 
     await fillUntilNoticed(world, disk);
     // The ballast was given back, and is room for what erases; now the rest of the disk is taken as well.
-    expect(existsSync(ballast)).toBe(false);
+    await until(() => !existsSync(ballast));
     disk.fill();
     const refused = await send(world, ANA, "refused");
     expect(refused).toMatchObject({ status: 503, body: { status: false, errors: { code: "UNAVAILABLE" } } });
