@@ -1,5 +1,6 @@
 import { timeWithClock } from "../../../src/model/time.ts";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -12,9 +13,9 @@ import { configFor } from "./temporary-config.ts";
 
 export { configFor } from "./temporary-config.ts";
 
-/** A store that a test has left open may still write into it. */
+/** A store that a test has left open may still write into it: others have their turn meanwhile. */
 function endsWithTest(folder: string): void {
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
 }
 
 /** A folder that is gone after the test. */
