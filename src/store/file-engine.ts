@@ -57,10 +57,19 @@ const WRITER_PRAGMAS = [
   "secure_delete = FAST",
 ];
 
-/** Opens the writing connection. @throws what the driver throws */
+/** How long a start waits for somebody else's lock on the database file. */
+export const START_PATIENCE_MS = 10_000;
+
+/**
+ * Opens the writing connection. Waits for whoever holds the file for a moment, as somebody does who tidies up after a crash; what
+ * comes later is told at once that the file is locked.
+ *
+ * @throws what the driver throws
+ */
 export function createFileWriter(path: string): FileWriter {
+  const patiently = [`busy_timeout = ${START_PATIENCE_MS}`, ...WRITER_PRAGMAS, "busy_timeout = 0"];
   // Null after a failure: opened anew by the next batch, which reports it when that fails as well.
-  let connection: Connection | null = connect(path, WRITER_PRAGMAS);
+  let connection: Connection | null = connect(path, patiently);
 
   function disconnect(): void {
     connection?.close();

@@ -10,7 +10,7 @@ import { createClockTrust } from "./clock-trust.ts";
 import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
 import { codeOf, watchCondition, type Condition } from "./condition.ts";
 import type { Engine } from "./engine.ts";
-import { createFileEngine, createFileReader, type FileReader } from "./file-engine.ts";
+import { createFileEngine, createFileReader, START_PATIENCE_MS, type FileReader } from "./file-engine.ts";
 import {
   findSettledKey,
   readDerivationKey,
@@ -31,9 +31,6 @@ import { createServerEngine, createServerReader } from "./server/engine.ts";
 import { keepPrivate } from "./private-folder.ts";
 import { createThreadEngine } from "./thread/engine.ts";
 import { createWriter } from "./writer.ts";
-
-/** How long a start waits for somebody else's lock on the database file. */
-const START_PATIENCE_MS = 10_000;
 
 /**
  * Takes the lock on `DATA_DIR`, makes sure that the database is ours, whole, not newer than this program and sealed with

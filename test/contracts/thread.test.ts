@@ -1,3 +1,5 @@
+import Database from "libsql";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
@@ -44,6 +46,27 @@ async function openMortal() {
 
 describe("the engine that writes a file in a thread of its own", () => {
   engineContract(() => openFileRig((file) => createThreadEngine(file, log)));
+});
+
+it("a file that somebody still holds when the thread begins is waited for", async () => {
+  const file = join(temporaryFolder(), "held.db");
+  const other = new Database(file);
+  // Before the file is in WAL mode, whoever writes keeps everybody else out.
+  other.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, note TEXT); BEGIN EXCLUSIVE");
+  const opening = createThreadEngine(file, log);
+  const failed = opening.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  // Without patience it fails long before; with it nothing is to be seen from outside but that it has not.
+  await Promise.race([failed, new Promise((resolve) => setTimeout(resolve, 500))]);
+  other.exec("COMMIT");
+  other.close();
+
+  expect(await failed).toBeNull();
+  const engine = await opening;
+  expect(await engine.batch([{ sql: "SELECT count(*) AS n FROM t", args: [] }])).toHaveLength(1);
+  await engine.close();
 });
 
 describe("a thread that ends", () => {
