@@ -1,17 +1,23 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "nitro";
 import type { Nitro } from "nitro/types";
 import { buildBeside, isPackage } from "./src/build/beside.ts";
+import { buildConsole } from "./src/build/console.ts";
 import { makeOneScript } from "./src/build/one-script.ts";
 
 const root = fileURLToPath(new URL("./", import.meta.url));
 /** For modules of bots that never end. */
 const CHECK_TIMEOUT_MS = 60_000;
+/** Packages with native parts, and what is laid beside the build. */
+const NATIVE = /^(sharp|libsql|jiti|@libsql\/.*)$/;
 const botsFolder = join(root, "bots");
+/** Development alone: another folder that bots are read from, see `npm run dev`. */
+const devFolder = process.env["PARLEY_DEV_BOTS"] ?? botsFolder;
 
 /** Files under `bots/` that hold a bot: an id is the path without its extension; `_…`, `.…` and tests are left out. */
 function botFiles(): string[] {
@@ -80,12 +86,18 @@ export default defineConfig({
   errorHandler: "./src/api/error-handler.ts",
   alias: { parley: join(root, "src/bot/index.ts") },
   // External and readable in stack traces; both bring files that a bundle would lose.
-  traceDeps: ["@whiskeysockets/baileys", "@libsql/client", "sharp"],
+  // The last one whole: Bun reads other files of it than Node.
+  traceDeps: ["@whiskeysockets/baileys", "@libsql/client", "sharp", "@libsql/isomorphic-ws*"],
   // Where the built gateway listens; Nitro's own default is every interface.
   devServer: { hostname: process.env["HOST"] ?? "127.0.0.1", port: Number(process.env["PORT"] ?? 3000) },
   replace: { __FAILPOINTS__: "false" },
   virtual: { "#bots": botsModule },
   hooks: {
+    // Nitro names its chunks by a function, and Rolldown says at each build that such a group wants a name for reports.
+    "rollup:before"(_nitro, config) {
+      const { codeSplitting } = config.output as { codeSplitting?: { groups?: { debugName?: string }[] } };
+      for (const group of codeSplitting?.groups ?? []) group.debugName ??= "packages";
+    },
     async compiled(nitro) {
       const into = nitro.options.output.serverDir;
       await buildBeside({
@@ -99,13 +111,33 @@ export default defineConfig({
         file: join(into, "decoder.mjs"),
         isInstalled: (name) => name === "sharp",
       });
+      // The test kit with the bots of this build: conversations are told again in it, see `src/app/fork-process.ts`.
+      await buildBeside({
+        input: join(root, "src/testing/fork/main.ts"),
+        file: join(into, "fork.mjs"),
+        isInstalled: (name) => NATIVE.test(name),
+        virtual: { "#bots": botsModule },
+        alias: { parley: join(root, "src/bot/index.ts") },
+      });
       if (nitro.options.dev) return;
       // Not in builds that are asked to be quiet.
       if (nitro.options.logLevel >= 3) checkBots();
       await cp(join(root, "drizzle/migrations"), join(into, "drizzle/migrations"), {
         recursive: true,
       });
+      // Reads bots of BOTS_DIR that are written in TypeScript; see `sourceReader`.
+      const compiler = dirname(createRequire(import.meta.url).resolve("jiti/package.json"));
+      for (const part of ["package.json", "LICENSE", "lib/jiti.mjs", "dist"])
+        await cp(join(compiler, part), join(into, "node_modules/jiti", part), {
+          recursive: true,
+        });
       await makeOneScript(into, (text) => nitro.logger.warn(text));
+      // Builds with failpoints are for tests; those that need the console make it once for all of them.
+      if (nitro.options.replace["__FAILPOINTS__"] === "false")
+        if (!(await buildConsole(root, join(nitro.options.output.dir, "console"))))
+          nitro.logger.warn(
+            "The console is not built: its tools are packages for development (npm install).",
+          );
     },
   },
   modules: [
@@ -114,7 +146,7 @@ export default defineConfig({
       // A bot in the graph would mean a new gateway, and new connections, at each of its changes: see `liveBots`.
       if (nitro.options.dev)
         nitro.options.virtual["#bots"] =
-          `export default {}; export const locales = {}; export const sources = ${JSON.stringify(botsFolder)};`;
+          `export default {}; export const locales = {}; export const sources = ${JSON.stringify(devFolder)};`;
       // `nitro dev` brings a server of its own.
       if (!nitro.options.dev) nitro.options.entry = join(root, "src/process/serve.ts");
     },
