@@ -9,6 +9,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { Way } from "../src/model/way.ts";
 import type { DisabledReason, WebhookSettings } from "../src/webhooks/settings.ts";
 
 // Every row that belongs to a number is keyed by its device record: two accounts may link the same number.
@@ -36,6 +37,74 @@ export const commitFences = sqliteTable("commit_fences", {
   beforeSeq: integer("before_seq").notNull(),
   at: integer().notNull(),
 });
+
+/**
+ * Which node has each of the 256 partitions of the numbers, and until when: see `cluster/leases.ts`. Times here and in `nodes`
+ * are of the database's own clock. A process that is alone never looks at it.
+ */
+export const leases = sqliteTable("leases", {
+  /** The partition. */
+  p: integer().primaryKey(),
+  /** Name of the node that has it, or had it last; null: nobody ever had it. */
+  node: text(),
+  /** The node that it was given to and has still to take it; null: whoever comes first. */
+  heir: text(),
+  /** Grows by one each time that it is taken: whoever writes under an older one is refused. */
+  epoch: integer().notNull(),
+  until: integer().notNull(),
+});
+
+/** Processes that share this database. A row whose time is over is one of a process that is gone. */
+export const nodes = sqliteTable("nodes", {
+  name: text().primaryKey(),
+  /** Of one run of the process: another one may not take the name before this one's time is over. */
+  incarnation: text().notNull(),
+  /** Where the other nodes reach its HTTP port; null: nowhere. */
+  url: text(),
+  version: text().notNull(),
+  since: integer().notNull(),
+  until: integer().notNull(),
+  /** It gives away what it has, and is given nothing. */
+  leaving: integer({ mode: "boolean" }).notNull().default(false),
+  /** Numbers in its partitions. */
+  numbers: integer().notNull().default(0),
+  /** The longest time that its event loop stood still between its last two signs of life. */
+  lagMs: integer("lag_ms").notNull().default(0),
+});
+
+/**
+ * What changed of what nodes remember, in the order of the commits: each node reads on from where it was. Written by nodes
+ * among several only, and kept for an hour.
+ */
+export const news = sqliteTable(
+  "news",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** That has changed it, and knows. */
+    node: text().notNull(),
+    topic: text().notNull(),
+    /** JSON of what is to be read again. */
+    item: text().notNull(),
+    /** Seconds since 1970, by the database's clock. */
+    at: integer().notNull(),
+  },
+  (t) => [index("news_age").on(t.at)],
+);
+
+/**
+ * Messages by REST that an account has stored today, counted in the commits that store them, by nodes among several: one
+ * process counts in its memory.
+ */
+export const sendCounts = sqliteTable(
+  "send_counts",
+  {
+    accountId: text("account_id").notNull(),
+    /** Days since 1970, by the database's clock. */
+    day: integer().notNull(),
+    sends: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.day] })],
+);
 
 export const accounts = sqliteTable(
   "accounts",
@@ -69,6 +138,79 @@ export const apiKeys = sqliteTable(
     lastUsedAt: integer("last_used_at"),
   },
   (t) => [index("api_keys_listed").on(t.accountId, t.createdAt)],
+);
+
+/** Who is signed in at a browser. What a session may do is asked of its key, the operator's token or its link at every request. */
+export const sessions = sqliteTable(
+  "sessions",
+  {
+    id: text().primaryKey(),
+    /** HMAC-SHA256 of the cookie's token; hex. */
+    hash: text().notNull().unique(),
+    kind: text({ enum: ["key", "operator", "link"] }).notNull(),
+    /** The hash of what it was opened with: another secret of the same key ends it. */
+    credential: text().notNull(),
+    /** Of the key or the link; of the operator the one whose endpoints are asked, or null. */
+    accountId: text("account_id"),
+    createdAt: integer("created_at").notNull(),
+    /** Within a minute of the truth. */
+    lastUsedAt: integer("last_used_at").notNull(),
+    endsAt: integer("ends_at").notNull(),
+    /** Where it was opened, as the limit of wrong keys knows addresses. */
+    address: text().notNull(),
+    userAgent: text("user_agent").notNull(),
+  },
+  (t) => [
+    index("sessions_credential").on(t.credential, t.lastUsedAt),
+    index("sessions_account").on(t.accountId),
+  ],
+);
+
+/** Links with which a customer links one number and sets its webhook, without a key. */
+export const links = sqliteTable(
+  "links",
+  {
+    id: text().primaryKey(),
+    /** HMAC-SHA256 of the link's token; hex. */
+    hash: text().notNull().unique(),
+    accountId: text("account_id").notNull(),
+    deviceId: integer("device_id").notNull(),
+    /** Digits. */
+    number: text().notNull(),
+    /** Whether the operator has made it, or a key. */
+    madeBy: text("made_by", { enum: ["key", "operator"] }).notNull(),
+    /** The hash of the secret that has made it: it ends with that. */
+    credential: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+    lastUsedAt: integer("last_used_at"),
+  },
+  (t) => [index("links_listed").on(t.accountId, t.createdAt), index("links_device").on(t.deviceId)],
+);
+
+/** What was changed through the API, by whom. */
+export const auditLog = sqliteTable(
+  "audit_log",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    createdAt: integer("created_at").notNull(),
+    actorKind: text("actor_kind", { enum: ["key", "operator", "link", "nobody"] }).notNull(),
+    /** Of the key or link; null: there is one operator. */
+    actorId: text("actor_id"),
+    /** What the key was called then. */
+    actorName: text("actor_name"),
+    /** Whose account it was about; null: none's, or of many. */
+    accountId: text("account_id"),
+    /** The endpoint, by the name that clients know it by. */
+    action: text().notNull(),
+    /** What was changed: a number, or the id of a record. */
+    target: text(),
+    /** Sealed JSON: fields of the request, without secrets; null: it had none. */
+    changes: blob({ mode: "buffer" }),
+    requestId: text("request_id").notNull(),
+    address: text().notNull(),
+  },
+  (t) => [index("audit_log_listed").on(t.createdAt), index("audit_log_account").on(t.accountId, t.createdAt)],
 );
 
 /** One number in one account. `id` is the key of everything that belongs to it. */
@@ -228,6 +370,35 @@ export const auditHours = sqliteTable(
 );
 
 /**
+ * Traffic of a number in an hour, counted in memory and written once the hour is over, or when the process ends. Each process
+ * writes rows of its own, and what there was is their sum.
+ */
+export const trafficHours = sqliteTable(
+  "traffic_hours",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** The hour's beginning, Unix milliseconds. */
+    hour: integer().notNull(),
+    /** Which run of which process has counted it. */
+    part: text().notNull(),
+    /** JSON of numbers, in the order of `metrics/counts.ts`. */
+    counts: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.hour, t.part] })],
+);
+
+/** The same of all numbers together, those included that were erased since. */
+export const trafficTotals = sqliteTable(
+  "traffic_totals",
+  {
+    hour: integer().notNull(),
+    part: text().notNull(),
+    counts: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.hour, t.part] })],
+);
+
+/**
  * Numbers that were erased and whose rows are still being deleted, a few at a time. Their record is gone already, and their
  * id is never given again.
  */
@@ -297,6 +468,8 @@ export const decisions = sqliteTable(
     guard: text(),
     /** Who was asked and what came of it, in order. */
     trail: text({ mode: "json" }).$type<{ by: string; outcome: string; detail?: string }[]>().notNull(),
+    /** How it came about and what its commit held, for `GET /messages/{id}/trace`; null: written by an earlier version. */
+    way: text({ mode: "json" }).$type<Way | null>(),
     at: integer().notNull(),
   },
   (t) => [
@@ -391,6 +564,21 @@ export const outboxHistory = sqliteTable(
     at: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.outboxId, t.state] })],
+);
+
+/**
+ * Numbers for which a node has stored sends without having them. The owner is told at once; here it finds what it has not
+ * heard of. Empty as a rule, and never written by a process that is alone.
+ */
+export const sendWakes = sqliteTable(
+  "send_wakes",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** Of the number, as in `leases`. */
+    p: integer().notNull(),
+    deviceId: integer("device_id").notNull(),
+  },
+  (t) => [index("send_wakes_partition").on(t.p), index("send_wakes_device").on(t.deviceId)],
 );
 
 /** WhatsApp's reach-out lock (error 463): until then this number may not write to people for the first time. */
@@ -536,6 +724,26 @@ export const deliveryAttempts = sqliteTable(
   (t) => [primaryKey({ columns: [t.deliveryId, t.attempt] })],
 );
 
+/**
+ * Attempts that a process makes now, where several share the database: nobody else makes one of the same delivery, or of the
+ * same chat out of its turn. A table of its own and no columns: deliveries are large, and these rows last seconds.
+ */
+export const deliveryClaims = sqliteTable(
+  "delivery_claims",
+  {
+    deliveryId: text("delivery_id").primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    chat: text().notNull(),
+    /** Of this claim and no other: what is committed for an attempt asks for it. */
+    token: text().notNull(),
+    /** Name of the node that makes the attempt. */
+    node: text().notNull(),
+    /** By the database's clock, Unix milliseconds: then somebody else may make it. */
+    until: integer().notNull(),
+  },
+  (t) => [index("delivery_claims_chat").on(t.deviceId, t.chat), index("delivery_claims_until").on(t.until)],
+);
+
 /** The last group list that WhatsApp gave; the 60 s cache in front of it may be lost at any time. */
 export const groupLists = sqliteTable("group_lists", {
   deviceId: integer("device_id").primaryKey(),
@@ -558,7 +766,8 @@ export const botBindings = sqliteTable(
 );
 /**
  * Files on their way out, already encrypted as WhatsApp wants them; `path` holds the ciphertext, so nothing lies on the
- * disk in the clear. One row serves every destination of the same file.
+ * disk in the clear. One row serves every destination of the same file. A received file has a row while it lies on the disk of
+ * a node, where others have to ask for it: `in/<device>-<inbox id>`. Parts of uploads are `mu_…`, what is sent of them `mf_…`.
  */
 export const mediaFiles = sqliteTable(
   "media_files",
@@ -567,6 +776,8 @@ export const mediaFiles = sqliteTable(
     deviceId: integer("device_id").notNull(),
     /** Relative to `DATA_DIR`. */
     path: text().notNull(),
+    /** The node on whose disk it lies; null: this disk when there is one process, or the media store. */
+    node: text(),
     /** Sealed JSON: media key, hashes, size, mimetype, thumbnail, duration, waveform. */
     meta: blob({ mode: "buffer" }).notNull(),
     /** Sealed JSON of where WhatsApp keeps it (`{url, directPath}`); null until it is uploaded. */
@@ -632,6 +843,32 @@ export const idempotency = sqliteTable(
     index("idempotency_created").on(t.createdAt),
   ],
 );
+
+/**
+ * Requests with an idempotency key that some node is at work on: no other may begin the same. One of a process that is gone,
+ * or whose time is over, counts for nothing. Never written by a process that is alone.
+ */
+export const idempotencyClaims = sqliteTable(
+  "idempotency_claims",
+  {
+    // As in `idempotency`.
+    keyId: text("key_id").notNull(),
+    route: text().notNull(),
+    idemKey: text("idem_key").notNull(),
+    fingerprint: text().notNull(),
+    /** Of this one request. */
+    claim: text().notNull(),
+    /** `nodes.incarnation` of the process. */
+    incarnation: text(),
+    /** Unix milliseconds of the database's own clock. */
+    until: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.keyId, t.route, t.idemKey] }),
+    index("idempotency_claims_until").on(t.until),
+  ],
+);
+
 /** What a bot remembers of one chat, or of one writer in a group (`scope`). */
 export const botSessions = sqliteTable(
   "bot_sessions",
@@ -673,7 +910,14 @@ export const botDialogues = sqliteTable(
     expiresAt: integer("expires_at"),
     updatedAt: integer("updated_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.deviceId, t.scope] }), index("bot_dialogues_expiry").on(t.expiresAt)],
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.scope] }),
+    index("bot_dialogues_expiry").on(t.expiresAt),
+    // For the list alone: a condition that always holds keeps those from it who look for one chat.
+    index("bot_dialogues_listed")
+      .on(t.deviceId, t.updatedAt)
+      .where(sql`dialogue <> ''`),
+  ],
 );
 
 /** Timers of bots. A due one becomes an inbox row in the commit that removes it here. */
@@ -689,10 +933,15 @@ export const botTimers = sqliteTable(
     /** Sealed JSON: the chat, the writer, and the bot's own data. */
     body: blob({ mode: "buffer" }).notNull(),
     dueAt: integer("due_at").notNull(),
+    /** The chat for which it waits, because bots may say nothing there; null: it waits for its time alone. */
+    heldIn: text("held_in"),
   },
   (t) => [
     uniqueIndex("bot_timers_key").on(t.deviceId, t.botId, t.scope, t.key),
     index("bot_timers_next").on(t.deviceId, t.dueAt),
+    index("bot_timers_held")
+      .on(t.deviceId, t.heldIn)
+      .where(sql`held_in is not null`),
   ],
 );
 
@@ -708,4 +957,26 @@ export const botSteps = sqliteTable(
     value: blob({ mode: "buffer" }).notNull(),
   },
   (t) => [primaryKey({ columns: [t.inboxId, t.botId, t.key] }), index("bot_steps_device").on(t.deviceId)],
+);
+
+/** What a bot keeps for itself on one number (`ctx.store`), under keys of its own. */
+export const botStore = sqliteTable(
+  "bot_store",
+  {
+    deviceId: integer("device_id").notNull(),
+    botId: text("bot_id").notNull(),
+    key: text().notNull(),
+    /** Sealed JSON. */
+    value: blob({ mode: "buffer" }).notNull(),
+    /** Another one with every write: whoever has read an older one writes nothing. */
+    revision: integer().notNull(),
+    /** Null: kept as long as the number is. */
+    expiresAt: integer("expires_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.deviceId, t.botId, t.key] }),
+    index("bot_store_expiry")
+      .on(t.expiresAt)
+      .where(sql`expires_at is not null`),
+  ],
 );

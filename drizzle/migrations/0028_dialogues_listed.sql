@@ -1,0 +1,1 @@
+CREATE INDEX `bot_dialogues_listed` ON `bot_dialogues` (`device_id`,`updated_at`) WHERE dialogue <> '';
