@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { hostname, networkInterfaces } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "./model/errors.ts";
+import { readMediaStore, type S3Settings } from "./model/media-store-setting.ts";
 import { readPlan, type Plan } from "./model/plan.ts";
+import { SECOND_MS } from "./model/time.ts";
 import { createSettings, type Environment, type Settings } from "./model/settings.ts";
 
 export type { Environment } from "./model/settings.ts";
@@ -29,11 +32,21 @@ export interface Config {
   /** Everyday messages are read and encrypted without Baileys. */
   everydayPath: boolean;
   redisUrl: string | null;
+  /** How this process is a node among several; null: it is alone. */
+  cluster: ClusterSettings | null;
+  /** Where files of messages lie for every node; null: on the disk of the node that wrote them. */
+  mediaStore: S3Settings | null;
+  /** Goes on with a libSQL server that may lose acknowledged commits when its power fails. */
+  allowWeakDurability: boolean;
   /** 32 bytes; null: the store keeps a generated one in `dataDir`. */
   masterKey: Buffer | null;
   /** null: the store keeps a generated one in `dataDir`. `Store.adminToken` is the one that counts. */
   adminToken: string | null;
+  /** The console as it was built; null: the one beside the built server, if there is one. */
+  consoleDir: string | null;
   botsDir: string | null;
+  /** Bots that do not fit what is stored do not run: the start ends, a reload keeps those that were loaded. */
+  botsStrict: boolean;
   sendWaitMs: number;
   webhookTimeoutMs: number;
   maxMediaBytes: number;
@@ -48,6 +61,14 @@ export interface Config {
   takeoverMinutes: number;
   plans: Record<PlanName, Plan>;
   retentionDays: number;
+  /** How long the log of changes is kept. */
+  auditLogDays: number;
+  /** A session of the console ends when it was not used for so long. */
+  sessionIdleMinutes: number;
+  /** And so long after it was opened, whatever it is used for. */
+  sessionHours: number;
+  /** So long counts of traffic per hour are kept. */
+  trafficDays: number;
   /** null: `ffmpeg` of the PATH. */
   ffmpegPath: string | null;
   mpwaCompat: boolean;
@@ -63,6 +84,16 @@ export interface Config {
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
   logLevel: LogLevel;
+}
+
+/** What a process that shares its database with others is told. */
+export interface ClusterSettings {
+  /** Its name among the others. */
+  node: string;
+  /** How long its numbers stay its own when it cannot be heard of. */
+  leaseMs: number;
+  /** Where the other nodes reach it, without a trailing slash. People are shown `publicUrl`. */
+  url: string;
 }
 
 /** The plans that an account may be on; what each allows is set by PLAN_BASIC and PLAN_PRO. */
@@ -89,7 +120,9 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
     ...readStorage(settings, path),
     ...readLimits(settings),
     ...readWhatsApp(settings, path),
+    consoleDir: readFolder(settings, "CONSOLE_DIR", path),
     botsDir: readFolder(settings, "BOTS_DIR", path),
+    botsStrict: settings.flag("BOTS_STRICT"),
     ffmpegPath: readProgram(settings, "FFMPEG_PATH", path),
     allowPrivateNetwork: settings.flag("ALLOW_PRIVATE_NETWORK"),
     mpwaCompat: settings.flag("MPWA_COMPAT"),
@@ -125,6 +158,9 @@ function readListening(settings: Settings) {
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const fallback = `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
   const publicUrl = settings.url("PUBLIC_URL", ["http:", "https:"]) ?? fallback;
+  // Paths are put behind it.
+  if (/[?#]/.test(publicUrl))
+    throw new StartError("PUBLIC_URL must end with its host or path, without ? and #.");
   return { host, port, publicUrl: publicUrl.replace(/\/+$/, ""), trustProxy: settings.flag("TRUST_PROXY") };
 }
 
@@ -139,14 +175,51 @@ function readStorage(settings: Settings, path: (text: string) => string) {
     redisUrl: settings.url("REDIS_URL", ["redis:", "rediss:"]),
     masterKey: readMasterKey(settings),
     adminToken: readAdminToken(settings),
+    cluster: readCluster(settings),
+    mediaStore: readMediaStore(settings),
+    allowWeakDurability: settings.flag("ALLOW_WEAK_DURABILITY"),
   };
+}
+
+/** What a node among several must be given, because all of them have to have the same. */
+const SHARED_BY_NODES = ["REDIS_URL", "PARLEY_MASTER_KEY", "PARLEY_ADMIN_TOKEN"] as const;
+
+/** A database on a server may be shared, so whoever uses one is a node, and says what it lacks to be one. */
+function readCluster(settings: Settings): ClusterSettings | null {
+  const node = settings.text("NODE_NAME") ?? `${hostname()}-${process.pid}`;
+  if (!/^[\w.-]{1,100}$/.test(node))
+    throw new StartError("NODE_NAME must be 1 to 100 letters, digits, dots, dashes and underscores.");
+  const leaseMs = settings.integer("LEASE_SECONDS", 15, 3, 300) * SECOND_MS;
+  const url = settings.text("DATABASE_URL");
+  if (url === null || url.startsWith("file:")) return null;
+  const missing = SHARED_BY_NODES.filter((name) => settings.text(name) === null);
+  if (missing.length === 0) return { node, leaseMs, url: readNodeUrl(settings) };
+  throw new StartError(
+    `${missing.join(", ")} must be set when DATABASE_URL is a server: several nodes may share it, and each needs the same (docs/scaling.md).`,
+  );
+}
+
+/** Unless it is told, a node is where it listens; one that listens everywhere is at its first address that others can reach. */
+function readNodeUrl(settings: Settings): string {
+  const { host, port } = readListening(settings);
+  const everywhere = host === "0.0.0.0" || host === "::";
+  const reached = everywhere ? (firstOuterAddress() ?? hostname()) : host;
+  const fallback = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+  return (settings.url("NODE_URL", ["http:", "https:"]) ?? fallback).replace(/\/+$/, "");
+}
+
+function firstOuterAddress(): string | null {
+  const outer = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !/^fe80:/i.test(address));
+  return (outer.find(({ family }) => family === "IPv4") ?? outer[0])?.address ?? null;
 }
 
 function readDatabaseUrl(settings: Settings, path: (text: string) => string): string | null {
   const text = settings.text("DATABASE_URL");
   if (text === null) return null;
   if (!text.startsWith("file:"))
-    return settings.url("DATABASE_URL", ["http:", "https:", "libsql:", "ws:", "wss:"]);
+    return settings.url("DATABASE_URL", ["http:", "https:", "libsql:", "ws:", "wss:"], "file:<path>");
   const file = text.slice("file:".length).replace(/^\/\/(?=\/)/, "");
   if (file === "" || file.startsWith(":memory:") || file.startsWith("//") || file.includes("?"))
     throw new StartError("DATABASE_URL must name a file, for instance file:/var/lib/parley/parley.db.");
@@ -195,6 +268,10 @@ function readLimits(settings: Settings) {
     botTimeoutMs: settings.integer("BOT_TIMEOUT_MS", 30_000, 1, TEN_MINUTES),
     takeoverMinutes: settings.integer("TAKEOVER_MINUTES", 30, 0, 525_600),
     retentionDays: settings.integer("RETENTION_DAYS", 30, 1, 36_500),
+    auditLogDays: settings.integer("AUDIT_LOG_DAYS", 365, 1, 36_500),
+    sessionIdleMinutes: settings.integer("SESSION_IDLE_MINUTES", 480, 1, 525_600),
+    sessionHours: settings.integer("SESSION_HOURS", 168, 1, 8_760),
+    trafficDays: settings.integer("TRAFFIC_DAYS", 90, 1, 36_500),
   };
 }
 

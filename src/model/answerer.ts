@@ -19,6 +19,8 @@ export interface StoredMessage {
   /** The linked number itself, digits. */
   ownNumber: string;
   message: Incoming;
+  /** Several texts that are answered as one: the rows of all, oldest first. */
+  together?: readonly number[];
 }
 
 /** One message that an answerer wants sent; becomes one outbox row in the message's own commit. */
@@ -28,6 +30,8 @@ export interface AddressedDraft {
   draft: Draft;
   /** It goes to a chat that asked for nothing: paced like a send by REST. */
   elsewhere?: true;
+  /** Of the message, derived: the same whenever the message that is answered is answered anew. Missing: from its position. */
+  id?: string;
 }
 
 /** What answerers leave for one another about one message. It is made anew each time the message is decided. */
@@ -36,6 +40,11 @@ export interface MessageNotes {
   readonly failedBots: Set<string>;
   /** The webhook has it already, because it holds the chat: it is not posted a second time. */
   postedToWebhook: boolean;
+  /**
+   * Left by a dialogue that waits and has passed the message on: once somebody has answered it by the way, the dialogue says
+   * again, behind that, what it waits for.
+   */
+  comeBack?(first: Answered): Promise<Answered>;
 }
 
 /** Notes for a message that nobody has been asked about. */
@@ -55,6 +64,13 @@ export interface Asked {
    * @param isEnd a text for which nobody waits any longer: it is the last that is given
    */
   following(ms: number, isEnd?: (text: StoredMessage) => boolean): Promise<StoredMessage[]>;
+  /**
+   * A word of the same writer that is to be heard at once waits behind this message.
+   *
+   * @param came called once, at once when it waits already
+   * @returns how to stop listening
+   */
+  onInterrupt(came: () => void): () => void;
 }
 
 /** One line of a decision: who was asked, and what came of it. */
@@ -67,6 +83,9 @@ export interface TrailEntry {
   route?: string;
   detail?: string;
 }
+
+/** What one answerer wants done, which nobody after it is asked about. */
+export type Answered = Extract<Answer, { kind: "answer" }>;
 
 /** What came of asking one answerer. */
 export type Answer =

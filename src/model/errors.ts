@@ -7,7 +7,10 @@ export const ERROR_STATUS = {
   INVALID_PARAMETERS: 400,
   INVALID_API_KEY: 401,
   INVALID_ADMIN_TOKEN: 401,
+  SESSION_EXPIRED: 401,
+  LINK_EXPIRED: 401,
   PERMISSION_DENIED: 403,
+  CSRF_TOKEN_INVALID: 403,
   ACCOUNT_DISABLED: 403,
   PLAN_LIMIT: 403,
   RECIPIENT_NOT_ALLOWED: 403,
@@ -68,10 +71,13 @@ export class GatewayError extends Error {
   }
 }
 
-/** A fault that stops the start: one line that names the setting or file and the cure. Exit code 1, no stack. */
+/** A fault that stops the start: one line that names the setting or file and the cure. Exit code 1 unless it has its own, no stack. */
 export class StartError extends Error {
-  constructor(message: string) {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
     super(message);
+    this.exitCode = exitCode;
     this.name = "StartError";
   }
 }

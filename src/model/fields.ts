@@ -38,6 +38,10 @@ export const NOT_UNICODE = "Is not valid Unicode text (a lone surrogate).";
 export const text = (min: number, max: number) =>
   z.preprocess(asText, z.string().min(min).max(max).refine(wellFormed, NOT_UNICODE));
 
+/** The id of a message to quote. What no message can be called is known nowhere, and quotes nothing. */
+export const quotedId = () =>
+  text(0, 65_536).optional().meta({ description: "A message to quote, when it is known" });
+
 /** Text that says something: more than white space and what cannot be seen. */
 export const visibleText = (max: number) =>
   text(1, max).refine((value) => !isBlank(value), "Must not be blank.");

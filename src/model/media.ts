@@ -82,13 +82,20 @@ export interface OutgoingFile {
   facts: FileFacts;
   /** Null until it was uploaded there. */
   uploaded(target: UploadTarget): Upload | null;
-  /** What is uploaded: ciphertext for chats, the file itself for channels. Read from the disk as it is asked for. */
+  /**
+   * Makes sure that its bytes are at hand: they may lie elsewhere.
+   *
+   * @returns false when they are not kept any more
+   * @throws {GatewayError} UNAVAILABLE: they cannot be had now
+   */
+  ready(): Promise<boolean>;
+  /** To be called once it is `ready`. What is uploaded: ciphertext for chats, the file itself for channels. Read from the disk as it is asked for. */
   content(target: UploadTarget): { bytes: AsyncIterable<Buffer>; length: number; sha256: string };
 }
 
 /** What a connection asks for when it sends a file. */
 export interface OutgoingFiles {
-  /** Null when the file is not kept any more. */
+  /** Null when nothing is known of the file any more. */
   load(id: string): Promise<OutgoingFile | null>;
   /** Resolves when it is stored that the file was uploaded. */
   remember(id: string, target: UploadTarget, upload: Upload): Promise<void>;

@@ -108,22 +108,66 @@ export interface Incoming {
   /** The message's protobuf, base64: what quoting and media need later. */
   raw: string;
   /** Of a bot's timer that is due, which takes the path of a message; its `type` is `unknown`. */
-  timer?: { botId: string; key: string; data: unknown };
+  timer?: BotTimer;
+  /** The owner has given the chat back to the bots with it: it is a sign to Parley, and no message to anybody. */
+  handsBack?: true;
 }
+
+/** A bot's timer whose time has come. */
+export interface BotTimer {
+  botId: string;
+  key: string;
+  /** Missing: it was set without one. */
+  id?: string;
+  data: unknown;
+  /** Unix milliseconds after which it does not run any more; missing: it runs however late. */
+  expiresAt?: number;
+}
+
+/** The half of a message that says what is in it, with nothing in it: whoever makes one names only what it has. */
+export const nothingSaid = (): Pick<
+  Incoming,
+  "type" | "text" | "quoted" | "mentions" | "location" | "contacts" | "reaction" | "targetId" | "raw"
+> => ({
+  type: "unknown",
+  text: "",
+  quoted: null,
+  mentions: [],
+  location: null,
+  contacts: null,
+  reaction: null,
+  targetId: null,
+  raw: "",
+});
 
 /** When a message was written, by the host's clock: Unix milliseconds. What has an age limit is measured by it. */
 export const sentAt = ({ timestamp, clockAhead = 0 }: Pick<Incoming, "timestamp" | "clockAhead">): number =>
   (timestamp - clockAhead) * 1000;
 
 /** What someone wants to have sent. */
-export type Draft = TextDraft | MediaDraft | PollDraft | ReactionDraft;
+export type Draft = (TextDraft | MediaDraft | PollDraft | ReactionDraft) & Perishable;
 
-/** The message that a draft quotes. */
-export interface DraftQuote {
-  id: string;
-  sender: string;
-  fromMe: boolean;
-  raw: string;
+/** What may come too late. */
+interface Perishable {
+  /** Unix milliseconds after which it does not leave any more; missing: as long as messages wait. */
+  notAfter?: number;
+}
+
+/** The message that a draft quotes: one that came in as it came, one that was sent from here as far as a quote shows it. */
+export type DraftQuote = { id: string; sender: string; fromMe: boolean } & (
+  | { raw: string }
+  | { sent: QuotedDraft }
+);
+
+/** What a quote shows of a message that was sent. */
+export interface QuotedDraft {
+  kind: "text" | "poll" | MediaKind;
+  /** Text, caption, or what a poll asks. */
+  text: string;
+  /** Of a poll. */
+  options?: string[];
+  /** Of a document. */
+  fileName?: string;
 }
 
 /** A text to be sent. */
@@ -169,6 +213,20 @@ export interface ReactionDraft {
   at: number;
   /** Means nothing here. */
   quote?: DraftQuote;
+}
+
+/** What a draft says in words: its text, its caption, what it asks, its emoji. */
+export function textOfDraft(draft: Draft): string {
+  switch (draft.kind) {
+    case "text":
+      return draft.text;
+    case "poll":
+      return draft.name;
+    case "reaction":
+      return draft.emoji;
+    default:
+      return draft.caption ?? "";
+  }
 }
 
 /** Whether it needs a file that lies at WhatsApp. */

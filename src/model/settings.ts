@@ -12,8 +12,12 @@ export interface Settings {
   flag(name: string, fallback?: boolean): boolean;
   integer(name: string, fallback: number, min: number, max: number): number;
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
-  /** As written, once it is known to parse and to have one of the schemes. */
-  url(name: string, schemes: string[]): string | null;
+  /**
+   * As written, once it is known to parse and to have one of the schemes.
+   *
+   * @param other what else the setting may be, for the message: the caller has seen that it is not
+   */
+  url(name: string, schemes: string[], other?: string): string | null;
 }
 
 /** Reads settings by name. An empty or blank variable counts as not set. */
@@ -47,14 +51,15 @@ export function createSettings(env: Environment): Settings {
       throw new StartError(`${name} must be one of ${allowed.join(", ")}.`);
     },
 
-    url(name, schemes) {
+    url(name, schemes, other) {
       const written = text(name);
       if (written === null) return null;
       // The value stays out of the message: addresses of databases and caches carry passwords.
       const parsed = URL.canParse(written) ? new URL(written) : null;
       if (parsed !== null && schemes.includes(parsed.protocol) && parsed.hostname !== "") return written;
-      const allowed = schemes.map((scheme) => `${scheme}//`).join(", ");
-      throw new StartError(`${name} must be a complete address that starts with one of ${allowed}.`);
+      const allowed = schemes.map((scheme) => `${scheme}//`).join(" or ");
+      const either = other === undefined ? "" : `${other}, or `;
+      throw new StartError(`${name} must be ${either}a complete address that starts with ${allowed}.`);
     },
   };
 }

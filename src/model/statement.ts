@@ -7,4 +7,8 @@ export interface Statement {
    * database server was lost on its way. Without it, looking at the result throws `StorageUnavailable` then.
    */
   recover?: Pick<Statement, "sql" | "args">;
+  /** It breaks a rule when what the other statements were made from is not so any more: they are to be made anew. */
+  isGuard?: true;
+  /** Called once it is in the database, or when nobody knows whether it is; never when its commit has failed. */
+  onCommitted?: () => void;
 }
