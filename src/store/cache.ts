@@ -4,6 +4,7 @@ import { createStorage, type Driver, type Storage, type StorageValue } from "uns
 import redisDriver from "unstorage/drivers/redis";
 import type { Logger } from "../log.ts";
 import { createLru } from "../model/lru.ts";
+import { createRedisWatch, REDIS_OPTIONS } from "./redis.ts";
 
 const MAX_ENTRIES = 10_000;
 const REDIS_ANSWER_MS = 500;
@@ -39,25 +40,12 @@ function inMemory(): Driver {
 }
 
 function connectTo(url: string, log: Logger) {
-  let away = false;
+  const { watch } = createRedisWatch(log, "going on without the shared cache");
   // The driver makes its client from the class it is given; this one is made here, to hear its errors.
   class ObservedRedis extends Redis {
     constructor() {
-      super(url, {
-        enableOfflineQueue: false,
-        maxRetriesPerRequest: 0,
-        commandTimeout: REDIS_ANSWER_MS,
-        connectTimeout: 5_000,
-        retryStrategy: (attempt) => Math.min(100 * attempt, 5_000),
-      });
-      this.on("error", (error: Error) => {
-        if (!away) log.warn({ err: error }, "Redis is away; going on without the shared cache");
-        away = true;
-      });
-      this.on("ready", () => {
-        if (away) log.info("Redis is back");
-        away = false;
-      });
+      super(url, { ...REDIS_OPTIONS, commandTimeout: REDIS_ANSWER_MS });
+      watch(this);
     }
   }
   return { base: "parley", preConnect: true, lib: { Redis: ObservedRedis } as never };

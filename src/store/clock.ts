@@ -1,5 +1,7 @@
 import { meta } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
+import { alone } from "../model/alone.ts";
+import type { Ownership } from "../model/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
 import { MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import { LARGEST_BELIEVED_JUMP_MS } from "./clock-trust.ts";
@@ -11,6 +13,8 @@ const NOTE_MS = MINUTE_MS;
 /** What time servers correct at once on a machine that runs; more is somebody's hand, or a machine that was away. */
 const JUMP_MS = 30 * SECOND_MS;
 const ROWS_AT_ONCE = 500;
+/** Of the nodes, who has this number's partition. */
+const LEADER = 0;
 
 const NOTED_TIME = "clock";
 /** Milliseconds of running on a clock that is doubted; no row when it is trusted. */
@@ -29,6 +33,9 @@ export const DEADLINES: readonly { table: string; column: string }[] = [
   { table: "bot_sessions", column: "expires_at" },
   { table: "bot_dialogues", column: "expires_at" },
   { table: "bot_timers", column: "due_at" },
+  { table: "bot_store", column: "expires_at" },
+  { table: "sessions", column: "ends_at" },
+  { table: "links", column: "expires_at" },
 ];
 
 const NOTED = defineQuery("SELECT value FROM meta WHERE key = ?", { value: meta.value });
@@ -56,28 +63,36 @@ export interface ClockWatch {
  * deadlines move along, in the database and by `onClockMoved` in memory. Set forward nothing moves, because that is also
  * what waking up from sleep looks like; but ahead by more than a day it is not trusted with deleting what is old.
  *
+ * Among several nodes that is the database's clock, which all of them follow: each moves what it remembers, and one of them,
+ * the owner of partition 0, moves what is in the database and notes the time.
+ *
  * @param onClockMoved told by how many milliseconds the clock was set back, when the database has followed
+ * @param ownership    who leads; default: this process
  */
 export function watchClock(
   store: Pick<Store, "readOne" | "writer" | "time" | "clock">,
   log: Logger,
   onClockMoved: (ms: number) => void = () => undefined,
+  ownership: Pick<Ownership, "owns"> = alone().ownership,
 ): ClockWatch {
   const { time, clock } = store;
   let end: Cancel | null = null;
   let offset = 0;
   let lookedAt = 0;
   let notedAt = 0;
+  /** Has compared with what was noted since it leads. */
+  let compared = false;
 
+  const leads = (): boolean => ownership.owns(LEADER);
   const offsetNow = (): number => time.now() - time.monotonic();
 
   async function setBack(ms: number): Promise<void> {
+    if (leads()) await moveDeadlines(store, ms, time.now());
+    onClockMoved(ms);
     log.warn(
       { seconds: Math.round(ms / SECOND_MS) },
       "the clock was set back; what waits for a time waits no longer for it",
     );
-    await moveDeadlines(store, ms, time.now());
-    onClockMoved(ms);
   }
 
   function setForward(ms: number): void {
@@ -87,18 +102,22 @@ export function watchClock(
 
   async function note(): Promise<void> {
     notedAt = time.monotonic();
+    if (!leads()) return;
     const doubted = clock.doubtedFor();
-    await store.writer.commit([
+    const statements = [
       keep(NOTED_TIME, time.now()),
       doubted === null
         ? { sql: "DELETE FROM meta WHERE key = ?", args: [NOTED_DOUBT] }
         : keep(NOTED_DOUBT, Math.round(doubted)),
-    ]);
+    ];
+    await store.writer.commit(statements, { owning: LEADER });
   }
 
   async function look(): Promise<void> {
     clock.passed(time.monotonic() - lookedAt);
     lookedAt = time.monotonic();
+    if (!leads()) compared = false;
+    else if (!compared) await compareWithLastRun();
     const moved = offsetNow() - offset;
     if (Math.abs(moved) >= JUMP_MS) offset += moved;
     if (moved <= -JUMP_MS) await setBack(-moved);
@@ -111,14 +130,16 @@ export function watchClock(
   const forgive = (work: Promise<void>): Promise<void> =>
     work.catch((err: unknown) => log.warn({ err }, "the time could not be noted"));
 
+  /** Whoever begins to lead may have to end what the one before had no time for. */
   async function compareWithLastRun(): Promise<void> {
+    compared = leads();
     const noted = await store.readOne(NOTED, [NOTED_TIME]);
     if (noted === null) return;
     const doubted = await store.readOne(NOTED, [NOTED_DOUBT]);
     const ahead = Number(noted.value) - time.now();
     if (doubted !== null) clock.doubt(Number(doubted.value));
     else if (-ahead > LARGEST_BELIEVED_JUMP_MS) clock.doubt();
-    if (ahead >= JUMP_MS) await forgive(setBack(ahead));
+    if (compared && ahead >= JUMP_MS) await forgive(setBack(ahead));
   }
 
   return {
@@ -158,6 +179,7 @@ async function moveDeadlines(
           sql: `UPDATE ${table} SET ${column} = ${column} - ? WHERE rowid > ? AND rowid <= ? AND ${column} > ?`,
           args: [ms, from, upTo, now + ms / 2],
         })),
+        { owning: LEADER },
       );
       if (some.n < ROWS_AT_ONCE) break;
       from = upTo;

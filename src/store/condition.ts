@@ -6,13 +6,18 @@ import type { BatchFailed } from "./engine.ts";
 
 /**
  * `full`: the disk has no room; only what erases is written until there is some. `damaged`: the file is not what SQLite
- * wrote; nothing is written to it any more.
+ * wrote; nothing is written to it any more. `weak`: the server may lose what it acknowledges; nothing is written until it
+ * says that it does not.
  */
-export type StorageState = "good" | "full" | "damaged";
+export type StorageState = "good" | "full" | "damaged" | "weak";
 
 /** Stands before the writer: what must not be written now is refused before it is tried. */
 export interface Condition {
   readonly state: StorageState;
+  /** Resolves when what is kept for erasing has been given back to a full disk; at once when none is being given back. Never rejects. */
+  readonly room: Promise<void>;
+  /** Whether this is written on a full disk as well. */
+  erases(statements: Statement[]): boolean;
   /** Why this unit is not tried; null when it may be. */
   refusal(statements: Statement[]): string | null;
   /** Something that was tried failed, a read or a batch. Looks at the disk by and by; never throws. */
@@ -41,11 +46,14 @@ const NOTHING_FREE_BYTES = 1024 * 1024;
 /** What makes room, and the note by which an erasure is gone on with. */
 const ERASES = /^\s*(delete|insert\s+into\s+erased_devices)\b/i;
 
+const erases = (statements: Statement[]): boolean => statements.every(({ sql }) => ERASES.test(sql));
+
 /** Watches over one database file and the disk that it lies on. */
 export function watchCondition(deps: ConditionDeps): Condition {
   const { folder, log, name } = deps;
   const ballast = createBallast(folder);
   let state: StorageState = "good";
+  let room: Promise<void> = Promise.resolve();
   let cancel: Cancel | undefined;
 
   function after(ms: number, look: () => Promise<void>): void {
@@ -56,14 +64,14 @@ export function watchCondition(deps: ConditionDeps): Condition {
   /** When there is no room for it either, the WAL stays and nothing is lost. */
   const tidy = (): Promise<void> => deps.checkpoint().catch(() => undefined);
 
-  function full(): void {
+  function full(): Promise<void> | void {
     if (state !== "good") return;
     state = "full";
     log.error(
       `the disk of ${name} is full: nothing is received or sent until there is room; make some, it goes on by itself`,
     );
     after(LOOK_AGAIN_MS, lookForRoom);
-    void giveRoom();
+    return giveRoom();
   }
 
   async function giveRoom(): Promise<void> {
@@ -83,6 +91,9 @@ export function watchCondition(deps: ConditionDeps): Condition {
       () => false,
     );
 
+  const fullIfNothingIsFree = (): Promise<void> =>
+    hasNothingFree().then((nothing) => (nothing ? full() : undefined));
+
   /** Room inside the file counts: rows that were erased make some without the disk noticing. */
   async function lookForRoom(): Promise<void> {
     const needed = LEAST_FREE_BYTES + ((await ballast.exists()) ? 0 : BALLAST_BYTES);
@@ -100,17 +111,21 @@ export function watchCondition(deps: ConditionDeps): Condition {
   }
 
   after(BALLAST_AFTER_MS, makeBallast);
-  void hasNothingFree().then((nothing) => nothing && full());
+  room = fullIfNothingIsFree();
 
   return {
     get state() {
       return state;
     },
+    get room() {
+      return room;
+    },
+    erases,
     refusal(statements) {
       if (state === "good") return null;
       if (state === "damaged")
         return "the file is damaged; stop the gateway and run: npm run parley -- doctor";
-      return statements.every(({ sql }) => ERASES.test(sql)) ? null : "the disk is full";
+      return erases(statements) ? null : "the disk is full";
     },
     failed(code) {
       if (/^SQLITE_(CORRUPT|NOTADB)/.test(code) && state !== "damaged") {
@@ -121,8 +136,8 @@ export function watchCondition(deps: ConditionDeps): Condition {
         );
       }
       if (state !== "good") return;
-      if (code.startsWith("SQLITE_FULL")) full();
-      else if (code.startsWith("SQLITE_IOERR")) void hasNothingFree().then((nothing) => nothing && full());
+      if (code.startsWith("SQLITE_FULL")) room = Promise.resolve(full());
+      else if (code.startsWith("SQLITE_IOERR")) room = fullIfNothingIsFree();
     },
     close: () => cancel?.(),
   };

@@ -27,7 +27,9 @@ export async function refuseDamagedWal(file: string, name: string): Promise<void
 /** Turns what the database says into the one line that a start ends with. */
 export function asStartError(error: unknown, name: string): StartError {
   if (error instanceof StartError) return error;
-  const { code = "", message = String(error) } = error as { code?: string; message?: string };
+  const { message = String(error), ...rest } = error as { code?: unknown; message?: string };
+  // Not every code is a text: what the platform aborts has numbers.
+  const code = String(rest.code ?? "");
   if (/NOTADB|CORRUPT/.test(code)) return damaged(name);
   if (code.startsWith("SQLITE_"))
     return new StartError(

@@ -30,7 +30,15 @@ const PARENTS = new Map(
 );
 
 /** A row or a handful of them for each number; what makes it work is among them, so that it ends with the number. */
-const SMALL = ["wa_creds", "webhooks", "reachout_locks", "send_brakes", "group_lists", "bot_bindings"];
+const SMALL = [
+  "wa_creds",
+  "webhooks",
+  "reachout_locks",
+  "send_brakes",
+  "group_lists",
+  "bot_bindings",
+  "links",
+];
 /** Keys, and what would still be done for the number, before what only lies there. */
 const FIRST = ["wa_keys", "journal", "bot_timers", "deliveries", "outbox", "inbox"];
 
@@ -67,20 +75,23 @@ export async function eraseStep(
   const some = `SELECT rowid FROM ${table} WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`;
   if (children.length === 0) {
     const sql = `DELETE FROM ${table} WHERE rowid IN (${some})`;
-    const [result] = await writer.commit([{ sql, args: [deviceId] }]);
+    const [result] = await writer.commit([{ sql, args: [deviceId] }], { owning: null });
     return result!.rowsAffected;
   }
   const found = await read(PARENTS.get(table)!, [deviceId]);
   if (found.length === 0) return 0;
   const ids = JSON.stringify(found.map(({ id }) => id));
   const places = JSON.stringify(found.map(({ place }) => place));
-  const results = await writer.commit([
-    ...children.map((child) => ({
-      sql: `DELETE FROM ${child.table} WHERE ${child.column} IN (SELECT value FROM json_each(?))`,
-      args: [ids],
-    })),
-    { sql: `DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, args: [places] },
-  ]);
+  const results = await writer.commit(
+    [
+      ...children.map((child) => ({
+        sql: `DELETE FROM ${child.table} WHERE ${child.column} IN (SELECT value FROM json_each(?))`,
+        args: [ids],
+      })),
+      { sql: `DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, args: [places] },
+    ],
+    { owning: null },
+  );
   return results.at(-1)!.rowsAffected;
 }
 

@@ -28,6 +28,20 @@ export class CommitUncertain extends StorageUnavailable {
   }
 }
 
+/**
+ * Another process has the number that this unit was written for: nothing was stored, and whoever wrote it stops to work for
+ * that number. The new owner finds in the rows what is left to do.
+ */
+export class NotOwner extends StorageUnavailable {
+  readonly deviceId: number;
+
+  constructor(deviceId: number) {
+    super("another node has this number now");
+    this.deviceId = deviceId;
+    this.name = "NotOwner";
+  }
+}
+
 /** A unit that broke a UNIQUE, NOT NULL, CHECK or primary key rule: none of its statements took effect. */
 export class ConstraintViolation extends Error {
   /** Index of the statement within the unit. */

@@ -1,4 +1,6 @@
 import { freeBytes, LEAST_FREE_BYTES } from "./ballast.ts";
+import type { StorageState } from "./condition.ts";
+import { NOT_DURABLE } from "./server/durability.ts";
 import type { Store } from "./store.ts";
 
 const PATIENCE_MS = 2_000;
@@ -6,7 +8,19 @@ const PATIENCE_MS = 2_000;
 const AT_MOST_EVERY_MS = 1_000;
 
 /** What `checkStorage` finds. */
-export type StorageHealth = Awaited<ReturnType<typeof checkStorage>>;
+export interface StorageHealth {
+  database: boolean;
+  disk: boolean;
+  /** What is wrong, as anybody may read it; null: nothing is, or it is not known more closely. */
+  reason: string | null;
+}
+
+const REASONS: Record<StorageState, string | null> = {
+  good: null,
+  full: "the disk is full",
+  damaged: "the database is damaged",
+  weak: NOT_DURABLE,
+};
 
 /** Anybody may ask, and an answer costs a commit: those who ask within a second get the same one. */
 export function createStorageCheck(store: Store, dataDir: string): () => Promise<StorageHealth> {
@@ -14,7 +28,8 @@ export function createStorageCheck(store: Store, dataDir: string): () => Promise
   return () => {
     const now = store.time.monotonic();
     // What has shown itself damaged since needs no further try.
-    if (store.state === "damaged") return Promise.resolve({ database: false, disk: true });
+    if (store.state === "damaged")
+      return Promise.resolve({ database: false, disk: true, reason: REASONS.damaged });
     if (last === null || now - last.at >= AT_MOST_EVERY_MS)
       last = { at: now, found: checkStorage(store, dataDir) };
     return last.found;
@@ -22,12 +37,9 @@ export function createStorageCheck(store: Store, dataDir: string): () => Promise
 }
 
 /** Whether the database takes a write now, and the disk of `DATA_DIR` has room. */
-export async function checkStorage(
-  store: Store,
-  dataDir: string,
-): Promise<{ database: boolean; disk: boolean }> {
+export async function checkStorage(store: Store, dataDir: string): Promise<StorageHealth> {
   const [database, disk] = await Promise.all([canWrite(store), hasRoom(store, dataDir)]);
-  return { database, disk };
+  return { database, disk, reason: REASONS[store.state] };
 }
 
 async function canWrite(store: Store): Promise<boolean> {

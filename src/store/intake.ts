@@ -1,6 +1,6 @@
 import type { ResultSet } from "@libsql/client";
 import type { Statement } from "../model/statement.ts";
-import type { Writer } from "./store.ts";
+import type { CommitOptions, Writer } from "./store.ts";
 
 /**
  * What storing something takes, handed to whoever makes the commit: it may be one that holds more than this, as that of a
@@ -41,6 +41,7 @@ export function joinIntakes(...intakes: Intake[]): Intake {
 export async function commitIntake(
   writer: Pick<Writer, "commit">,
   { statements, committed }: Intake,
+  options?: CommitOptions,
 ): Promise<void> {
-  committed(await writer.commit(statements));
+  committed(await writer.commit(statements, options));
 }

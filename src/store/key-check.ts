@@ -52,9 +52,22 @@ export async function readMeta(client: Client, key: string): Promise<string | nu
   return rows[0] === undefined ? null : String(rows[0].value);
 }
 
-/** Remembers which master key the data is sealed with; once, when the database is new. */
-export async function writeKeyCheck(client: Client, key: Buffer): Promise<void> {
-  await client.execute({ sql: "INSERT INTO meta (key, value) VALUES (?, ?)", args: [ROW, checkValue(key)] });
+/** Takes a row of `meta` away; none is fine. */
+export async function forgetMeta(client: Client, key: string): Promise<void> {
+  await client.execute({ sql: "DELETE FROM meta WHERE key = ?", args: [key] });
+}
+
+/**
+ * Remembers which master key the data is sealed with; once, when the database is new.
+ *
+ * @returns the value that is there now: another process may have been the first, with a key of its own
+ */
+export async function writeKeyCheck(client: Client, key: Buffer): Promise<string> {
+  await client.execute({
+    sql: "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
+    args: [ROW, checkValue(key)],
+  });
+  return (await readKeyCheck(client)) ?? checkValue(key);
 }
 
 /**

@@ -7,9 +7,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "../model/errors.ts";
 import { failpoint, hasFailpoints } from "../model/failpoint.ts";
+import { UNFINISHED } from "./move/marks.ts";
+import { keepAlive, systemTime, type Time } from "../model/time.ts";
+import { failureKind } from "./engine.ts";
 
 const JOURNAL = "drizzle/migrations/meta/_journal.json";
 const APPLIED = "__drizzle_migrations";
+// As drizzle makes it.
+const CREATE_APPLIED = `CREATE TABLE IF NOT EXISTS ${APPLIED} (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)`;
 // Three names that no other program has together.
 const OUR_TABLES = ["meta", "api_keys", "wa_keys"];
 
@@ -39,6 +44,10 @@ export async function inspectDatabase(client: Client, name: string): Promise<Dat
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
   );
   const tables = rows.map((row) => String(row.name));
+  if (tables.includes(UNFINISHED))
+    throw new StartError(
+      `${name} is a copy that is not whole yet: run parley move-database again, it goes on where it was.`,
+    );
   // A first start that was cut off leaves at most drizzle's own empty table.
   if (tables.every((table) => table === APPLIED)) return "empty";
   if (![APPLIED, ...OUR_TABLES].every((table) => tables.includes(table)))
@@ -51,15 +60,18 @@ export async function inspectDatabase(client: Client, name: string): Promise<Dat
 
 async function refuseUnknownMigrations(client: Client, name: string): Promise<void> {
   const { rows } = await client.execute(`SELECT hash FROM ${APPLIED}`);
-  const known = knownMigrations();
-  if (rows.every((row) => known.has(String(row.hash)))) return;
+  if (rows.every(({ hash }) => knownMigrations().has(String(hash)))) return;
   throw new StartError(
     `${name} was written by a newer or another version of Parley; nothing in it was changed. Start that version, or set another DATA_DIR.`,
   );
 }
 
-/** Hashes as drizzle stores them: SHA-256 of each migration's text. */
-function knownMigrations(): Set<string> {
+let known: Set<string> | null = null;
+
+/** Hashes as drizzle stores them: SHA-256 of each migration's text. Read once: they belong to this program. */
+const knownMigrations = (): Set<string> => (known ??= readKnown());
+
+function readKnown(): Set<string> {
   const folder = migrationsFolder();
   const journal = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as {
     entries: { tag: string }[];
@@ -72,10 +84,56 @@ function knownMigrations(): Set<string> {
   return new Set(hashes);
 }
 
-/** All missing migrations in one transaction: a crash leaves the old schema or the new one. */
-export async function applyMigrations(client: Client): Promise<void> {
-  await migrate(drizzle(hasFailpoints ? interruptible(client) : client), {
-    migrationsFolder: migrationsFolder(),
+/** How often it is looked whether another process has made the tables, and how long between. */
+const MOST_ATTEMPTS = 20;
+const ATTEMPT_PAUSE_MS = 250;
+
+/**
+ * All missing migrations in one transaction: a crash leaves the old schema or the new one. Of several processes that start
+ * at the same time one makes them, and the others find them made.
+ */
+export async function applyMigrations(client: Client, time: Pick<Time, "pause"> = systemTime): Promise<void> {
+  const watched = hasFailpoints ? interruptible(client) : client;
+  for (let attempt = 1; ; attempt++) {
+    const applied = await hashesOf(client);
+    if ([...knownMigrations()].every((hash) => applied.includes(hash))) return;
+    const before = applied.length;
+    try {
+      return await migrate(drizzle(unlessMoved(watched, before)), { migrationsFolder: migrationsFolder() });
+    } catch (error) {
+      const others = (await hashesOf(client)).length !== before || isBusy(error);
+      if (!others || attempt === MOST_ATTEMPTS) throw error;
+      await keepAlive(time.pause(ATTEMPT_PAUSE_MS));
+    }
+  }
+}
+
+async function hashesOf(client: Client): Promise<string[]> {
+  await client.execute(CREATE_APPLIED);
+  const { rows } = await client.execute(`SELECT hash FROM ${APPLIED}`);
+  return rows.map(({ hash }) => String(hash));
+}
+
+/** Somebody else is writing, as it may be the same migrations. */
+function isBusy(error: unknown): boolean {
+  const { code = "", message = "" } = error as { code?: string; message?: string };
+  return failureKind(code, message) === "busy";
+}
+
+/** The same client, whose migration breaks a rule when another one was made since they were counted. */
+function unlessMoved(client: Client, counted: number): Client {
+  // `hash` may not be null.
+  const guard = {
+    sql: `INSERT INTO ${APPLIED} (hash) SELECT NULL WHERE (SELECT count(*) FROM ${APPLIED}) <> ?`,
+    args: [counted],
+  };
+  return new Proxy(client, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== "function") return value;
+      if (key !== "migrate") return value.bind(target) as unknown;
+      return async (statements: InStatement[]) => (await target.migrate([guard, ...statements])).slice(1);
+    },
   });
 }
 

@@ -13,20 +13,26 @@ import type { Engine } from "./engine.ts";
 import { createFileEngine, createFileReader, START_PATIENCE_MS, type FileReader } from "./file-engine.ts";
 import {
   findSettledKey,
+  forgetMeta,
   readDerivationKey,
   readKeyCheck,
+  readMeta,
   requireFittingKey,
   writeKeyCheck,
 } from "./key-check.ts";
+import { createLeaseFence } from "./lease-fence.ts";
 import { takeLock, type Lock } from "./lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
-import { defineQuery, integer } from "./query.ts";
+import { MOVED_TO, MOVING, refuseMoved } from "./move/marks.ts";
 import { createReading } from "./reading.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
-import type { Reading, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import { removeTraces } from "./traces.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
+import { openServerClient } from "./server/client.ts";
+import { createDatabaseTime } from "./server/database-time.ts";
+import { requireDurable, watchDurability, type Durability } from "./server/durability.ts";
 import { createServerEngine, createServerReader } from "./server/engine.ts";
 import { keepPrivate } from "./private-folder.ts";
 import { createThreadEngine } from "./thread/engine.ts";
@@ -65,14 +71,13 @@ async function openLocked(
     createPrivately(file);
     await refuseDamagedWal(file, name);
   }
-  const client = createClient({
-    url: config.databaseUrl,
-    authToken: config.databaseAuthToken ?? undefined,
-    // One connection, so that a pragma given once holds for every read.
-    ...(file === null ? {} : { concurrency: 1 }),
-  });
+  const { databaseUrl: url, databaseAuthToken: authToken } = config;
+  // For a file one connection, so that a pragma given once holds for every read.
+  const client = file === null ? openServerClient({ url, authToken }) : createClient({ url, concurrency: 1 });
   let keys: OpenedKeys;
+  let durability: Durability | null = null;
   try {
+    if (file === null) durability = await expectDurability(config, client, name, log);
     // Somebody may just be looking at the file, or has closed it after a crash and is tidying up its log.
     if (file !== null) await client.execute(`PRAGMA busy_timeout = ${START_PATIENCE_MS}`);
     const masterKey = await prepareDatabase(config, client, file, name, time.now());
@@ -80,7 +85,21 @@ async function openLocked(
   } finally {
     client.close();
   }
-  return await joinStore({ config, log, file, name, keys, locks, time });
+  return await joinStore({ config, log, file, name, keys, locks, time, durability });
+}
+
+/** @returns null when it was accepted that commits may be lost */
+async function expectDurability(
+  config: Config,
+  client: Client,
+  name: string,
+  log: Logger,
+): Promise<Durability | null> {
+  try {
+    return (await requireDurable(client, config, name, log)) ? watchDurability(log) : null;
+  } catch (error) {
+    throw asStartError(error, name);
+  }
 }
 
 interface OpenedKeys {
@@ -98,28 +117,34 @@ interface OpenedDatabase {
   keys: OpenedKeys;
   locks: Lock[];
   time: Time;
+  /** Null for a file, and for a server whose commits may be lost. */
+  durability: Durability | null;
 }
 
 /** Everything is known to be in order: the parts of the store are made and put together. */
 async function joinStore(opened: OpenedDatabase): Promise<Store> {
-  const { config, log, file, name, keys, locks, time } = opened;
+  const { config, log, file, name, keys, locks, durability } = opened;
+  const shared = file === null ? createDatabaseTime(opened.time) : null;
+  const time = shared?.time ?? opened.time;
   const { databaseUrl: url, databaseAuthToken: token } = config;
   const adminToken = findOrGenerateAdminToken(config);
   for (const secret of [keys.masterKey, keys.derivationKey, adminToken]) hideSecret(log, secret);
-  const engine = await openEngine(config, file, log, time);
+  const engine = await openEngine(opened);
   const fileReader = file === null ? null : createFileReader(file);
   const source = fileReader ?? createServerReader({ url, authToken: token, time });
   const condition = fileReader && watchFile({ file: file!, name, log, engine, reader: fileReader, time });
   const reading = createReading(source, time, (failed) => condition?.failed(codeOf(failed)));
-  const writer = createWriter({ engine, time, condition: condition ?? undefined });
-  if (file === null) await warnOfWeakDurability(reading, log);
+  await shared?.start(reading, log);
+  const fence = config.cluster === null ? undefined : createLeaseFence();
+  const writer = createWriter({ engine, time, condition: condition ?? undefined, fence });
   const cache = createCache(config.redisUrl, log);
   return {
     ...reading,
     get state() {
-      return condition?.state ?? "good";
+      return durability?.strong === false ? "weak" : (condition?.state ?? "good");
     },
     writer,
+    serveLeases: (holder) => fence?.serve(holder),
     box: createSecretBox(keys.masterKey, keys.derivationKey),
     cache,
     adminToken,
@@ -128,6 +153,7 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
     now: time.now,
     async close() {
       condition?.close();
+      shared?.stop();
       // What was given is committed, then nobody reads any more, and the writer leaves one file behind.
       await writer.drain();
       source.close();
@@ -138,23 +164,10 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
   };
 }
 
-function openEngine(config: Config, file: string | null, log: Logger, time: Time): Engine | Promise<Engine> {
-  if (file === null)
-    return createServerEngine({ url: config.databaseUrl, authToken: config.databaseAuthToken, time });
+function openEngine({ config, file, log, time, durability }: OpenedDatabase): Engine | Promise<Engine> {
+  const { databaseUrl: url, databaseAuthToken: authToken } = config;
+  if (file === null) return createServerEngine({ url, authToken, time, onDurable: durability?.found });
   return config.storeThread ? createThreadEngine(file, log) : createFileEngine(file);
-}
-
-/** SQLite's FULL, https://sqlite.org/pragma.html#pragma_synchronous: a commit is on the disk before it is answered. */
-const SYNCHRONOUS_FULL = 2;
-const SYNCHRONOUS = defineQuery("PRAGMA synchronous", { synchronous: integer() });
-
-/** A server has its own way to keep commits, and sqld's own default is one that a power cut may take back. */
-async function warnOfWeakDurability(reading: Reading, log: Logger): Promise<void> {
-  const found = await reading.readOne(SYNCHRONOUS);
-  if (found !== null && found.synchronous >= SYNCHRONOUS_FULL) return;
-  log.warn(
-    'the server of DATABASE_URL may lose acknowledged commits when its power fails (PRAGMA synchronous is not FULL); on sqld set durability_mode to "strong" by its admin API',
-  );
 }
 
 interface WatchedFile {
@@ -189,14 +202,18 @@ export async function prepareDatabase(
 ): Promise<Buffer> {
   try {
     const kind = await inspectDatabase(client, name);
+    const movedTo = kind === "ours" ? await readMeta(client, MOVED_TO) : null;
+    if (movedTo !== null) refuseMoved(movedTo, name);
     if (kind === "ours" && file !== null) await refuseDamage(client, file, name);
     const check = kind === "ours" ? await readKeyCheck(client) : null;
     const known = check === null ? findMasterKey(config) : findSettledKey(config, check, now);
     if (check !== null) requireFittingKey(known, check, config.dataDir, name);
     const key = known ?? generateMasterKey(config.dataDir);
     await applyMigrations(client);
+    // A copy that was begun is none of what this process will write.
+    if (check !== null && (await readMeta(client, MOVING)) !== null) await forgetMeta(client, MOVING);
     if (file !== null) await removeTraces(client, file);
-    if (check === null) await writeKeyCheck(client, key);
+    if (check === null) requireFittingKey(key, await writeKeyCheck(client, key), config.dataDir, name);
     return key;
   } catch (error) {
     throw asStartError(error, name);
@@ -237,8 +254,8 @@ export async function takeLocks(dataDir: string, file: string | null): Promise<L
   }
 }
 
-/** SQLite gives its side files the mode of the database, so this covers the WAL as well. */
-function createPrivately(file: string): void {
+/** Makes an empty file. SQLite gives its side files the mode of the database, so this covers the WAL as well. */
+export function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, "a", 0o600));
   } catch (error) {

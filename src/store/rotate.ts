@@ -14,6 +14,8 @@ import { adoptNextMasterKey, generateNextMasterKey } from "./secrets.ts";
 import type { SecretBox } from "./store.ts";
 
 const ROWS_AT_ONCE = 200;
+const ON_A_SERVER =
+  "move the data into a file (npm run parley -- move-database), change the key there, and move it back";
 /** Left free on the disk, whatever the new seals take. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
@@ -44,7 +46,7 @@ export async function rotateMasterKey(
   newKey: Buffer | null,
   now: () => number = Date.now,
 ): Promise<Rotation> {
-  const { path: file, name, release } = await lockFile(config);
+  const { path: file, name, release } = await lockFile(config, ON_A_SERVER);
   try {
     const { masterKey, derivationKey } = await presentKeys(config, file, name, newKey, now());
     requireRoom(file);

@@ -59,6 +59,7 @@ export const SEALED_COLUMNS: SealedColumn[] = [
     ["key_id", "route", "idem_key"],
     (key, route, idem) => `idempotency:${key}:${route}:${idem}`,
   ),
+  of("audit_log", "changes", ["created_at", "request_id"], (at, request) => `audit_log:${at}:${request}`),
   of(
     "bot_sessions",
     "value",
@@ -77,5 +78,11 @@ export const SEALED_COLUMNS: SealedColumn[] = [
     "value",
     ["inbox_id", "bot_id", "key"],
     (inbox, bot, key) => `bot_step:${inbox}:${bot}:${key}`,
+  ),
+  of(
+    "bot_store",
+    "value",
+    ["device_id", "bot_id", "key"],
+    (device, bot, key) => `bot_store:${device}:${bot}:${key}`,
   ),
 ];

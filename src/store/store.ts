@@ -4,6 +4,7 @@ import type { Statement } from "../model/statement.ts";
 import type { Time } from "../model/time.ts";
 import type { ClockTrust } from "./clock-trust.ts";
 import type { StorageState } from "./condition.ts";
+import type { LeaseHolder } from "./lease-fence.ts";
 import type { Query } from "./query.ts";
 
 /** Values for the question marks of a statement, by position. */
@@ -35,6 +36,16 @@ export interface Reading {
   ): AsyncGenerator<Row[], void, undefined>;
 }
 
+/** What a unit of statements stands under. */
+export interface CommitOptions {
+  /**
+   * Id of the number that this process writes for as its owner: keys, what came, what is decided, what becomes of sends. The
+   * unit is refused when another process has the number, in the same transaction. Null: any process may write it, also what
+   * else only the owner writes.
+   */
+  owning?: number | null;
+}
+
 /**
  * The one writer. Units are committed in the order in which they were given (FIFO), many of them in one transaction
  * (group commit), each whole or not at all. A unit that violates a constraint fails alone.
@@ -44,13 +55,14 @@ export interface Writer {
    * @param statements one atomic unit
    * @returns one result per statement, after the commit (WAL, synchronous FULL)
    * @throws StorageUnavailable when the disk is full or the database is away: nothing was written
+   * @throws NotOwner when this process has the number of `owning` no longer: nothing was written
    */
-  commit(statements: Statement[]): Promise<ResultSet[]>;
+  commit(statements: Statement[], options?: CommitOptions): Promise<ResultSet[]>;
   /**
    * The same for what may wait: the unit joins the next commit, and makes one of its own after 100 ms when there is none.
    * Its place in the order is that of this call.
    */
-  soon(statements: Statement[]): Promise<ResultSet[]>;
+  soon(statements: Statement[], options?: CommitOptions): Promise<ResultSet[]>;
   /** Resolves when everything given so far, what may wait included, is committed or failed. */
   drain(): Promise<void>;
 }
@@ -68,6 +80,8 @@ export interface SecretBox {
 /** What every domain folder is handed. */
 export interface Store extends Reading {
   writer: Writer;
+  /** Among several processes: whoever knows the leases of this one says so here. Until then no unit of an owner passes. */
+  serveLeases(holder: LeaseHolder): void;
   box: SecretBox;
   /** unstorage: memory or Redis. Losing it loses nothing. */
   cache: Storage;

@@ -1,5 +1,13 @@
-import { LibsqlBatchError, LibsqlError, createClient, type Client, type ResultSet } from "@libsql/client";
-import type { Time } from "../../model/time.ts";
+import {
+  LibsqlBatchError,
+  LibsqlError,
+  createClient,
+  type Client,
+  type InStatement,
+  type ResultSet,
+} from "@libsql/client";
+import { Agent } from "undici";
+import { MINUTE_MS, SECOND_MS, type Time } from "../../model/time.ts";
 import { BatchFailed, failureKind, type FailureKind } from "../engine.ts";
 import type { RawRows, RawValue } from "../query.ts";
 import { fromBigint } from "../result.ts";
@@ -17,6 +25,58 @@ const REQUEST_MS = 10_000;
 // The request itself is given up first; this is for addresses that are no HTTP.
 const GRACE_MS = 1_000;
 
+/** Nobody listens there, or a packet filter drops what is sent: much sooner than an answer may take. */
+const CONNECT_MS = 3_000;
+let connections: Agent | null = null;
+
+interface ClientOptions extends Omit<ServerAddress, "time"> {
+  intMode?: "number" | "bigint";
+}
+
+/** Indexes over millions of rows take their time, and nobody waits for anything else meanwhile. */
+const MIGRATION_MS = 10 * MINUTE_MS;
+
+/** The driver's own client of a server, for what is asked while starting. Each request ends within its limit. */
+export function openServerClient(options: ClientOptions): Client {
+  const client = clientOf(options);
+  const patient = clientOf({ ...options, requestMs: MIGRATION_MS });
+  const close = client.close.bind(client);
+  return Object.assign(client, {
+    migrate: (statements: InStatement[]) => patient.migrate(statements),
+    close() {
+      close();
+      patient.close();
+    },
+  });
+}
+
+function clientOf(options: ClientOptions): Client {
+  const { url, authToken, requestMs = REQUEST_MS, intMode = "number" } = options;
+  connections ??= new Agent({ connect: { timeout: CONNECT_MS } });
+  const dispatcher = connections;
+  return createClient({
+    url,
+    authToken: authToken ?? undefined,
+    intMode,
+    fetch: (request: Request) => fetchWhole(request, requestMs, dispatcher),
+  });
+}
+
+/** With its body, so that one limit holds for all of the answer. */
+async function fetchWhole(request: Request, ms: number, dispatcher: Agent): Promise<Response> {
+  try {
+    const answer = await fetch(request, { signal: AbortSignal.timeout(ms), dispatcher } as RequestInit);
+    const { status, statusText, headers } = answer;
+    const body = await answer.arrayBuffer();
+    return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
+  } catch (error) {
+    throw isTimeout(error) ? new Error(notAnswered(ms), { cause: error }) : withReason(error);
+  }
+}
+
+const notAnswered = (ms: number): string => `the server has not answered within ${ms / SECOND_MS} s`;
+const isTimeout = (error: unknown): boolean => (error as { name?: string }).name === "TimeoutError";
+
 /** One client of a server, each request of which has a time limit. */
 export interface ServerClient {
   /** @throws {BatchFailed}: `uncertain` when the server may have done it */
@@ -32,14 +92,9 @@ export function connectToServer({
   time,
   requestMs = REQUEST_MS,
 }: ServerAddress): ServerClient {
-  const client = createClient({
-    url,
-    authToken: authToken ?? undefined,
-    // The client throws a whole result away when one of its integers is beyond 2^53.
-    intMode: "bigint",
-    fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(requestMs) }),
-  });
-  const late = (): Error => new Error(`the server has not answered within ${requestMs} ms`);
+  // The client throws a whole result away when one of its integers is beyond 2^53.
+  const client = clientOf({ url, authToken, requestMs, intMode: "bigint" });
+  const late = (): Error => new Error(notAnswered(requestMs));
   return {
     async ask(work) {
       try {
@@ -61,7 +116,17 @@ export function toRawRows({ columns, rows }: ResultSet): RawRows {
 
 function toBatchFailed(error: unknown): BatchFailed {
   const index = error instanceof LibsqlBatchError ? error.statementIndex : null;
-  return new BatchFailed(kindOf(error), index, withReason(error));
+  return new BatchFailed(kindOf(error), index, withLimit(error));
+}
+
+/** Of sqld 0.24.32, measured; a file takes a thousand million bytes. */
+const LARGEST_VALUE = 4_194_304;
+
+/** "String or blob too big" does not say what would not be. */
+function withLimit(error: unknown): unknown {
+  if (!(error instanceof Error) || !error.message.includes("string or blob too big")) return error;
+  const limit = `at most 4 MiB (${LARGEST_VALUE.toLocaleString("en")} bytes)`;
+  return new Error(`a value is larger than a libSQL server takes, which is ${limit}`, { cause: error });
 }
 
 function kindOf(error: unknown): FailureKind {

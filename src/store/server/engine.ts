@@ -1,22 +1,33 @@
-import type { ResultSet } from "@libsql/client";
+import type { Client, ResultSet } from "@libsql/client";
 import { randomUUID } from "node:crypto";
 import { DAY_MS } from "../../model/time.ts";
 import { BatchFailed, type Engine } from "../engine.ts";
 import { recoverResults } from "../lost-results.ts";
 import { toResultSet } from "../result.ts";
+import type { RawRows } from "../query.ts";
 import type { RowSource } from "../reading.ts";
 import type { Statement } from "../store.ts";
+import { isTooMuch, readInParts } from "./parts.ts";
 import { connectToServer, toRawRows, type ServerAddress } from "./client.ts";
+import { NOT_DURABLE } from "./durability.ts";
 import { createFence } from "./fence.ts";
 
 /** Rows of writers that are gone are kept for this long. */
 const KEEP_MS = 7 * DAY_MS;
-// After an answer was lost the server is asked what became of it: at once, and for about ten seconds.
+// After an answer was lost the server is asked what became of it: at once, and for ten seconds.
 const SETTLE_PAUSES_MS = [50, 200, 500, 1_000, 2_000, 3_000, 3_000];
+const SETTLE_MS = 10_000;
 
 interface ServerEngineOptions extends ServerAddress {
   /** Pauses between the questions what became of a batch. Tests may hand in shorter ones. */
   settlePausesMs?: number[];
+  /** How long all of them may take together. */
+  settleMs?: number;
+  /**
+   * Told whether commits are durable, whenever that has shown itself. Given it, every batch demands it in its own
+   * transaction: what the server would not keep through a power cut is not written.
+   */
+  onDurable?: (durable: boolean) => void;
 }
 
 /**
@@ -29,12 +40,16 @@ interface ServerEngineOptions extends ServerAddress {
  * `uncertain`, and nothing else is written before it is settled.
  */
 export function createServerEngine(options: ServerEngineOptions): Engine {
-  const { time, settlePausesMs = SETTLE_PAUSES_MS } = options;
+  const { time, settlePausesMs = SETTLE_PAUSES_MS, settleMs = SETTLE_MS } = options;
   const server = connectToServer(options);
-  const fence = createFence(randomUUID(), time);
+  const { onDurable } = options;
+  const fence = createFence(randomUUID(), onDurable !== undefined);
   let opened = false;
   /** The last batch may have been applied, and the fence does not tell yet. */
   let unsettled = false;
+  /** What the last look at the fence found. */
+  let durable = true;
+  let settling: Promise<boolean> | null = null;
 
   async function send(statements: Statement[]): Promise<ResultSet[]> {
     const results = await server.ask((client) => client.batch(statements, "write"));
@@ -47,23 +62,35 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
   }
 
   /** @returns whether the last batch was applied; from now on it cannot be any more */
-  async function settle(): Promise<boolean> {
+  function settle(): Promise<boolean> {
+    // One at a time: an answer that somebody has given up waiting for still says where the fence is.
+    settling ??= askPlace().finally(() => (settling = null));
+    return settling;
+  }
+
+  async function askPlace(): Promise<boolean> {
     const [place] = await send(fence.moveOn());
     unsettled = false;
+    durable = Number(place!.rows[0]?.durable ?? 1) === 1;
+    onDurable?.(durable);
     return fence.movedOn(place!.rows[0]);
   }
 
   async function settlePatiently(lost: BatchFailed): Promise<boolean> {
     unsettled = true;
+    const uncertain = (): BatchFailed => new BatchFailed("uncertain", null, lost.cause);
+    const end = time.monotonic() + settleMs;
     for (const pause of settlePausesMs) {
+      const left = end - time.monotonic();
+      if (left <= 0) break;
       server.reconnect();
       try {
-        return await settle();
+        return await time.deadline(left, settle(), uncertain);
       } catch {
         await time.pause(pause);
       }
     }
-    throw new BatchFailed("uncertain", null, lost.cause);
+    throw uncertain();
   }
 
   async function batch(statements: Statement[]): Promise<ResultSet[]> {
@@ -74,6 +101,7 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
     try {
       const results = await send([fence.pass(), ...statements]);
       fence.passed();
+      if (!durable) onDurable?.((durable = true));
       return results.slice(1);
     } catch (error) {
       return afterFailure(statements, error as BatchFailed);
@@ -85,10 +113,12 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
       if (await settlePatiently(failed)) return recoverResults(statements, send);
       throw new BatchFailed("busy", null, failed.cause);
     }
-    // The server has lost what it had acknowledged, as one that is not durable may after a crash.
+    // Not durable now, or it has lost what it had acknowledged, as a server that is not durable may after a crash.
     if (failed.index === 0 && failed.kind === "constraint") {
       await before(async () => void (await settle()));
-      throw new BatchFailed("busy", null, failed.cause);
+      throw durable
+        ? new BatchFailed("busy", null, failed.cause)
+        : new BatchFailed("unavailable", null, new Error(NOT_DURABLE));
     }
     throw new BatchFailed(
       failed.kind,
@@ -124,7 +154,7 @@ export function createServerReader(address: ServerAddress): RowSource {
     async read(statement) {
       if (closed) throw new BatchFailed("unavailable", null, new Error("it is closed"));
       try {
-        return toRawRows(await server.ask((client) => client.execute(statement)));
+        return await server.ask((client) => readAll(client, statement));
       } catch (error) {
         const { kind, index, cause } = error as BatchFailed;
         throw new BatchFailed(kind === "uncertain" ? "unavailable" : kind, index, cause);
@@ -136,6 +166,15 @@ export function createServerReader(address: ServerAddress): RowSource {
       server.close();
     },
   };
+}
+
+async function readAll(client: Client, statement: Statement): Promise<RawRows> {
+  try {
+    return toRawRows(await client.execute(statement));
+  } catch (error) {
+    if (!isTooMuch(error)) throw error;
+    return readInParts(client, statement);
+  }
 }
 
 function exactly(result: ResultSet): ResultSet {

@@ -1,6 +1,6 @@
 import type { Row } from "@libsql/client";
-import type { Time } from "../../model/time.ts";
 import type { Statement } from "../store.ts";
+import { IS_DURABLE } from "./durability.ts";
 
 /**
  * A row of `commit_fences` that says how far this process has written. Each batch moves it by one, and only from where it
@@ -9,11 +9,17 @@ import type { Statement } from "../store.ts";
 export interface Fence {
   /** Makes the row; drops those of writers that have not written for so long. May be done twice. */
   open(keepMs: number): Statement[];
-  /** The first statement of a batch: breaks a rule, and the batch with it, when the fence is somewhere else. */
+  /**
+   * The first statement of a batch: breaks a rule, and the batch with it, when the fence is somewhere else, or when the
+   * server would not keep this very commit through a power cut.
+   */
   pass(): Statement;
   /** The batch was applied. */
   passed(): void;
-  /** After a batch of which it is not known: the first statement reads its place. May be done twice. */
+  /**
+   * After a batch of which it is not known: the first statement reads its place, and whether commits are durable. May be
+   * done twice.
+   */
   moveOn(): Statement[];
   /**
    * The fence was moved on.
@@ -24,30 +30,42 @@ export interface Fence {
   movedOn(place: Row | undefined): boolean;
 }
 
+// The database's clock: a node whose own is wrong must not take the rows of those that live for old ones.
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 // `seq` may not be null: that is how a batch that comes too late fails.
-const PASS = `INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?1, ?2, 0, ?4)
+const pass = (
+  seq: string,
+): string => `INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?1, ${seq}, 0, ${NOW})
 ON CONFLICT (writer) DO UPDATE SET seq = CASE WHEN seq = ?3 THEN excluded.seq END, at = excluded.at`;
-const PLACE = "SELECT seq, before_seq FROM commit_fences WHERE writer = ?";
-const MOVE_ON = `INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?1, ?2, 0, ?3)
-ON CONFLICT (writer) DO UPDATE SET before_seq = seq, seq = excluded.seq, at = excluded.at WHERE seq <> excluded.seq`;
+const PASS = pass("?2");
+const PASS_DURABLY = pass(`CASE WHEN ${IS_DURABLE} THEN ?2 END`);
+// One row, also for a writer that has none.
+const PLACE = "SELECT seq, before_seq FROM (SELECT 1) LEFT JOIN commit_fences ON writer = ?";
+const PLACE_AND_DURABLE = PLACE.replace("before_seq", `before_seq, ${IS_DURABLE} AS durable`);
+// Never back: a question of an earlier outage that comes late must not let in a batch that came late as well.
+const MOVE_ON = `INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?1, ?2, 0, ${NOW})
+ON CONFLICT (writer) DO UPDATE SET before_seq = seq, seq = excluded.seq, at = excluded.at WHERE seq < excluded.seq`;
 
-/** @param writer of this process alone */
-export function createFence(writer: string, time: Pick<Time, "now">): Fence {
+/**
+ * @param writer  of this process alone
+ * @param durably each batch demands that its commit is durable
+ */
+export function createFence(writer: string, durably: boolean): Fence {
   /** Where the fence stands, as far as is known. */
   let seq = 0;
   return {
     open: (keepMs) => [
-      { sql: "DELETE FROM commit_fences WHERE at < ?", args: [time.now() - keepMs] },
+      { sql: `DELETE FROM commit_fences WHERE at < ${NOW} - ?`, args: [keepMs] },
       {
-        sql: "INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?, 0, 0, ?) ON CONFLICT (writer) DO NOTHING",
-        args: [writer, time.now()],
+        sql: `INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?, 0, 0, ${NOW}) ON CONFLICT (writer) DO NOTHING`,
+        args: [writer],
       },
     ],
-    pass: () => ({ sql: PASS, args: [writer, seq + 1, seq, time.now()] }),
+    pass: () => ({ sql: durably ? PASS_DURABLY : PASS, args: [writer, seq + 1, seq] }),
     passed: () => void seq++,
     moveOn: () => [
-      { sql: PLACE, args: [writer] },
-      { sql: MOVE_ON, args: [writer, seq + 2, time.now()] },
+      { sql: durably ? PLACE_AND_DURABLE : PLACE, args: [writer] },
+      { sql: MOVE_ON, args: [writer, seq + 2] },
     ],
     movedOn(place) {
       const found = Number(place?.seq ?? 0);
