@@ -12,20 +12,31 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * resolves differently a second later gains nothing.
  *
  * @param isAllowed rule for one IPv4 or IPv6 address; null lets everything through
- * @param tls       `ca`: PEM certificates to trust instead of the system's
+ * @param options   `ca`: PEM certificates to trust instead of the system's; `keeps`: whether connections are kept open for
+ *   further requests, default true
  */
 export function createGuardedAgent(
   isAllowed: ((address: string) => boolean) | null,
-  tls: { ca?: string[] } = {},
+  options: AgentOptions = {},
 ): Dispatcher {
-  return createAgent(isAllowed, tls).compose(boundedHints);
+  return createAgent(isAllowed, options).compose(boundedHints);
 }
 
-function createAgent(isAllowed: ((address: string) => boolean) | null, tls: { ca?: string[] }): Agent {
-  const options = { timeout: CONNECT_TIMEOUT_MS, ...(tls.ca && { ca: tls.ca }) };
-  if (isAllowed === null) return new Agent({ connect: options });
+interface AgentOptions {
+  ca?: string[];
+  keeps?: boolean;
+}
+
+function createAgent(
+  isAllowed: ((address: string) => boolean) | null,
+  { ca, keeps = true }: AgentOptions,
+): Agent {
+  const options = { timeout: CONNECT_TIMEOUT_MS, ...(ca && { ca }) };
+  const kept = keeps ? {} : { pipelining: 0 };
+  if (isAllowed === null) return new Agent({ connect: options, ...kept });
   const connect = buildConnector({ ...options, lookup: guardedLookup(isAllowed) });
   return new Agent({
+    ...kept,
     connect(options, callback) {
       const literal = literalAddress(options.hostname);
       // Node asks no lookup for an address.

@@ -6,6 +6,7 @@ import { isPublicAddress, literalAddress } from "./addresses.ts";
 import { OutboundError } from "./errors.ts";
 import { download, type Download, type DownloadLimits } from "./download.ts";
 import { createGuardedAgent, notAllowed } from "./guard.ts";
+import { endedWithKeptConnection } from "./kept-connections.ts";
 import {
   asOutboundError,
   discard,
@@ -31,6 +32,15 @@ export interface OutboundRequest {
    * server only. Default 0: a 3xx is the answer.
    */
   maxRedirects?: number;
+  /**
+   * The server knows it for the same one when it comes twice: it is written once more, to a new connection, when the one
+   * that was kept open ended before it was answered. Default false.
+   */
+  repeatable?: boolean;
+  /** Told of the bytes of a successful answer as they arrive; true: there is enough, and the rest is not transferred. */
+  onData?: (bytes: Uint8Array) => boolean | void;
+  /** Longest time without a byte, once the answer has begun. Default: none but `timeoutMs`. */
+  idleMs?: number;
   /** Ends the request early; it then fails with this signal's reason. */
   signal?: AbortSignal;
 }
@@ -83,7 +93,8 @@ export function createSafeFetch(
 ): SafeFetch {
   const rule = config.allowPrivateNetwork ? null : isAllowed;
   const agent = createGuardedAgent(rule);
-  const send = createSender(agent);
+  const fresh = createGuardedAgent(rule, { keeps: false });
+  const send = createRepeatingSender(createSender(agent), createSender(fresh));
   async function counted<T>(asked: Promise<T>): Promise<T> {
     try {
       return await asked;
@@ -98,7 +109,7 @@ export function createSafeFetch(
       counted(withTimeout(request, (signal) => followTo(send, url, request, signal))),
     download: (url, limits, read) => counted(download(agent, url, limits, read)),
     check: (url) => counted(check(url)),
-    close: () => agent.close(),
+    close: async () => void (await Promise.all([agent.close(), fresh.close()])),
   };
 }
 
@@ -154,6 +165,18 @@ function createSender(agent: Dispatcher): Sender {
   };
 }
 
+/** @param again over a connection that nobody has used */
+function createRepeatingSender(send: Sender, again: Sender): Sender {
+  return async (url, request, signal) => {
+    try {
+      return await send(url, request, signal);
+    } catch (error) {
+      if (!request.repeatable || signal.aborted || !endedWithKeptConnection(error)) throw error;
+      return again(url, request, signal);
+    }
+  };
+}
+
 async function followTo(
   send: Sender,
   first: string,
@@ -167,7 +190,7 @@ async function followTo(
   for (let followed = 0; ; followed++) {
     const answer = await send(url, sent, signal);
     const next = REDIRECTS.has(answer.statusCode) ? headerOf(answer, "location") : null;
-    if (hops === 0 || next === null) return readAnswer(answer, url, request.maxBytes ?? DEFAULT_MAX_BYTES);
+    if (hops === 0 || next === null) return readAnswer(answer, url, request);
     await answer.body.dump();
     if (followed >= hops)
       throw new OutboundError("redirects", `More than ${hops} redirects, or a circle of them.`);
@@ -188,7 +211,7 @@ function withoutSecrets(headers: Record<string, string> = {}): Record<string, st
 async function readAnswer(
   answer: Dispatcher.ResponseData,
   url: URL,
-  maxBytes: number,
+  { maxBytes = DEFAULT_MAX_BYTES, onData, idleMs }: OutboundRequest,
 ): Promise<OutboundAnswer> {
   const { statusCode: status, body } = answer;
   const encoding = headerOf(answer, "content-encoding");
@@ -198,14 +221,28 @@ async function readAnswer(
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  const isSuccess = status >= 200 && status < 300;
+  const quiet = idleMs === undefined ? null : endWhenQuiet(body, idleMs);
   for await (const chunk of body as AsyncIterable<Buffer>) {
+    quiet?.refresh();
     bytes += chunk.length;
     // Leaving the loop destroys the stream and with it the connection.
     if (bytes > maxBytes)
       throw new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`, { status });
     chunks.push(chunk);
+    if (isSuccess && onData?.(chunk) === true) break;
   }
   return { status, headers: headersOf(answer), body: Buffer.concat(chunks, bytes), url: url.href };
+}
+
+/** Ends an answer in which nothing has come for so long. @returns to be refreshed when something comes */
+function endWhenQuiet(body: Dispatcher.ResponseData["body"], ms: number): NodeJS.Timeout {
+  const timer = setTimeout(
+    () => body.destroy(new OutboundError("timeout", `Nothing more came for ${ms} ms.`)),
+    ms,
+  );
+  body.once("close", () => clearTimeout(timer));
+  return timer;
 }
 
 function headersOf({ headers }: Dispatcher.ResponseData): Headers {
