@@ -26,3 +26,11 @@ export const isGroup = (jid: string): boolean => jid.endsWith("@g.us");
 export const isChannel = (jid: string): boolean => jid.endsWith("@newsletter");
 /** The id of a phone number. @param digits without `+` */
 export const toPn = (digits: string): string => `${digits}@s.whatsapp.net`;
+
+/** The number of a device that Meta runs for a business (Cloud API). Its servers are others: `…:99@hosted`, `…:99@hosted.lid`. */
+export const HOSTED_DEVICE = 99;
+/** Whether it is such a device's. Sources: whatsapp-rust `JidExt::is_hosted`, zapo `isHostedDeviceJid`. */
+export const isHosted = (jid: string): boolean => /(:99@|@hosted(\.lid)?$)/.test(jid);
+/** The server at which hosted devices of somebody are addressed. @param server `s.whatsapp.net` or `lid` */
+export const hostedServer = (server: string): "hosted" | "hosted.lid" =>
+  server.endsWith("lid") ? "hosted.lid" : "hosted";

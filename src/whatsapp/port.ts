@@ -20,10 +20,15 @@ export interface WhatsApp {
   connect(deviceId: number, events: WhatsAppEvents): Promise<WhatsAppConnection>;
   /** Who the stored credentials belong to; null when the number is not linked. */
   identity(deviceId: number): Promise<LinkedIdentity | null>;
-  /** Numbers with stored credentials. */
-  linkedDevices(): Promise<number[]>;
+  /** Those of them with stored credentials. */
+  linkedDevices(deviceIds: readonly number[]): Promise<number[]>;
   /** Deletes credentials, keys and journal of a number whose connection is closed. LID pairs stay true and stay. */
   erase(deviceId: number): Promise<void>;
+  /**
+   * Another process has these numbers from now on: whatever is still under way for them writes nothing more, and everything
+   * that is remembered of them is forgotten, so that they begin with the rows should they come back.
+   */
+  leave(deviceIds: readonly number[]): void;
   /** What is known of the file of an incoming message (`raw`); null when it has none. */
   mediaSource(raw: string): MediaSource | null;
   /**
@@ -95,8 +100,11 @@ export type SendOutcome =
    * id again. `reason` is a sentence for people unless the gateway is to blame; `code` is the status that came, if one did.
    */
   | { kind: "unknown"; reason: string; code?: number; blame?: Blame }
-  /** WhatsApp wants this number to ask less often (429). Nothing went out; send the same id again after a pause. */
-  | { kind: "limited"; reason: string }
+  /**
+   * WhatsApp wants this number to ask less often (429). Nothing went out; send the same id again after a pause, which is at least
+   * `waitMs` when WhatsApp has said so.
+   */
+  | { kind: "limited"; reason: string; waitMs?: number }
   /**
    * WhatsApp or the encryption refused. `code` is WhatsApp's (463, 479, …), 0 when it gave none; `reason` is
    * `not_on_whatsapp` when nobody has that number, `file_gone` when the file to be sent is not kept any more, `not_member`
@@ -137,11 +145,15 @@ export type GroupChange = { id: string } &
     | { kind: "group"; group: GroupInfo }
     /** This number is no member any more: it left, was removed, or the group is no more. */
     | { kind: "left" }
-    /** Members came, went, or have another role; `before` is the version that `version` follows. Null: it does not say. */
+    /**
+     * Members came, went, have another role, or another number (`modify`: one member, who was `was` before). `before` is the version that
+     * `version` follows. Null: it does not say.
+     */
     | {
         kind: "members";
-        action: "add" | "remove" | "promote" | "demote";
+        action: "add" | "remove" | "promote" | "demote" | "modify";
         members: GroupInfo["participants"];
+        was?: GroupInfo["participants"][number] | null;
         /** This number is one of them. */
         own: boolean;
         version: string | null;
@@ -250,6 +262,8 @@ export interface Closed {
   complaint?: Complaint;
   /** How long WhatsApp lets nobody in, in milliseconds; absent when it does not say. */
   bannedForMs?: number;
+  /** A write has shown that another process has the number. */
+  taken?: true;
 }
 
 /** WhatsApp lets a number write to nobody for the first time: until when (Unix milliseconds), and its word for why, if it gave one. */
@@ -295,14 +309,16 @@ export interface WhatsAppEvents {
    * commit that moves the ratchet. May be called again for the same messages when that commit was not made.
    */
   messages(messages: Incoming[]): Intake;
-  receipts(receipts: MessageReceipt[]): void;
+  /** Acknowledged when this resolves; it never does for what WhatsApp is to tell again. Never rejects. */
+  receipts(receipts: MessageReceipt[]): Promise<void>;
   /** Whether a call that comes now is rejected. Default: the phone rings. */
   rejectsCalls?(): boolean;
   /** What WhatsApp tells of groups, in its order. Empty: all of them changed somehow. */
   groupsChanged(changes: GroupChange[]): void;
   /** The same of channels. */
   channelsChanged(changes: ChannelChange[]): void;
-  read(reading: OwnReading): void;
+  /** Resolves when it is stored, and its receipt is acknowledged. Rejects when that may succeed later: it comes again. */
+  read(reading: OwnReading): Promise<void>;
 }
 
 /** A message that exists and is not here. Ids are canonical unless they say otherwise, see `model/messages.ts`. */

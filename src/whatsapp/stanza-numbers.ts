@@ -8,6 +8,15 @@ export function secondsIn(attribute: string | undefined): number {
   return wholeNumberIn(attribute, 11);
 }
 
+/**
+ * Gives a stanza that names no time the one of its arrival: a message of 1970 would be too old for any answer.
+ *
+ * @param nowMs by WhatsApp's clock
+ */
+export function dateUndated({ attrs }: { attrs: Record<string, string> }, nowMs: number): void {
+  if (secondsIn(attrs.t) === 0) attrs.t = String(Math.floor(nowMs / 1000));
+}
+
 /** A count that a stanza names; 0 when it names none. */
 export function countIn(attribute: string | undefined): number {
   return wholeNumberIn(attribute, 9);

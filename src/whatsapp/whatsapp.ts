@@ -6,8 +6,9 @@ import type { Incoming } from "../model/messages.ts";
 import { HOUR_MS } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { defineQuery } from "../store/query.ts";
+import { beginTenure, type Tenure } from "../store/owned.ts";
 import type { Store } from "../store/store.ts";
-import type { EverydayObserver } from "./everyday/classify.ts";
+import type { OnWay } from "./everyday/classify.ts";
 import { bundledVersion } from "./bundled-version.ts";
 import { createClientVersions } from "./client-versions.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
@@ -24,7 +25,10 @@ import type { SentMessage, WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
 
-const LINKED = defineQuery("select device_id from wa_creds", { deviceId: waCreds.deviceId });
+const LINKED = defineQuery(
+  "select device_id from wa_creds where device_id in (select value from json_each(?))",
+  { deviceId: waCreds.deviceId },
+);
 
 /** What WhatsApp needs of the gateway. */
 interface WhatsAppDeps {
@@ -44,10 +48,12 @@ interface WhatsAppDeps {
   files: OutgoingFiles;
   /** Keeps account of what should have arrived. */
   witness: Witness;
+  /** Whether this process does what is done once for all numbers. Default: it does. */
+  isLeader?(): boolean;
   /** A message could not be decrypted. */
   onUndecryptable?(reason: string): void;
-  /** A message came, or is encrypted for a device, in the everyday way (null), or in Baileys' for a reason. */
-  onWay?(direction: "in" | "out", reason: string | null): void;
+  /** A message or a receipt takes the everyday way (null), or Baileys' for a reason. */
+  onWay?: OnWay;
 }
 
 /** WhatsApp over Baileys, for all numbers of this process. */
@@ -60,16 +66,15 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const uploads = createUploads(mediaAgent, files, store.now);
   const cache = createKeyCache();
   const deviceLists = createDeviceLists();
-  const everyday: EverydayObserver | null = config.everydayPath
-    ? {
-        onReceived: (reason) => deps.onWay?.("in", reason),
-        onSent: (reason) => deps.onWay?.("out", reason),
-      }
+  const onWay: OnWay | null = config.everydayPath
+    ? (direction, reason) => deps.onWay?.(direction, reason)
     : null;
   const memories = new Map<number, DeviceMemory>();
   const auths = new Map<number, AuthState>();
+  const tenures = new Map<number, Tenure>();
 
   const stopSweeping = store.time.every(HOUR_MS, () => {
+    if (deps.isLeader?.() === false) return;
     sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "sweeping the journal failed"));
   });
 
@@ -79,10 +84,28 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     return memory;
   }
 
+  function tenureOf(deviceId: number): Tenure {
+    const tenure = tenures.get(deviceId) ?? beginTenure(store, deviceId);
+    tenures.set(deviceId, tenure);
+    return tenure;
+  }
+
+  function forget(deviceIds: readonly number[]): void {
+    for (const deviceId of deviceIds) {
+      auths.delete(deviceId);
+      memories.delete(deviceId);
+    }
+    deviceLists.drop(deviceIds);
+    cache.drop(deviceIds);
+  }
+
   return {
-    connect: (deviceId, events) =>
-      openConnection({
-        store,
+    connect(deviceId, events) {
+      // Should the number be given up meanwhile, none of these is that of the next time.
+      const own = tenureOf(deviceId).store;
+      const keys = cache.of(deviceId);
+      return openConnection({
+        store: own,
         deviceId,
         options,
         log,
@@ -97,29 +120,35 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         passkeys: config.passkeyLinking,
         versions,
         onUndecryptable: deps.onUndecryptable,
-        everyday,
+        onWay,
         async openAuth(onWriteFailed) {
-          const auth = await openAuthState({ store, deviceId, cache, onWriteFailed });
+          const auth = await openAuthState({ store: own, deviceId, cache: keys, onWriteFailed });
           auths.set(deviceId, auth);
           return auth;
         },
-      }),
+      });
+    },
     async identity(deviceId) {
       const creds = await readCreds(store, deviceId);
       return creds && identityOf(creds);
     },
-    async linkedDevices() {
-      const rows = await store.read(LINKED);
+    async linkedDevices(deviceIds) {
+      const rows = await store.read(LINKED, [JSON.stringify(deviceIds)]);
       return rows.map(({ deviceId }) => deviceId);
     },
     async erase(deviceId) {
       await auths.get(deviceId)?.flushed();
-      await store.writer.commit([{ sql: "delete from wa_creds where device_id = ?", args: [deviceId] }]);
-      await eraseKeys(store, deviceId);
-      auths.delete(deviceId);
-      memories.delete(deviceId);
-      deviceLists.drop(deviceId);
-      cache.drop(deviceId);
+      const own = tenureOf(deviceId).store;
+      await own.writer.commit([{ sql: "delete from wa_creds where device_id = ?", args: [deviceId] }]);
+      await eraseKeys(own, deviceId);
+      forget([deviceId]);
+    },
+    leave(deviceIds) {
+      for (const deviceId of deviceIds) {
+        tenures.get(deviceId)?.end();
+        tenures.delete(deviceId);
+      }
+      forget(deviceIds);
     },
     mediaSource,
     downloadMedia: downloads.load,

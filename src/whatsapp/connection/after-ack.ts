@@ -1,5 +1,6 @@
 import type { WASocket } from "@whiskeysockets/baileys";
-import { isLid, withoutDevice } from "../jids.ts";
+import { failpoint } from "../../model/failpoint.ts";
+import { isHosted, isLid, withoutDevice } from "../jids.ts";
 import type { OutgoingMessage } from "../port.ts";
 import type { Composed } from "../content/compose.ts";
 import type { EncryptionDeps } from "../signal/encrypt.ts";
@@ -43,6 +44,7 @@ export function checkPerson(deps: AfterAckDeps, written: Written, hash: string |
   const ours = participantHash([sender, ...own.map((one) => one.jid), ...theirs.map((one) => one.jid)]);
   if (!differs(deps.memory, jid, { theirs: hash, ours })) return;
   forgetDevices(deps.memory, [jid, lid, pn, me?.id, me?.lid]);
+  failpoint("before-missed-devices");
   // Whoever has not got it by now asks for the next one that it cannot read.
   void outsideTransactions(() => giveToMissed(deps, written)).catch(() => undefined);
 }
@@ -78,7 +80,9 @@ export async function checkGroup(
   if (hash === null) return;
   const { participants } = known;
   const members = [...new Set(participants.map(({ id }) => withoutDevice(id)))];
-  const devices = (await deps.directory.devicesOf(members)).map(({ jid }) => jid);
+  const devices = (await deps.directory.devicesOf(members)).flatMap(({ jid }) =>
+    isHosted(jid) ? [] : [jid],
+  );
   const sender = members.some(isLid) && me?.lid ? me.lid : (me?.id ?? "");
   if (!differs(deps.memory, group, { theirs: hash, ours: participantHash([sender, ...devices]) })) return;
   deps.groups.forget(group);

@@ -1,5 +1,5 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
-import type { Incoming } from "../../model/messages.ts";
+import { nothingSaid, type Incoming } from "../../model/messages.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
 import { personOf, type OwnIds } from "../addresses.ts";
 import { isGroup, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
@@ -140,6 +140,7 @@ function callOf(
   rejected: boolean,
 ): Incoming {
   return {
+    ...nothingSaid(),
     id,
     chat: group ?? caller,
     chatKey: group ?? canonical,
@@ -154,13 +155,5 @@ function callOf(
     ...(waited && { waited: true as const }),
     type: "call",
     call: { video, rejected },
-    text: "",
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
-    raw: "",
   };
 }

@@ -20,7 +20,10 @@ export function changed(group: GroupInfo, change: GroupChange): GroupInfo | null
     case "members":
       if (change.version === null || group.version === null) return null;
       if (change.version === group.version) return group;
-      return change.before === group.version ? withMembers(group, change, change.version) : null;
+      if (change.before !== group.version) return null;
+      return change.action === "modify"
+        ? withOtherNumber(group, change, change.version)
+        : withMembers(group, change, change.version);
     case "nothing":
       return group;
     case "left":
@@ -49,4 +52,20 @@ function withMembers(
         ? participants.filter(({ id }) => !ids.has(id))
         : participants.map((one) => (ids.has(one.id) ? { ...one, admin: action === "promote" } : one));
   return { ...group, participants: after, size: after.length, version };
+}
+
+/** Somebody under another number, or under the same LID with another one, keeps the place and the role. */
+function withOtherNumber(
+  group: GroupInfo,
+  { members: [now], was }: Extract<GroupChange, { kind: "members" }>,
+  version: string,
+): GroupInfo | null {
+  const { participants } = group;
+  const isListed = participants.length === group.size;
+  if (!now || !isListed || isLid(now.id) !== (group.addressing === "lid")) return null;
+  const before =
+    participants.find(({ id }) => id === now.id) ?? participants.find(({ id }) => id === was?.id);
+  if (before === undefined) return null;
+  const after = participants.map((one) => (one === before ? { ...now, admin: one.admin } : one));
+  return { ...group, participants: after, version };
 }

@@ -1,6 +1,7 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import type { OwnIds, StanzaAttributes } from "../addresses.ts";
 import { isGroup, withoutDevice } from "../jids.ts";
+import { isForBaileys } from "../../model/mixed-ways.ts";
 import type { TakeEveryday } from "../everyday/receive.ts";
 import { createLocks } from "../signal/lock.ts";
 
@@ -47,7 +48,7 @@ export function takeTurnsByChat(socket: Socket, deps: ChatTurnsDeps): ChatTurns 
   async function take(node: BinaryNode): Promise<void> {
     // What is left when the connection ends comes again on the next one.
     if (!ws.isOpen) return;
-    if (deps.everyday !== undefined && (await deps.everyday(node))) return;
+    if (deps.everyday !== undefined && !isForBaileys() && (await deps.everyday(node))) return;
     // The rest of Parley has noted the attributes as they came; with this one Baileys would queue it again.
     const { offline: _waited, ...attrs } = node.attrs;
     node.attrs = attrs;

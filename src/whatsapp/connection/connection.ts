@@ -1,9 +1,11 @@
-import type { UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
+import type { BinaryNode, UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import { failpoint } from "../../model/failpoint.ts";
-import { commitIntake } from "../../store/intake.ts";
+import { SECOND_MS } from "../../model/time.ts";
+import { commitIntake, joinIntakes } from "../../store/intake.ts";
 import type { OutgoingFiles } from "../../model/media.ts";
 import type { Incoming } from "../../model/messages.ts";
+import { NotOwner } from "../../store/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { createAhead } from "./ahead.ts";
 import { createChatTimers, type ChatTimers } from "./chat-timers.ts";
@@ -18,6 +20,7 @@ import { takeCalls } from "./calls.ts";
 import { watchClock, type WhatsAppClock } from "./clock.ts";
 import { watchForStalls } from "./stall-watchdog.ts";
 import type { DeviceMemory } from "./device-memory.ts";
+import { uploadFirstPreKeys } from "./first-pre-keys.ts";
 import { emitWhatIsListenedFor } from "./frame-events.ts";
 import { writeTogether } from "./frame-writes.ts";
 import { createComposer, type Composer } from "../content/compose.ts";
@@ -29,7 +32,7 @@ import { live, type Life } from "./life.ts";
 import { createReceiving, type Receiving } from "./receiving.ts";
 import { acknowledgeReceipts } from "../everyday/receipts.ts";
 import { createEverydayReceiving } from "../everyday/receive.ts";
-import type { EverydayObserver } from "../everyday/classify.ts";
+import type { OnWay } from "../everyday/classify.ts";
 import { takeTurnsByChat, type ChatTurns } from "./chat-turns.ts";
 import { createChannels, type Channels } from "./socket-channels.ts";
 import type {
@@ -41,6 +44,7 @@ import type {
   Witness,
 } from "../port.ts";
 import { noteNewIdentity } from "./new-identities.ts";
+import { acknowledgeWhenStored } from "./receipt-acks.ts";
 import { forgetDevices } from "./participants.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
@@ -62,6 +66,7 @@ import { createStanding, type Standing } from "./standing.ts";
 import { createStanzas, type Stanzas } from "./stanzas.ts";
 import { watchTally } from "./tally.ts";
 import type { Uploads } from "../media/upload.ts";
+import { dateUndated } from "../stanza-numbers.ts";
 import { listenToStanzas } from "./wire.ts";
 
 const NOT_CONNECTED: SendOutcome = {
@@ -70,6 +75,7 @@ const NOT_CONNECTED: SendOutcome = {
   blame: "line",
 };
 const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
+const TAKEN: Closed = { code: 503, reason: "another node has this number", taken: true };
 
 /** What a connection needs of the gateway. */
 interface ConnectionDeps {
@@ -96,7 +102,7 @@ interface ConnectionDeps {
   versions: Pick<ClientVersions, "ready" | "current" | "refused">;
   onUndecryptable?(reason: string): void;
   /** Told which messages go the everyday way; null: none does. */
-  everyday: EverydayObserver | null;
+  onWay: OnWay | null;
 }
 
 /** What a connection consists of beside its socket, which most of it looks up here: it is made last. */
@@ -127,7 +133,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   const turns = takeTurns(socket, deps, parts);
   attach(socket, deps, parts);
   const { time } = deps.store;
-  const onWay = deps.everyday?.onSent ?? null;
+  const { onWay } = deps;
   const caughtUp = watchCaughtUp(socket, {
     time,
     unread: () => parts.stanzas.waiting().messages,
@@ -173,6 +179,7 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     void late.socket?.end(new Error(closed.reason));
   };
   const onFailed = (error: unknown): void => {
+    if (error instanceof NotOwner) return end(TAKEN);
     deps.log.error({ err: error, device: deviceId }, "closing the connection: storing failed");
     end(STORAGE_FAILED);
   };
@@ -262,18 +269,18 @@ function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
 
 function takeTurns(
   socket: WASocket,
-  { store, everyday }: ConnectionDeps,
+  { store, onWay }: ConnectionDeps,
   { auth, receiving, stanzas, late }: Parts,
 ): ChatTurns {
   const { journal, own } = receiving;
   const { now } = store;
-  if (everyday !== null) acknowledgeReceipts(socket);
+  if (onWay !== null) acknowledgeReceipts(socket, onWay);
   return takeTurnsByChat(socket, {
     own,
     everyday:
-      everyday === null
+      onWay === null
         ? undefined
-        : createEverydayReceiving({ socket, auth, journal, stanzas, own, now, onWay: everyday.onReceived }),
+        : createEverydayReceiving({ socket, auth, journal, stanzas, own, now, onWay }),
     async onHandled({ attrs }) {
       if (late.closed !== null || !stanzas.isUnread(attrs)) return;
       // A failure has closed the connection.
@@ -286,13 +293,15 @@ function takeTurns(
 function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
   const { store, events, deviceId, witness, memory } = deps;
   const { auth, receiving, stanzas, acks, retries, groups, late } = parts;
-  late.clock = watchClock(socket, store);
+  const clock = (late.clock = watchClock(socket, store));
+  const whatsAppNow = (): number => store.now() + clock.ahead() * SECOND_MS;
   closeQuickly(socket, store.time);
   syncAppStateApart(socket);
   rememberNothingSent(socket);
   addWaitingRefs(socket);
   emitWhatIsListenedFor(socket);
   writeTogether(socket);
+  acknowledgeWhenStored(socket, { own: receiving.own, now: store.now, events });
   listenToStanzas(socket, {
     stanzas,
     acks,
@@ -301,23 +310,28 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
     events,
     own: receiving.own,
     now: store.now,
+    whatsAppNow,
     onDevicesChanged(jids) {
       const { pn, lid } = receiving.own();
       forgetDevices(memory, jids.length > 0 ? jids : [pn, lid]);
     },
     onNewIdentity: (jids) => noteNewIdentity({ auth, memory, own: receiving.own }, jids),
+    onAskedTooOften: (ms) => void (memory.asking.pausedUntil = store.now() + ms),
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
+  uploadFirstPreKeys(socket, auth);
   listenForLids(socket, parts.lidChanges);
   takeCalls(socket, {
     ...receiving,
     rejects: () => events.rejectsCalls?.() ?? false,
     store: (messages) => commitIntake(store.writer, events.messages(messages)),
     onFailed(error, mayComeAgain) {
+      if (error instanceof NotOwner) return parts.end(TAKEN);
       deps.log.error({ err: error, device: deviceId }, "a call could not be stored");
       if (mayComeAgain) parts.end(STORAGE_FAILED);
     },
   });
+  socket.ws.prependListener("CB:call", (node: BinaryNode) => dateUndated(node, whatsAppNow()));
   socket.ev.on("creds.update", () => auth.saveCreds());
   socket.ev.on("messages.upsert", () => failpoint("after-receipt"));
 }
@@ -325,7 +339,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
 function follow(
   socket: WASocket,
   deps: ConnectionDeps,
-  { auth, receiving, stanzas, acks, end, late, version }: Parts,
+  { auth, receiving, stanzas, acks, end, late, version, timers }: Parts,
   watching: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking; standing: Standing },
 ): Life {
   const { deviceId, witness, store, events, log, memory } = deps;
@@ -338,6 +352,8 @@ function follow(
     settled: watching.turns.idle,
     read: receiving.read,
     store: (messages) => commitIntake(store.writer, events.messages(messages)),
+    storeTimers: (named) =>
+      commitIntake(store.writer, joinIntakes(...named.map((one) => timers.learned(one.names, one.timer)))),
   });
   const stopWatching = watchForStalls(socket, { time: store.time, waiting: stanzas.waiting, end });
   return live({
@@ -382,7 +398,11 @@ function surface(
       const isClosed = !life.isOpen() || !socket.ws.isOpen;
       return outcome.kind === "unknown" && isClosed ? { ...outcome, blame: "line" } : outcome;
     },
-    encryptAhead: (message) => (life.isOpen() ? sending.ahead.encrypt(message) : null),
+    encryptAhead(message) {
+      if (life.isOpen()) return sending.ahead.encrypt(message);
+      sending.encryption.onWay?.("ahead", "offline");
+      return null;
+    },
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
     group: groups.one,

@@ -1,6 +1,7 @@
 import type { FullJid, PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import { LRUCache } from "lru-cache";
 import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
+import { createGenerations } from "../generations.ts";
 
 /** One device of a user, as Baileys names it. */
 export type Device = Pick<FullJid, "user" | "server"> & { device: number };
@@ -18,8 +19,8 @@ const EMPTY_KEPT_MS = 10 * MINUTE_MS;
 export interface DeviceLists {
   /** One number's part of it, in the shape that Baileys asks for. Lists are of `Device`, by user. */
   of(deviceId: number): PossiblyExtendedCacheStore;
-  /** Forgets what a number has learned. */
-  drop(deviceId: number): void;
+  /** Forgets what numbers have learned; parts that were given out before are nobody's any more. */
+  drop(deviceIds: readonly number[]): void;
 }
 
 /** Lists are kept as text (`0@lid,12@lid`), a tenth of what objects take. */
@@ -29,6 +30,7 @@ export function createDeviceLists(maxBytes = MAX_BYTES): DeviceLists {
     sizeCalculation: (text, key) => ENTRY_BYTES + text.length + key.length,
     ttl: KEPT_MS,
   });
+  const owners = createGenerations();
 
   function set(key: string, devices: Device[]): void {
     const text = devices.map(({ device, server }) => `${device}@${server}`).join(",");
@@ -46,12 +48,13 @@ export function createDeviceLists(maxBytes = MAX_BYTES): DeviceLists {
 
   return {
     of(deviceId) {
-      const keyOf = (user: string): string => `${deviceId}:${user}`;
+      const owner = owners.current(deviceId);
+      const keyOf = (user: string): string => `${owner}:${user}`;
       return {
         get: <T>(user: string) => get(keyOf(user), user) as T | undefined,
         set: (user, devices) => set(keyOf(user), devices as Device[]),
         del: (user) => void lists.delete(keyOf(user)),
-        flushAll: () => drop(deviceId),
+        flushAll: () => removeAll(new Set([owner])),
         mget: async <T>(users: string[]) =>
           Object.fromEntries(users.map((user) => [user, get(keyOf(user), user) as T | undefined])),
         mset: (entries) => {
@@ -59,11 +62,10 @@ export function createDeviceLists(maxBytes = MAX_BYTES): DeviceLists {
         },
       };
     },
-    drop,
+    drop: (deviceIds) => removeAll(owners.end(deviceIds)),
   };
 
-  function drop(deviceId: number): void {
-    const prefix = `${deviceId}:`;
-    for (const key of lists.keys()) if (key.startsWith(prefix)) lists.delete(key);
+  function removeAll(names: ReadonlySet<string>): void {
+    for (const key of lists.keys()) if (names.has(key.slice(0, key.indexOf(":")))) lists.delete(key);
   }
 }

@@ -26,6 +26,8 @@ export interface DeviceMemory {
   timers: KnownTimers;
   /** When WhatsApp was asked last what the account may do, Unix milliseconds. */
   standing: { askedAt: number };
+  /** Until when WhatsApp wants to be asked nothing, Unix milliseconds; 0: it has not said so. */
+  asking: { pausedUntil: number };
   /** Users whose phone has new keys: their devices are asked for keys before the next message, whatever session there is. */
   newIdentities: LRUCache<string, true>;
   /** Addresses whose LID was asked for lately because WhatsApp said that it is not current. */
@@ -46,6 +48,7 @@ export function createDeviceMemory(userDevices: PossiblyExtendedCacheStore): Dev
     acceptedForms: createLru(5_000, DAY_MS),
     timers: createLru(5_000),
     standing: { askedAt: 0 },
+    asking: { pausedUntil: 0 },
     newIdentities: createLru(5_000, DAY_MS),
     refreshedLids: createLru(5_000, MINUTE_MS),
   };

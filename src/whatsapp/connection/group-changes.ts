@@ -21,8 +21,14 @@ const MEMBERS = {
   demote: "demote",
 } as const;
 
-/** Changes by their tag. A tag that is not here may mean anything. Sources: whatsmeow `group.go`, whatsapp-rust `stanza/groups.rs`. */
-const READERS: Record<string, (node: BinaryNode, own: OwnIds) => Said> = {
+/** Who is told to have made a change; null when nobody is. */
+type Author = GroupInfo["participants"][number] | null;
+
+/**
+ * Changes by their tag. A tag that is not here may mean anything. Sources: whatsmeow `group.go`, whatsapp-rust `stanza/groups.rs`, zapo
+ * `client/events/group.ts`.
+ */
+const READERS: Record<string, (node: BinaryNode, own: OwnIds, author: Author) => Said> = {
   create(node) {
     const group = childOf(node, "group");
     return group === undefined ? UNKNOWN : { kind: "group", group: readGroup(group) };
@@ -34,6 +40,7 @@ const READERS: Record<string, (node: BinaryNode, own: OwnIds) => Said> = {
   ephemeral: ({ attrs }) => ({ kind: "ephemeral", seconds: Number(attrs.expiration) || 0 }),
   not_ephemeral: () => ({ kind: "ephemeral", seconds: 0 }),
   ...Object.fromEntries(Object.keys(MEMBERS).map((tag) => [tag, readMembers])),
+  modify: readOtherNumber,
   ...Object.fromEntries(
     [
       "description",
@@ -53,6 +60,8 @@ const READERS: Record<string, (node: BinaryNode, own: OwnIds) => Said> = {
       "growth_locked",
       "growth_unlocked",
       "missing_participant_identification",
+      // Whose groups are suggested to a community.
+      "change_number",
     ].map((tag) => [tag, () => NOTHING]),
   ),
 };
@@ -68,6 +77,31 @@ function readMembers(node: BinaryNode, own: OwnIds): Said {
   return { kind: "members", action, members, own: isOwn, version: version || null, before: before || null };
 }
 
+/** A member has another number: the one who was there makes the change, and the one who is there now is named in it. */
+function readOtherNumber(node: BinaryNode, own: OwnIds, author: Author): Said {
+  const members = readParticipants(node);
+  if (members.length !== 1 || isOneself(members[0]!, own) || (author !== null && isOneself(author, own)))
+    return UNKNOWN;
+  const { v_id: version, prev_v_id: before } = node.attrs;
+  return {
+    kind: "members",
+    action: "modify",
+    members,
+    was: author,
+    own: false,
+    version: version || null,
+    before: before || null,
+  };
+}
+
+function authorOf({ attrs }: BinaryNode): Author {
+  const { participant: jid, participant_pn: phone_number, participant_lid: lid } = attrs;
+  if (!jid) return null;
+  const named = { jid, ...(phone_number && { phone_number }), ...(lid && { lid }) };
+  const node = { tag: "participant", attrs: named };
+  return readParticipants({ tag: "", attrs: {}, content: [node] })[0]!;
+}
+
 const isOneself = ({ id, number, lid }: GroupInfo["participants"][number], own: OwnIds): boolean =>
   id === own.pn || (number !== null && number === userOf(own.pn)) || (lid !== null && lid === own.lid);
 
@@ -77,8 +111,9 @@ const isOneself = ({ id, number, lid }: GroupInfo["participants"][number], own: 
  */
 export function readGroupChanges(notification: BinaryNode, own: OwnIds): GroupChange[] {
   const id = withoutDevice(notification.attrs.from);
+  const author = authorOf(notification);
   const changes = childrenOf(notification).map(
-    (node) => ({ ...(READERS[node.tag]?.(node, own) ?? UNKNOWN), id }) as GroupChange,
+    (node) => ({ ...(READERS[node.tag]?.(node, own, author) ?? UNKNOWN), id }) as GroupChange,
   );
   return changes.length > 0 ? changes : [{ id, kind: "unknown" }];
 }

@@ -2,7 +2,7 @@ import type { WASocket } from "@whiskeysockets/baileys";
 import type { Draft } from "../../model/messages.ts";
 import type { Composed } from "../content/compose.ts";
 import { POLL_META } from "../content/to-whatsapp-poll.ts";
-import { userOf, withoutDevice } from "../jids.ts";
+import { isHosted, userOf, withoutDevice } from "../jids.ts";
 import { holdersOfOurs } from "../signal/own-sender-keys.ts";
 import { outsideTransactions } from "../signal/outside-transactions.ts";
 import type { Directory } from "./recipients.ts";
@@ -23,6 +23,8 @@ interface GroupMessageDeps {
  * sends to groups share. Devices without keys are noted as if they had our sender key: Baileys would ask for theirs again
  * with every message, and one of them would fail it for everybody. Once they can read, they ask for it themselves.
  *
+ * Hosted devices take no part in groups. Sources: whatsmeow `prepareMessageNode`, whatsapp-rust `JidExt::is_hosted`.
+ *
  * When somebody has our key who is not in the group any more, however that came about, there is a new one for those who are.
  *
  * @throws {Unanswered}
@@ -31,7 +33,7 @@ export async function prepareGroup(deps: GroupMessageDeps, group: string): Promi
   const { socket, directory, sessions, groups } = deps;
   const { participants } = await groups.cached(group);
   const members = [...new Set(participants.map(({ id }) => withoutDevice(id)))];
-  const targets = await directory.devicesOf(members);
+  const targets = (await directory.devicesOf(members)).filter(({ jid }) => !isHosted(jid));
   const { keys, creds } = socket.authState;
   let haveKey = await holdersOfOurs(keys, group, creds);
   if (haveKey === null || isHeldByOthers(haveKey, { members, targets })) {

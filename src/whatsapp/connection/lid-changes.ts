@@ -30,6 +30,8 @@ export interface LidChanges {
   told(pn: string | undefined, lid: string | undefined): void;
   /** The same; nothing is done when memory does not hold another LID. */
   changed(pn: string | undefined, lid: string | undefined): void;
+  /** Somebody has another number: nobody has these addresses any more, as far as it is known. */
+  left(pn: string | undefined, lid: string | undefined): void;
   /** What is being learned about somebody; null when that is nothing. Never rejects. */
   underWay(jid: string): Promise<void> | null;
 }
@@ -106,6 +108,10 @@ export function createLidChanges(deps: LidChangesDeps): LidChanges {
     changed(pn, lid) {
       if (peekLid(userOf(pn)) !== null) told(pn, lid);
     },
+    left(pn, lid) {
+      for (const jid of [pn, lid]) if (jid) memory.acceptedForms.delete(withoutDevice(jid));
+      forgetDevices(memory, [pn, lid]);
+    },
     underWay: (jid) => learning.get(userOf(jid)) ?? null,
   };
 }
@@ -117,13 +123,19 @@ async function moveToken({ authState: { keys } }: WASocket, from: string, to: st
 }
 
 /** Listens for everything that tells of changed LIDs. */
-export function listenForLids({ ws }: Pick<WASocket, "ws">, { isStale, told, changed }: LidChanges): void {
+export function listenForLids(
+  { ws }: Pick<WASocket, "ws">,
+  { isStale, told, changed, left }: LidChanges,
+): void {
   ws.prependListener("CB:ack,class:message", ({ attrs }: BinaryNode) => {
     if (attrs.refresh_lid === "true" && attrs.from) isStale(attrs.from);
   });
   ws.prependListener("CB:notification,type:contacts", (node: BinaryNode) => {
     const { old, new: now, old_lid: oldLid, new_lid: newLid } = childOf(node, "modify")?.attrs ?? {};
-    if (old !== now) told(old, oldLid);
+    if (old !== now) {
+      told(old, oldLid);
+      left(old, oldLid);
+    }
     told(now, newLid);
   });
   ws.prependListener("CB:message", ({ attrs }: BinaryNode) => {

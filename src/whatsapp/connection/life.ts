@@ -9,6 +9,7 @@ import type { Closed, WhatsAppEvents } from "../port.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import type { CaughtUp } from "./caught-up.ts";
 import type { ChatTurns } from "./chat-turns.ts";
+import { watchRouting } from "./edge-routing.ts";
 import type { Recovery } from "./recovery.ts";
 import { closedBy, watchConnecting } from "./socket-end.ts";
 import type { Standing } from "./standing.ts";
@@ -63,6 +64,8 @@ export function live(context: LifeDeps): Life {
   };
   const stopWatching = watchConnecting(socket, context.time, context.end);
 
+  const leaveRouting = watchRouting(socket, auth);
+
   async function settled(): Promise<void> {
     await context.time.within(SETTLE_MS, Promise.all([turns.idle(), auth.flushed().catch(() => undefined)]));
   }
@@ -71,6 +74,7 @@ export function live(context: LifeDeps): Life {
     // Baileys throws away what it still buffers once this handler returns.
     socket.ev.flush();
     stopWatching();
+    leaveRouting();
     // When the end is ours, Baileys' questions do not hear of it: each would wait for its time limit, and the end for it.
     socket.ws.emit("error", new Error("The connection has ended."));
     open = false;

@@ -1,5 +1,5 @@
 import { StorageUnavailable } from "../../store/errors.ts";
-import type { SendOutcome } from "../port.ts";
+import { RateOverlimit, type SendOutcome } from "../port.ts";
 import { NothingEncrypted } from "./direct-message.ts";
 import { Unanswered } from "./unanswered.ts";
 
@@ -33,7 +33,7 @@ export function outcomeOf(error: unknown): SendOutcome {
   } = Object(error) as { message?: string; data?: unknown; output?: { statusCode?: unknown } };
   if (error instanceof NothingEncrypted || error instanceof Unanswered) return { kind: "unknown", reason };
   if (error instanceof StorageUnavailable) return { kind: "unknown", reason, blame: "line" };
-  if (code === RATE_OVERLIMIT) return LIMITED;
+  if (code === RATE_OVERLIMIT || error instanceof RateOverlimit) return LIMITED;
   if (typeof code === "number") {
     const final = code >= 400 && code < 500 && !PASSING.has(code);
     if (final)

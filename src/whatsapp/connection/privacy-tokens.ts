@@ -1,4 +1,5 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
+import { failpoint } from "../../model/failpoint.ts";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import { baileys, tokenRules } from "../baileys.ts";
 
@@ -39,6 +40,7 @@ export function createPrivacyTokens(socket: WASocket, time: Pick<Time, "now">): 
     const to = await tokenRules.resolveIssuanceJid(jid, toLid, lidOf, (lid) => lidMapping.getPNForLID(lid));
     const result = (await socket.issuePrivacyTokens([to], at)) as BinaryNode | undefined;
     if (result === undefined) return;
+    failpoint("after-token-given");
     await tokenRules.storeTcTokensFromIqResult({ result, fallbackJid: storedAs, keys, getLIDForPN: lidOf });
     const { [storedAs]: entry } = await keys.get("tctoken", [storedAs]);
     const index = await tokenRules.buildMergedTcTokenIndexWrite(keys, [storedAs]);

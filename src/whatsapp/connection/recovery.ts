@@ -1,12 +1,22 @@
-import type { WAMessage, WASocket } from "@whiskeysockets/baileys";
+import type { Chat, WAMessage, WASocket } from "@whiskeysockets/baileys";
 import type { Logger } from "../../log.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { baileys } from "../baileys.ts";
+import { timerSetAt, type ChatTimer } from "../content/chat-timer.ts";
+import { isLid, isPn, withoutDevice } from "../jids.ts";
 import type { DeviceMemory } from "./device-memory.ts";
 import type { MissingMessage, Witness } from "../port.ts";
 
 /** More than that waits for the next connection: each is a message to the phone. */
 const ASKED_AT_ONCE = 50;
+/** In one commit. */
+const TIMERS_AT_ONCE = 100;
+
+/** The setting of a chat, which goes by these names. */
+interface NamedTimer {
+  names: string[];
+  timer: ChatTimer;
+}
 
 const { PLACEHOLDER_MESSAGE_RESEND } = baileys.proto.Message.PeerDataOperationRequestType;
 
@@ -22,6 +32,8 @@ interface RecoveryDeps {
   read(messages: WAMessage[]): Promise<Incoming[]>;
   /** Stores messages; rejects when that fails. */
   store(messages: Incoming[]): Promise<void>;
+  /** Stores after how long messages of chats disappear; rejects when that fails. */
+  storeTimers(timers: NamedTimer[]): Promise<void>;
 }
 
 /**
@@ -65,8 +77,15 @@ export function startRecovery(
     if (unknown.length > 0) await deps.store(unknown);
   }
 
-  socket.ev.on("messaging-history.set", ({ messages }) => {
+  async function learnTimers(chats: Chat[]): Promise<void> {
+    const timers = chats.flatMap(timerOf);
+    for (let from = 0; from < timers.length; from += TIMERS_AT_ONCE)
+      await deps.storeTimers(timers.slice(from, from + TIMERS_AT_ONCE));
+  }
+
+  socket.ev.on("messaging-history.set", ({ messages, chats }) => {
     void unlessItFails("comparing the phone's history failed", () => compare(messages));
+    void unlessItFails("storing which chats disappear failed", () => learnTimers(chats));
   });
 
   return {
@@ -77,6 +96,17 @@ export function startRecovery(
         await Promise.all(due.map(ask));
       }),
   };
+}
+
+/** What the history says of a chat with a person whose messages disappear. A later word of either side is newer than this one. */
+function timerOf(chat: Chat): NamedTimer[] {
+  const { id, pnJid, lidJid, ephemeralExpiration, ephemeralSettingTimestamp } = chat;
+  const seconds = baileys.toNumber(ephemeralExpiration);
+  const since = baileys.toNumber(ephemeralSettingTimestamp);
+  const names = [id, pnJid, lidJid].map(withoutDevice).filter((name) => isPn(name) || isLid(name));
+  if (names.length === 0 || !(seconds > 0)) return [];
+  const timer = timerSetAt(seconds, since);
+  return timer === null ? [] : [{ names: [...new Set(names)], timer }];
 }
 
 /** Unix seconds. */

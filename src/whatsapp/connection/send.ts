@@ -76,7 +76,15 @@ interface Ready {
  * any transaction: nobody else's message waits for it. The ack is waited for from when the message is written.
  */
 export function sendMessage(deps: SendDeps, message: OutgoingMessage): Promise<SendOutcome> {
-  return outsideTransactions(() => attempt(deps, message)).catch(outcomeOf);
+  return outsideTransactions(() => attempt(deps, message))
+    .catch(outcomeOf)
+    .then((outcome) => withPause(deps, outcome));
+}
+
+/** For how long WhatsApp wants to be asked nothing, as far as it says. */
+function withPause({ memory, time }: SendDeps, outcome: SendOutcome): SendOutcome {
+  const waitMs = memory.asking.pausedUntil - time.now();
+  return outcome.kind === "limited" && waitMs > 0 ? { ...outcome, waitMs } : outcome;
 }
 
 const late = (): Error => new Unanswered("in time what a message needs");
@@ -170,7 +178,10 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
       kind: "ready",
       jid,
       addresses: [],
-      write: ({ waId, draft }, composed) => writeToGroup(socket, jid, { waId, draft, composed }),
+      write({ waId, draft }, composed) {
+        deps.encryption.onWay?.("out", "not_a_person");
+        return writeToGroup(socket, jid, { waId, draft, composed });
+      },
       // Without an answer the lists stay for the next message to find out.
       accepted: (_message, _composed, ack) =>
         void outsideTransactions(() => checkGroup(deps, jid, ack)).catch(() => undefined),
@@ -181,7 +192,10 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
     kind: "ready",
     jid,
     addresses: [],
-    write: ({ waId, draft }, composed) => socket.sendNode(channelPost(jid, { waId, draft, composed })),
+    write({ waId, draft }, composed) {
+      deps.encryption.onWay?.("out", "not_a_person");
+      return socket.sendNode(channelPost(jid, { waId, draft, composed }));
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { baileys } from "../baileys.ts";
-import { isLid, userOf } from "../jids.ts";
+import { isHosted, isLid, userOf } from "../jids.ts";
 import type { Device } from "./device-lists.ts";
 
 /** One device that a message is encrypted for. */
@@ -46,14 +46,12 @@ export function recipients(
   return { jid, lid, pn, theirs, own: others(targetsOf(own)) };
 }
 
-const isHosted = (server: string): boolean => server === "hosted" || server === "hosted.lid";
-
 /** The same devices by their LID addresses: they have the same numbers under both. */
 export function inLidForm(owned: Owned): Owned {
   const { jid, lid, devices } = owned;
   if (lid === null || isLid(jid)) return owned;
   const byLid = devices.map(({ server, device }): Device => {
-    return { user: userOf(lid), server: isHosted(server) ? "hosted.lid" : "lid", device };
+    return { user: userOf(lid), server: isHosted(`@${server}`) ? "hosted.lid" : "lid", device };
   });
   return { jid: lid, lid, devices: byLid };
 }
@@ -65,7 +63,7 @@ export function targetsOf({ devices, lid }: Pick<Owned, "devices" | "lid">): Tar
     if (lid === null) return { jid, session: jid };
     return {
       jid,
-      session: baileys.jidEncode(userOf(lid), isHosted(server) ? "hosted.lid" : "lid", device),
+      session: baileys.jidEncode(userOf(lid), isHosted(jid) ? "hosted.lid" : "lid", device),
     };
   });
 }

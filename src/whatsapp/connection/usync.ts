@@ -1,6 +1,6 @@
-import type { FullJid, LIDMapping, WASocket } from "@whiskeysockets/baileys";
+import type { LIDMapping, WASocket } from "@whiskeysockets/baileys";
 import { baileys } from "../baileys.ts";
-import { isLid, isPn, userOf, withoutDevice } from "../jids.ts";
+import { HOSTED_DEVICE, hostedServer, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import type { Device } from "./device-lists.ts";
 import { Unanswered } from "./unanswered.ts";
 
@@ -41,25 +41,37 @@ export async function askForDevices(socket: WASocket, jids: string[]): Promise<M
   for (const jid of jids) query.withUser(new baileys.USyncUser().withId(jid));
   const answer = await socket.executeUSyncQuery(query);
   if (answer === undefined) throw new Unanswered("what devices somebody has");
-  const { me } = socket.authState.creds;
-  const found = baileys.extractDeviceJids(
-    answer.list as never,
-    me!.id,
-    userOf(me!.lid),
-    false,
-  ) as (FullJid & { device: number })[];
+  const answers = new Map((answer.list as Answer[]).map((one) => [userOf(one.id), one]));
   const lists = new Map<string, Device[]>();
-  const byUser = new Map<string, Device[]>();
-  const named = new Set((answer.list as { id: string }[]).map(({ id }) => userOf(id)));
   for (const jid of jids) {
-    if (!named.has(userOf(jid))) continue;
-    const devices: Device[] = [];
-    lists.set(jid, devices);
-    byUser.set(userOf(jid), devices);
+    const found = answers.get(userOf(jid));
+    if (found !== undefined) lists.set(jid, devicesIn(found, socket.authState.creds.me));
   }
-  for (const { user, server, device } of found) byUser.get(user)?.push({ user, server, device });
   await remember(socket, answer.list as { id: string; lid?: string }[], lists);
   return lists;
+}
+
+/** What is said of one person. */
+interface Answer {
+  id: string;
+  devices?: { deviceList?: { id: number; keyIndex?: number; isHosted?: boolean }[] };
+}
+
+/**
+ * Devices of one person, without this companion itself. A companion without a place among the keys is none yet; hosted devices have servers
+ * of their own. The library's reading takes whatever stands behind one for hosted as well, and knows no address for a hosted
+ * one that is not said to be.
+ */
+function devicesIn({ id: jid, devices }: Answer, me: { id: string; lid?: string } | undefined): Device[] {
+  const user = userOf(jid);
+  const server = withoutDevice(jid).split("@")[1] as Device["server"];
+  const isOwn = user === userOf(me?.id) || user === userOf(me?.lid);
+  const ownDevice = Number(me?.id.split("@")[0]?.split(":")[1] ?? 0);
+  return (devices?.deviceList ?? []).flatMap(({ id: device, keyIndex, isHosted }) => {
+    if (isOwn && device === ownDevice) return [];
+    if (isHosted || device === HOSTED_DEVICE) return [{ user, server: hostedServer(server), device }];
+    return device === 0 || keyIndex ? [{ user, server, device }] : [];
+  });
 }
 
 async function remember(

@@ -3,16 +3,20 @@ import type { Acks } from "./acks.ts";
 import type { OwnIds } from "../addresses.ts";
 import { readChannelChanges } from "./channel-changes.ts";
 import { pairsIn, readGroupChanges } from "./group-changes.ts";
+import { renewOurKey } from "./group-message.ts";
 import type { WhatsAppEvents } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
-import { readOwnReading, readReceipts } from "./receipts.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
+import { SECOND_MS } from "../../model/time.ts";
+import { countIn, dateUndated } from "../stanza-numbers.ts";
 import type { Groups } from "./socket-groups.ts";
 import type { Stanzas } from "./stanzas.ts";
 
 /** Baileys uploads five when they run low; a busy number would be asked for more again at once. */
 const PRE_KEYS_AT_A_TIME = 200;
+
+const RATE_OVERLIMIT = "429";
 
 /** Who is told of stanzas. */
 interface WireDeps {
@@ -20,14 +24,18 @@ interface WireDeps {
   acks: Acks;
   retries: RetryRequests;
   groups: Groups;
-  events: Pick<WhatsAppEvents, "receipts" | "read" | "groupsChanged" | "channelsChanged">;
+  events: Pick<WhatsAppEvents, "groupsChanged" | "channelsChanged">;
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
+  /** The same by WhatsApp's clock. */
+  whatsAppNow(): number;
   /** Somebody's devices have changed; both addresses, as far as they are named. Without any: this number's own. */
   onDevicesChanged(jids: (string | undefined)[]): void;
   /** Somebody's phone has new keys; both addresses, as far as they are named. */
   onNewIdentity(jids: (string | undefined)[]): Promise<void>;
+  /** WhatsApp has refused a question because of too many, and says for how long. */
+  onAskedTooOften(ms: number): void;
   /** Somebody could not read a message of this number. */
   onRetryRequest(waId: string, jid: string): void;
 }
@@ -36,7 +44,11 @@ interface WireDeps {
 export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   const on = (name: string, listener: (node: BinaryNode) => void): void =>
     void socket.ws.prependListener(name, listener);
-  on("CB:message", deps.stanzas.note);
+  on("CB:message", (node) => {
+    dateUndated(node, deps.whatsAppNow());
+    deps.stanzas.note(node);
+  });
+  listenForLimits(on, deps);
   on("CB:ack,class:message", deps.acks.note);
   on("CB:receipt", (node) => {
     const { type, participant, from, id } = node.attrs;
@@ -46,15 +58,14 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
       return;
     }
     deps.acks.note(node);
-    const receipts = readReceipts(node, deps.own(), deps.now());
-    if (receipts.length > 0) deps.events.receipts(receipts);
-    const reading = readOwnReading(node, deps.own(), deps.now());
-    if (reading !== null) deps.events.read(reading);
   });
   on("CB:notification,type:w:gp2", (node) => {
     const changes = readGroupChanges(node, deps.own());
     changes.forEach(deps.groups.change);
     deps.events.groupsChanged(changes);
+    // Whoever had the number before could read on. Source: whatsapp-rust, which does as WhatsApp Web.
+    for (const change of changes)
+      if (change.kind === "members" && change.action === "modify") void renewOurKey(socket, change.id);
     // A pair that cannot be stored is told again.
     void socket.signalRepository.lidMapping.storeLIDPNMappings(pairsIn(node)).catch(() => undefined);
   });
@@ -87,5 +98,17 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
     if (childOf(node, "identity"))
       void deps.onNewIdentity([node.attrs.from, node.attrs.lid]).catch(() => undefined);
     if (child?.tag === "count") void socket.uploadPreKeys(PRE_KEYS_AT_A_TIME).catch(() => undefined);
+  });
+}
+
+/** The library's own error does not say for how long. Source: whatsapp-rust `src/request.rs` (`backoff`, in seconds). */
+function listenForLimits(
+  on: (name: string, listener: (node: BinaryNode) => void) => void,
+  { onAskedTooOften }: Pick<WireDeps, "onAskedTooOften">,
+): void {
+  on("CB:iq,type:error", (node) => {
+    const { code, backoff } = childOf(node, "error")?.attrs ?? {};
+    const seconds = countIn(backoff);
+    if (code === RATE_OVERLIMIT && seconds > 0) onAskedTooOften(seconds * SECOND_MS);
   });
 }

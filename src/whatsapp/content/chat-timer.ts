@@ -57,6 +57,10 @@ function timer(
   return { seconds, since: Math.max(1, since > 0 ? Math.min(since, at) : at) };
 }
 
+/** A setting of the time before. @param since Unix seconds, or milliseconds; 0: it is not said. @returns null for what is none */
+export const timerSetAt = (seconds: number, since: number): ChatTimer | null =>
+  timer(seconds, since, since || 1);
+
 function contextIn(content: proto.IMessage): proto.IContextInfo | null {
   const field = baileys.getContentType(content);
   const value = field === undefined ? null : content[field];

@@ -1,5 +1,5 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { Draft, DraftQuote, ReactionDraft } from "../../model/messages.ts";
+import type { Draft, DraftQuote, QuotedDraft, ReactionDraft } from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
 import { timerContext, type ChatTimer } from "./chat-timer.ts";
@@ -53,8 +53,32 @@ function reaction({ emoji, target, at }: ReactionDraft): proto.Message.IReaction
   return { key, text: emoji, senderTimestampMs: at };
 }
 
-function quote({ id, sender, raw }: DraftQuote): proto.IContextInfo {
-  return { stanzaId: id, participant: sender, quotedMessage: quotedContent(raw) };
+function quote(quoted: DraftQuote): proto.IContextInfo {
+  const { id, sender } = quoted;
+  const quotedMessage = "sent" in quoted ? quotedSent(quoted.sent) : quotedContent(quoted.raw);
+  return { stanzaId: id, participant: sender, quotedMessage };
+}
+
+/** A phone shows its own copy of what was sent to it; this is what it shows when it has none any more. */
+function quotedSent({ kind, text, options, fileName }: QuotedDraft): proto.IMessage {
+  const caption = text === "" ? {} : { caption: text };
+  switch (kind) {
+    case "text":
+      return { conversation: text };
+    case "poll":
+      return { pollCreationMessage: { name: text, options: options!.map((optionName) => ({ optionName })) } };
+    case "image":
+      return { imageMessage: caption };
+    case "video":
+      return { videoMessage: caption };
+    case "audio":
+    case "voice":
+      return { audioMessage: { ptt: kind === "voice" } };
+    case "sticker":
+      return { stickerMessage: {} };
+    case "document":
+      return { documentMessage: { ...caption, ...(fileName !== undefined && { fileName }) } };
+  }
 }
 
 /** The quoted message's own content, without what it quoted itself and without its secret. */

@@ -1,29 +1,44 @@
 import type { BinaryNode, proto } from "@whiskeysockets/baileys";
 import { withoutDevice, isLid, isPn } from "../jids.ts";
 import type { OwnIds, StanzaAttributes } from "../addresses.ts";
-import type { RatchetRefusal } from "./ratchet.ts";
+import { RATCHET_REFUSALS } from "./ratchet.ts";
 
-/** Why a message goes Baileys' way. Words of a metric: few, and none of them names anybody. */
-export type OtherWay =
-  | "waited"
-  | "own"
-  | "not_a_person"
-  | "peer"
-  | "kind"
-  | "retry"
-  | "ciphertext"
-  | "pair_unknown"
-  | "no_session"
-  | "identity"
-  | "unreadable"
-  | "content"
-  | RatchetRefusal;
+/** Why something goes Baileys' way. Words of a metric (`docs/operations/monitoring.md`): few, and none of them names anybody. */
+export const OTHER_WAYS = [
+  "waited",
+  "own",
+  "not_a_person",
+  "peer",
+  "kind",
+  "retry",
+  "ciphertext",
+  "pair_unknown",
+  "no_session",
+  "identity",
+  "unreadable",
+  "content",
+  "offline",
+  "devices_unknown",
+  "devices_changed",
+  "timer_unknown",
+  "locked",
+  ...RATCHET_REFUSALS,
+] as const;
 
-/** Told of each message, and of each device that one is encrypted for: null went the everyday way. */
-export interface EverydayObserver {
-  onReceived(reason: OtherWay | null): void;
-  onSent(reason: OtherWay | null): void;
-}
+/** One of {@link OTHER_WAYS}. */
+export type OtherWay = (typeof OTHER_WAYS)[number];
+
+/**
+ * What is counted: messages that come in; receipts that come in; replies that are encrypted by the commit that stores
+ * them, as they leave; messages that are encrypted when they are sent.
+ */
+export const DIRECTIONS = ["in", "receipt", "ahead", "out"] as const;
+
+/** One of {@link DIRECTIONS}. */
+export type Direction = (typeof DIRECTIONS)[number];
+
+/** Told of each message and receipt once for each of its directions: null went the everyday way. */
+export type OnWay = (direction: Direction, reason: OtherWay | null) => void;
 
 /** A stanza that may go the everyday way. */
 export interface EverydayStanza {
@@ -45,8 +60,8 @@ export function readStanza(
   attributes: StanzaAttributes,
   own: OwnIds,
 ): EverydayStanza | OtherWay {
-  if (attributes.offline !== undefined) return "waited";
   if (attributes.category !== undefined) return "peer";
+  if (attributes.offline !== undefined) return "waited";
   const { from = "" } = attributes;
   const writer = withoutDevice(from);
   if (attributes.recipient !== undefined || writer === own.pn || writer === own.lid) return "own";

@@ -11,15 +11,19 @@ import {
 } from "./record.ts";
 
 /** Why a record does not take a message, or gives none. What becomes of it is decided by libsignal. */
-export type RatchetRefusal =
-  | "no_open_session"
-  | "unconfirmed_session"
-  | "not_a_message"
-  | "wrong_chain"
-  | "counter_jump"
-  | "chain_closed"
-  | "key_used"
-  | "wrong_mac";
+export const RATCHET_REFUSALS = [
+  "no_open_session",
+  "unconfirmed_session",
+  "not_a_message",
+  "wrong_chain",
+  "counter_jump",
+  "chain_closed",
+  "key_used",
+  "wrong_mac",
+] as const;
+
+/** One of {@link RATCHET_REFUSALS}. */
+export type RatchetRefusal = (typeof RATCHET_REFUSALS)[number];
 
 /** The record is as it was; see `reason`. */
 export class RatchetRefused extends Error {

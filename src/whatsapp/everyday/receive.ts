@@ -9,7 +9,14 @@ import type { Stanzas } from "../connection/stanzas.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import type { Journal } from "../signal/journal.ts";
 import { withLock } from "../signal/lock.ts";
-import { isEverydayContent, namedPair, readStanza, type EverydayStanza, type OtherWay } from "./classify.ts";
+import {
+  isEverydayContent,
+  namedPair,
+  readStanza,
+  type EverydayStanza,
+  type OnWay,
+  type OtherWay,
+} from "./classify.ts";
 import { decrypt, RatchetRefused, type Decrypted } from "./ratchet.ts";
 import type { StoredRecord } from "./record.ts";
 
@@ -22,8 +29,7 @@ export interface EverydayReceiptDeps {
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
-  /** Told of each message: null when it went the everyday way. */
-  onWay(reason: OtherWay | null): void;
+  onWay: OnWay;
 }
 
 /**
@@ -116,11 +122,11 @@ export function createEverydayReceiving(deps: EverydayReceiptDeps): TakeEveryday
   return async (node) => {
     const origin = stanzas.peek(node);
     const stanza = origin === null ? "ciphertext" : readStanza(node, origin.attributes, deps.own());
-    if (typeof stanza === "string") return (deps.onWay(stanza), false);
+    if (typeof stanza === "string") return (deps.onWay("in", stanza), false);
     const address = await sessionAddress(stanza);
     const reason =
       address === null ? "pair_unknown" : await withLock([address], () => receive(stanza, address));
-    deps.onWay(reason);
+    deps.onWay("in", reason);
     if (reason === null) await confirm(stanza.attributes);
     return reason === null;
   };

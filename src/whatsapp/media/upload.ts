@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { GatewayError } from "../../model/errors.ts";
 import { failpoint } from "../../model/failpoint.ts";
 import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media.ts";
 import type { MediaKind } from "../../model/messages.ts";
@@ -70,6 +71,7 @@ export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () =
     if (file === null) return null;
     const known = file.uploaded(target);
     if (known !== null && known.at > now() - FRESH_MS) return { facts: file.facts, upload: known, target };
+    if (!(await isReady(file))) return null;
     const upload = await storeAtAnyHost(agent, file, target, hosts, now).catch((error: unknown) => {
       const failure = asFailure(error);
       failure.ofService = failure.status === null && service.isAway(fileId, failure.answered);
@@ -92,6 +94,18 @@ export function createUploads(agent: Dispatcher, files: OutgoingFiles, now: () =
       return stored;
     },
   };
+}
+
+/** What cannot be had now is no fault of the file: it is tried again, as when WhatsApp takes none. */
+async function isReady(file: OutgoingFile): Promise<boolean> {
+  try {
+    return await file.ready();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const failure = new UploadFailed(error.message, null);
+    failure.ofService = true;
+    throw failure;
+  }
 }
 
 async function storeAtAnyHost(

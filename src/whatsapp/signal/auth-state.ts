@@ -11,7 +11,7 @@ import { StorageUnavailable } from "../../store/errors.ts";
 import { joinIntakes } from "../../store/intake.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
-import type { KeyCache, KeyChanges } from "./key-cache.ts";
+import type { CachedKeys, KeyChanges } from "./key-cache.ts";
 import { journalInsert, type JournalEntry } from "./journal-rows.ts";
 import { baileys } from "../baileys.ts";
 import { keysGoWithHolders } from "./own-sender-keys.ts";
@@ -50,7 +50,8 @@ type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalEntry> };
 export interface AuthStateOptions {
   store: Store;
   deviceId: number;
-  cache: KeyCache;
+  /** The number's keys in memory, until they are dropped. */
+  cache: CachedKeys;
   /** Called before a failed write, or a read that the database failed, rejects. The connection must close now: nothing after it may be acknowledged. */
   onWriteFailed(error: unknown): void;
 }
@@ -79,9 +80,9 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
         }) as Promise<Record<string, SignalDataTypeMap[T]>>,
       set: (data) => writes.keys(keysGoWithHolders(data, creds) as DataSet),
     },
-    peek: (type, id) => cache.peek(deviceId, type, id),
+    peek: (type, id) => cache.peek(type, id),
     stage(changes) {
-      const { encoded, committed, failed } = cache.begin(deviceId, changes);
+      const { encoded, committed, failed } = cache.begin(changes);
       return { statements: keyStatements(store, deviceId, encoded), committed, failed };
     },
     saveCreds: writes.creds,
@@ -164,7 +165,7 @@ function createWrites(
     },
     async keys(data: DataSet): Promise<void> {
       const { [JOURNAL]: journal, [LID_MAPPING]: pairs, ...keys } = data;
-      const written = cache.begin(deviceId, { ...keys, ...(pairs ? { [LID_MAPPING]: pairs } : {}) });
+      const written = cache.begin({ ...keys, ...(pairs ? { [LID_MAPPING]: pairs } : {}) });
       const statements = takeCreds();
       const received = Object.entries(journal ?? {});
       for (const [hash, entry] of received) statements.push(journalInsert(store, deviceId, hash, entry));
@@ -209,11 +210,11 @@ async function readThrough(
   type: string,
   ids: string[],
 ): Promise<Record<string, unknown>> {
-  const { found, missing } = cache.read(deviceId, type, ids);
+  const { found, missing } = cache.read(type, ids);
   if (missing.length === 0) return found;
   const rows =
     type === LID_MAPPING
       ? await readLidPairs(store, deviceId, missing)
       : await readKeys(store, deviceId, type, missing);
-  return Object.assign(found, cache.fill(deviceId, type, missing, rows));
+  return Object.assign(found, cache.fill(type, missing, rows));
 }

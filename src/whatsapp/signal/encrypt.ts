@@ -3,7 +3,8 @@ import { failpoint } from "../../model/failpoint.ts";
 import { baileys, libsignal } from "../baileys.ts";
 import type { LibsignalStorage, StoredRecord } from "./libsignal.ts";
 import { withLock } from "./lock.ts";
-import type { OtherWay } from "../everyday/classify.ts";
+import type { OnWay, OtherWay } from "../everyday/classify.ts";
+import { isForBaileys } from "../../model/mixed-ways.ts";
 import { encrypt, RatchetRefused } from "../everyday/ratchet.ts";
 import type { StoredRecord as Session } from "../everyday/record.ts";
 
@@ -27,8 +28,8 @@ export interface EncryptionDeps {
   creds: AuthenticationCreds;
   /** The number's keys themselves, not Baileys' transactions over them: a `set` is seen by every later `get` at once. */
   keys: SignalKeyStore;
-  /** Told of each device whether the everyday ratchet encrypts for it (null) or why not; null: libsignal always does. */
-  onWay: ((reason: OtherWay | null) => void) | null;
+  /** Told of each message whether the everyday ratchet has encrypted it for all devices, or why not; null: libsignal always does. */
+  onWay: OnWay | null;
 }
 
 type Records = Record<string, StoredRecord | undefined>;
@@ -79,12 +80,20 @@ export async function encryptTogether(
     const identity = baileys.generateSignalPubKey(creds.signedIdentityKey.public);
     const storage = storageOver(creds, records, changed);
     const encrypted: (Encrypted | null)[] = [];
+    const isTried = onWay !== null && !isForBaileys();
+    const reasons: OtherWay[] = [];
     for (const plaintext of plaintexts) {
       const record = changed[plaintext.address] ?? records[plaintext.address];
-      const everyday = onWay && record ? encryptEveryday(record, plaintext, identity, onWay) : null;
-      if (everyday !== null) changed[plaintext.address] = everyday.record;
-      encrypted.push(everyday?.encrypted ?? (await encryptOne(storage, plaintext)));
+      const everyday = isTried ? encryptEveryday(record, plaintext, identity) : null;
+      if (typeof everyday === "string") reasons.push(everyday);
+      if (everyday === null || typeof everyday === "string")
+        encrypted.push(await encryptOne(storage, plaintext));
+      else {
+        changed[plaintext.address] = everyday.record;
+        encrypted.push(everyday.encrypted);
+      }
     }
+    if (isTried) onWay("out", reasons[0] ?? null);
     // Not awaited here; `stored` is in a holder, because a promise that is returned is waited for.
     const stored = Promise.resolve(keys.set({ session: changed } as unknown as SignalDataSet));
     return { encrypted, stored };
@@ -94,21 +103,19 @@ export async function encryptTogether(
   return encrypted;
 }
 
-/** Null when it takes more than the everyday ratchet. */
+/** Why not, when it takes more than the everyday ratchet. */
 function encryptEveryday(
-  record: StoredRecord,
+  record: StoredRecord | undefined,
   { content }: Plaintext,
   identity: Uint8Array,
-  onWay: NonNullable<EncryptionDeps["onWay"]>,
-): { encrypted: Encrypted; record: StoredRecord } | null {
+): { encrypted: Encrypted; record: StoredRecord } | OtherWay {
+  if (record === undefined) return "no_session";
   try {
     const next = encrypt(record as unknown as Session, content, identity);
-    onWay(null);
     const encrypted = { type: "msg" as const, ciphertext: next.ciphertext };
     return { encrypted, record: next.record as unknown as StoredRecord };
   } catch (error) {
-    onWay(error instanceof RatchetRefused ? error.reason : "no_session");
-    return null;
+    return error instanceof RatchetRefused ? error.reason : "no_session";
   }
 }
 

@@ -111,13 +111,12 @@ const messagesIn = ({ message, resent = [] }: JournalContent): Incoming[] =>
 /** Deletes hashes older than a day, and the phone's protocol messages of that age. Messages stay until they are spent. */
 export async function sweepJournal(store: Store): Promise<void> {
   while (store.clock.isTrusted()) {
-    const [result] = await store.writer.commit([
-      {
-        sql: `delete from journal where rowid in (select rowid from journal
-          where created_at < ? and (content is null or stanza_id = '') limit ${SWEPT_AT_ONCE})`,
-        args: [store.now() - DAY_MS],
-      },
-    ]);
+    const old = {
+      sql: `delete from journal where rowid in (select rowid from journal
+        where created_at < ? and (content is null or stanza_id = '') limit ${SWEPT_AT_ONCE})`,
+      args: [store.now() - DAY_MS],
+    };
+    const [result] = await store.writer.commit([old], { owning: null });
     if ((result?.rowsAffected ?? 0) < SWEPT_AT_ONCE) return;
   }
 }

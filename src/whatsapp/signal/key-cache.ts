@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { createGenerations } from "../generations.ts";
 import { codecOf } from "./key-codec.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -24,19 +25,22 @@ export type EncodedChanges = Record<string, Record<string, Stored | null>>;
 
 /** Signal keys in memory; see `createKeyCache`. */
 export interface KeyCache {
+  /** A number's keys, until they are dropped: whoever holds on to them after that sees and changes what nobody else does. */
+  of(deviceId: number): CachedKeys;
+  /** Forgets everything of these numbers, what is being written and what is being read included. */
+  drop(deviceIds: readonly number[]): void;
+}
+
+/** Signal keys of one number. */
+export interface CachedKeys {
   /** What is known without the database. Absent keys are neither in `found` nor in `missing`. */
-  read(deviceId: number, type: string, ids: string[]): { found: Record<string, unknown>; missing: string[] };
+  read(type: string, ids: string[]): { found: Record<string, unknown>; missing: string[] };
   /** One of them: null when it is known to be absent, undefined when it is not in memory. */
-  peek(deviceId: number, type: string, id: string): unknown;
+  peek(type: string, id: string): unknown;
   /** Remembers what the database gave for `ids`; ids without a row are remembered as absent. */
-  fill(deviceId: number, type: string, ids: string[], rows: Map<string, Buffer>): Record<string, unknown>;
+  fill(type: string, ids: string[], rows: Map<string, Buffer>): Record<string, unknown>;
   /** Shows changes to readers at once. `committed` or `failed` must be called when it is known. */
-  begin(
-    deviceId: number,
-    changes: KeyChanges,
-  ): { encoded: EncodedChanges; committed(): void; failed(): void };
-  /** Forgets everything of a number. */
-  drop(deviceId: number): void;
+  begin(changes: KeyChanges): { encoded: EncodedChanges; committed(): void; failed(): void };
 }
 
 /**
@@ -46,6 +50,7 @@ export interface KeyCache {
 export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
   const recent = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: (entry) => entry.bytes });
   const pending = new Map<string, Entry>();
+  const owners = createGenerations();
 
   function show(type: string, id: string, entry: Entry, found: Record<string, unknown>): void {
     if (entry.held !== ABSENT) found[id] = valueOf(type, entry);
@@ -56,28 +61,28 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
     return codec.shared ? held : codec.decode(toBuffer(held as Stored));
   }
 
-  return {
-    read(deviceId, type, ids) {
+  const keysOf = (owner: string): CachedKeys => ({
+    read(type, ids) {
       const found: Record<string, unknown> = {};
       const missing: string[] = [];
       for (const id of ids) {
-        const key = keyOf(deviceId, type, id);
+        const key = keyOf(owner, type, id);
         const entry = pending.get(key) ?? recent.get(key);
         if (entry === undefined) missing.push(id);
         else show(type, id, entry, found);
       }
       return { found, missing };
     },
-    peek(deviceId, type, id) {
-      const key = keyOf(deviceId, type, id);
+    peek(type, id) {
+      const key = keyOf(owner, type, id);
       const entry = pending.get(key) ?? recent.get(key);
       if (entry === undefined) return undefined;
       return entry.held === ABSENT ? null : valueOf(type, entry);
     },
-    fill(deviceId, type, ids, rows) {
+    fill(type, ids, rows) {
       const found: Record<string, unknown> = {};
       for (const id of ids) {
-        const key = keyOf(deviceId, type, id);
+        const key = keyOf(owner, type, id);
         // Written while the database was read: what it gave is older.
         const newer = pending.get(key) ?? recent.get(key);
         const entry = newer ?? entryOf(type, rows.get(id) ?? null);
@@ -86,7 +91,7 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
       }
       return found;
     },
-    begin(deviceId, changes) {
+    begin(changes) {
       const encoded: EncodedChanges = {};
       const written = new Map<string, Entry>();
       for (const [type, values] of Object.entries(changes)) {
@@ -94,16 +99,21 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
         for (const [id, value] of Object.entries(values ?? {})) {
           const { entry, stored } = encode(type, value);
           ofType[id] = stored;
-          const key = keyOf(deviceId, type, id);
+          const key = keyOf(owner, type, id);
           written.set(key, entry);
           pending.set(key, entry);
         }
       }
       return { encoded, ...settle(written) };
     },
-    drop(deviceId) {
-      const prefix = `${deviceId}:`;
-      for (const key of recent.keys()) if (key.startsWith(prefix)) recent.delete(key);
+  });
+
+  return {
+    of: (deviceId) => keysOf(owners.current(deviceId)),
+    drop(deviceIds) {
+      const dropped = owners.end(deviceIds);
+      for (const held of [recent, pending])
+        for (const key of held.keys()) if (dropped.has(ownerOf(key))) held.delete(key);
     },
   };
 
@@ -125,7 +135,8 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
   }
 }
 
-const keyOf = (deviceId: number, type: string, id: string): string => `${deviceId}:${type}:${id}`;
+const keyOf = (owner: string, type: string, id: string): string => `${owner}:${type}:${id}`;
+const ownerOf = (key: string): string => key.slice(0, key.indexOf(":"));
 const isHeld = (type: string): boolean => type !== "pre-key";
 const toBuffer = (stored: Stored): Buffer =>
   typeof stored === "string"

@@ -1,8 +1,10 @@
 import { giveWay } from "../../model/give-way.ts";
 import { lidMap, waKeys } from "../../../drizzle/schema.ts";
+import { StorageUnavailable } from "../../store/errors.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { EncodedChanges } from "./key-cache.ts";
+import { countParts, partNamed, partsOf, toRows } from "./key-parts.ts";
 
 const ROWS_PER_STATEMENT = 100;
 const ERASED_AT_ONCE = 500;
@@ -10,6 +12,7 @@ const REVERSE = "_reverse";
 
 const DELETE =
   "delete from wa_keys where device_id = ? and type = ? and id in (select value from json_each(?))";
+const DELETE_PARTS = "delete from wa_keys where device_id = ? and type = ? and id > ? and id < ?";
 const KEYS = defineQuery(
   "select id, value from wa_keys where device_id = ? and type = ? and id in (select value from json_each(?))",
   { id: waKeys.id, value: waKeys.value },
@@ -33,16 +36,28 @@ const sealContext = (deviceId: number, type: string, id: string): string =>
 export function keyStatements(store: Store, deviceId: number, changes: EncodedChanges): Statement[] {
   const stored: Statement["args"][] = [];
   const deletions: Statement[] = [];
+  const older: Statement[] = [];
   for (const [type, values] of Object.entries(changes)) {
     if (type === "lid-mapping") continue;
     const deleted: string[] = [];
     for (const [id, value] of Object.entries(values)) {
+      const parts = partsOf(type, id);
+      if (parts !== null)
+        older.push({ sql: DELETE_PARTS, args: [deviceId, parts.type, parts.from, parts.to] });
       if (value === null) deleted.push(id);
-      else stored.push([deviceId, type, id, seal(store, deviceId, type, id, value), store.now()]);
+      else
+        for (const row of toRows(type, id, value))
+          stored.push([
+            deviceId,
+            row.type,
+            row.id,
+            seal(store, deviceId, row.type, row.id, row.value),
+            store.now(),
+          ]);
     }
     if (deleted.length > 0) deletions.push({ sql: DELETE, args: [deviceId, type, JSON.stringify(deleted)] });
   }
-  return [...chunks(stored).map(upsert), ...deletions];
+  return [...older, ...chunks(stored).map(upsert), ...deletions];
 }
 
 function seal(
@@ -61,7 +76,7 @@ export async function eraseKeys({ writer }: Pick<Store, "writer">, deviceId: num
     const sql = `delete from ${table} where rowid in
       (select rowid from ${table} where device_id = ? limit ${ERASED_AT_ONCE})`;
     for (let deleted = ERASED_AT_ONCE; deleted === ERASED_AT_ONCE; await giveWay())
-      deleted = (await writer.commit([{ sql, args: [deviceId] }]))[0]!.rowsAffected;
+      deleted = (await writer.commit([{ sql, args: [deviceId] }], { owning: null }))[0]!.rowsAffected;
   }
 }
 
@@ -101,12 +116,33 @@ export async function readKeys(
   const found = new Map<string, Buffer>();
   for (const { id, value } of await store.read(KEYS, [deviceId, type, JSON.stringify(ids)])) {
     try {
-      found.set(id, store.box.open(value, sealContext(deviceId, type, id)));
-    } catch {
+      const stored = store.box.open(value, sealContext(deviceId, type, id));
+      const whole = countParts(stored) === 0 ? stored : await joinParts(store, deviceId, type, id, stored);
+      if (whole !== null) found.set(id, whole);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
       // A damaged key is a lost one: its contact is asked for a new session, which takes the place of this row.
     }
   }
   return found;
+}
+
+/** One part after the other: an answer of a server has its limit too. @returns null when one is missing */
+async function joinParts(
+  store: Store,
+  deviceId: number,
+  type: string,
+  id: string,
+  head: Buffer,
+): Promise<Buffer | null> {
+  const parts: Buffer[] = [];
+  for (let index = 0; index < countParts(head); index++) {
+    const part = partNamed(type, id, index);
+    const row = await store.readOne(KEYS, [deviceId, part.type, JSON.stringify([part.id])]);
+    if (row === null) return null;
+    parts.push(store.box.open(row.value, sealContext(deviceId, part.type, part.id)));
+  }
+  return Buffer.concat(parts);
 }
 
 /** LID pairs under the ids that Baileys asks for: a number gives its LID, `<lid>_reverse` gives the number. */

@@ -2,12 +2,20 @@
 const RECEIVING = 2;
 const KEPT_RECEIVING_CHAINS = 5;
 const KEPT_CLOSED_SESSIONS = 10;
+// As many as may be missing between two messages, as in Signal's own clients (there for each chain).
+const KEPT_SKIPPED_KEYS = 2_000;
 // A sender key without leftovers has about 600 bytes; below this, reading it would cost more than it saves.
 const WORTH_PRUNING_BYTES = 4_096;
 
 interface SerializedSession {
   indexInfo: { closed: number; used?: number };
-  _chains: Record<string, { chainType: number }>;
+  _chains: Record<string, Chain>;
+}
+
+interface Chain {
+  chainType: number;
+  /** Keys of messages that have not come, by counter, which is the order in which they are kept. */
+  messageKeys?: Record<string, string>;
 }
 
 /** A session record as libsignal serializes it. Both maps are in the order in which their entries were made. */
@@ -18,8 +26,9 @@ export interface SerializedRecord {
 
 /**
  * Drops what libsignal would keep for ever: of each session all but the newest five receiving chains (as Signal's own
- * clients do), of the closed sessions all but the ten that were used last. Without this a record grows by 100 bytes with
- * every change of turns.
+ * clients do) and all but the newest 2,000 keys of messages that have not come, of the closed sessions all but the ten
+ * that were used last. Without this a record grows by 100 bytes with every change of turns, and by up to 100 kB with each
+ * message of somebody who leaves out as many as may be missing.
  *
  * @returns the same record when there is nothing to drop; otherwise a copy
  */
@@ -39,15 +48,34 @@ export function pruneSession(record: SerializedRecord): SerializedRecord {
 }
 
 function pruneChains(session: SerializedSession): SerializedSession {
-  const keys = Object.keys(session._chains);
-  if (keys.length <= KEPT_RECEIVING_CHAINS + 1) return session;
-  const receiving = keys.filter((key) => session._chains[key]?.chainType === RECEIVING);
+  const chains = pruneSkippedKeys(newestChains(session._chains));
+  return chains === session._chains ? session : { ...session, _chains: chains };
+}
+
+function newestChains(chains: Record<string, Chain>): Record<string, Chain> {
+  const keys = Object.keys(chains);
+  if (keys.length <= KEPT_RECEIVING_CHAINS + 1) return chains;
+  const receiving = keys.filter((key) => chains[key]?.chainType === RECEIVING);
   const dropped = new Set(receiving.slice(0, -KEPT_RECEIVING_CHAINS));
-  if (dropped.size === 0) return session;
-  return {
-    ...session,
-    _chains: Object.fromEntries(Object.entries(session._chains).filter(([key]) => !dropped.has(key))),
-  };
+  if (dropped.size === 0) return chains;
+  return Object.fromEntries(Object.entries(chains).filter(([key]) => !dropped.has(key)));
+}
+
+/** The newest chains keep theirs first, and of a chain's the last ones stay. */
+function pruneSkippedKeys(chains: Record<string, Chain>): Record<string, Chain> {
+  let kept: Record<string, Chain> = chains;
+  let room = KEPT_SKIPPED_KEYS;
+  for (const id of Object.keys(chains).toReversed()) {
+    const { messageKeys = {} } = chains[id]!;
+    const counters = Object.keys(messageKeys);
+    const dropped = counters.length - room;
+    room = Math.max(0, -dropped);
+    if (dropped <= 0) continue;
+    const last = counters.slice(dropped).map((counter) => [counter, messageKeys[counter]!] as const);
+    if (kept === chains) kept = { ...chains };
+    kept[id] = { ...chains[id]!, messageKeys: Object.fromEntries(last) };
+  }
+  return kept;
 }
 
 interface SenderKeyState {

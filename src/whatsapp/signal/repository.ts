@@ -10,7 +10,7 @@ import type {
 import { failpoint } from "../../model/failpoint.ts";
 import type { StanzaAttributes } from "../addresses.ts";
 import type { Journal } from "./journal.ts";
-import { isLid, isPn, userOf } from "../jids.ts";
+import { isHosted, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import { baileys } from "../baileys.ts";
 import { withLock } from "./lock.ts";
 import { outsideTransactions } from "./outside-transactions.ts";
@@ -68,7 +68,7 @@ export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
     Object.assign(lidMapping, { keys: { get, set, transaction: (work: () => Promise<void>) => work() } });
     const storePairs = lidMapping.storeLIDPNMappings.bind(lidMapping);
     lidMapping.storeLIDPNMappings = (pairs) =>
-      outsideTransactions(() => storePairs(ownPairsOnly(pairs, deps.ownUsers())));
+      outsideTransactions(() => storePairs(ownPairsOnly(pairs.map(ofPersons), deps.ownUsers())));
     return {
       ...inner,
       ...decryption(deps, keys, inner),
@@ -236,8 +236,13 @@ function sessionChanges(
         const addresses = await Promise.all(jids.map((jid) => addressOf(inner, jid)));
         await withLock(addresses, () => inner.deleteSession(jids));
       }),
-    migrateSession: (fromJid, toJid) =>
+    migrateSession: (from, to) =>
       outsideTransactions(async () => {
+        // For the library's `…:99@lid` there is no address, and others would be moved to a hosted device's.
+        const [fromJid, toJid] = [from, to].map((jid) => (isHosted(jid) ? withoutDevice(jid) : jid)) as [
+          string,
+          string,
+        ];
         const user = userOf(fromJid);
         // Once its pair is stored, nothing is ever kept under a number again: there is nothing left to move.
         if (migrated.has(user)) return { migrated: 0, skipped: 0, total: 0 };
@@ -257,10 +262,18 @@ async function migratingAddresses(
 ): Promise<string[]> {
   const user = userOf(fromJid);
   const { [user]: devices = [] } = await keys.get("device-list", [user]);
-  const own = [fromJid, ...devices.map((device) => `${user}:${device}@s.whatsapp.net`)];
+  const own = [fromJid, ...devices.map((device) => `${user}:${device}@s.whatsapp.net`)].filter(
+    (jid) => !isHosted(jid),
+  );
   const jids = own.flatMap((jid) => [jid, baileys.transferDevice(jid, toJid)]);
   return [...new Set(jids.map((jid) => inner.jidToSignalProtocolAddress(jid)))];
 }
+
+/** Pairs are of persons; a hosted device names its own at other servers, which the library takes for none. */
+const ofPersons = ({ pn, lid }: LIDMapping): LIDMapping => ({
+  pn: withoutDevice(pn),
+  lid: withoutDevice(lid),
+});
 
 // On copies of what the own phone wrote, Baileys takes the writer's number for the recipient's.
 function ownPairsOnly(pairs: LIDMapping[], own: { pn: string; lid: string | null }): LIDMapping[] {
