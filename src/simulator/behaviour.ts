@@ -19,6 +19,7 @@ const DEFAULTS: ServiceBehaviour = {
   ownReading: true,
   presence: true,
   appState: true,
+  edgeRouting: true,
 };
 
 /** The names of everything that can be switched. */

@@ -37,6 +37,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const closers: (() => Promise<void>)[] = [];
   const sockets = await listenForSockets({
     port: options.port ?? 0,
+    host: options.host ?? "127.0.0.1",
     refuse: () => firstAnswer(server.hooks.upgrade),
     onSocket: (socket) => server.accept(socket),
   });

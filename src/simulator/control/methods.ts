@@ -85,6 +85,7 @@ export const PLAIN_METHODS = [
 const HANDLE_METHODS = [
   "addNumber",
   "addContact",
+  "changeNumber",
   "number",
   "contact",
 ] as const satisfies (keyof Simulator)[];
@@ -132,6 +133,7 @@ export const FAULT_METHODS = [
   "unansweredIqs",
   "badMessageTimes",
   "badReceiptTimes",
+  "moveEdges",
   "clear",
 ] as const satisfies (keyof SimulatorFaults)[];
 

@@ -1,6 +1,7 @@
 import type { AccountMethods, CompanionInfo } from "../surface/accounts.ts";
 import type { DeviceLists } from "../server/device-lists.ts";
 import type { LidChanges } from "../server/lid-changes.ts";
+import type { NumberChanges } from "../server/number-changes.ts";
 import type { Passkeys } from "../server/passkeys.ts";
 import type { PrivacyTokens } from "../server/privacy-tokens.ts";
 import type { Time } from "../time.ts";
@@ -16,6 +17,7 @@ interface Needs {
   world: World;
   passkeys: Pick<Passkeys, "require">;
   lidChanges: LidChanges;
+  numberChanges: NumberChanges;
   deviceLists: Pick<DeviceLists, "announce" | "tellIdentity" | "remove">;
   privacyTokens: Pick<PrivacyTokens, "give">;
   time: Time;
@@ -88,6 +90,12 @@ export function createAccountMethods(needs: Needs): AccountMethods {
       }
       await person.wake();
       if (told) needs.deviceLists.tellIdentity(account);
+    },
+    async changeNumber(number, to, { suggested } = {}) {
+      const before = world.account(number);
+      const after = population.renumber(number, to);
+      needs.numberChanges.move(before, after, suggested);
+      return contactHandle(methods(), namesOf(after));
     },
     async sleep(number) {
       population.contact(number).sleep();

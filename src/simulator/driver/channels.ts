@@ -1,4 +1,5 @@
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
+import { DEFAULT_WAIT_MS } from "./patience.ts";
 import type { FileHost } from "../people/link.ts";
 import { compose, envelopeOf } from "../people/content.ts";
 import type { Random } from "../random.ts";
@@ -16,8 +17,6 @@ import type {
 import type { Time } from "../time.ts";
 import type { World } from "../world/world.ts";
 import { withBytes } from "./conversations.ts";
-
-const DEFAULT_WAIT_MS = 10_000;
 
 interface Needs {
   world: World;

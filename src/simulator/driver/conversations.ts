@@ -134,6 +134,7 @@ async function send(
     mentions: options.mentions?.map(jid),
     expiration: options.expiration,
     advertisement: options.advertisement,
+    album: options.album,
     quoted: quoted && {
       id: quoted.id,
       participant: jid(quoted.participant ?? to),

@@ -1,3 +1,4 @@
+import { DEFAULT_WAIT_MS } from "./patience.ts";
 import type { MediaStore } from "../media/store.ts";
 import type {
   Arrival,
@@ -9,8 +10,6 @@ import type {
 import type { AcceptedMessages } from "../server/accepted-messages.ts";
 import type { Transcript } from "../transcript.ts";
 import type { World } from "../world/world.ts";
-
-const DEFAULT_WAIT_MS = 10_000;
 
 interface Needs {
   world: World;

@@ -11,11 +11,13 @@ const AN_HOUR = 3600;
 /**
  * What an owner's phone knows about the time before linking, in today's addresses.
  *
+ * @param owner  his number
  * @param now  Unix seconds
  * @throws when a chat's partner does not exist
  */
 export function historyOf(
   world: World,
+  owner: string,
   { pairs = [], chats = [], recent = [], older = [], pushNames = [] }: HistoryOptions,
   random: Random,
   now: number,
@@ -24,7 +26,7 @@ export function historyOf(
   const known = pairs === "known" ? everybody.filter((one) => !one.hidesNumber) : pairs;
   const named = pushNames === "known" ? everybody : pushNames;
   const asKnown = (kind: string, given: HistoryChat[]): KnownChat[] =>
-    given.map((chat, index) => knownChat(world, chat, random.fork(`${kind}:${index}`), now));
+    given.map((chat, index) => knownChat(world, owner, chat, random.fork(`${kind}:${index}`), now));
   return {
     pairs: known.map(({ number, lid }) => ({ number, lid: lid.split("@")[0]! })),
     chats: asKnown("chat", chats),
@@ -37,8 +39,8 @@ export function historyOf(
   };
 }
 
-function knownChat(world: World, chat: HistoryChat, random: Random, now: number): KnownChat {
-  const { name, unread } = chat;
+function knownChat(world: World, owner: string, chat: HistoryChat, random: Random, now: number): KnownChat {
+  const { name, unread, disappearing } = chat;
   const group = isGroupJid(chat.with) ? world.group(chat.with) : undefined;
   const partner = group ? undefined : world.account(chat.with);
   const authorOf = ({ fromMe, from }: HistoryMessage): string | undefined =>
@@ -53,7 +55,9 @@ function knownChat(world: World, chat: HistoryChat, random: Random, now: number)
   if (group) return { jid: group.id, name: name ?? group.subject, unread, messages };
   const isByLid = partner!.hidesNumber || isLidJid(chat.with);
   const [pn, lid] = [userJid(partner!, "pn"), userJid(partner!, "lid")];
-  if (!isByLid) return { jid: pn, lidJid: lid, name: name ?? partner!.name, unread, messages };
+  const token = world.privacyTokens.get(`${partner!.number} ${owner}`);
+  const said = { name: name ?? partner!.name, unread, disappearing, token, messages };
+  if (!isByLid) return { jid: pn, lidJid: lid, ...said };
   const pnJid = partner!.hidesNumber ? undefined : pn;
-  return { jid: lid, pnJid, name: name ?? partner!.name, unread, messages };
+  return { jid: lid, pnJid, ...said };
 }

@@ -7,7 +7,15 @@ import type { Random } from "../random.ts";
 import type { ContactOptions, NumberOptions } from "../surface/accounts.ts";
 import { Device } from "../world/accounts.ts";
 import type { Account } from "../world/accounts.ts";
+import { HOSTED_DEVICE } from "../world/jid.ts";
 import type { World } from "../world/world.ts";
+
+/** As it was added, and the person once it is used. */
+interface Contact {
+  given: ContactOptions;
+  options: PersonOptions;
+  person?: SimulatedPerson;
+}
 
 /** The people behind the accounts: owners with their phones, and contacts. */
 export class Population {
@@ -16,7 +24,7 @@ export class Population {
   readonly #random: Random;
   readonly #owners = new Map<string, SimulatedOwner>();
   /** A contact is made when it is first used: thousands may be there of whom only a few ever write. */
-  readonly #contacts = new Map<string, { options: PersonOptions; person?: SimulatedPerson }>();
+  readonly #contacts = new Map<string, Contact>();
 
   constructor(world: World, phones: PhoneWorld, random: Random) {
     this.#world = world;
@@ -45,6 +53,7 @@ export class Population {
     const history = () =>
       historyOf(
         this.#world,
+        number,
         options.history ?? {},
         this.#random.fork(`history:${number}`),
         Math.floor(time.now() / 1000),
@@ -73,9 +82,19 @@ export class Population {
       otherForms: options.otherForms ?? [],
     });
     const { lid, name, addressing } = account;
-    const { readsMessages } = options;
-    const person = { number, lid, name, devices, addressing, hidesNumber, readsMessages };
-    this.#contacts.set(number, { options: person });
+    const { readsMessages, hosted = false } = options;
+    if (hosted) addDevice(account, HOSTED_DEVICE);
+    const person = { number, lid, name, devices, hosted, addressing, hidesNumber, readsMessages };
+    this.#contacts.set(number, { given: options, options: person });
+    return account;
+  }
+
+  /** A contact goes on under another number, with a new phone; the old account stays without one. @throws when it is no contact */
+  renumber(number: string, to: string): Account {
+    this.contact(number).sleep();
+    const { given, options } = this.#contacts.get(number)!;
+    const account = this.addContact(to, { ...given, name: options.name, devices: 1, lid: undefined });
+    this.#contacts.delete(number);
     return account;
   }
 
@@ -131,11 +150,7 @@ export class Population {
       ...rest,
     };
     this.#world.addAccount(account);
-    for (let id = 0; id < devices; id += 1) {
-      const device = new Device(account, id);
-      device.listed = true;
-      account.devices.set(id, device);
-    }
+    for (let id = 0; id < devices; id += 1) addDevice(account, id);
     return account;
   }
 
@@ -149,4 +164,10 @@ export class Population {
         .padStart(count, "0");
     return `1${digits(7)}${digits(7)}`;
   }
+}
+
+function addDevice(account: Account, id: number): void {
+  const device = new Device(account, id);
+  device.listed = true;
+  account.devices.set(id, device);
 }

@@ -50,7 +50,7 @@ export function createProfileMethods(needs: Needs): ProfileMethods & HistoryMeth
     },
     async sendHistory(number, { type, pieces, inline, ...history }) {
       const now = Math.floor(time.now() / 1000);
-      const known = historyOf(world, history, random.fork(`history sent:${number}`), now);
+      const known = historyOf(world, number, history, random.fork(`history sent:${number}`), now);
       await population.owner(number).sendHistory({ ...known, type, pieces, inline });
     },
   };

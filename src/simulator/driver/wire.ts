@@ -1,11 +1,10 @@
+import { DEFAULT_WAIT_MS } from "./patience.ts";
 import type { StanzaLog } from "../server/stanza-log.ts";
 import type { CompanionInfo } from "../surface/accounts.ts";
 import type { WireMethods } from "../surface/stanzas.ts";
 import type { Violations } from "../violations.ts";
 import type { Device } from "../world/accounts.ts";
 import type { World } from "../world/world.ts";
-
-const DEFAULT_WAIT_MS = 10_000;
 
 interface Needs {
   world: World;

@@ -3,6 +3,7 @@ import type { Random } from "../random.ts";
 import type { DeliveredStanzas } from "../server/delivered-stanzas.ts";
 import type { Delivery } from "../server/delivery.ts";
 import type { DeviceLists } from "../server/device-lists.ts";
+import type { Edges } from "../server/edges.ts";
 import type { Hooks } from "../server/hooks.ts";
 import type { MessageBook } from "../server/message-book.ts";
 import type { NewChats } from "../server/new-chats.ts";
@@ -29,6 +30,7 @@ export interface FaultNeeds extends Delivery, Reports {
   deviceLists: DeviceLists;
   reachout: Reachout;
   newChats: NewChats;
+  edges: Pick<Edges, "move">;
   population: Population;
 }
 

@@ -6,6 +6,7 @@ import { close } from "./close.ts";
 import { deliveries } from "./deliveries.ts";
 import { dropAtReceipt } from "./drop-at-receipt.ts";
 import { duplicates } from "./duplicates.ts";
+import { edges } from "./edges.ts";
 import { errorAck } from "./error-ack.ts";
 import type { FaultNeeds } from "./fault.ts";
 import { frames } from "./frames.ts";
@@ -33,6 +34,7 @@ const faultKits = [
   deliveries,
   dropAtReceipt,
   duplicates,
+  edges,
   errorAck,
   frames,
   halfOpen,

@@ -1,5 +1,6 @@
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import type { Content, MessageBody } from "../surface/content.ts";
+import { album, composeAlbum } from "./content/album.ts";
 import { contacts, composeContacts } from "./content/contacts.ts";
 import type { Desk, Extras } from "./content/context.ts";
 import { edit, revoke } from "./content/edit.ts";
@@ -30,6 +31,7 @@ const kinds: readonly ContentKind[] = [
   pollOption,
   revoke,
   timer,
+  album,
   protocol,
   senderKey,
 ];
@@ -92,6 +94,7 @@ const composers: { [K in Content["kind"]]: Composer<Extract<Content, { kind: K }
   location: composeLocation,
   contacts: composeContacts,
   poll: composePoll,
+  album: composeAlbum,
   raw: ({ bytes }) => proto.Message.decode(bytes),
 };
 

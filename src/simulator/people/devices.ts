@@ -1,7 +1,7 @@
 import type { Random } from "../random.ts";
 import type { SignalDevice } from "../signal/device.ts";
 import { signByAccount, signByDevice } from "./device-identity.ts";
-import { LIDS, NUMBERS } from "./jids.ts";
+import { HOSTED, LIDS, NUMBERS } from "./jids.ts";
 import type { PhoneWorld } from "./link.ts";
 import type { PersonOptions } from "./people.ts";
 import { Phone, type PhoneOptions } from "./phone.ts";
@@ -107,6 +107,7 @@ export class Devices {
       // One after another: the phone's identity vouches for those of the others.
       for (let device = 0; device < (this.#lives > 0 ? 1 : devices); device++)
         this.#phones.push(this.#newPhone(device));
+      if (this.#options.hosted && this.#lives === 0) this.#phones[HOSTED] = this.#newPhone(HOSTED);
     }
     for (const phone of this.#phones) await phone?.wake();
   }

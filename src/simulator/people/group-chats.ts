@@ -11,7 +11,7 @@ export interface GroupChat {
 }
 
 /** Changes after which somebody who had our sender key must not be able to read on. */
-const REMOVALS = new Set(["remove", "leave"]);
+const REMOVALS = new Set(["remove", "leave", "modify"]);
 
 /** The groups this phone writes to, and which devices have its sender key. */
 export class GroupChats {
@@ -68,6 +68,12 @@ export class GroupChats {
     const group = notification.attrs.from ?? "";
     this.#chats.delete(group);
     if (children(notification).some(({ tag }) => REMOVALS.has(tag))) this.#renewKey(group);
+  }
+
+  /** Nobody has got a message to the group, nor the key that came with it; the group is asked for anew. */
+  refused(group: string): void {
+    this.#chats.delete(group);
+    this.#renewKey(group);
   }
 
   /** A device of a member is gone: it had our keys. */

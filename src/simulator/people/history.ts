@@ -77,7 +77,8 @@ function stored(payload: Uint8Array, { mediaKey, files }: Storing): proto.Messag
 }
 
 /** A chat as a phone hands it over, the newest message first. */
-function conversation({ jid, pnJid, lidJid, name, unread, messages }: KnownChat): proto.IConversation {
+function conversation(chat: KnownChat): proto.IConversation {
+  const { jid, pnJid, lidJid, name, unread, messages, disappearing, token } = chat;
   const newestFirst = messages.toReversed().map((entry, index) => {
     const { id, fromMe, participant, text, timestamp } = entry;
     const key = { remoteJid: jid, id, fromMe, participant };
@@ -95,6 +96,11 @@ function conversation({ jid, pnJid, lidJid, name, unread, messages }: KnownChat)
     name,
     unreadCount: unread ?? 0,
     conversationTimestamp,
+    ...(disappearing && {
+      ephemeralExpiration: disappearing.seconds,
+      ephemeralSettingTimestamp: disappearing.since,
+    }),
+    ...(token && { tcToken: token.token, tcTokenTimestamp: token.t }),
     messages: newestFirst,
   };
 }

@@ -7,7 +7,8 @@ import type { GroupChats } from "./group-chats.ts";
 import { readBundle, uploadNodes } from "./key-nodes.ts";
 import { storeAgain } from "./media-retry.ts";
 import type { Outbox } from "./outbox.ts";
-import { type PhoneState, reportViolation } from "./phone-state.ts";
+import { isShared } from "./jids.ts";
+import { type PhoneState, ownJid, reportViolation } from "./phone-state.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** How many one-time pre-keys a phone uploads, at first and whenever the server says that few are left. */
@@ -32,7 +33,7 @@ export const stanzaHandlers: Record<string, Handler> = {
   receipt: takeReceipt,
   notification: takeNotification,
   call: async ({ state }, node) => acknowledge(state, node),
-  ack: async (phone, node) => noteAck(phone, node),
+  ack: noteAck,
   iq: async ({ state }, { attrs }) => {
     if (attrs.type === "get" || attrs.type === "set") {
       state.send(element("iq", { type: "result", id: attrs.id, to: attrs.from }));
@@ -71,8 +72,9 @@ async function takeNotification(phone: PhoneParts, node: BinaryNode): Promise<vo
   if (type === "w:gp2") groups.changed(node);
   if (type === "privacy_token") phone.tokens.take(node);
   if (type === "contacts") {
-    const { new: number, new_lid: lid } = child(node, "modify")?.attrs ?? {};
+    const { old, new: number, old_lid: oldLid, new_lid: lid } = child(node, "modify")?.attrs ?? {};
     state.book.learn(number, lid);
+    if (old !== number) phone.directory.forget(old, oldLid);
   }
   if (type === "devices") {
     state.book.learn(node.attrs.from, node.attrs.lid);
@@ -84,9 +86,16 @@ async function takeNotification(phone: PhoneParts, node: BinaryNode): Promise<vo
   acknowledge(state, node);
 }
 
-function noteAck({ state: { world, address, book }, directory }: PhoneParts, node: BinaryNode): void {
-  const { id, from, error, refresh_lid: refreshLid } = node.attrs;
+/** The members of a group were named by the other kind of address than it goes by. */
+const STALE_ADDRESSING = "421";
+
+async function noteAck({ state, directory, outbox }: PhoneParts, node: BinaryNode): Promise<void> {
+  const { world, address, book } = state;
+  const { id, from, error, phash, refresh_lid: refreshLid } = node.attrs;
   if (node.attrs.class !== "message" || !id) return;
+  if (error === STALE_ADDRESSING && from && (await outbox.sendByOtherAddresses(id, from))) return;
+  // The server knows other devices than the message was written to.
+  if (phash && from && !isShared(from)) directory.forget(from, ownJid(state, from));
   const number = refreshLid === "true" && from ? book.numberOf(from) : undefined;
   if (number !== undefined) {
     book.forgetLid(number);

@@ -8,6 +8,10 @@ export const NUMBERS: UserServer = "s.whatsapp.net";
 /** Where LIDs are addressed. */
 export const LIDS: UserServer = "lid";
 
+/** The number of a device that Meta runs for a business, and where it is addressed. */
+export const HOSTED = 99;
+const HOSTED_SERVERS: Record<UserServer, string> = { "s.whatsapp.net": "hosted", lid: "hosted.lid" };
+
 /** One device of a user, or with device 0 also the user as a whole. */
 interface UserJid {
   user: string;
@@ -16,19 +20,24 @@ interface UserJid {
 }
 
 /**
- * Reads `user[:device]@server` of a person.
+ * Reads `user[:device]@server` of a person; the servers of hosted devices are read as the ordinary ones.
  *
  * @throws for groups and everything else that is not a person
  */
 export function readUserJid(jid: string): UserJid {
-  const match = /^(\d+)(?::(\d+))?@(s\.whatsapp\.net|lid)$/.exec(jid);
+  const match = /^(\d+)(?::(\d+))?@(s\.whatsapp\.net|lid|hosted|hosted\.lid)$/.exec(jid);
   if (!match) throw new Error(`${jid} is not a person's address.`);
-  return { user: match[1]!, device: Number(match[2] ?? 0), server: match[3] as UserServer };
+  return {
+    user: match[1]!,
+    device: Number(match[2] ?? 0),
+    server: match[3]!.endsWith("lid") ? LIDS : NUMBERS,
+  };
 }
 
 /** The address of one device; device 0 has none written out. */
 export function deviceJid({ user, server, device }: UserJid): string {
-  return device === 0 ? `${user}@${server}` : `${user}:${device}@${server}`;
+  if (device === 0) return `${user}@${server}`;
+  return `${user}:${device}@${device === HOSTED ? HOSTED_SERVERS[server] : server}`;
 }
 
 /** The address of the person, whatever device `jid` names. */

@@ -21,6 +21,8 @@ interface SentMessage {
   message: proto.IMessage;
   /** Who sees a status. */
   audience?: string[];
+  /** The group's members were named by the other kind of address at first. */
+  isReaddressed?: true;
 }
 
 /** The ciphertexts of a stanza, and what goes with them. */
@@ -104,6 +106,20 @@ export class Outbox {
     else attrs.device_fanout = "false";
     if (forOwn && !isPeer) attrs.recipient = to;
     this.#write(attrs, message, { participants: [], common: [encrypted] }, count);
+    return true;
+  }
+
+  /**
+   * Sends a message to a group once more that was refused, because its members go by other addresses now: the group is asked for.
+   *
+   * @returns false when that was done already
+   */
+  async sendByOtherAddresses(id: string, group: string): Promise<boolean> {
+    const sent = this.#sent.get(id);
+    if (!sent || sent.isReaddressed) return false;
+    this.#groups.refused(group);
+    await this.repeat(id);
+    this.#sent.get(id)!.isReaddressed = true;
     return true;
   }
 

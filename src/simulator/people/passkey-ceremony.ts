@@ -14,7 +14,7 @@ import type { Phone } from "./phone.ts";
 
 /** How long the phone waits for each step of its companion, in milliseconds. */
 const STEP_MS = 600_000;
-const CODE_WAIT_MS = 10_000;
+const CODE_WAIT_MS = 30_000;
 
 interface Needs {
   world: PhoneWorld;

@@ -16,6 +16,8 @@ export interface PersonOptions {
   name?: string;
   /** Number of devices, phone included. Default 1. They are devices 0, 1, 2 … of the account. */
   devices?: number;
+  /** It has a device beside them that Meta runs for the business (device 99). */
+  hosted?: boolean;
   /**
    * How this person's direct messages are addressed, default `pn`. With `lid` the phone asks for the other side's LID
    * (usync) and sends `to` it; the server gives `from` in the addressing of `to`. Whether `sender_pn` is shown
@@ -57,6 +59,8 @@ interface SendTextOptions extends SendOptions {
   /** Seconds after which the message disappears. */
   expiration?: number;
   advertisement?: Advertisement;
+  /** Id of the message that has announced the album which this one belongs to. */
+  album?: string;
   /** An earlier message; `participant` is its author, by default the other side of the chat. */
   quoted?: { id: string; participant?: string; text?: string };
 }
@@ -176,6 +180,10 @@ export interface KnownChat {
   lidJid?: string;
   name?: string;
   unread?: number;
+  /** After how long messages disappear, and since when; Unix seconds. */
+  disappearing?: { seconds: number; since: number };
+  /** The privacy token that the other side has given. */
+  token?: { token: Uint8Array; t: number };
   /** Oldest first; timestamps in Unix seconds. */
   messages: { id: string; fromMe: boolean; participant?: string; text: string; timestamp: number }[];
 }

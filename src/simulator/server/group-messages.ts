@@ -1,7 +1,7 @@
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import { bytes, child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
-import { LID_SERVER, PN_SERVER, jidOf, parseJid } from "../world/jid.ts";
+import { HOSTED_DEVICE, LID_SERVER, PN_SERVER, jidOf, parseJid } from "../world/jid.ts";
 import { listedDevices } from "../world/accounts.ts";
 import type { Device } from "../world/accounts.ts";
 import type { Group, World } from "../world/world.ts";
@@ -31,7 +31,7 @@ function sendGroupMessage(needs: Needs, sender: Device, node: BinaryNode): Messa
   if (!group) return { error: 404 };
   // Nobody writes in a community itself, only in its groups.
   if (!role || group.isCommunity || (group.announce && role === "member")) return { error: 403 };
-  const isStale = needs.behaviour.staleAddressing && isClient(sender) && usesOtherAddresses(group, node);
+  const isStale = needs.behaviour.staleAddressing && usesOtherAddresses(group, node);
   if (isStale) return { error: 421, addressingMode: group.addressing };
   needs.book.add(node.attrs.id!, { sender, to: group.id, addressing: group.addressing }, needs.now());
   if (node.attrs.participant) return resendInGroup(needs, sender, group, node);
@@ -56,9 +56,6 @@ function sendGroupMessage(needs: Needs, sender: Device, node: BinaryNode): Messa
   return isRight ? {} : { phash };
 }
 
-/** Phones here ask for their groups anew when they have to. */
-const isClient = ({ account, id }: Device): boolean => account.kind === "owner" && id !== 0;
-
 /** Whether a message names members by the addresses that the group does not go by. */
 function usesOtherAddresses({ addressing }: Group, node: BinaryNode): boolean {
   if (node.attrs.participant) return false;
@@ -81,7 +78,9 @@ function resendInGroup(needs: Needs, sender: Device, group: Group, node: BinaryN
 }
 
 function memberDevices(needs: Needs, group: Group): Set<Device> {
-  return new Set([...group.members.keys()].flatMap((number) => listedDevices(needs.world.account(number))));
+  const devices = [...group.members.keys()].flatMap((number) => listedDevices(needs.world.account(number)));
+  // Groups are not for hosted devices. Sources: whatsmeow `prepareMessageNode`, whatsapp-rust `JidExt::is_hosted`.
+  return new Set(devices.filter(({ id }) => id !== HOSTED_DEVICE));
 }
 
 function keyCopies(

@@ -1,10 +1,13 @@
-/** A refusal of an IQ: `<error code text/>`. */
+/** A refusal of an IQ: `<error code text backoff?/>`. */
 export class IqError extends Error {
   readonly code: number;
+  /** Seconds after which the client may ask again. */
+  readonly backoff: number | undefined;
 
-  constructor(code: number, text: string) {
+  constructor(code: number, text: string, { backoff }: { backoff?: number | undefined } = {}) {
     super(text);
     this.code = code;
+    this.backoff = backoff;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { proto } from "@whiskeysockets/baileys/WAProto/index.js";
-import type { Random } from "../random.ts";
 import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import type { Connection, Device } from "../world/accounts.ts";
@@ -7,6 +6,7 @@ import { SERVER_JID } from "../world/jid.ts";
 import type { World } from "../world/world.ts";
 import type { Backlog } from "./backlog.ts";
 import type { DirtyBits } from "./dirty-bits.ts";
+import type { Edges } from "./edges.ts";
 import { firstAnswer } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Pairing } from "./pairing.ts";
@@ -15,7 +15,7 @@ import type { Movement, Stamps } from "./ports.ts";
 interface Needs extends Pick<Stamps, "now">, Movement, Backlog {
   dirtyBits: Pick<DirtyBits, "tell">;
   world: World;
-  random: Random;
+  edges: Pick<Edges, "routingFor">;
   hooks: Pick<Hooks, "client" | "login">;
   pairing: Pick<Pairing, "register">;
 }
@@ -67,7 +67,7 @@ function logIn(needs: Needs, connection: Connection, device: Device, passive: bo
   device.active = device.isDraining = false;
   connection.device = device;
   connection.send(successNode(needs, device));
-  const routing = needs.random.fork(`routing:${device.label}`).bytes(6);
+  const routing = needs.edges.routingFor(device);
   connection.send(
     element("ib", { from: SERVER_JID }, [
       element("edge_routing", {}, [element("routing_info", {}, routing)]),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ServiceBehaviour } from "../surface/behaviour.ts";
 import type { Device } from "../world/accounts.ts";
-import { LID_SERVER, PN_SERVER } from "../world/jid.ts";
+import { LID_SERVER, PN_SERVER, serverOf } from "../world/jid.ts";
 
 /** Hashes a device list, in any order, so that a client can compare it with the one it has written to. */
 export function participantHash(
@@ -16,4 +16,6 @@ export function participantHash(
 
 /** `user.agent:device@server`; the agent is always 0. */
 const fullName = ({ account, id }: Device, addressing: "pn" | "lid"): string =>
-  addressing === "lid" ? `${account.lid}.0:${id}@${LID_SERVER}` : `${account.number}.0:${id}@${PN_SERVER}`;
+  addressing === "lid"
+    ? `${account.lid}.0:${id}@${serverOf(LID_SERVER, id)}`
+    : `${account.number}.0:${id}@${serverOf(PN_SERVER, id)}`;

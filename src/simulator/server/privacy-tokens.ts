@@ -4,6 +4,7 @@ import { bytes, child, element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { listedDevices, userJid } from "../world/accounts.ts";
 import type { Account } from "../world/accounts.ts";
+import type { World } from "../world/world.ts";
 import type { Deliveries, Stamps } from "./ports.ts";
 
 /** Seconds of a bucket, and how many of them a token holds. Sources: whatsmeow `tctoken.go`, whatsapp-rust `iq/tctoken.rs`. */
@@ -12,6 +13,7 @@ const BUCKETS = 4;
 const TOKEN_BYTES = 12;
 
 interface Needs extends Stamps, Deliveries {
+  world: Pick<World, "privacyTokens">;
   time: Time;
   random: Random;
 }
@@ -26,7 +28,7 @@ export interface PrivacyTokens {
 
 /** Nobody has given any yet. */
 export function createPrivacyTokens(needs: Needs): PrivacyTokens {
-  const given = new Map<string, { token: Buffer; t: number }>();
+  const given = needs.world.privacyTokens;
   const oldest = (): number => (Math.floor(needs.time.now() / 1000 / BUCKET) - BUCKETS + 1) * BUCKET;
   return {
     give(giver, to, t) {

@@ -28,6 +28,7 @@ import { createDelivery } from "./delivery.ts";
 import { createDeviceLists } from "./device-lists.ts";
 import { createDirectMessages } from "./direct-messages.ts";
 import { createDirtyBits } from "./dirty-bits.ts";
+import { createEdges } from "./edges.ts";
 import { createGroupMessages } from "./group-messages.ts";
 import { createGroups } from "./groups/index.ts";
 import { noHooks } from "./hooks.ts";
@@ -41,6 +42,7 @@ import { MessageBook } from "./message-book.ts";
 import { createMessages } from "./messages.ts";
 import { createOwnReading } from "./own-reading.ts";
 import { createNewChats } from "./new-chats.ts";
+import { createNumberChanges } from "./number-changes.ts";
 import { createPairing } from "./pairing.ts";
 import { createPasskeys } from "./passkeys.ts";
 import { createPrivacyTokens } from "./privacy-tokens.ts";
@@ -150,10 +152,13 @@ function createCore(parts: ServerParts) {
 /** What handlers share, besides the state. */
 function createServices(core: ReturnType<typeof createCore>) {
   const passkeys = createPasskeys(core);
+  const groups = createGroups(core);
   return {
+    edges: createEdges(core),
     deviceLists: createDeviceLists(core),
     lidChanges: createLidChanges(core),
-    groups: createGroups(core),
+    groups,
+    numberChanges: createNumberChanges({ ...core, groups }),
     channels: createChannels(core),
     reachout: createReachout(core),
     newChats: createNewChats(core),

@@ -10,6 +10,7 @@ import { OpenQueries } from "./open-queries.ts";
 import type { Random } from "../random.ts";
 import type { Time } from "../time.ts";
 import type { ServerIdentity } from "../wire/noise.ts";
+import type { Edges } from "./edges.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Login } from "./login.ts";
 import type { Reports, Stamps, StanzaHandler } from "./ports.ts";
@@ -23,6 +24,7 @@ const ABNORMAL_CLOSURE = 1006;
 
 interface Needs extends Pick<Stamps, "nextId">, Reports, Pick<Login, "admit"> {
   identity: ServerIdentity;
+  edges: Pick<Edges, "leadOn">;
   random: Random;
   time: Time;
   hooks: Pick<Hooks, "outgoing" | "frame">;
@@ -124,6 +126,7 @@ export class SocketConnection implements Connection {
   #shakeHands(content: Buffer): void {
     const handshake = this.#handshake!;
     if (this.#handshakeStep === "hello") {
+      if (!this.#needs.edges.leadOn(this.#reader.routingInfo)) return this.cut();
       this.#handshakeStep = "finish";
       const { answer, done } = handshake.hello(content);
       this.#writer.write(frame(answer));

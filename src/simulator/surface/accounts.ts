@@ -30,6 +30,11 @@ export interface ContactOptions {
   addressing?: "pn" | "lid";
   /** Phones and companions of the contact. Default 1. */
   devices?: number;
+  /**
+   * A business that also writes by a device which Meta runs for it (device 99 `@hosted` or `@hosted.lid`; `SendOptions.device`): listed
+   * with `is_hosted`, written to in direct chats, and no part of groups. Default false.
+   */
+  hosted?: boolean;
   /** The contact writes from its LID and the server never tells its number. Implies `addressing: 'lid'`. */
   hidesNumber?: boolean;
   /** The contact is known by this name and its LID; nobody has its number. Implies `hidesNumber`. */
@@ -138,6 +143,17 @@ export interface AccountMethods extends PasskeyMethods {
    * (default true): everybody who has asked for its devices hears of it (`notification type=encrypt > identity`).
    */
   changePhone(contact: PhoneNumber, options?: { told?: boolean }): Promise<void>;
+  /**
+   * A contact goes on under another number, with another LID and new keys; nobody has the old ones any more. Whoever has asked for its
+   * devices is told of both pairs of addresses (`notification type=contacts > modify`), and members of its groups of the other member
+   * (`type=w:gp2 > modify`). Resolves with a handle for the new number. `suggested`: groups that it had suggested to a community, whose
+   * members hear whose they are now (`change_number`).
+   */
+  changeNumber(
+    contact: PhoneNumber,
+    number: PhoneNumber,
+    options?: { suggested?: { community: string; groups: string[] } },
+  ): Promise<ContactHandle>;
   /** A contact's devices go offline; what is sent to them waits until `wake`. */
   sleep(contact: PhoneNumber): Promise<void>;
   wake(contact: PhoneNumber): Promise<void>;

@@ -121,4 +121,11 @@ export interface ServiceBehaviour {
    * Source: whatsmeow `appstate.go`, `appstate/`; whatsapp-rust `patch_decode.rs`.
    */
   appState: boolean;
+  /**
+   * A connection that presents routing information which no device was given is cut before the handshake; without any it is taken. Off: any is
+   * taken.
+   *
+   * Source: whatsapp-rust `wacore/noise/src/edge_routing.rs`; zapo `WaConnectionManager`, which then connects without. That it is cut is a guess.
+   */
+  edgeRouting: boolean;
 }

@@ -82,6 +82,6 @@ export interface ChannelMethods {
   reactInChannel(id: string, serverId: number, by: PhoneNumber, emoji: string): Promise<void>;
   /** What stands in a channel, oldest first. */
   channelPosts(id: string, filter?: PostFilter): Promise<ChannelPost[]>;
-  /** Resolves as soon as a matching post is there. Default timeout 10 s. */
+  /** Resolves as soon as a matching post is there. Default timeout 30 s. */
   waitForPost(id: string, filter?: PostFilter, timeoutMs?: number): Promise<ChannelPost>;
 }

@@ -54,6 +54,13 @@ export type PollContent = {
   mayAdd?: boolean;
 };
 
+/** Announces pictures and films that belong together: each follows as a message with `SendOptions.album`. */
+export interface AlbumContent {
+  kind: "album";
+  images: number;
+  videos: number;
+}
+
 /** Anything that a person can write as a message of its own. Reactions, edits, revokes and votes have their own methods. */
 export type Content =
   | { kind: "text"; text: string }
@@ -61,6 +68,7 @@ export type Content =
   | LocationContent
   | { kind: "contacts"; contacts: { name: string; vcard: string }[] }
   | PollContent
+  | AlbumContent
   /** Any protobuf message, encoded: for shapes that have no kind here, such as the answer to a list or a button. */
   | { kind: "raw"; bytes: Uint8Array };
 
@@ -80,6 +88,8 @@ export interface SendOptions {
   id?: string;
   /** Which of the contact's devices writes. Default 0. */
   device?: number;
+  /** Id of the message that has announced the album which this one belongs to. */
+  album?: string;
   /** Numbers that the text or caption mentions. */
   mentions?: PhoneNumber[];
   quoted?: { id: string; participant?: Address; text?: string };
@@ -153,7 +163,7 @@ export interface PollBody {
 export interface MessageBody {
   /**
    * `text`, `image`, `video`, `audio`, `voice`, `document`, `sticker`, `location`, `contacts`, `poll`, `vote`,
-   * `reaction`, `edit`, `revoke`, `poll_option`, `timer`, `sender_key`, `protocol`, or the protobuf field of another kind.
+   * `reaction`, `edit`, `revoke`, `poll_option`, `album`, `timer`, `sender_key`, `protocol`, or the protobuf field of another kind.
    */
   kind: string;
   /** The text, the caption, the question of a poll, the emoji of a reaction, the new text of an edit. */

@@ -132,7 +132,7 @@ export interface EvidenceMethods {
   accepted(filter?: AcceptedFilter): Promise<AcceptedMessage[]>;
   /** What all contacts have got, in the order of arrival. */
   arrivals(filter?: ArrivalFilter): Promise<Arrival[]>;
-  /** Resolves as soon as a matching message has arrived, also when it was there before. Default timeout 10 s. */
+  /** Resolves as soon as a matching message has arrived, also when it was there before. Default timeout 30 s. */
   waitForMessage(contact: PhoneNumber, filter?: WaitFilter, timeoutMs?: number): Promise<ArrivedMessage>;
   /** Requests that the media host has seen, oldest first. */
   mediaRequests(filter?: MediaRequestFilter): Promise<MediaRequest[]>;

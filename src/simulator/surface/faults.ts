@@ -162,7 +162,7 @@ export interface SimulatorFaults {
   releaseDeliveries(target: FaultTarget): Promise<void>;
   /** Cuts the TCP connection without a close frame. */
   dropSocket(target: FaultTarget): Promise<void>;
-  /** Refuses the next `times` (default 1) messages with an error ack (463, 479, 429, …). */
+  /** Refuses the next `times` (default 1) messages with an error ack (463, 479, 429, …). 0 ends it for the number. */
   errorAck(target: FaultTarget & { to?: Address; code: number; times?: number }): Promise<void>;
   /** Answers the next `times` (default 1) requests to the media host with a status: 5xx, or a refusal. */
   mediaStatus(fault: MediaTarget & { status: number; times?: number }): Promise<void>;
@@ -185,8 +185,19 @@ export interface SimulatorFaults {
     status?: 404 | 410;
     reupload?: "again" | "not_found" | "silent";
   }): Promise<void>;
-  /** The next `times` (default 1) group queries of a number are answered with 429 `rate-overlimit`. */
-  rateOverlimit(target: FaultTarget & { times?: number }): Promise<void>;
+  /**
+   * The next `times` (default 1) questions of a number are answered with 429 `rate-overlimit`: those `of` one kind, by default for groups.
+   * `child` is its first child's name, `context` that one's attribute. `backoff`: seconds after which it may ask again, as the answer says.
+   */
+  rateOverlimit(
+    target: FaultTarget & {
+      times?: number;
+      backoff?: number;
+      of?: { xmlns: string; type?: "get" | "set"; child?: string; context?: string };
+    },
+  ): Promise<void>;
+  /** Routing information that clients were given so far (`ib > edge_routing`) leads nowhere from now on. See `edgeRouting`. */
+  moveEdges(): Promise<void>;
   /**
    * The account may not write to people it never had a chat with: ack error 463, until `seconds` from now. Companions are
    * told by notification and may ask. 0 ends it.

@@ -12,12 +12,14 @@ export interface HistoryMessage {
   timestamp?: number;
 }
 
-/** A chat of the time before, its oldest message first. */
+/** A chat of the time before, its oldest message first. The privacy token that the other side has given goes along. */
 export interface HistoryChat {
   /** Number, `…@lid` or `…@g.us`. */
   with: Address;
   name?: string;
   unread?: number;
+  /** Its messages disappear after so many seconds, since then (Unix seconds). */
+  disappearing?: { seconds: number; since: number };
   messages: HistoryMessage[];
 }
 

@@ -28,7 +28,7 @@ export interface PasskeyMethods {
   requirePasskey(number: PhoneNumber, passkey: OwnerPasskey | null, rule?: PasskeyRule): Promise<void>;
   /**
    * The code that the owner's phone shows while a companion is being linked, `XXXX-XXXX`, and whether the phone asks its
-   * owner to compare it. Waits for it; rejects when none comes within the time (default 10,000 ms).
+   * owner to compare it. Waits for it; rejects when none comes within the time (default 30,000 ms).
    */
   passkeyCode(number: PhoneNumber, timeoutMs?: number): Promise<{ code: string; mustCompare: boolean }>;
 }

@@ -20,8 +20,10 @@ import type { Time } from "../time.ts";
 export interface SimulatorOptions {
   /** Makes keys, ids and codes repeatable. Default `"parley"`. */
   seed?: string;
-  /** Port of the WhatsApp WebSocket on loopback; 0 (default) takes a free one. */
+  /** Port of the WhatsApp WebSocket; 0 (default) takes a free one. */
   port?: number;
+  /** Address that the WebSocket listens on. Default `127.0.0.1`; `0.0.0.0` for clients in networks of their own. */
+  host?: string;
   /** Port of the HTTP control API on loopback; 0 (default) takes a free one. `false`: no control API. */
   controlPort?: number | false;
   /** How many QR references one registering connection gets. Default 6. */

@@ -11,12 +11,14 @@ interface WireListener {
 
 interface WireListenerOptions {
   port: number;
+  /** Address to listen on. */
+  host: string;
   /** Returns an HTTP status to refuse an upgrade, undefined to accept it. */
   refuse(): number | undefined;
   onSocket(socket: WebSocket): void;
 }
 
-/** Listens on loopback for WebSocket upgrades. The URL ends in `/ws/chat`, like the real service's. */
+/** Listens for WebSocket upgrades. The URL ends in `/ws/chat`, like the real service's. */
 export async function listenForSockets(options: WireListenerOptions): Promise<WireListener> {
   const http = createServer((_request, response) => response.writeHead(426).end());
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
@@ -30,11 +32,11 @@ export async function listenForSockets(options: WireListenerOptions): Promise<Wi
   });
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
-    http.listen(options.port, "127.0.0.1", resolve);
+    http.listen(options.port, options.host, resolve);
   });
   const { port } = http.address() as AddressInfo;
   return {
-    url: `ws://127.0.0.1:${port}/ws/chat`,
+    url: `ws://${options.host}:${port}/ws/chat`,
     async close() {
       for (const socket of sockets.clients) socket.terminate();
       http.closeAllConnections();

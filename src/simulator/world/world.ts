@@ -40,7 +40,7 @@ export interface Group {
   subjectAt: number;
   /** Number of who has named it so. */
   subjectBy: string;
-  readonly creator: string;
+  creator: string;
   /** By which of their addresses the members are named. Groups move from numbers to LIDs. */
   addressing: "lid" | "pn";
   announce: boolean;
@@ -73,6 +73,8 @@ export class World {
   readonly accounts = new Map<string, Account>();
   readonly groups = new Map<string, Group>();
   readonly #byLid = new Map<string, Account>();
+  /** The last privacy token that somebody has given to somebody, by both numbers; `t` in Unix seconds. */
+  readonly privacyTokens = new Map<string, { token: Buffer; t: number }>();
 
   /** @throws when the number or the LID is taken */
   addAccount(account: Account): Account {
@@ -88,6 +90,13 @@ export class World {
     if (this.#byLid.has(lid)) throw new Error(`LID ${lid} belongs to an account already`);
     account.lid = lid;
     this.#byLid.set(lid, account);
+  }
+
+  /** Nobody has the account's number and LIDs any more. */
+  removeAccount(account: Account): void {
+    this.accounts.delete(account.number);
+    for (const [lid, owner] of this.#byLid) if (owner === account) this.#byLid.delete(lid);
+    for (const { watchers } of this.accounts.values()) watchers.delete(account.number);
   }
 
   /** Is the address a LID that its owner has no more? */

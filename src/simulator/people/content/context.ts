@@ -64,11 +64,26 @@ export function readContext(
   const told: ReturnType<typeof readContext> = {};
   if (mentionedJid?.length) told.mentions = mentionedJid;
   if (stanzaId) {
-    const text = quotedMessage?.conversation ?? quotedMessage?.extendedTextMessage?.text ?? undefined;
-    told.quoted = { id: stanzaId, participant: participant ?? undefined, text };
+    told.quoted = {
+      id: stanzaId,
+      participant: participant ?? undefined,
+      text: quotedText(quotedMessage ?? {}),
+    };
   }
   if (expiration) told.expiration = expiration;
   if (expiration && context?.ephemeralSettingTimestamp)
     told.expirationSince = Number(context.ephemeralSettingTimestamp);
   return told;
+}
+
+/** The words that a phone shows of a quoted message. */
+function quotedText(quoted: proto.IMessage): string | undefined {
+  const { imageMessage, videoMessage, documentMessage, pollCreationMessage, pollCreationMessageV3 } = quoted;
+  return (
+    quoted.conversation ??
+    quoted.extendedTextMessage?.text ??
+    (imageMessage ?? videoMessage ?? documentMessage)?.caption ??
+    (pollCreationMessage ?? pollCreationMessageV3)?.name ??
+    undefined
+  );
 }

@@ -4,11 +4,19 @@ import type { GroupChange, GroupOptions } from "../../surface/groups.ts";
 import type { Time } from "../../time.ts";
 import { element } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
+import { userJid } from "../../world/accounts.ts";
 import { GROUP_SERVER } from "../../world/jid.ts";
 import type { AddInvite, Group, Role, World } from "../../world/world.ts";
 import type { Deliveries, Stamps } from "../ports.ts";
 import { deleteGroup, linkGroup, unlinkGroup } from "./communities.ts";
-import { addMembers, changeRoles, decideRequests, followLink, removeMembers } from "./members.ts";
+import {
+  addMembers,
+  changeRoles,
+  decideRequests,
+  followLink,
+  removeMembers,
+  replaceMember,
+} from "./members.ts";
 import { groupNode } from "./node.ts";
 import { tellOf } from "./notices.ts";
 import { changeSettings, describe, newInvite } from "./settings.ts";
@@ -42,6 +50,10 @@ export interface Groups {
   follow(group: Group, number: string): "joined" | "asked";
   /** Somebody of a community comes to one of its groups. */
   joinLinked(group: Group, number: string): void;
+  /** A member goes on under another number. */
+  replaceMember(group: Group, before: string, after: string): void;
+  /** Groups that somebody had suggested to a community are suggestions of another number now. */
+  moveSuggestions(community: Group, groups: string[], before: string, after: string): void;
 }
 
 const INVITED_FOR_S = 3 * 24 * 60 * 60;
@@ -87,6 +99,13 @@ export function createGroups(needs: Needs): Groups {
     },
     follow: (group, number) => followLink(needs, group, number),
     joinLinked: (group, number) => addMembers(needs, group, [number], { reason: "linked_group_join" }),
+    replaceMember: (group, before, after) => replaceMember(needs, group, before, after),
+    moveSuggestions(community, groups, before, after) {
+      const jid = userJid(needs.world.account(after), community.addressing);
+      const suggestions = groups.map((id) => element("sub_group_suggestion", { jid: id }));
+      const told = [...community.members.keys()].filter((number) => number !== after);
+      tellOf(needs, community, element("change_number", { jid }, suggestions), { actor: before, told });
+    },
   };
 }
 

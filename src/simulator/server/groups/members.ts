@@ -74,6 +74,23 @@ export function changeRoles(
   tellOf(needs, group, changeNode(needs, group, action, members), { actor, told });
 }
 
+/**
+ * A member goes on under another number: the change names who was there as the one who makes it, and who is there now. Sources: zapo
+ * `client/messaging/group-metadata.ts` (replaces the author by the participants), whatsapp-rust `GroupNotificationAction::Modify`.
+ */
+export function replaceMember(needs: Needs, group: Group, before: string, after: string): void {
+  const members = [...group.members].map(
+    ([number, role]) => [number === before ? after : number, role] as const,
+  );
+  group.members.clear();
+  for (const [number, role] of members) group.members.set(number, role);
+  if (group.creator === before) group.creator = after;
+  if (group.subjectBy === before) group.subjectBy = after;
+  if (group.description?.by === before) group.description = { ...group.description, by: after };
+  const told = members.map(([number]) => number).filter((number) => number !== after);
+  tellOf(needs, group, changeNode(needs, group, "modify", [after]), { actor: before, told });
+}
+
 /** A change of the list of members. It makes a new version of it. */
 function changeNode(
   needs: Needs,

@@ -30,6 +30,8 @@ const GROUP_CHANGES: Record<string, true> = {
   leave: true,
   promote: true,
   demote: true,
+  modify: true,
+  change_number: true,
   subject: true,
   description: true,
   announcement: true,

@@ -81,7 +81,7 @@ function answerIq(needs: Needs, connection: Connection, iq: BinaryNode): void {
   );
   if (!handler) {
     needs.violations.report("unknown_iq", who, `${type} ${xmlns} <${body.tag}>`);
-    connection.send(refusal(iq, 501, "feature-not-implemented"));
+    connection.send(refusal(iq, new IqError(501, "feature-not-implemented")));
     return;
   }
   void respond(needs, connection, iq, body, handler);
@@ -107,13 +107,13 @@ async function respond(
     const who = nameOf(connection);
     if (error instanceof MalformedIq) needs.violations.report("malformed_iq", who, error.detail);
     if (!(error instanceof IqError)) needs.violations.report("simulator_error", who, textOf(error));
-    const { code, message } =
-      error instanceof IqError ? error : { code: 500, message: "internal-server-error" };
-    connection.send(refusal(iq, code, message));
+    const known = error instanceof IqError ? error : new IqError(500, "internal-server-error");
+    connection.send(refusal(iq, known));
   }
 }
 
-function refusal(iq: BinaryNode, code: number, text: string): BinaryNode {
+function refusal(iq: BinaryNode, { code, message, backoff }: IqError): BinaryNode {
   const attrs = { from: iq.attrs.to ?? SERVER_JID, type: "error", id: iq.attrs.id };
-  return element("iq", attrs, [element("error", { code: String(code), text })]);
+  const seconds = backoff === undefined ? undefined : String(backoff);
+  return element("iq", attrs, [element("error", { code: String(code), text: message, backoff: seconds })]);
 }

@@ -3,7 +3,7 @@ import type { BinaryNode } from "../../wire/nodes.ts";
 import type { Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
 import { MalformedIq } from "../iq-error.ts";
-import { LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
+import { HOSTED_DEVICE, LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
 import type { Stamps } from "../ports.ts";
 import { verifiedName } from "../verified-name.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
@@ -25,12 +25,20 @@ interface Question {
   user: BinaryNode;
 }
 
+const placeOf = (id: number): number => (id === HOSTED_DEVICE ? 0.5 : id);
+
 /** The protocols of usync: each adds its part to a user's answer, or nothing. */
 const protocols: Record<string, (question: Question) => BinaryNode | undefined> = {
   devices: ({ needs, request, account }) => {
     if (request.device.account !== account) account.watchers.add(request.device.account.number);
-    const list = listedDevices(account).map(({ id, keyIndex }) =>
-      element("device", { id: String(id), "key-index": id === 0 ? undefined : String(keyIndex || id) }),
+    // Hosted devices before companions: no reference says that there is an order.
+    const devices = listedDevices(account).sort((a, b) => placeOf(a.id) - placeOf(b.id));
+    const list = devices.map(({ id, keyIndex }) =>
+      element("device", {
+        id: String(id),
+        "key-index": id === 0 ? undefined : String(keyIndex || id),
+        is_hosted: id === HOSTED_DEVICE ? "true" : undefined,
+      }),
     );
     return element("devices", {}, [element("device-list", {}, list), keyIndexList(account, needs.now())]);
   },
