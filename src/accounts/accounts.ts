@@ -8,10 +8,13 @@ import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { AccountRecord } from "./account-record.ts";
+import { eraseAuditOf } from "./audit-log.ts";
 import { prepareKey, type ApiKeys } from "./api-keys.ts";
 import { limitOf, readUsage, type Usage } from "./plans.ts";
+import { operatorKeyId } from "./operator-caller.ts";
 import { createQuotas, type Quotas } from "./quotas.ts";
-import { createSendCounts } from "./send-counts.ts";
+import { createSendCounts, SETTLED_BETWEEN_NODES_MS } from "./send-counts.ts";
+import { createSharedQuotas } from "./shared-quotas.ts";
 
 /** Customers of the gateway: each has its own keys, numbers and limits. Only the operator may change them. */
 export interface Accounts {
@@ -60,11 +63,15 @@ interface AccountsDeps {
   config: Pick<Config, "plans">;
   keys: ApiKeys;
   numbers: NumbersOfAccount;
+  /** Other nodes take out of the same plans. Default: there are none. */
+  shared?: boolean;
 }
 
 /** Accounts in the database; their keys and numbers are made and removed through `keys` and `numbers`. */
-export function createAccounts({ store, config, keys, numbers }: AccountsDeps): Accounts {
-  const counts = createSendCounts(store);
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { store, config, keys, numbers, shared = false } = deps;
+  const counts = createSendCounts(store, shared ? SETTLED_BETWEEN_NODES_MS : undefined);
+  const quotas = (shared ? createSharedQuotas : createQuotas)(store, config, counts);
   const get = (id: string): Promise<AccountRecord | null> => store.readOne(GET, [id]);
 
   return {
@@ -107,14 +114,16 @@ export function createAccounts({ store, config, keys, numbers }: AccountsDeps): 
       // First the keys, so that nobody starts anything while the numbers log out.
       await store.writer.commit([{ sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] }]);
       keys.forget();
-      for (const key of removed) await eraseAnswers(store, key.id);
+      for (const keyId of [...removed.map((key) => key.id), operatorKeyId(id)])
+        await eraseAnswers(store, keyId);
+      await eraseAuditOf(store, id);
       for (const device of await numbers.list(id)) await numbers.remove(device.id);
-      await store.writer.commit(await eraseAccount(store, id));
+      await store.writer.commit(await eraseAccount(store, id), { owning: null });
       return true;
     },
 
     usage: (id) => readUsage(store, config, counts, id),
-    takeSends: createQuotas(store, config, counts).take,
+    takeSends: quotas.take,
     deviceLimit: (id) => limitOf(store, config, id, "devices"),
   };
 }
@@ -139,6 +148,9 @@ async function eraseAccount(store: Store, id: string): Promise<Statement[]> {
   return [
     ...left.flatMap((device) => eraseRecord(device.id, store.now())),
     { sql: "DELETE FROM api_keys WHERE account_id = ?", args: [id] },
+    { sql: "DELETE FROM send_counts WHERE account_id = ?", args: [id] },
+    { sql: "DELETE FROM links WHERE account_id = ?", args: [id] },
+    { sql: "DELETE FROM sessions WHERE account_id = ? AND kind <> 'operator'", args: [id] },
     { sql: "DELETE FROM accounts WHERE id = ?", args: [id] },
   ];
 }

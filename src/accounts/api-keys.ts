@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { accounts, apiKeys } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
+import { alone } from "../model/alone.ts";
+import { defineTopic, type Cluster } from "../model/cluster.ts";
 import type { Page, PageWanted } from "../model/page.ts";
+import { SECOND_MS } from "../model/time.ts";
 import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -39,9 +42,14 @@ export interface IssuedKey {
 export interface ApiKeys {
   /**
    * Null when malformed, unknown, deleted or expired. The key of a disabled account is a caller all the same: the account
-   * says so. Known keys are answered from memory; a change made by this process counts at once.
+   * says so. Known keys are answered from memory; a change made by this process counts at once, one by another node as soon
+   * as the bus has brought it, and after five seconds at the latest.
    */
   authenticate(key: string): Promise<Caller | null>;
+  /** The same for whoever once had the key and was let in by it. @param hash of {@link ApiKeys.hashOf} */
+  withHash(hash: string): Promise<Caller | null>;
+  /** What stands in the table instead of the key; another secret of the same key has another one. */
+  hashOf(key: string): string;
   /**
    * @param by the key that asks; null for the operator
    * @throws PLAN_LIMIT; PERMISSION_DENIED when the new key could do more than the one that asks
@@ -62,18 +70,25 @@ interface Known {
   expiresAt: number | null;
   /** When `last_used_at` was last written. */
   noted: number;
+  /** When it was read, as `Time.monotonic`. */
+  readAt: number;
 }
 
 const MAX_KNOWN = 10_000;
+/** Among several nodes: what another one has changed while the bus was away. */
+const KNOWN_FOR_MS = 5 * SECOND_MS;
+/** Keys or accounts are others now. */
+const KEYS = defineTopic<null>("keys");
 const NOTE_USE_EVERY_MS = 60_000;
 
 const GRANTS = { permissions: apiKeys.permissions, devices: apiKeys.devices, recipients: apiKeys.recipients };
 const FIND = defineQuery(
-  `SELECT k.id, k.account_id, k.permissions, k.devices, k.recipients, k.expires_at, k.last_used_at,
+  `SELECT k.id, k.name AS keyName, k.account_id, k.permissions, k.devices, k.recipients, k.expires_at, k.last_used_at,
   a.name, a.plan, a.enabled, a.created_at FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = ?`,
   {
     ...GRANTS,
     keyId: apiKeys.id,
+    keyName: apiKeys.name,
     accountId: apiKeys.accountId,
     expiresAt: apiKeys.expiresAt,
     lastUsedAt: apiKeys.lastUsedAt,
@@ -105,7 +120,11 @@ const ROWS = defineQuery(`${SELECT} ${ROWS_OF_PAGE}`, RECORD);
 const ONE = defineQuery(`${SELECT} WHERE account_id = ? AND id = ?`, RECORD);
 
 /** API keys of all accounts. Only the HMAC of a key is stored: 178 random bits need no slow hash. */
-export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiKeys {
+export function createApiKeys(
+  store: Store,
+  config: Pick<Config, "plans">,
+  { node, bus }: Pick<Cluster, "node" | "bus"> = alone(),
+): ApiKeys {
   const known = createLru<string, Known>(MAX_KNOWN);
   // Counts changes: what was read before a change must not be remembered after it.
   let changes = 0;
@@ -113,14 +132,22 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
 
   async function lookUp(hash: string): Promise<Known | null> {
     const before = changes;
+    const readAt = store.time.monotonic();
     const row = await store.readOne(FIND, [hash]);
     if (row === null) return null;
-    const { keyId, accountId, permissions, devices, recipients, name, plan, enabled, createdAt } = row;
+    const { keyId, keyName, accountId, permissions, devices, recipients, name, plan, enabled, createdAt } =
+      row;
     const account = { id: accountId, name, plan, enabled, createdAt };
-    const caller = { permissions, devices, recipients, accountId, keyId, account };
-    const found: Known = { caller, expiresAt: row.expiresAt, noted: row.lastUsedAt ?? 0 };
+    const caller = { permissions, devices, recipients, accountId, keyId, keyName, account };
+    const found: Known = { caller, expiresAt: row.expiresAt, noted: row.lastUsedAt ?? 0, readAt };
     if (before === changes) known.set(hash, found);
     return found;
+  }
+
+  function recall(hash: string): Known | null {
+    const entry = known.get(hash);
+    if (entry === undefined) return null;
+    return node === null || store.time.monotonic() - entry.readAt < KNOWN_FOR_MS ? entry : null;
   }
 
   function noteUse(entry: Known): void {
@@ -132,22 +159,31 @@ export function createApiKeys(store: Store, config: Pick<Config, "plans">): ApiK
     store.writer.commit([use]).catch(() => undefined);
   }
 
-  function forget(): void {
+  async function withHash(hash: string): Promise<Caller | null> {
+    const entry = recall(hash) ?? (await lookUp(hash));
+    if (entry === null || isOver(entry.expiresAt, store.now())) return null;
+    noteUse(entry);
+    return entry.caller;
+  }
+
+  function drop(): void {
     changes++;
     known.clear();
+  }
+  bus.listen(KEYS, drop);
+  bus.onGap(drop);
+
+  function forget(): void {
+    drop();
+    bus.tell(KEYS, null);
   }
 
   return {
     forget,
 
-    async authenticate(key) {
-      if (!isWellFormed(key)) return null;
-      const hash = hashOf(key);
-      const entry = known.get(hash) ?? (await lookUp(hash));
-      if (entry === null || isOver(entry.expiresAt, store.now())) return null;
-      noteUse(entry);
-      return entry.caller;
-    },
+    hashOf,
+    withHash,
+    authenticate: async (key) => (isWellFormed(key) ? withHash(hashOf(key)) : null),
 
     async issue(accountId, wanted, by) {
       if (by !== null) requireMayGrant(by, wanted);

@@ -13,7 +13,11 @@ export interface Grants {
 export interface Caller extends Grants {
   accountId: string;
   keyId: string;
+  /** What the key is called, for the log of changes; of a link and the operator there is none. */
+  keyName?: string;
   account: AccountRecord;
+  /** By a link for one number: of that it may also see how it is. */
+  byLink?: true;
 }
 
 /** What a key may be allowed, each a group of endpoints; `*` is all of them. */

@@ -41,7 +41,11 @@ export async function readUsage(
 }
 
 /** Sends that the account may make in a day of UTC; null when it has no such limit, and when there is no such account. */
-export async function dailyLimit(store: Store, config: Plans, accountId: string): Promise<number | null> {
+export async function dailyLimit(
+  store: Pick<Store, "readOne">,
+  config: Plans,
+  accountId: string,
+): Promise<number | null> {
   const row = await store.readOne(PLAN_OF, [accountId]);
   return row && limitsOf(config, row.plan).sends_per_day;
 }

@@ -1,17 +1,24 @@
 import type { Config } from "../config.ts";
 import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
-import type { Store } from "../store/store.ts";
+import type { Statement, Store } from "../store/store.ts";
 import { dailyLimit } from "./plans.ts";
 import { endOfDay, type SendCounts } from "./send-counts.ts";
 
 /** Sends taken out of the plan of the day. */
 export interface SendShare {
-  limit: number;
+  /** Null: the plan has none, and what is sent is counted for the case that it gets one. */
+  limit: number | null;
   /** What is left now. */
-  remaining(): number;
+  remaining(): number | Promise<number>;
   /** So many were not stored after all. */
   giveBack(count: number): void;
+  /** For the commit that stores so many, which fails as a whole when the plan does not allow them any more. */
+  storing(count: number): Statement[];
+  /** For the commit that deletes what had been stored, directly behind the statement that does. */
+  takingBack(): Statement[];
+  /** What is to be said of an error of that commit. */
+  explain(error: unknown): Promise<unknown>;
 }
 
 /** Sends per day, counted for each account. */
@@ -67,12 +74,17 @@ export function createQuotas(store: Store, config: Pick<Config, "plans">, counts
         giveBack(count) {
           counter.used -= count;
         },
+        // It is taken already.
+        storing: () => [],
+        takingBack: () => [],
+        explain: async (error) => error,
       };
     },
   };
 }
 
-function exceeded(limit: number, left: number, resetsInMs: number): GatewayError {
+/** The refusal of so many sends. @param left of the day's */
+export function exceeded(limit: number, left: number, resetsInMs: number): GatewayError {
   return new GatewayError(
     "QUOTA_EXCEEDED",
     `The plan allows ${counted(limit, "message")} a day; ${left} ${left === 1 ? "is" : "are"} left.`,

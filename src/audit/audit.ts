@@ -2,6 +2,7 @@ import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
+import { isWorthLogging } from "../store/owned.ts";
 import type { Store } from "../store/store.ts";
 import type { MessageReceipt, Witness } from "../whatsapp/port.ts";
 import { createConnectionBook } from "./connections.ts";
@@ -34,6 +35,8 @@ export interface Audit {
    * @throws INVALID_PARAMETERS when it is in the future, or before the time of which anything is kept
    */
   report(deviceId: number, since?: number): Promise<AuditReport>;
+  /** Reads again what is open of a number: another process had it. @throws StorageUnavailable */
+  open(deviceId: number): Promise<void>;
   forget(deviceId: number): void;
   /** Every hour: counts what was decided, so that reports stay quick, and lets go of what was deleted. */
   sweep(): Promise<void>;
@@ -55,11 +58,10 @@ export function createAudit(deps: { store: Store; config: { retentionDays: numbe
       read(deviceId, waId) {
         const { statements, stored } = missing.found(deviceId, [{ id: waId }]);
         if (statements.length === 0) return;
-        store.writer
-          .commit(statements)
-          .then(stored, (error: unknown) =>
-            log.warn({ err: error, device: deviceId }, "a message stays missing in the audit"),
-          );
+        store.writer.commit(statements, { owning: deviceId }).then(stored, (error: unknown) => {
+          if (isWorthLogging(error))
+            log.warn({ err: error, device: deviceId }, "a message stays missing in the audit");
+        });
       },
       askable: (deviceId, noticedBefore) =>
         missing.open(deviceId, noticedBefore, Math.floor(store.now() / 1000) - ASKABLE_SECONDS),
@@ -88,6 +90,7 @@ export function createAudit(deps: { store: Store; config: { retentionDays: numbe
       await store.time.within(COUNTING_PATIENCE_MS, hours.catchUp());
       return reportOn(store, hours, deviceId, from, now);
     },
+    open: missing.openNumber,
     forget(deviceId) {
       missing.forget(deviceId);
       connections.forget(deviceId);

@@ -23,7 +23,7 @@ export function createConnectionBook({ writer }: Pick<Store, "writer">, log: Log
       current.set(deviceId, openedAt);
       const args = [closedAt, code, announced, arrived, deviceId, openedAt];
       writer
-        .commit([{ sql, args }])
+        .commit([{ sql, args }], { owning: deviceId })
         .catch((error: unknown) =>
           log.warn({ err: error, device: deviceId }, "a connection is not in the audit"),
         );

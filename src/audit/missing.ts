@@ -25,6 +25,8 @@ interface MissingBook {
   found(deviceId: number, messages: Pick<Incoming, "id">[]): Found;
   /** Open ones, newest first. */
   open(deviceId: number, noticedBefore: number, writtenAfter: number): Promise<MissingMessage[]>;
+  /** Reads what is open of one number again. */
+  openNumber(deviceId: number): Promise<void>;
   forget(deviceId: number): void;
 }
 
@@ -34,10 +36,11 @@ const MOST_REMEMBERED = 20_000;
 const NOTED_AT_ONCE = 100;
 const LOADED_AT_ONCE = 1_000;
 
-// The same message may have come under the writer's other id, before the pair of both was known.
-const ALIAS = "(select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?)";
+// The same message may have come under another id of the writer, before it was known to be the same person's.
+const oneOf = (column: string, ids: string, digits: string): string =>
+  `(${column} in (${ids}) or ${column} in (select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ${digits}))`;
 const KNOWN = `exists (select 1 from inbox where device_id = ?1 and wa_id = ?4
-  and chat in (?2, ?6, ${ALIAS.replace("?)", "?11)")}) and sender in (?3, ?6, ?7, ${ALIAS.replace("?)", "?12)")}))
+  and ${oneOf("chat", "?2, ?6", "?11")} and ${oneOf("sender", "?3, ?6, ?7", "?12")})
   or exists (select 1 from journal where device_id = ?1 and content is not null and stanza_id = ?4)`;
 const NOTE = `insert into missing_messages
   (device_id, chat, sender, wa_id, from_me, jid, participant, timestamp, reason, noticed_at)
@@ -51,6 +54,11 @@ const UNRESOLVED = defineQuery(
   `select device_id, wa_id from missing_messages
     where resolved_at is null and (device_id, wa_id) > (?, ?) order by device_id, wa_id limit ?`,
   { deviceId: missingMessages.deviceId, waId: missingMessages.waId },
+);
+const UNRESOLVED_OF = defineQuery(
+  `select wa_id from missing_messages
+    where resolved_at is null and device_id = ? and wa_id > ? order by wa_id limit ?`,
+  { waId: missingMessages.waId },
 );
 const OPEN = defineQuery(
   `select chat, sender, wa_id, from_me, jid, participant, timestamp, reason from missing_messages
@@ -101,7 +109,7 @@ export function createMissingBook({ read, pages, writer, now }: Store): MissingB
     },
 
     async note(deviceId, message) {
-      const [result] = await writer.commit([note(NOTE_WHAT_CAME, deviceId, message)]);
+      const [result] = await writer.commit([note(NOTE_WHAT_CAME, deviceId, message)], { owning: deviceId });
       if (result!.rows.length > 0) remember(deviceId, message.id);
     },
 
@@ -111,6 +119,7 @@ export function createMissingBook({ read, pages, writer, now }: Store): MissingB
         const some = messages.slice(from, from + NOTED_AT_ONCE);
         const results = await writer.commit(
           some.map((message) => note(NOTE_WHAT_IS_NAMED, deviceId, named(message))),
+          { owning: deviceId },
         );
         for (const [index, { id }] of some.entries()) {
           if (results[index]!.rows.length > 0) remember(deviceId, id);
@@ -131,6 +140,13 @@ export function createMissingBook({ read, pages, writer, now }: Store): MissingB
     },
 
     open: (deviceId, noticedBefore, writtenAfter) => read(OPEN, [deviceId, noticedBefore, writtenAfter]),
+
+    async openNumber(deviceId) {
+      open.forget(deviceId);
+      const after = (last: { waId: string } | null): [number, string] => [deviceId, last?.waId ?? ""];
+      for await (const page of pages(UNRESOLVED_OF, after, LOADED_AT_ONCE))
+        for (const { waId } of page) remember(deviceId, waId);
+    },
 
     forget: (deviceId) => open.forget(deviceId),
   };

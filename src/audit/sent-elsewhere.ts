@@ -31,8 +31,8 @@ const NOTE = `insert into missing_messages
   select d.id, ?2, d.number || '@s.whatsapp.net', ?3, 1, ?2, null, 0, 'unknown_send', ?4 from devices d where d.id = ?1
   and not exists (select 1 from outbox where device_id = ?1 and wa_id = ?3)
   and not exists (select 1 from inbox where device_id = ?1 and wa_id = ?3 and sender = d.number || '@s.whatsapp.net'
-    and chat in (?2, (select pn_user || '@s.whatsapp.net' from lid_map where device_id = ?1 and lid_user = ?5),
-      (select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?5)))
+    and (chat in (?2, (select pn_user || '@s.whatsapp.net' from lid_map where device_id = ?1 and lid_user = ?5))
+      or chat in (select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?5)))
   on conflict do nothing returning wa_id`;
 // A cross join keeps its order: each id is looked up in the index, instead of every row of the outbox among the ids.
 const KNOWN = defineQuery(
@@ -84,6 +84,7 @@ export function createSentElsewhere(
           sql: NOTE,
           args: [deviceId, jid, waId, time.now(), jid.replace(/@.*/s, "")],
         })),
+        { owning: deviceId },
       );
       book.noted += results.filter((result) => result.rows.length > 0).length;
     }

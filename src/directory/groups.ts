@@ -18,7 +18,7 @@ interface GroupsDeps {
 }
 
 /** The groups of a number. */
-interface GroupList {
+export interface GroupList {
   /** By name, then id. */
   groups: GroupRecord[];
   /** When WhatsApp gave the list, Unix milliseconds. */

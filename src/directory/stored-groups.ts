@@ -11,7 +11,7 @@ export interface StoredList {
 }
 
 /** Lists of groups: the cache for a minute, the database for as long as nothing better is known. */
-interface StoredLists {
+export interface StoredLists {
   read(deviceId: number): Promise<StoredList | null>;
   write(deviceId: number, list: StoredList): Promise<void>;
 }
