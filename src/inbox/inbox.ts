@@ -45,13 +45,14 @@ export interface Inbox extends InboxReader {
 
 // What arrives for a number that was erased meanwhile is nobody's any more: nothing would ever delete it.
 // The database decides what is new, not a lookup before: two connections may hand in the same message at once. Whoever
-// was known by a LID alone when the message first came may be known by number now: the unique index has both ids of both.
-const LID_OF = (digits: string): string =>
-  `(SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ${digits})`;
+// was known by a LID alone when the message first came may be known by number now; a person may have had several LIDs. All
+// of it is asked of rows with this id only.
+const ONE_OF = (column: string, ids: string, digits: string): string =>
+  `(${column} IN (${ids}) OR ${column} IN (SELECT lid_user || '@lid' FROM lid_map WHERE device_id = ?1 AND pn_user = ${digits}))`;
 const INSERT = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body, target_id)
 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?14 WHERE EXISTS (SELECT 1 FROM devices WHERE id = ?1)
 AND NOT EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND wa_id = ?4
-AND chat IN (?2, ?10, ${LID_OF("?12")}) AND sender IN (?3, ?11, ${LID_OF("?13")}))
+AND ${ONE_OF("chat", "?2, ?10", "?12")} AND ${ONE_OF("sender", "?3, ?11", "?13")})
 ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id`;
 const INSERT_TIMER = `INSERT INTO inbox (device_id, chat, sender, wa_id, from_me, type, timestamp, received_at, body)
 SELECT ?, ?, ?, ?, 0, 'timer', ?, ?, ? WHERE EXISTS (SELECT 1 FROM bot_timers WHERE id = ?)
@@ -81,7 +82,9 @@ export function createInbox(
     const { chat, chatKey, sender, lid, id, fromMe, type, timestamp } = message;
     const body = box.sealJson(message, sealContext(deviceId, id));
     const now = store.now();
-    const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, type, timestamp, now, body];
+    // As timers of bots: of the gateway's own, and in no list of messages.
+    const listedAs = message.handsBack ? "timer" : type;
+    const row = [deviceId, chatKey, sender, id, fromMe ? 1 : 0, listedAs, timestamp, now, body];
     return {
       sql: INSERT,
       args: [...row, chat, lid, numberIn(chatKey), fromMe ? null : numberIn(sender), changed(message)],
@@ -113,10 +116,11 @@ export function createInbox(
       const body = box.sealJson(message, sealContext(deviceId, id));
       const args = [deviceId, chatKey, sender, id, timestamp, now, body, timerId];
       const recover = { sql: INSERTED, args: [deviceId, chatKey, sender, id, now] };
-      const [inserted] = await writer.commit([
+      const statements = [
         { sql: INSERT_TIMER, args, recover },
         { sql: "DELETE FROM bot_timers WHERE id = ?", args: [timerId] },
-      ]);
+      ];
+      const [inserted] = await writer.commit(statements, { owning: deviceId });
       const row = inserted!.rows[0];
       return row === undefined ? null : Number(row.id);
     },

@@ -1,5 +1,5 @@
 import { inbox } from "../../drizzle/schema.ts";
-import type { Incoming, TextDraft } from "../model/messages.ts";
+import type { DraftQuote, Incoming } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
@@ -8,7 +8,7 @@ export interface InboxReader {
   /** The message of a row, or null when the row is gone. */
   load(inboxId: number): Promise<Incoming | null>;
   /** What quoting a message takes, or null when this chat has no message of that id. */
-  findQuote(deviceId: number, chatKey: string, waId: string): Promise<TextDraft["quote"] | null>;
+  findQuote(deviceId: number, chatKey: string, waId: string): Promise<DraftQuote | null>;
   /** The message of that id in this chat, or null. */
   find(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
   /** Edits of that message in this chat, oldest first, the first hundred. */

@@ -26,6 +26,8 @@ export interface DeviceRecord {
   reachout?: ReachoutLock | null;
   /** How many chats may be begun, as WhatsApp has said since the start; absent while it has not. */
   newChats?: NewChats;
+  /** How many stanzas WhatsApp still holds back; null or absent: it has not said, or holds none. In memory alone. */
+  waiting?: number | null;
   /** `reject`: the phone does not ring. */
   calls: "ignore" | "reject";
   /** What those are told whose call was rejected; null: nothing. */
@@ -69,29 +71,59 @@ const SHAPE = {
 };
 const FIELDS =
   "id, account_id, number, created_at, state, since, lid, name, platform, last_in, last_out, last_close, wrong_number, calls, calls_text";
-/** All of them: each is held in memory. */
-const ALL = defineQuery(`select ${FIELDS} from devices order by id`, SHAPE);
-const ONE = defineQuery(`select ${FIELDS} from devices where id = ?`, SHAPE);
+const BEHIND = defineQuery(`select ${FIELDS} from devices where id > ? order by id limit ?`, SHAPE);
+const SOME = defineQuery(
+  `select ${FIELDS} from devices where id in (select value from json_each(?)) order by id`,
+  SHAPE,
+);
+const PLACE = defineQuery(`select ${FIELDS} from devices where account_id = ? and number = ?`, SHAPE);
+const ROWS_AT_ONCE = 1_000;
+// In the statement that inserts it: two processes may be asked at once.
+const INSERT = `insert into devices (account_id, number, state, since, created_at)
+  select ?1, ?2, 'unlinked', ?3, ?3 where ?4 is null or (select count(*) from devices where account_id = ?1) < ?4
+  on conflict (account_id, number) do nothing returning id`;
+const INSERTED = "select id from devices where account_id = ? and number = ? and created_at = ?";
+
+/** Numbers that were registered after this one, oldest first. */
+export const newDevices = (
+  store: Pick<Store, "pages">,
+  after: number,
+): AsyncGenerator<DeviceRecord[], void, undefined> =>
+  store.pages(BEHIND, (last) => [last?.id ?? after], ROWS_AT_ONCE);
 
 /** Every number of every account, oldest first. */
-export const readDevices = (store: Pick<Store, "read">): Promise<DeviceRecord[]> => store.read(ALL);
+export const readDevices = (store: Pick<Store, "pages">): AsyncGenerator<DeviceRecord[], void, undefined> =>
+  newDevices(store, 0);
 
-/** @returns null when the account has this number already */
-export async function insertDevice(
-  store: Pick<Store, "readOne" | "writer" | "now">,
+/** Those of them that are there. */
+export const readSome = (store: Pick<Store, "read">, ids: readonly number[]): Promise<DeviceRecord[]> =>
+  ids.length === 0 ? Promise.resolve([]) : store.read(SOME, [JSON.stringify(ids)]);
+
+/** The number of an account; null when there is none. */
+export const readPlace = (
+  store: Pick<Store, "readOne">,
   accountId: string,
   number: string,
-): Promise<DeviceRecord | null> {
+): Promise<DeviceRecord | null> => store.readOne(PLACE, [accountId, number]);
+
+/**
+ * Registers a number, or finds it.
+ *
+ * @param limit how many the account may have; null is no limit
+ * @param told  for the same commit
+ * @returns the record, and whether it is new; null when the account may have no more
+ */
+export async function insertDevice(
+  store: Pick<Store, "readOne" | "writer" | "now">,
+  { accountId, number, limit }: { accountId: string; number: string; limit: number | null },
+  told: Statement[],
+): Promise<{ record: DeviceRecord; isNew: boolean } | null> {
   const now = store.now();
-  const [result] = await store.writer.commit([
-    {
-      sql: `insert into devices (account_id, number, state, since, created_at) values (?, ?, 'unlinked', ?, ?)
-        on conflict (account_id, number) do nothing returning id`,
-      args: [accountId, number, now, now],
-    },
-  ]);
-  const row = result?.rows[0];
-  return row === undefined ? null : store.readOne(ONE, [Number(row.id)]);
+  const recover = { sql: INSERTED, args: [accountId, number, now] };
+  const insert = { sql: INSERT, args: [accountId, number, now, limit], recover };
+  const [result] = await store.writer.commit([insert, ...told]);
+  const record = await readPlace(store, accountId, number);
+  return record && { record, isNew: result!.rows.length > 0 };
 }
 
 /** Stores some fields of a record. */

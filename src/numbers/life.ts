@@ -29,8 +29,8 @@ export type LifeEvent =
   /** A phone has used the QR or the code; a restart of the connection follows. */
   | { type: "accepted"; own: string; who: LinkedIdentity }
   | { type: "opened"; own: string; who: LinkedIdentity }
-  /** @see afterClose for `random`; `abandoned`: nobody has asked for its QR for a while */
-  | { type: "closed"; how: Closed; at: number; random: number; abandoned: boolean }
+  /** @see afterClose for `random` and `contested`; `abandoned`: nobody has asked for its QR for a while */
+  | { type: "closed"; how: Closed; at: number; random: number; abandoned: boolean; contested?: boolean }
   /** The time that it waited for has come. */
   | { type: "due" }
   /** It has been open for a minute. */
@@ -179,7 +179,7 @@ function opened(life: Life, { own, who }: { own: string; who: LinkedIdentity }):
 }
 
 function closed(life: Life, event: LifeEvent & { type: "closed" }): Step {
-  const { how, at, random, abandoned } = event;
+  const { how, at, random, abandoned, contested = false } = event;
   const ended: Effect[] = [
     { do: "leave" },
     { do: "hide" },
@@ -189,7 +189,7 @@ function closed(life: Life, event: LifeEvent & { type: "closed" }): Step {
     return life.line === "connecting" ? closedRefusing(life.attempts, how, at, ended) : same(life);
   if (life.phase !== "connecting" && life.phase !== "open") return same(life);
   const wasLinked = isLinked(life);
-  const next = afterClose(how, { linked: wasLinked, attempt: life.attempt, random });
+  const next = afterClose(how, { linked: wasLinked, attempt: life.attempt, random, contested });
   const linked = wasLinked && !next.erase;
   if (next.erase) ended.push({ do: "erase" });
   if (next.retryInMs === null)

@@ -49,6 +49,8 @@ interface LinkFacts {
   attempt: number;
   /** Between 0 and 1. */
   random: number;
+  /** Another process had the number lately, and may not know yet that it has it no longer. Default false. */
+  contested?: boolean;
 }
 
 const FIRST_WAIT_MS = 1_000;
@@ -95,9 +97,15 @@ export function afterClose({ code, reason, bannedForMs }: Closed, facts: LinkFac
       return { ...ended("action_required"), retryInMs: linked ? REFUSED_VERSION_WAIT_MS : null };
     case 411:
       return ended("action_required");
-    // Whoever has the credentials too would be replaced in turn, and so on for ever.
+    // Whoever has the credentials too would be replaced in turn, and so on for ever. Only a process that had the number
+    // before, and learns of it late, ends by itself.
     case 440:
-      return ended(linked ? "replaced" : "unlinked");
+      return linked && facts.contested
+        ? again(backoff({ ...facts, attempt: 2 }))
+        : ended(linked ? "replaced" : "unlinked");
+    // Too much was asked for: whoever comes back at once makes it worse. Source: whatsapp-rust `handle_stream_error`.
+    case 429:
+      return again(LONGEST_WAIT_MS / 2 + backoff({ ...facts, attempt: 16 }) / 2);
     case 408:
       if (!linked && QR_USED_UP.test(reason)) return ended("unlinked");
       return again(backoff(facts));
@@ -111,6 +119,20 @@ function backoff({ attempt, random }: LinkFacts): number {
   const limit = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16));
   return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
 }
+
+/** Whether a number that lives elsewhere comes back by itself, as far as its record tells. */
+export const comesBackAs = ({
+  state,
+  lid,
+  lastClose,
+}: {
+  state: LinkState;
+  lid: string | null;
+  lastClose: LastClose | null;
+}): boolean =>
+  state === "connecting" ||
+  state === "connected" ||
+  (state === "action_required" && lid !== null && isRefusedClient(lastClose));
 
 /** Whether WhatsApp has refused the client itself. */
 export const isRefusedClient = (lastClose: LastClose | null): boolean =>
@@ -170,6 +192,7 @@ export type StateReason =
   | "catching_up"
   | "code_refused"
   | "new_chats"
+  | "rate_limited"
   | Complaint
   | null;
 
@@ -187,7 +210,8 @@ export function reasonFor(
     case "logged_out":
       return "removed";
     case "connecting":
-      return waiting === null ? (lastClose?.complaint ?? null) : "catching_up";
+      if (waiting !== null) return "catching_up";
+      return lastClose?.code === 429 ? "rate_limited" : (lastClose?.complaint ?? null);
     case "action_required":
       if (lastClose?.reason === PASSKEY_WANTED) return "passkey";
       return isRefusedClient(lastClose) ? "version" : "phone";

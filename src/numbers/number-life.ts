@@ -27,6 +27,11 @@ export type LinkAnswer =
   | { state: "connected" }
   | { state: "connecting" };
 
+/** What a caller of `/generate-qr` is told; `qrcode` is a PNG data URI. */
+export type LinkStatus =
+  | Exclude<LinkAnswer, { state: "qr" }>
+  | (LinkAnswer & { state: "qr"; qrcode: string });
+
 /** What the life of one number takes. */
 export interface NumberDeps {
   device: DeviceRecord;
@@ -38,6 +43,12 @@ export interface NumberDeps {
   log: Logger;
   /** Between 0 and 1; for the jitter. */
   random(): number;
+  /** False once another process may have the number: then nothing is begun any more. */
+  isOurs(): boolean;
+  /** Whether another process that had the number lately may still connect with its credentials. */
+  isContested(): boolean;
+  /** Another process has the number. */
+  onTaken(): void;
   /** Stores changes of the record, in the order of the calls. */
   save(change: DeviceChange): void;
   /** State or QR changed. */
@@ -48,10 +59,10 @@ export interface NumberDeps {
   onReachout?(lock: ReachoutLock | null): void;
   /** A message was acknowledged. */
   onSent(): void;
-  onReceipts(receipts: MessageReceipt[]): void;
+  onReceipts(receipts: MessageReceipt[]): Promise<void>;
   onGroupsChanged(changes: GroupChange[]): void;
   onChannelsChanged(changes: ChannelChange[]): void;
-  onRead(reading: OwnReading): void;
+  onRead(reading: OwnReading): Promise<void>;
   onOpen(): void;
 }
 

@@ -1,131 +1,97 @@
 import { Mutex } from "async-mutex";
-import type { Logger } from "../log.ts";
+import { alone } from "../model/alone.ts";
+import { partitionOf, type Cluster } from "../model/cluster.ts";
 import { counted } from "../model/error-sentences.ts";
 import { GatewayError } from "../model/errors.ts";
-import type { Cancel } from "../model/time.ts";
-import type { Incoming } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
-import { NO_INTAKE, type Intake } from "../store/intake.ts";
-import type { Statement, Store } from "../store/store.ts";
-import type {
-  ChannelChange,
-  GroupChange,
-  LinkedIdentity,
-  MessageReceipt,
-  NewChats,
-  OwnReading,
-  ReachoutLock,
-  WhatsApp,
-  WhatsAppConnection,
-} from "../whatsapp/port.ts";
-import { insertDevice, readDevices, updateStatement, type DeviceRecord } from "./device-record.ts";
-import { adviceFor, reasonFor, type LinkState, type StateReason } from "./link.ts";
-import { createNumber } from "./number.ts";
-import type { LinkAnswer, NumberLife } from "./number-life.ts";
-import { createSessionStates } from "./session-state.ts";
+import type { LinkedIdentity, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { NumbersDeps } from "./deps.ts";
+import { insertDevice, updateStatement, type DeviceRecord } from "./device-record.ts";
+import { comesBackAs, type LinkState } from "./link.ts";
+import { createLives, type Lives } from "./lives.ts";
+import type { LinkStatus, NumberLife } from "./number-life.ts";
+import { ANSWER_PASSKEY, CHANGE, CONFIRM_PASSKEY, LINK, LOG_OUT, WHY } from "./questions.ts";
+import { createRecords, type Records } from "./records.ts";
+import { createSessionStates, type SessionStates } from "./session-state.ts";
+import { whyOf, type Holdups, type Why } from "./why.ts";
 
 export type { DeviceRecord } from "./device-record.ts";
 export type { LinkState } from "./link.ts";
+export type { LinkStatus } from "./number-life.ts";
+export type { Holdups, Why } from "./why.ts";
 
-/** One after another: a handshake takes 25 ms of CPU, and hundreds at once would keep everything else waiting. */
-const BOOT_STAGGER_MS = 50;
-const ACTIVITY_FLUSH_MS = 10_000;
-const PASSKEY_ASKED =
-  "WhatsApp waits for the passkey of this account. Answer with POST /devices/{number}/passkey, or run: npm run parley -- link <number>";
-
-const CODE_REFUSED =
-  "WhatsApp refuses to link this number by code. Scan the QR code instead: POST /generate-qr without method.";
-
-/** What numbers take. */
-interface NumbersDeps {
-  store: Store;
-  log: Logger;
-  whatsapp: WhatsApp;
-  /** Deletes the record and everything of a number that is logged out; what is much of it, later. */
-  erase(deviceId: number): Promise<void>;
-  /** How many numbers the account may have; null is no limit. */
-  deviceLimit(accountId: string): Promise<number | null>;
-  /** New messages in arrival order; `spend` belongs into the commit that stores them. */
-  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
-  onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
-  onReceipts(deviceId: number, receipts: MessageReceipt[]): void;
-  /** What WhatsApp tells of groups, and of channels. None: all of them changed somehow. */
-  onGroupsChanged(deviceId: number, changes: GroupChange[]): void;
-  /** WhatsApp has told of a lock on first contacts, or of its end (null). */
-  onReachout?(deviceId: number, lock: ReachoutLock | null): void;
-  onChannelsChanged(deviceId: number, changes: ChannelChange[]): void;
-  /** The owner has read messages on another device of the number. */
-  onRead(deviceId: number, reading: OwnReading): void;
-  /** The number is online and can send. */
-  onOpen(deviceId: number): void;
-  /** State or QR of a number changed. */
-  onState?(device: DeviceRecord): void;
-  /** What telling of a number's new state takes: stored with the state. */
-  onMoved?(device: DeviceRecord): Intake;
-  /** Between 0 and 1, for the jitter of reconnecting. Default `Math.random`. */
-  random?(): number;
-  /** Whether a person may answer when WhatsApp asks for a passkey. Default false. */
-  passkeys?: boolean;
-}
+const LOGIN_EVERY_MS = 50;
+const NO_HOLDUPS: Holdups = { media: null, reachout: null, pausedUntil: null };
 
 /** What an owner sets of a number itself. */
 export type NumberSettings = Partial<Pick<DeviceRecord, "calls" | "callsText">>;
 
-/** What a caller of `/generate-qr` is told; `qrcode` is a PNG data URI. */
-export type LinkStatus =
-  | Exclude<LinkAnswer, { state: "qr" }>
-  | (LinkAnswer & { state: "qr"; qrcode: string });
-
-/** Why a number is in its state. Times are Unix milliseconds. */
-export interface Why {
-  state: LinkState;
-  since: number;
-  reason: StateReason;
-  /** When it comes to an end by itself, where WhatsApp has said so. */
-  until: number | null;
-  lastClose: DeviceRecord["lastClose"];
-  nextRetryAt: number | null;
-  /** How many stanzas WhatsApp still holds back; null when it has not said, or holds none. */
-  waiting: number | null;
-  /** One sentence for people. */
-  advice: string;
-}
-
-/** The numbers of this process. */
+/**
+ * All numbers of the database. Everybody knows their records; each lives in one process, and what needs its life is asked of
+ * that one.
+ */
 export interface Numbers {
   /** Reads the records. Call it before the first request. */
   load(): Promise<void>;
-  /** Connects what is linked, staggered. Resolves when the first attempts are on their way. */
+  /** Connects what is linked of the numbers that live here, staggered. Resolves when the first attempts are on their way. */
   start(): Promise<void>;
   /** Closes all connections without logging out. */
   stop(): Promise<void>;
+  /** Ids of the numbers in these partitions. */
+  idsIn(partitions: readonly number[]): number[];
+  /**
+   * These live here from now on, as their rows say; nothing is connected before `begin`. Those that live here already stay as
+   * they are.
+   *
+   * @returns those that live here now
+   * @throws StorageUnavailable
+   */
+  take(deviceIds: readonly number[]): Promise<number[]>;
+  /** Those that come back by themselves connect, each when it is its turn. */
+  begin(deviceIds: readonly number[]): void;
+  /** They live here no longer: connections are closed before this returns, without logging out. */
+  leave(deviceIds: readonly number[]): Promise<void>;
   /** How many numbers of this process are in each state. */
   states(): Map<string, number>;
-  /** All numbers of this process. */
+  /** All numbers that live here. */
   ids(): number[];
+  /** Of all accounts, wherever they live, in no order. */
+  all(): DeviceRecord[];
   /** Oldest first. */
   list(accountId: string): DeviceRecord[];
   find(accountId: string, number: string): DeviceRecord | null;
+  /**
+   * Before somebody is told that a number is unknown or not linked: whoever has just registered or linked it by way of another
+   * process need not wait until this one has heard of it.
+   *
+   * @throws StorageUnavailable
+   */
+  catchUp(accountId: string, number: string): Promise<void>;
   get(deviceId: number): DeviceRecord | null;
+  /** These records with what only the process knows in which each number lives. */
+  current(records: readonly DeviceRecord[]): Promise<DeviceRecord[]>;
   /** Registers without linking; a number that is there already is answered as it is. @throws PLAN_LIMIT */
   register(accountId: string, number: string): Promise<DeviceRecord>;
-  /** Logs out and erases everything of the number: at once for everybody who looks, from the disk little by little. */
+  /** Of one that lives here: logs out and erases everything: at once for everybody who looks, from the disk little by little. */
   remove(deviceId: number): Promise<void>;
-  /** Changes settings of a number; what is left out stays. Resolves when they are stored. @throws StorageUnavailable */
+  /** Changes settings of a number; what is left out stays. Resolves when they are stored. @throws StorageUnavailable; UNAVAILABLE */
   change(deviceId: number, settings: NumberSettings): Promise<DeviceRecord>;
-  /** Keeps record and settings, leaves `unlinked`. */
+  /** Keeps record and settings, leaves `unlinked`. @throws UNAVAILABLE */
   logout(deviceId: number): Promise<void>;
-  /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned */
+  /** Answers within two seconds. @throws WRONG_NUMBER once, after another number scanned; UNAVAILABLE */
   link(deviceId: number, options: { force: boolean; method: "qr" | "code" }): Promise<LinkStatus>;
   /** Hands over what the owner's browser answered. @throws NO_PASSKEY_REQUEST when nobody asks for it; WHATSAPP_REFUSED */
   answerPasskey(deviceId: number, assertion: PasskeyAssertion): Promise<PasskeyStep>;
   /** The owner has compared the code. @throws NO_PASSKEY_REQUEST when there is none; WHATSAPP_REFUSED */
   confirmPasskey(deviceId: number): Promise<PasskeyStep>;
-  why(deviceId: number): Why | null;
+  /** Null when there is no such number. @throws UNAVAILABLE */
+  why(deviceId: number): Promise<Why | null>;
+  /** The same of one that lives here; null for every other. */
+  whyHere(deviceId: number): Why | null;
   /** The lock on first contacts is another: the record tells of it. */
   reachout(deviceId: number, lock: ReachoutLock | null): void;
   state(deviceId: number): LinkState | null;
-  /** Null unless the number is online. */
+  /** Null unless the number is online, here. */
   connection(deviceId: number): WhatsAppConnection | null;
   /** Known while the number has been online in this process. */
   identity(deviceId: number): LinkedIdentity | null;
@@ -136,188 +102,61 @@ export interface Numbers {
 const placeOf = ({ accountId, number }: Pick<DeviceRecord, "accountId" | "number">): string =>
   `${accountId} ${number}`;
 
-/** What goes on in a linking says more than the state that it is in. */
-function explained({ device, waiting, shown }: NumberLife): Pick<Why, "reason" | "advice"> {
-  const { state, lastClose } = device;
-  const { passkey, codeRefused } = shown();
-  if (passkey !== null) return { reason: "passkey", advice: PASSKEY_ASKED };
-  if (codeRefused !== null) return { reason: "code_refused", advice: CODE_REFUSED };
-  if (state === "connected" && device.newChats?.isUsedUp)
-    return { reason: "new_chats", advice: usedUpAdvice(device.newChats) };
-  return { reason: reasonFor(state, lastClose, waiting), advice: adviceFor(state, lastClose) };
+/** What numbers are made of. */
+interface Parts {
+  deps: NumbersDeps;
+  cluster: Cluster;
+  records: Records;
+  lives: Lives;
+  sessions: SessionStates;
+  /** Being removed they are in no list any more, while their rows are still there. By account and number. */
+  leaving: Map<string, Promise<void>>;
 }
 
-function usedUpAdvice({ limit, used, resetsAt }: NewChats): string {
-  const count = limit === null ? "" : ` (${used} of ${limit})`;
-  const until = resetsAt === null ? "" : ` until ${new Date(resetsAt).toISOString()}`;
-  return `WhatsApp lets this number begin no more chats${until}: all are used${count}. Chats that are there go on; let people write first, or verify the business.`;
-}
-
-/** All numbers of this process. Their records are held in memory; this is the only writer of `devices`. */
+/** All numbers of the database; those live here whose partitions this process has. */
 export function createNumbers(deps: NumbersDeps): Numbers {
-  const { store, log, whatsapp } = deps;
-  const lives = new Map<number, NumberLife>();
+  const { store, cluster = alone() } = deps;
+  const { owns } = cluster.ownership;
   const sessions = createSessionStates(store);
-  const boots: Cancel[] = [];
-  const active = new Set<number>();
-  // One after the other: between counting and inserting nobody else may find the same room in the plan.
-  const registering = new Mutex();
-  const leaving = new Map<string, Promise<void>>();
+  const records = createRecords({
+    ...deps,
+    isHere: (deviceId) => lives.get(deviceId) !== null,
+    onNew: ({ id }) => void (owns(id) && deps.onNew?.(id)),
+    onGone: ({ id }) => deps.onGone?.(id),
+  });
+  const loginEveryMs = (): number => deps.loginEveryMs?.() ?? LOGIN_EVERY_MS;
+  const lives = createLives({ ...deps, cluster, records, sessions, loginEveryMs });
+  const parts: Parts = { deps, cluster, records, lives, sessions, leaving: new Map() };
+  answerQuestions(parts);
+  return { ...looks(parts), ...ownership(parts), ...changes(parts), ...questions(parts) };
+}
 
-  function save(statement: Statement, told: Intake = NO_INTAKE): void {
-    store.writer
-      .commit([statement, ...told.statements])
-      .then(([, ...results]) => told.committed(results))
-      .catch((error: unknown) => log.error({ err: error }, "storing the state of a number failed"));
-  }
-
-  function add(device: DeviceRecord, linked: boolean): NumberLife {
-    const { id, number } = device;
-    const life = createNumber({
-      device,
-      linked,
-      whatsapp,
-      store,
-      log,
-      random: deps.random ?? Math.random,
-      passkeys: deps.passkeys ?? false,
-      save(change) {
-        const moved = change.state !== undefined;
-        save(updateStatement(id, change), moved ? deps.onMoved?.(device) : undefined);
-      },
-      changed() {
-        sessions.publish(life);
-        deps.onState?.(device);
-      },
-      onMessages(messages) {
-        active.add(id);
-        return deps.onMessages(id, number, messages);
-      },
-      onSent: () => void active.add(id),
-      onReceipts: (receipts) => deps.onReceipts(id, receipts),
-      onGroupsChanged: (changes) => deps.onGroupsChanged(id, changes),
-      onReachout: (lock) => deps.onReachout?.(id, lock),
-      onChannelsChanged: (changes) => deps.onChannelsChanged(id, changes),
-      onRead: (reading) => deps.onRead(id, reading),
-      onOpen: () => deps.onOpen(id),
-    });
-    lives.set(id, life);
-    return life;
-  }
-
-  // A write per message would cost more than the message.
-  function flushActivity(): void {
-    for (const id of active) {
-      const device = lives.get(id)?.device;
-      if (device) save(updateStatement(id, { lastIn: device.lastIn, lastOut: device.lastOut }));
-    }
-    active.clear();
-  }
-  const activity = store.time.every(ACTIVITY_FLUSH_MS, flushActivity);
-
-  function lifeOf(deviceId: number): NumberLife {
-    const life = lives.get(deviceId);
-    if (life === undefined) throw new GatewayError("NOT_FOUND", "There is no such number any more.");
-    return life;
-  }
-
-  const find: Numbers["find"] = (accountId, number) =>
-    [...lives.values()].find(({ device }) => device.accountId === accountId && device.number === number)
-      ?.device ?? null;
-  const list: Numbers["list"] = (accountId) =>
-    [...lives.values()].map(({ device }) => device).filter((device) => device.accountId === accountId);
-
+/** What every process can tell by itself. */
+function looks({ records, lives, sessions, cluster, deps, leaving }: Parts) {
   return {
-    async load() {
-      const [devices, linked] = await Promise.all([readDevices(store), whatsapp.linkedDevices()]);
-      const isLinked = new Set(linked);
-      for (const device of devices) add(device, isLinked.has(device.id));
+    async catchUp(accountId, number) {
+      if (cluster.node === null || leaving.has(placeOf({ accountId, number }))) return;
+      const known = records.find(accountId, number);
+      if (known === null || (lives.get(known.id) === null && !comesBackAs(known)))
+        await records.lookUp(accountId, number);
     },
-    async start() {
-      let position = 0;
-      for (const life of lives.values()) {
-        if (!life.comesBack()) life.rest();
-        else boots.push(store.time.after(BOOT_STAGGER_MS * position++, life.connect));
-      }
-    },
-    async stop() {
-      for (const cancel of [...boots, activity]) cancel();
-      await Promise.all(Array.from(lives.values(), (life) => life.stop()));
-      flushActivity();
-      await store.writer.drain();
-    },
-    ids: () => [...lives.keys()],
     states() {
       const counts = new Map<string, number>();
-      for (const { device } of lives.values()) counts.set(device.state, (counts.get(device.state) ?? 0) + 1);
+      for (const { device } of lives.all()) counts.set(device.state, (counts.get(device.state) ?? 0) + 1);
       return counts;
     },
-    list,
-    find,
-    get: (deviceId) => lives.get(deviceId)?.device ?? null,
-    register: (accountId, number) =>
-      registering.runExclusive(async () => {
-        // Being removed it is in no list any more, and its record is still there.
-        await leaving.get(placeOf({ accountId, number }))?.catch(() => undefined);
-        const known = find(accountId, number);
-        if (known !== null) return known;
-        const limit = await deps.deviceLimit(accountId);
-        if (limit !== null && list(accountId).length >= limit)
-          throw new GatewayError(
-            "PLAN_LIMIT",
-            `The plan allows ${counted(limit, "number")}. Remove one or change the plan.`,
-            { extra: { limit } },
-          );
-        const inserted = await insertDevice(store, accountId, number);
-        // Somebody else registered it meanwhile, and has told this process.
-        return inserted === null ? find(accountId, number)! : add(inserted, false).device;
-      }),
-    async remove(deviceId) {
+    ids: () => Array.from(lives.all(), ({ device }) => device.id),
+    all: records.all,
+    list: records.list,
+    find: records.find,
+    get: records.get,
+    current: (some) =>
+      cluster.node === null
+        ? Promise.resolve([...some])
+        : Promise.all(some.map((one) => (lives.get(one.id) === null ? sessions.look(one) : one))),
+    whyHere(deviceId) {
       const life = lives.get(deviceId);
-      if (life === undefined) return;
-      lives.delete(deviceId);
-      active.delete(deviceId);
-      sessions.forget(deviceId);
-      const gone = life.logout().then(() => deps.erase(deviceId));
-      const place = placeOf(life.device);
-      leaving.set(place, gone);
-      try {
-        await gone;
-      } catch (error) {
-        // Nothing was erased: it can be asked for once more.
-        lives.set(deviceId, life);
-        throw error;
-      } finally {
-        leaving.delete(place);
-      }
-    },
-    async change(deviceId, settings) {
-      const { device } = lifeOf(deviceId);
-      if (Object.keys(settings).length > 0) await store.writer.commit([updateStatement(deviceId, settings)]);
-      return Object.assign(device, settings);
-    },
-    logout: (deviceId) => lifeOf(deviceId).logout(),
-    async link(deviceId, options) {
-      const life = lifeOf(deviceId);
-      const answer = await life.link(options);
-      if (answer.state !== "qr") return answer;
-      return { ...answer, qrcode: await sessions.image(life, answer.qr) };
-    },
-    answerPasskey: async (deviceId, assertion) => lifeOf(deviceId).answerPasskey(assertion),
-    confirmPasskey: async (deviceId) => lifeOf(deviceId).confirmPasskey(),
-    why(deviceId) {
-      const life = lives.get(deviceId);
-      if (life === undefined) return null;
-      const { state, since, lastClose } = life.device;
-      return {
-        state,
-        since,
-        ...explained(life),
-        until: state === "blocked" ? (lastClose?.until ?? null) : null,
-        lastClose,
-        nextRetryAt: life.nextRetryAt,
-        waiting: life.waiting,
-      };
+      return life && whyOf(life, deps.holdups?.(deviceId) ?? NO_HOLDUPS);
     },
     reachout(deviceId, lock) {
       const device = lives.get(deviceId)?.device;
@@ -325,9 +164,158 @@ export function createNumbers(deps: NumbersDeps): Numbers {
       device.reachout = lock;
       deps.onState?.(device);
     },
-    state: (deviceId) => lives.get(deviceId)?.device.state ?? null,
+    state: (deviceId) => records.get(deviceId)?.state ?? null,
     connection: (deviceId) => lives.get(deviceId)?.connection() ?? null,
     identity: (deviceId) => lives.get(deviceId)?.identity() ?? null,
-    isLinked: (deviceId) => lives.get(deviceId)?.comesBack() ?? false,
-  };
+    isLinked(deviceId) {
+      const life = lives.get(deviceId);
+      if (life !== null) return life.comesBack();
+      const record = cluster.node === null ? null : records.get(deviceId);
+      return record !== null && comesBackAs(record);
+    },
+  } satisfies Partial<Numbers>;
+}
+
+/** Which of them live here. */
+function ownership({ deps: { whatsapp }, cluster, records, lives }: Parts) {
+  async function take(deviceIds: readonly number[]): Promise<number[]> {
+    const coming = deviceIds.filter((id) => lives.get(id) === null);
+    const isLinked = new Set(await whatsapp.linkedDevices(coming));
+    for (const id of coming) {
+      const record = records.get(id);
+      if (record !== null && lives.get(id) === null) lives.add(record, isLinked.has(id));
+    }
+    return deviceIds.filter((id) => lives.get(id) !== null);
+  }
+
+  return {
+    async load() {
+      await records.load();
+      await take(records.ids().filter(cluster.ownership.owns));
+    },
+    async start() {
+      lives.begin(Array.from(lives.all(), ({ device }) => device.id));
+    },
+    async stop() {
+      records.stop();
+      await lives.stop();
+    },
+    idsIn(partitions) {
+      const wanted = new Set(partitions);
+      return records.ids().filter((id) => wanted.has(partitionOf(id)));
+    },
+    async take(deviceIds) {
+      // What the one before has written last is in the rows.
+      await records.reread(deviceIds.filter((id) => lives.get(id) === null));
+      return take(deviceIds);
+    },
+    begin: lives.begin,
+    leave: lives.end,
+  } satisfies Partial<Numbers>;
+}
+
+/** What changes the list of numbers. */
+function changes({ deps, cluster, records, lives, sessions, leaving }: Parts) {
+  const { store } = deps;
+  // One after the other: for the answer, whether the plan has room, nobody waits twice.
+  const registering = new Mutex();
+  return {
+    register: (accountId, number) =>
+      registering.runExclusive(async () => {
+        // Being removed it is in no list any more, and its record is still there.
+        await leaving.get(placeOf({ accountId, number }))?.catch(() => undefined);
+        const known = records.find(accountId, number);
+        if (known !== null) return known;
+        const limit = await deps.deviceLimit(accountId);
+        const inserted = await insertDevice(store, { accountId, number, limit }, records.told(null));
+        if (inserted === null)
+          throw new GatewayError(
+            "PLAN_LIMIT",
+            `The plan allows ${counted(limit ?? 0, "number")}. Remove one or change the plan.`,
+            { extra: { limit } },
+          );
+        const record = records.put(inserted.record);
+        if (inserted.isNew && cluster.ownership.owns(record.id)) lives.add(record, false);
+        return record;
+      }),
+    async remove(deviceId) {
+      if (records.get(deviceId) === null) return;
+      const life = lives.of(deviceId);
+      lives.drop(deviceId);
+      records.drop(deviceId);
+      sessions.forget(deviceId);
+      const gone = life.logout().then(() => deps.erase(deviceId, records.told(deviceId)));
+      const place = placeOf(life.device);
+      leaving.set(place, gone);
+      try {
+        await gone;
+      } catch (error) {
+        // Nothing was erased: it can be asked for once more.
+        lives.putBack(life);
+        records.put(life.device);
+        throw error;
+      } finally {
+        leaving.delete(place);
+      }
+    },
+  } satisfies Partial<Numbers>;
+}
+
+/** What is asked of the process in which the number lives. */
+function questions({ cluster: { bus }, records }: Parts) {
+  return {
+    async change(deviceId, settings) {
+      await bus.ask(CHANGE, deviceId, settings);
+      const record = records.get(deviceId);
+      if (record === null) throw new GatewayError("NOT_FOUND", "There is no such number any more.");
+      return Object.assign(record, settings);
+    },
+    logout: async (deviceId) => void (await bus.ask(LOG_OUT, deviceId, null)),
+    link: (deviceId, options) => bus.ask(LINK, deviceId, options),
+    answerPasskey: (deviceId, assertion) => bus.ask(ANSWER_PASSKEY, deviceId, assertion),
+    confirmPasskey: (deviceId) => bus.ask(CONFIRM_PASSKEY, deviceId, null),
+    why: async (deviceId) => (records.get(deviceId) === null ? null : bus.ask(WHY, deviceId, null)),
+  } satisfies Partial<Numbers>;
+}
+
+function answerQuestions({ deps, cluster: { bus, node, ownership }, records, lives, sessions }: Parts): void {
+  const { store } = deps;
+
+  /** Whoever asks may know of a number that was registered a moment ago, or of an owner that has not opened it yet. */
+  async function lifeOf(deviceId: number): Promise<NumberLife> {
+    if (node !== null && ownership.owns(deviceId)) {
+      if (records.get(deviceId) === null) await records.reread([deviceId]);
+      if (records.get(deviceId) !== null) await deps.onNew?.(deviceId);
+    }
+    return lives.of(deviceId);
+  }
+
+  bus.answer(LINK, async (deviceId, options) => {
+    const life = lives.get(deviceId) ?? (await lifeOf(deviceId));
+    const answer = await life.link(options);
+    if (answer.state !== "qr") return answer;
+    return { ...answer, qrcode: await sessions.image(life, answer.qr) };
+  });
+  bus.answer(LOG_OUT, async (deviceId) => {
+    await (lives.get(deviceId) ?? (await lifeOf(deviceId))).logout();
+    return null;
+  });
+  bus.answer(CHANGE, async (deviceId, settings) => {
+    const { device } = lives.get(deviceId) ?? (await lifeOf(deviceId));
+    if (Object.keys(settings).length > 0)
+      await store.writer.commit([updateStatement(deviceId, settings), ...records.told(deviceId)], {
+        owning: deviceId,
+      });
+    Object.assign(device, settings);
+    return null;
+  });
+  bus.answer(ANSWER_PASSKEY, async (deviceId, assertion) =>
+    (lives.get(deviceId) ?? (await lifeOf(deviceId))).answerPasskey(assertion),
+  );
+  bus.answer(CONFIRM_PASSKEY, async (deviceId) =>
+    (lives.get(deviceId) ?? (await lifeOf(deviceId))).confirmPasskey(),
+  );
+  bus.answer(WHY, async (deviceId) =>
+    whyOf(lives.get(deviceId) ?? (await lifeOf(deviceId)), deps.holdups?.(deviceId) ?? NO_HOLDUPS),
+  );
 }

@@ -143,11 +143,16 @@ function perform(effect: Effect, running: Running): void {
   }
 }
 
+/** How much WhatsApp still holds back; the record shows it. */
+function stillWaiting(running: Running, count: number | null): void {
+  running.waiting = running.deps.device.waiting = count;
+}
+
 function idle(running: Running): void {
   running.planned?.();
   running.planned = null;
   running.usable = null;
-  running.waiting = null;
+  stillWaiting(running, null);
 }
 
 function plan(running: Running, ms: number, type: "due" | "steady"): void {
@@ -157,6 +162,7 @@ function plan(running: Running, ms: number, type: "due" | "steady"): void {
 
 function open(running: Running): void {
   const { deps, session, slot, runner } = running;
+  if (!deps.isOurs()) return giveUp(running);
   const closed = (how: Closed): void => tellClosed(running, how);
   idle(running);
   slot.open(
@@ -168,7 +174,7 @@ function open(running: Running): void {
         send: runner.send,
         changed: runner.changed,
         closed,
-        waiting: (count) => void (running.waiting = count),
+        waiting: (count) => stillWaiting(running, count),
         online(who) {
           const opened = slot.current();
           running.identity = who;
@@ -179,9 +185,26 @@ function open(running: Running): void {
   );
 }
 
-function tellClosed({ deps, session, runner }: Running, how: Closed): void {
+/** It goes on in another process; what its connections here have met with counts for nothing. */
+function giveUp(running: Running): void {
+  idle(running);
+  void running.slot.leave()?.close();
+  running.deps.onTaken();
+}
+
+function tellClosed(running: Running, how: Closed): void {
+  const { deps, session, runner } = running;
+  if (how.taken || !deps.isOurs()) return giveUp(running);
   const at = deps.store.time.now();
-  runner.send({ type: "closed", how, at, random: deps.random(), abandoned: session.isAbandoned(at) });
+  const contested = deps.isContested();
+  runner.send({
+    type: "closed",
+    how,
+    at,
+    random: deps.random(),
+    abandoned: session.isAbandoned(at),
+    contested,
+  });
   const retryAt = nextRetryAt(runner.life);
   const retryInMs = retryAt === null ? null : retryAt - at;
   deps.log.info({ device: deps.device.id, code: how.code, reason: how.reason, retryInMs }, "closed");

@@ -1,4 +1,5 @@
 import type { Store } from "../store/store.ts";
+import type { DeviceRecord } from "./device-record.ts";
 import type { LinkShown } from "./link-session.ts";
 import type { NumberLife } from "./number-life.ts";
 import { drawQr } from "./qr.ts";
@@ -12,10 +13,14 @@ interface Shown extends LinkShown {
   image: string | null;
 }
 
-/** As it lies in the cache: link state, since when (Unix milliseconds), and what is shown, sealed, in base64. */
-interface SessionState {
-  state: string;
-  since: number;
+/** What other processes see of a number beside its row; times are Unix milliseconds. */
+type Seen = Pick<
+  DeviceRecord,
+  "state" | "since" | "lastIn" | "lastOut" | "reachout" | "newChats" | "waiting"
+>;
+
+/** As it lies in the cache; what is shown for linking is sealed, in base64. */
+interface SessionState extends Seen {
   shown: string | null;
 }
 
@@ -28,6 +33,8 @@ export interface SessionStates {
    * QR again and again: it is drawn once, and lies in the session state for all who ask.
    */
   image(life: NumberLife, qr: string): Promise<string>;
+  /** A number that lives in another process, with what that one has published: newer than its row, where there is any. */
+  look(record: DeviceRecord): Promise<DeviceRecord>;
   forget(deviceId: number): void;
 }
 
@@ -35,10 +42,13 @@ export function createSessionStates({ cache, box }: Pick<Store, "cache" | "box">
   /** Drawn at this moment, by number. */
   const drawing = new Map<number, { qr: string; image: Promise<string> }>();
 
-  function write({ device: { id, state, since } }: NumberLife, shown: Shown): Promise<void> {
+  function write({ device }: NumberLife, shown: Shown): Promise<void> {
+    const { id, state, since, lastIn, lastOut } = device;
     const isEmpty = shown.qr === null && shown.code === null && shown.passkey === null;
     const sealed = isEmpty ? null : box.sealJson(shown, contextOf(id)).toString("base64");
-    const session: SessionState = { state, since, shown: sealed };
+    const { reachout = null, newChats, waiting = null } = device;
+    const seen: Seen = { state, since, lastIn, lastOut, reachout, waiting, ...(newChats && { newChats }) };
+    const session: SessionState = { ...seen, shown: sealed };
     // The cache is allowed to be away.
     return cache.setItem(keyOf(id), session as never, { ttl: TTL_SECONDS }).catch(() => undefined);
   }
@@ -73,6 +83,12 @@ export function createSessionStates({ cache, box }: Pick<Store, "cache" | "box">
       });
       drawing.set(id, { qr, image });
       return image;
+    },
+    async look(record) {
+      const session = await cache.getItem<SessionState>(keyOf(record.id)).catch(() => null);
+      if (session === null || typeof session !== "object" || !(session.since >= record.since)) return record;
+      const { shown: _, ...seen } = session;
+      return { ...record, ...seen };
     },
     forget: (deviceId) => void cache.removeItem(keyOf(deviceId)).catch(() => undefined),
   };

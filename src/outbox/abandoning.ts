@@ -65,7 +65,7 @@ export function createAbandoning(deps: AbandoningDeps): Abandoning {
       const news = queued.map(({ waId }) => ({ deviceId, waId, times, error: NOT_LINKED }));
       const told = (await deps.tell(news)) ?? NO_INTAKE;
       const ended = rows.allEnded(ids, "failed", NOT_LINKED);
-      const [, ...results] = await store.writer.commit([ended, ...told.statements]);
+      const [, ...results] = await store.writer.commit([ended, ...told.statements], { owning: deviceId });
       told.committed(results);
       for (const { waId } of queued) {
         deps.settled({ deviceId, waId }, { state: "failed", error: NOT_LINKED });

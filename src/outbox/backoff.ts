@@ -1,7 +1,8 @@
 import type { Logger } from "../log.ts";
 import { sendBrakes } from "../../drizzle/schema.ts";
-import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
+import { isWorthLogging } from "../store/owned.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -11,12 +12,16 @@ import type { Store } from "../store/store.ts";
 export interface RateLimitBackoff {
   /** Reads the pauses that a restart must not forget. */
   load(): Promise<void>;
+  /** The same of one number that another process had. */
+  reread(deviceId: number): Promise<void>;
   /** Milliseconds until the number may send; 0: now. */
   waitMs(deviceId: number): number;
   /** The pause is over, and nothing has gone through since. */
   isProbing(deviceId: number): boolean;
-  /** WhatsApp has answered 429. What was in flight together counts once. */
-  limited(deviceId: number): Promise<void>;
+  /** The end of the pause, Unix milliseconds; null when there is none. */
+  until(deviceId: number): number | null;
+  /** WhatsApp has answered 429, and perhaps said how long to wait. What was in flight together counts once. */
+  limited(deviceId: number, waitMs?: number): Promise<void>;
   /** WhatsApp takes messages again. */
   accepted(deviceId: number): void;
   forget(deviceId: number): void;
@@ -24,10 +29,16 @@ export interface RateLimitBackoff {
 
 const FIRST_MS = 5 * SECOND_MS;
 const LONGEST_MS = 10 * MINUTE_MS;
+/** Longer than this nobody waits because WhatsApp says so: one message shows whether it was meant. */
+const LONGEST_TOLD_MS = HOUR_MS;
 
 // At most one row for each number.
 const PAUSES = defineQuery("SELECT device_id, until, times FROM send_brakes", {
   deviceId: sendBrakes.deviceId,
+  until: sendBrakes.until,
+  times: sendBrakes.times,
+});
+const PAUSE_OF = defineQuery("SELECT until, times FROM send_brakes WHERE device_id = ?", {
   until: sendBrakes.until,
   times: sendBrakes.times,
 });
@@ -40,7 +51,7 @@ interface Pause {
   times: number;
 }
 
-/** Pauses of 5 seconds, doubled up to 10 minutes, kept in the database so that a restart does not end them. */
+/** Pauses of 5 seconds, doubled up to 10 minutes, or as long as WhatsApp says up to an hour, kept in the database so that a restart does not end them. */
 export function createRateLimitBackoff(
   store: Pick<Store, "read" | "writer" | "now">,
   log: Logger,
@@ -51,7 +62,7 @@ export function createRateLimitBackoff(
     const pause = pauses.get(deviceId);
     if (pause === undefined) return 0;
     // A clock that was set back must not make a pause longer than any is.
-    pause.until = Math.min(pause.until, store.now() + LONGEST_MS);
+    pause.until = Math.min(pause.until, store.now() + LONGEST_TOLD_MS);
     return Math.max(0, pause.until - store.now());
   }
 
@@ -61,21 +72,30 @@ export function createRateLimitBackoff(
         pauses.set(deviceId, { until, times });
     },
 
+    async reread(deviceId) {
+      pauses.delete(deviceId);
+      for (const pause of await store.read(PAUSE_OF, [deviceId])) pauses.set(deviceId, pause);
+    },
+
     waitMs,
     isProbing: (deviceId) => pauses.has(deviceId) && waitMs(deviceId) === 0,
 
-    async limited(deviceId) {
+    until: (deviceId) => (waitMs(deviceId) > 0 ? pauses.get(deviceId)!.until : null),
+
+    async limited(deviceId, toldMs = 0) {
       if (waitMs(deviceId) > 0) return;
       const times = (pauses.get(deviceId)?.times ?? 0) + 1;
-      const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(times - 1, 16));
+      const ours = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(times - 1, 16));
+      const ms = Math.max(ours, Math.min(toldMs, LONGEST_TOLD_MS));
       const until = store.now() + ms;
       pauses.set(deviceId, { until, times });
       log.warn({ device: deviceId, seconds: ms / 1000 }, "WhatsApp limits this number (429); sending pauses");
       await store.writer
-        .commit([{ sql: SAVE, args: [deviceId, until, times] }])
-        .catch((error: unknown) =>
-          log.error({ err: error, device: deviceId }, "a pause of sending could not be stored"),
-        );
+        .commit([{ sql: SAVE, args: [deviceId, until, times] }], { owning: deviceId })
+        .catch((error: unknown) => {
+          if (isWorthLogging(error))
+            log.error({ err: error, device: deviceId }, "a pause of sending could not be stored");
+        });
     },
 
     accepted(deviceId) {
@@ -83,10 +103,13 @@ export function createRateLimitBackoff(
       if (!pauses.has(deviceId) || waitMs(deviceId) > 0) return;
       pauses.delete(deviceId);
       store.writer
-        .commit([{ sql: "DELETE FROM send_brakes WHERE device_id = ?", args: [deviceId] }])
-        .catch((error: unknown) =>
-          log.error({ err: error, device: deviceId }, "the end of a pause could not be stored"),
-        );
+        .commit([{ sql: "DELETE FROM send_brakes WHERE device_id = ?", args: [deviceId] }], {
+          owning: deviceId,
+        })
+        .catch((error: unknown) => {
+          if (isWorthLogging(error))
+            log.error({ err: error, device: deviceId }, "the end of a pause could not be stored");
+        });
     },
 
     forget: (deviceId) => void pauses.delete(deviceId),

@@ -125,19 +125,27 @@ export function createWaitingChats(): WaitingChats {
 
     clear() {
       const dropped: QueuedMessage[] = [];
+      const sending: Chat[] = [];
       for (const chat of chats.values()) {
         const kept = chat.state === "sending" ? chat.messages.slice(0, 1) : [];
-        dropped.push(...chat.messages.slice(kept.length));
+        for (let place = kept.length; place < chat.messages.length; place++)
+          dropped.push(chat.messages[place]!);
         chat.messages = kept;
         chat.replies = kept.filter(({ isReply }) => isReply).length;
-        if (kept.length > 0) continue;
-        endPause(chat);
-        leave(chat, "idle");
-        chats.delete(chat.key);
+        if (kept.length > 0) sending.push(chat);
+        else {
+          endPause(chat);
+          chat.state = "idle";
+        }
       }
-      for (const { waId, id } of dropped) {
-        byWaId.delete(waId);
-        ids.delete(id);
+      // All at once: to take tens of thousands out one by one would hold everybody up.
+      for (const all of [chats, byWaId, ids, withReplies, proactive]) all.clear();
+      for (const chat of sending) {
+        chats.set(chat.key, chat);
+        for (const message of chat.messages) {
+          byWaId.set(message.waId, message);
+          ids.add(message.id);
+        }
       }
       return dropped;
     },

@@ -86,6 +86,8 @@ export function createComposer(deps: ComposerDeps): Composer {
         if (draft === null) return null;
         message.draft = draft;
       }
+      const { notAfter } = message.draft;
+      if (notAfter !== undefined && notAfter < store.now()) return (await endings.expired(message), null);
       return { waId: message.waId, jid: message.jid, draft: message.draft };
     },
     isExpired,

@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import { backoffMs } from "../model/time.ts";
 import { NO_INTAKE, type Intake } from "../store/intake.ts";
+import { NotOwner } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { Rows, SendError } from "./rows.ts";
@@ -19,9 +20,16 @@ interface EndingsDeps {
   /** What telling of states takes, stored with them; null: nobody is told. */
   tell: (news: readonly StateNews[]) => Promise<Intake> | null;
   changed: (deviceId: number, waId: string) => void;
-  /** @param seconds from storing it to knowing what became of it */
-  onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
+  onOutcome?: OnOutcome;
 }
+
+/** @param seconds from storing it to knowing what became of it */
+export type OnOutcome = (
+  kind: string,
+  result: "sent" | "failed" | "expired",
+  seconds: number,
+  deviceId: number,
+) => void;
 
 /** Writes down how messages end (T3), then tells whoever waits for them. None of these rejects. */
 export interface Endings {
@@ -44,23 +52,31 @@ export function createEndings(deps: EndingsDeps): Endings {
   const { store, rows, log, states, settled } = deps;
   const stopping = new AbortController();
 
-  /** The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for. */
+  /**
+   * The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for.
+   *
+   * @param messages of one number
+   * @returns false when another process has the number: what becomes of them is written there
+   */
   async function write(
     messages: QueuedMessage[],
     statement: Statement,
     news: Pick<StateNews, "times" | "error">,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    if (messages.length === 0) return true;
+    const owning = messages[0]!.deviceId;
     for (let failures = 1; ; failures++) {
       try {
         const told =
           (await deps.tell(messages.map((message) => ({ ...news, ...idsOf(message) })))) ?? NO_INTAKE;
-        const [, ...results] = await store.writer.commit([statement, ...told.statements]);
+        const [, ...results] = await store.writer.commit([statement, ...told.statements], { owning });
         told.committed(results);
         for (const { deviceId, waId } of messages) deps.changed(deviceId, waId);
-        return;
+        return true;
       } catch (error) {
+        if (error instanceof NotOwner) return false;
         log.error({ err: error }, "what became of a message could not be stored; trying again");
-        if (stopping.signal.aborted) return;
+        if (stopping.signal.aborted) return true;
         await store.time.pause(backoffMs(failures), stopping.signal);
       }
     }
@@ -68,7 +84,7 @@ export function createEndings(deps: EndingsDeps): Endings {
 
   function observe(message: QueuedMessage, result: "sent" | "failed" | "expired"): void {
     const ageMs = store.time.now() - message.createdAt;
-    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000);
+    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
   }
 
   const ended = (state: "failed" | "expired", error: SendError): Pick<StateNews, "times" | "error"> => ({
@@ -84,26 +100,28 @@ export function createEndings(deps: EndingsDeps): Endings {
       if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
       else {
         const times = { sent: store.time.now() };
-        await write([message], rows.reached({ ...message, state: "sent", times }), { times });
+        if (!(await write([message], rows.reached({ ...message, state: "sent", times }), { times }))) return;
       }
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
       observe(message, "failed");
-      await write([message], rows.failed(message.id, message.attempts, error), ended("failed", error));
-      settled(message, { state: "failed", error });
+      const statement = rows.failed(message.id, message.attempts, error);
+      if (await write([message], statement, ended("failed", error)))
+        settled(message, { state: "failed", error });
     },
     async expired(message) {
       observe(message, "expired");
-      await write([message], rows.expired(message.id, message.attempts, EXPIRED), ended("expired", EXPIRED));
-      settled(message, { state: "failed", error: EXPIRED });
+      const statement = rows.expired(message.id, message.attempts, EXPIRED);
+      if (await write([message], statement, ended("expired", EXPIRED)))
+        settled(message, { state: "failed", error: EXPIRED });
     },
     async all(messages, state, error) {
       for (let from = 0; from < messages.length; from += AT_ONCE) {
         const some = messages.slice(from, from + AT_ONCE);
         for (const message of some) observe(message, state);
         const ids = some.map(({ id }) => id);
-        await write(some, rows.allEnded(ids, state, error), ended(state, error));
+        if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
         for (const message of some) settled(message, { state: "failed", error });
       }
     },

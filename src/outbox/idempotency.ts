@@ -5,6 +5,7 @@ import { SENT_STATES } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
 import { bytes, defineQuery, json, nullable } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import { createClaims, NO_CLAIMS } from "./idempotency-claims.ts";
 import type { SendError } from "./rows.ts";
 import type { PlannedSend, SendResult } from "./submit.ts";
 
@@ -50,6 +51,12 @@ type Begun =
   /** The messages were stored and the process ended before it answered; `claim.end` remembers what is told now. */
   | { kind: "stored"; results: SendResult[]; claim: Claim };
 
+interface IdempotencyDeps {
+  store: Store;
+  log: Logger;
+  node?: string | null;
+}
+
 /** Remembers under which key which request was answered, and how. */
 export interface Idempotency {
   /** @throws IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED */
@@ -78,9 +85,14 @@ WHERE k.id = ? AND o.wa_id IN (SELECT value FROM json_each(?))`,
   { waId: outbox.waId, state: outbox.state, error: nullable(json<SendError>()) },
 );
 
-/** First answers of sends that name a key of their own. Rows stand in the table `idempotency` for 24 hours. */
-export function createIdempotency({ store, log }: { store: Store; log: Logger }): Idempotency {
+/**
+ * First answers of sends that name a key of their own. Rows stand in the table `idempotency` for 24 hours.
+ *
+ * @param deps.node name of this process among others, whose requests are kept apart by rows; default: it is alone
+ */
+export function createIdempotency({ store, log, node = null }: IdempotencyDeps): Idempotency {
   const { box, writer, now } = store;
+  const claims = node === null ? NO_CLAIMS : createClaims(store, node);
   /** Fingerprints of what this process is at work on. */
   const running = new Map<string, string>();
 
@@ -99,13 +111,14 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
       },
       undo: () => [{ sql: UNDO, args: place }],
       async end(answer) {
-        if (stored && answer !== null && answer.httpStatus < 500) {
-          const { httpStatus } = answer;
-          await writer
-            .commit([{ sql: ANSWERED, args: [httpStatus, box.sealJson(answer, context), ...place] }])
-            // The ids are stored: a retry makes the answer again from what became of the messages.
-            .catch((error: unknown) => log.warn({ err: error }, "an answer could not be remembered"));
-        }
+        const answered: Statement[] =
+          stored && answer !== null && answer.httpStatus < 500
+            ? [{ sql: ANSWERED, args: [answer.httpStatus, box.sealJson(answer, context), ...place] }]
+            : [];
+        await writer
+          .commit([...answered, ...claims.release(place)], { owning: null })
+          // The ids are stored: a retry makes the answer again from what became of the messages.
+          .catch((error: unknown) => log.warn({ err: error }, "an answer could not be remembered"));
         running.delete(context);
       },
     };
@@ -134,6 +147,16 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
     return { kind: "stored", results, claim: claimFor(place, context, fingerprint, true) };
   }
 
+  /** The claim is this process's: whoever held it before may have answered in between. */
+  async function lookAgain(place: string[], context: string, fingerprint: string): Promise<Begun> {
+    const begun = await look(place, context, fingerprint).catch((error: unknown) => error as Error);
+    if (!(begun instanceof Error) && begun.kind !== "answered") return begun;
+    await writer.soon(claims.release(place), { owning: null }).catch(() => undefined);
+    if (begun instanceof Error) throw begun;
+    running.delete(context);
+    return begun;
+  }
+
   return {
     async begin({ keyId, route, key, body }) {
       const place = [keyId, route, box.hmac("idempotency-key", key).toString("hex")];
@@ -146,7 +169,10 @@ export function createIdempotency({ store, log }: { store: Store; log: Logger })
       try {
         const begun = await look(place, context, fingerprint);
         if (begun.kind === "answered") running.delete(context);
-        return begun;
+        if (begun.kind === "answered" || node === null) return begun;
+        const held = await claims.take(place, fingerprint);
+        if (held !== null) throw held === fingerprint ? inProgress() : reused();
+        return await lookAgain(place, context, fingerprint);
       } catch (error) {
         running.delete(context);
         throw error;

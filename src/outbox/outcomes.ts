@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { isWorthLogging } from "../store/owned.ts";
 import type { Store } from "../store/store.ts";
 import type { SendOutcome } from "../whatsapp/port.ts";
 import type { RateLimitBackoff } from "./backoff.ts";
@@ -43,11 +44,10 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
       return "again";
     }
     if (outcome.code === REACHOUT_LOCKED) {
-      await reachout
-        .lock(message.deviceId, outcome.until, outcome.lockedFor)
-        .catch((error: unknown) =>
-          log.error({ err: error, device: message.deviceId }, "a reach-out lock could not be stored"),
-        );
+      await reachout.lock(message.deviceId, outcome.until, outcome.lockedFor).catch((error: unknown) => {
+        if (isWorthLogging(error))
+          log.error({ err: error, device: message.deviceId }, "a reach-out lock could not be stored");
+      });
       await endings.failed(message, reachout.error(message.deviceId));
     } else {
       await endings.failed(message, refusalError(outcome));
@@ -69,11 +69,10 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
       { device, message: waId, attempts, reason },
       "no acknowledgement; the message is sent again under the same id",
     );
-    await store.writer
-      .commit([rows.attempted(message)])
-      .catch((error: unknown) =>
-        log.warn({ err: error, device: message.deviceId }, "the number of attempts could not be stored"),
-      );
+    await store.writer.commit([rows.attempted(message)], { owning: device }).catch((error: unknown) => {
+      if (isWorthLogging(error))
+        log.warn({ err: error, device }, "the number of attempts could not be stored");
+    });
     return "later";
   }
 
@@ -82,7 +81,7 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     message: QueuedMessage,
     outcome: SendOutcome & { kind: "limited" },
   ): Promise<NextStep> {
-    await backoff.limited(message.deviceId);
+    await backoff.limited(message.deviceId, outcome.waitMs);
     if (poison.isAlone(message)) return unacknowledged(message, outcome);
     poison.failed(message, outcome);
     return "again";

@@ -2,6 +2,12 @@ import type { ResultSet, Row } from "@libsql/client";
 import type { QueuedMessage } from "./chats.ts";
 import type { NewRow } from "./rows.ts";
 
+/** A message that was stored just now. */
+export interface StoredMessage extends QueuedMessage {
+  /** Row of its number that was queued last before it; null when there was none, and always in a process that is alone. */
+  before: number | null;
+}
+
 /**
  * A message that was stored just now, on its way out.
  *
@@ -15,11 +21,12 @@ export function toQueued(
   result: ResultSet | undefined,
   held: boolean,
   createdAt: number,
-): QueuedMessage | null {
+): StoredMessage | null {
   const inserted = rowOf(result);
   if (inserted === null) return null;
   const { deviceId, waId, chat, jid } = row;
   return {
+    before: inserted["before"] == null ? null : Number(inserted["before"]),
     id: Number(inserted.id),
     deviceId,
     waId,

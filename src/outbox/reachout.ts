@@ -14,6 +14,8 @@ import type { StateListener } from "./state-news.ts";
 export interface Reachout {
   /** Reads the locks that a restart must not forget. */
   load(): Promise<void>;
+  /** The same of one number that another process had. */
+  reread(deviceId: number): Promise<void>;
   isLocked(deviceId: number): boolean;
   /**
    * @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now
@@ -36,6 +38,10 @@ const DEFAULT_LOCK_MS = HOUR_MS;
 
 const LOCKS = defineQuery("SELECT device_id, until, reason FROM reachout_locks WHERE until > ?", {
   deviceId: reachoutLocks.deviceId,
+  until: reachoutLocks.until,
+  reason: reachoutLocks.reason,
+});
+const LOCK_OF = defineQuery("SELECT until, reason FROM reachout_locks WHERE device_id = ? AND until > ?", {
   until: reachoutLocks.until,
   reason: reachoutLocks.reason,
 });
@@ -80,7 +86,7 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
       lock === null
         ? { sql: UNLOCK, args: [deviceId] }
         : { sql: LOCK, args: [deviceId, lock.until, lock.reason] };
-    const [, ...results] = await store.writer.commit([stored, ...told.statements]);
+    const [, ...results] = await store.writer.commit([stored, ...told.statements], { owning: deviceId });
     told.committed(results);
   }
 
@@ -93,6 +99,12 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
   return {
     async load() {
       for (const { deviceId, ...lock } of await store.read(LOCKS, [store.now()])) locks.set(deviceId, lock);
+    },
+
+    async reread(deviceId) {
+      locks.delete(deviceId);
+      for (const { until, reason } of await store.read(LOCK_OF, [deviceId, store.now()]))
+        locks.set(deviceId, { until, reason });
     },
 
     isLocked,

@@ -9,6 +9,16 @@ const MOST_IN_FLIGHT = 8;
 const ROWS_LOOKED_AT = 500;
 
 const ATTEMPT = { deviceId: outbox.deviceId, at: integer() };
+/** Of the last seconds: the index by time finds those of all numbers, and they are few. */
+const LEFT_OF = defineQuery(
+  "SELECT device_id, sent_at AS at FROM outbox WHERE is_reply = 0 AND sent_at > ? AND +device_id = ? LIMIT 1000",
+  ATTEMPT,
+);
+const WAITING_OF = defineQuery(
+  `SELECT coalesce(sum(is_reply = 0), 0) AS waiting FROM (
+SELECT is_reply FROM outbox WHERE device_id = ? AND state = 'queued' ORDER BY id LIMIT ${ROWS_LOOKED_AT})`,
+  { waiting: integer() },
+);
 const LEFT = defineQuery(
   "SELECT device_id, sent_at AS at FROM outbox WHERE is_reply = 0 AND sent_at > ? LIMIT 20000",
   ATTEMPT,
@@ -47,4 +57,18 @@ export async function recentlyLeft(
   for (const { deviceId, waiting } of await store.read(WAITING))
     add(deviceId, ...Array(Math.min(MOST_IN_FLIGHT, waiting)).fill(now));
   return times;
+}
+
+/** The same of one number that another process had: whatever that one has begun may have left. */
+export async function recentlyLeftBy(
+  store: Pick<Store, "read" | "readOne" | "now">,
+  perMinute: number,
+  deviceId: number,
+): Promise<number[]> {
+  if (perMinute === 0) return [];
+  const now = store.now();
+  const left = await store.read(LEFT_OF, [now - (BURST * 60_000) / perMinute, deviceId]);
+  const { waiting } = (await store.readOne(WAITING_OF, [deviceId]))!;
+  const times = left.map(({ at }) => Math.min(now, at)).toSorted((a, b) => a - b);
+  return [...times, ...Array<number>(Math.min(MOST_IN_FLIGHT, waiting)).fill(now)];
 }

@@ -57,13 +57,18 @@ const REPLY_WINDOW_MS = DAY_MS;
 // Doing it twice must be harmless: a commit whose answer was lost is made again. What is there already stays.
 const INSERT_REPLY = `INSERT INTO outbox
 (device_id, wa_id, chat, jid, number, kind, origin, is_reply, inbox_id, ordinal, body, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, wa_id) DO NOTHING RETURNING id, is_reply`;
+VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, wa_id) DO NOTHING`;
 const INSERT_SEND = `INSERT INTO outbox
 (device_id, wa_id, chat, jid, number, kind, origin, is_reply, body, created_at)
 SELECT ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
-ON CONFLICT (device_id, wa_id) DO NOTHING RETURNING id, is_reply`;
-// The same row, when this insert made it: what was there already has another time.
-const INSERTED = "SELECT id, is_reply FROM outbox WHERE device_id = ? AND wa_id = ? AND created_at = ?";
+ON CONFLICT (device_id, wa_id) DO NOTHING`;
+const FACTS = "id, is_reply";
+/**
+ * The same, and which row of the number was queued last before it, in the same commit: among several nodes it may be one that
+ * its owner has not heard of, and must not be overtaken.
+ */
+const FACTS_IN_ORDER = `${FACTS}, (SELECT max(earlier.id) FROM outbox earlier
+WHERE earlier.device_id = outbox.device_id AND earlier.state = 'queued' AND earlier.id < outbox.id) AS before`;
 
 /**
  * How far a message has come. A message moves forwards or not at all, and times never run backwards, whatever two clocks
@@ -101,8 +106,17 @@ export const draftOpener =
   (deviceId: number, waId: string, sealed: Uint8Array): Draft =>
     box.openJson<Draft>(sealed, sealContext(deviceId, waId));
 
-/** Statements and readings of the table `outbox`. All SQL of this folder's hot paths stands here. */
-export function createRows(box: SecretBox, now: () => number) {
+/**
+ * Statements and readings of the table `outbox`. All SQL of this folder's hot paths stands here.
+ *
+ * @param isShared other nodes store rows for numbers of this one
+ */
+export function createRows(box: SecretBox, now: () => number, isShared = false) {
+  const facts = isShared ? FACTS_IN_ORDER : FACTS;
+  const insertReply = `${INSERT_REPLY} RETURNING ${facts}`;
+  const insertSend = `${INSERT_SEND} RETURNING ${facts}`;
+  // The same row, when this insert made it: what was there already has another time.
+  const inserted = `SELECT ${facts} FROM outbox WHERE device_id = ? AND wa_id = ? AND created_at = ?`;
   const ended = (id: number, attempts: number, state: "failed" | "expired", error: SendError): Statement => ({
     sql: END,
     args: [state, attempts, JSON.stringify(error), now(), id],
@@ -114,10 +128,10 @@ export function createRows(box: SecretBox, now: () => number) {
       const { deviceId, waId, chat, jid, number, draft, origin, answers } = row;
       const at = now();
       const common = [deviceId, waId, chat, jid, number, draft.kind, origin];
-      const recover = { sql: INSERTED, args: [deviceId, waId, at] };
+      const recover = { sql: inserted, args: [deviceId, waId, at] };
       if (answers !== null)
-        return { sql: INSERT_REPLY, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };
-      return { sql: INSERT_SEND, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at], recover };
+        return { sql: insertReply, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };
+      return { sql: insertSend, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at], recover };
     },
 
     openDraft: draftOpener(box),
@@ -174,6 +188,15 @@ export type Rows = ReturnType<typeof createRows>;
  */
 export function replyId(box: SecretBox, deviceId: number, inboxId: number, ordinal: number): string {
   return asMessageId(box.hmac("wa-id", `${deviceId}:${inboxId}:${ordinal}`));
+}
+
+/**
+ * The WhatsApp id of a message that is known by a name before it is sent.
+ *
+ * @param name of the message among those of the number
+ */
+export function namedId(box: SecretBox, deviceId: number, name: string): string {
+  return asMessageId(box.hmac("wa-id", `${deviceId}:named:${name}`));
 }
 
 /** For messages that answer nothing: made once and stored before the first attempt. */

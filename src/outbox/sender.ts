@@ -34,8 +34,8 @@ export interface Sender {
   /** @param id of the message's row */
   has(id: number): boolean;
   messages(): QueuedMessage[];
-  /** The first of each chat. */
-  heads(): Iterable<QueuedMessage>;
+  /** What chats wait for whose next message WhatsApp's media service has not taken; the others are not looked at. */
+  mediaWaits(): NonNullable<QueuedMessage["waitsForMedia"]>[];
   /** The connection is open (again): whatever waited for it goes on. */
   wake(): void;
   readonly size: number;
@@ -58,6 +58,8 @@ export function createSender(deps: SenderDeps): Sender {
   const timers = new Map<"pace" | "backoff", Cancel>();
   /** The connection that is listened to, and whether it has told what waited for the number. */
   let listened: { connection: WhatsAppConnection; heard: boolean } | null = null;
+  /** Chats whose next message the media service has not taken; who was taken out meanwhile is seen when it is asked for. */
+  const withoutMedia = new Set<Chat>();
   let pumpsSoon = false;
   let stopped = false;
   let whenQuiet: (() => void) | null = null;
@@ -157,6 +159,8 @@ export function createSender(deps: SenderDeps): Sender {
     const giveBack = slots.take(chat.replies === 0, pump);
     message.uncertain = true;
     const next = await tryOnce(message, connection);
+    if (message.waitsForMedia === null) withoutMedia.delete(chat);
+    else withoutMedia.add(chat);
     giveBack();
     settle(chat, message, next, connection);
     if (slots.inFlight === 0) whenQuiet?.();
@@ -221,8 +225,14 @@ export function createSender(deps: SenderDeps): Sender {
     find: chats.find,
     has: chats.has,
     messages: chats.messages,
-    *heads() {
-      for (const { messages } of chats.all()) if (messages[0] !== undefined) yield messages[0];
+    mediaWaits() {
+      const waits = [];
+      for (const chat of withoutMedia) {
+        const wait = chat.messages[0]?.waitsForMedia ?? null;
+        if (wait === null) withoutMedia.delete(chat);
+        else waits.push(wait);
+      }
+      return waits;
     },
     wake() {
       void eachChat((chat) => {

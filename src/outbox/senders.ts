@@ -1,28 +1,29 @@
-import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "../log.ts";
 import { devices } from "../../drizzle/schema.ts";
 import type { ResultSet } from "@libsql/client";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Intake } from "../store/intake.ts";
+import { isWorthLogging } from "../store/owned.ts";
 import type { Store } from "../store/store.ts";
 import type { EncryptedAhead, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
-import { createAbandoning, NOT_LINKED } from "./abandoning.ts";
+import { createAbandoning } from "./abandoning.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
-import { createEndings, EXPIRED } from "./endings.ts";
+import { createEndings, type OnOutcome } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace } from "./pace.ts";
-import { recentlyLeft } from "./recent.ts";
+import { recentlyLeft, recentlyLeftBy } from "./recent.ts";
 import { createReachout } from "./reachout.ts";
 import { createQueueLoader, type QueueLoader } from "./queue.ts";
-import { toQueued } from "./queued.ts";
+import { toQueued, type StoredMessage } from "./queued.ts";
 import type { NewRow, Rows, SendError } from "./rows.ts";
 import { createSender, type Sender } from "./sender.ts";
 import type { StateListener, StateNews } from "./state-news.ts";
 import type { StateCollector } from "./states.ts";
 import type { Settled } from "./submit.ts";
+import { createUnsendable, type Unsendable } from "./unsendable.ts";
 
 interface SendersDeps {
   store: Store;
@@ -36,7 +37,7 @@ interface SendersDeps {
   listener?: StateListener;
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
-  onOutcome?: (kind: string, result: "sent" | "failed" | "expired", seconds: number) => void;
+  onOutcome?: OnOutcome;
   /** Why nothing may be sent to this address, or null. */
   refusal?: (deviceId: number, jid: string) => Promise<SendError | null>;
   states: StateCollector;
@@ -44,6 +45,8 @@ interface SendersDeps {
   isTakenBack: (waId: string) => boolean;
   /** A request waits for the outcome of this message. */
   isAwaited: (message: QueuedMessage) => boolean;
+  /** Other nodes store messages for numbers of this one. */
+  isShared: boolean;
 }
 
 /** Chats whose next message waits for WhatsApp's media service. */
@@ -63,14 +66,30 @@ export interface Senders {
   encryptAhead(row: NewRow): EncryptedAhead | null;
   /** Never rejects. */
   wake(deviceId: number): Promise<void>;
+  /**
+   * Takes what other nodes have stored for the number. Never rejects.
+   *
+   * @returns false when it could not be read now
+   */
+  bring(deviceId: number): Promise<boolean>;
+  /** The message waits here, or is being sent. */
+  holds(deviceId: number, waId: string): boolean;
   /** A receipt for this message arrived: it needs no further attempt. */
   confirm(deviceId: number, waId: string): void;
   abandon(deviceId: number): Promise<void>;
+  /**
+   * Nothing more of the number is begun here before it is opened again, and whoever waits for an outcome goes on waiting: the
+   * next owner brings it. Resolves when what was being sent has its outcome.
+   */
+  close(deviceId: number): Promise<void>;
+  /** The number is erased: nothing of it stays in memory. */
   forget(deviceId: number): void;
   /** WhatsApp lets the number write to nobody for the first time; null when it does. */
   reachoutLock(deviceId: number): ReachoutLock | null;
   /** WhatsApp has told of a lock by itself, or of its end. Never rejects. */
   reachoutTold(deviceId: number, lock: ReachoutLock | null): Promise<void>;
+  /** Until when nothing is sent because WhatsApp has answered 429, Unix milliseconds; null: it is. */
+  pausedUntil(deviceId: number): number | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
   /** The clock was set back by so many milliseconds. */
@@ -84,8 +103,6 @@ export interface Senders {
 /** Longer queues read their drafts when their turn comes. */
 const HELD_DRAFTS = 1_000;
 const SWEEP_MS = HOUR_MS;
-/** Few enough that nobody notices the commit. */
-const ROWS_AT_ONCE = 200;
 const STATE_WITH_QUEUE = defineQuery(
   `SELECT d.state FROM devices d WHERE d.id = ?
 AND EXISTS (SELECT 1 FROM outbox WHERE device_id = d.id AND state = 'queued')`,
@@ -114,13 +131,20 @@ function shared(deps: SendersDeps) {
 /** Senders of all numbers; one is made when its number first connects or has something to send. */
 export function createSenders(deps: SendersDeps): Senders {
   const { store, config, log } = deps;
-  const { reachout, endings, backoff, compose, isExpired, handleOutcome } = shared({ ...deps, settled });
+  const parts = shared({ ...deps, settled });
+  const { reachout, endings, backoff, compose, isExpired, handleOutcome } = parts;
   const senders = new Map<number, NumberSender>();
-  const { abandon, abandoning } = createAbandoning({
-    ...deps,
-    settled,
-    sender: (deviceId) => senders.get(deviceId)?.sender,
+  /** Numbers that are not worked for here any more. */
+  const closed = new Set<number>();
+  const senderIn = (deviceId: number): Sender | undefined => senders.get(deviceId)?.sender;
+  const { failFirstContacts, endExpired } = createUnsendable({
+    reachout,
+    endings,
+    isExpired,
+    sender: senderIn,
+    log,
   });
+  const { abandon, abandoning } = createAbandoning({ ...deps, settled, sender: senderIn });
   let leftBefore = new Map<number, number[]>();
   let cancelSweep: Cancel | null = null;
 
@@ -153,54 +177,46 @@ export function createSenders(deps: SendersDeps): Senders {
     return both;
   }
 
-  /** While the reach-out lock holds, what would be a first contact fails at once instead of waiting for its turn. */
-  async function endFirstContacts(deviceId: number, messages: QueuedMessage[]): Promise<void> {
-    for (let from = 0; from < messages.length; from += ROWS_AT_ONCE) {
-      const ending: QueuedMessage[] = [];
-      for (const message of messages.slice(from, from + ROWS_AT_ONCE))
-        if ((await reachout.holdsBack(message)) && senders.get(deviceId)?.sender.take(message))
-          ending.push(message);
-      await endings.all(ending, "failed", reachout.error(deviceId));
-      await turn();
-    }
-  }
-
-  // The list of what waits is made only then: it may be long, and every refusal comes through here.
-  function failFirstContacts(deviceId: number, { messages }: Pick<Sender, "messages">): void {
-    if (!reachout.isLocked(deviceId)) return;
-    endFirstContacts(deviceId, messages()).catch((error: Error) => {
-      // Whatever is left is held back when its turn comes.
-      log.warn({ err: error, device: deviceId }, "first contacts could not be looked for");
-    });
+  /** What another process has learned of the number while it had it. */
+  async function reread(deviceId: number): Promise<void> {
+    if (senders.has(deviceId)) return;
+    await Promise.all([reachout.reread(deviceId), backoff.reread(deviceId)]);
+    leftBefore.set(deviceId, await recentlyLeftBy(store, config.pacePerMinute, deviceId));
   }
 
   async function wake(deviceId: number): Promise<void> {
+    if (closed.has(deviceId)) return;
     const { sender, queue } = senderOf(deviceId);
     await abandoning(deviceId);
     await queue.load();
-    endExpired(sender);
+    await endExpired(sender);
     sender.wake();
     failFirstContacts(deviceId, sender);
   }
 
-  function endExpired(sender: Sender): void {
-    const expired = sender.messages().filter((message) => isExpired(message) && sender.take(message));
-    void endings.all(expired, "expired", EXPIRED);
+  /** @returns its sender, which has begun its last message */
+  function drop(deviceId: number): Sender | null {
+    const known = senders.get(deviceId);
+    senders.delete(deviceId);
+    backoff.forget(deviceId);
+    known?.queue.stop();
+    known?.sender.clear();
+    return known?.sender ?? null;
   }
 
   /** Numbers may stay away: what they were to send expires without its turn ever coming. */
-  function sweep(): void {
-    for (const { sender } of senders.values()) endExpired(sender);
-    cancelSweep = store.time.after(SWEEP_MS, sweep);
+  async function sweep(): Promise<void> {
+    for (const { sender } of senders.values()) await endExpired(sender);
   }
 
   return {
     release(deviceId, stored, results) {
+      if (closed.has(deviceId)) return;
       const { sender, queue } = senderOf(deviceId);
       // What is being failed must not leave with a draft that was read before.
       const held = sender.size < HELD_DRAFTS && abandoning(deviceId) === null;
       const found = stored.map((row, index) => toQueued(row, results[index], held, store.now()));
-      const messages = found.filter((message) => message !== null);
+      const messages: StoredMessage[] = found.filter((message) => message !== null);
       queue.arrived(messages);
       failFirstContacts(deviceId, { messages: () => messages });
       // Rows that were there before may or may not have been sent: the table knows.
@@ -215,6 +231,9 @@ export function createSenders(deps: SendersDeps): Senders {
     },
 
     wake,
+    abandon,
+    bring: async (deviceId) => closed.has(deviceId) || (await senderOf(deviceId).queue.loadNew()),
+    holds: (deviceId, waId) => senderIn(deviceId)?.find(waId) !== undefined,
 
     confirm(deviceId, waId) {
       const known = senders.get(deviceId);
@@ -225,41 +244,28 @@ export function createSenders(deps: SendersDeps): Senders {
       if (known?.sender.take(message)) settled(message, { state: "sent" });
     },
 
-    abandon,
-
-    onClockMoved: reachout.onClockMoved,
+    async close(deviceId) {
+      closed.add(deviceId);
+      await drop(deviceId)?.stop();
+    },
 
     forget(deviceId) {
-      const known = senders.get(deviceId);
-      if (known === undefined) return;
-      senders.delete(deviceId);
-      backoff.forget(deviceId);
-      known.queue.stop();
-      for (const message of known.sender.clear()) settled(message, { state: "failed", error: NOT_LINKED });
-      void known.sender.stop();
+      closed.delete(deviceId);
+      void drop(deviceId)?.stop();
     },
 
-    reachoutLock: reachout.current,
-
-    async reachoutTold(deviceId, lock) {
-      await reachout
-        .told(deviceId, lock)
-        .catch((error: unknown) =>
-          log.error({ err: error, device: deviceId }, "a reach-out lock could not be stored"),
-        );
-      const known = senders.get(deviceId);
-      if (known !== undefined) failFirstContacts(deviceId, known.sender);
-    },
-
-    waitsForMedia: (deviceId) => mediaWait(senders.get(deviceId)?.sender.heads() ?? []),
+    ...standings(parts, senderIn, failFirstContacts, log),
 
     async start() {
       await Promise.all([reachout.load(), backoff.load()]);
       leftBefore = await recentlyLeft(store, config.pacePerMinute);
-      sweep();
+      cancelSweep = store.time.every(SWEEP_MS, () => void sweep());
+      void sweep();
     },
 
     async open(deviceId) {
+      if (deps.isShared) await reread(deviceId);
+      closed.delete(deviceId);
       const device = await store.readOne(STATE_WITH_QUEUE, [deviceId]);
       if (device === null) return;
       if (NOT_LINKED_STATES.has(device.state)) return abandon(deviceId);
@@ -276,14 +282,32 @@ export function createSenders(deps: SendersDeps): Senders {
   };
 }
 
-/** @param heads the next message of each chat */
-function mediaWait(heads: Iterable<QueuedMessage>): MediaWait | null {
-  let [since, chats, reason] = [Infinity, 0, ""];
-  for (const { waitsForMedia: wait } of heads) {
-    if (wait === null) continue;
-    since = Math.min(since, wait.since);
-    reason = wait.reason;
-    chats++;
-  }
-  return chats === 0 ? null : { since, chats, reason };
+/** What keeps a number from sending, and what WhatsApp says of that. */
+function standings(
+  { reachout, backoff }: Pick<ReturnType<typeof shared>, "reachout" | "backoff">,
+  senderIn: (deviceId: number) => Sender | undefined,
+  failFirstContacts: Unsendable["failFirstContacts"],
+  log: Logger,
+) {
+  return {
+    onClockMoved: reachout.onClockMoved,
+    reachoutLock: reachout.current,
+    async reachoutTold(deviceId, lock) {
+      await reachout.told(deviceId, lock).catch((error: unknown) => {
+        if (isWorthLogging(error))
+          log.error({ err: error, device: deviceId }, "a reach-out lock could not be stored");
+      });
+      const sender = senderIn(deviceId);
+      if (sender !== undefined) failFirstContacts(deviceId, sender);
+    },
+    pausedUntil: backoff.until,
+    waitsForMedia: (deviceId) => mediaWait(senderIn(deviceId)?.mediaWaits() ?? []),
+  } satisfies Partial<Senders>;
+}
+
+/** What waits for the media service, told as one; null when nothing does. */
+function mediaWait(waits: ReturnType<Sender["mediaWaits"]>): MediaWait | null {
+  if (waits.length === 0) return null;
+  const since = waits.reduce((first, wait) => Math.min(first, wait.since), Infinity);
+  return { since, chats: waits.length, reason: waits.at(-1)!.reason };
 }

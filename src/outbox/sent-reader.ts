@@ -1,5 +1,5 @@
 import { outbox } from "../../drizzle/schema.ts";
-import type { Draft } from "../model/messages.ts";
+import { textOfDraft, type Draft, type QuotedDraft } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SentMessage } from "../whatsapp/port.ts";
@@ -10,6 +10,8 @@ export interface SentReader {
   /** A message with where it was sent, for phones that could not decrypt it; null when it is not known any more. */
   sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;
+  /** What a quote shows of a message to this chat; null when it is not known there, or nothing that one can quote. */
+  quotable(deviceId: number, chatKey: string, waId: string): Promise<QuotedDraft | null>;
 }
 
 const SENT = defineQuery("SELECT body, chat, jid FROM outbox WHERE device_id = ? AND wa_id = ?", {
@@ -30,6 +32,19 @@ export function createSentReader({ readOne, box, now }: Pick<Store, "readOne" | 
 
   return {
     sentMessage,
+    async quotable(deviceId, chatKey, waId) {
+      const sent = await sentMessage(deviceId, waId);
+      return sent === null || sent.chat !== chatKey ? null : quotedDraft(sent.draft);
+    },
     sentContent: async (deviceId, waId) => (await sentMessage(deviceId, waId))?.draft ?? null,
   };
+}
+
+function quotedDraft(draft: Draft): QuotedDraft | null {
+  if (draft.kind === "reaction") return null;
+  const shown = { kind: draft.kind, text: textOfDraft(draft) };
+  if (draft.kind === "poll") return { ...shown, options: draft.options };
+  return draft.kind === "document" && draft.fileName !== undefined
+    ? { ...shown, fileName: draft.fileName }
+    : shown;
 }

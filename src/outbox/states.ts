@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
+import { failpoint } from "../model/failpoint.ts";
 import { SENT_STATES } from "../model/messages.ts";
-import { StorageUnavailable } from "../store/errors.ts";
+import { NotOwner, StorageUnavailable } from "../store/errors.ts";
 import { NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { MessageReceipt } from "../whatsapp/port.ts";
@@ -10,12 +11,13 @@ import type { StateNews } from "./state-news.ts";
 /**
  * Collects how far messages have come and stores it together, one statement for each message: neither an acknowledgement
  * nor a receipt is worth a disk flush of its own. A crash in between costs a repetition under the message's id, which
- * phones drop; see `docs/guarantees.md`.
+ * phones drop, or of the receipt, which WhatsApp keeps until it is acknowledged; see `docs/guarantees.md`.
  */
 export interface StateCollector {
   /** WhatsApp took it. */
   acknowledged(message: QueuedRow): void;
-  received(deviceId: number, receipt: MessageReceipt): void;
+  /** @returns resolves when it is stored, or never can be; never when it is not, and WhatsApp is to tell it again. Never rejects */
+  received(deviceId: number, receipt: MessageReceipt): Promise<void>;
   /** It has left for certain, though its row may not say so yet. */
   hasLeft(deviceId: number, waId: string): boolean;
   /** Resolves when what was told so far is stored, or could not be. Never rejects. */
@@ -32,7 +34,11 @@ const MOST_WAITING = 10_000;
 interface News extends Reached {
   deviceId: number;
   waId: string;
+  /** Who waits for its being stored. */
+  stored: (() => void)[];
 }
+
+const NOTHING: Reached = { state: "queued", times: {}, attempts: 0 };
 
 const rank = (state: Reached["state"]): number => SENT_STATES.indexOf(state);
 
@@ -64,10 +70,10 @@ export function createStateCollector(
     });
   }
 
-  function note(deviceId: number, waId: string, state: Reached["state"], at: number, attempts = 0): void {
+  function note(deviceId: number, waId: string, reached: Reached, stored: (() => void)[] = []): void {
     const key = keyOf(deviceId, waId);
-    const before = waiting.get(key) ?? { deviceId, waId, state: "queued" as const, times: {}, attempts };
-    waiting.set(key, merged(before, { state, times: { [state]: at }, attempts }));
+    const before = waiting.get(key) ?? { deviceId, waId, ...NOTHING, stored: [] };
+    waiting.set(key, merged(before, { ...reached, stored }));
     plan(collectMs);
   }
 
@@ -84,30 +90,58 @@ export function createStateCollector(
     const all = [...leaving.values()];
     const way = all.length > PER_COMMIT ? writer.commit : commit;
     for (let from = 0; from < all.length; from += PER_COMMIT) {
-      const failed = await storeTogether(all.slice(from, from + PER_COMMIT), way);
+      const failed = await storeSome(all.slice(from, from + PER_COMMIT), way);
       if (failed === null) continue;
-      log.warn({ err: failed, messages: all.length - from }, "states of messages are not stored yet");
-      putBack(all.slice(from));
+      const notStored = [...failed.news, ...all.slice(from + PER_COMMIT)];
+      log.warn({ err: failed.error, messages: notStored.length }, "states of messages are not stored yet");
+      putBack(notStored);
       break;
     }
     leaving = new Map();
   }
 
-  /** Null when they are stored; one that can never be is dropped, and holds up none of the others. */
+  /** Those of each number by themselves, in one commit all the same: one that is another process's by now holds up none. */
+  async function storeSome(
+    some: News[],
+    commit: Writer["commit"],
+  ): Promise<{ error: StorageUnavailable; news: News[] } | null> {
+    const byNumber = new Map<number, News[]>();
+    for (const news of some) {
+      const known = byNumber.get(news.deviceId);
+      if (known === undefined) byNumber.set(news.deviceId, [news]);
+      else known.push(news);
+    }
+    const all = [...byNumber.values()];
+    const errors = await Promise.all(all.map((own) => storeTogether(own, commit)));
+    const error = errors.find((failure) => failure !== null);
+    return error ? { error, news: all.filter((_, index) => errors[index] !== null).flat() } : null;
+  }
+
+  /** Null when they are stored; one that can never be is dropped, and holds up none of the others. @param some of one number */
   async function storeTogether(some: News[], commit = writer.commit): Promise<StorageUnavailable | null> {
     try {
       const telling = tell(some);
       const told = telling === null ? NO_INTAKE : await telling;
       const own = some.map(rows.reached);
-      const results = await commit([...own, ...told.statements]);
+      // Not by its time: a receipt that was quicker than the ack leaves none.
+      const isAcknowledged = some.some(({ attempts }) => attempts > 0);
+      if (isAcknowledged) failpoint("before-outcome-commit");
+      const results = await commit([...own, ...told.statements], { owning: some[0]!.deviceId });
+      if (isAcknowledged) failpoint("after-outcome-commit");
       told.committed(results.slice(own.length));
     } catch (error) {
+      // The new owner sends it once more, under its id, and hears what became of it.
+      if (error instanceof NotOwner) return null;
       if (error instanceof StorageUnavailable) return error;
       if (some.length > 1) return storeOneByOne(some);
       log.warn({ err: error }, "a state that cannot be stored is dropped");
+      for (const { stored } of some) for (const tellOne of stored) tellOne();
       return null;
     }
-    for (const { deviceId, waId } of some) changed(deviceId, waId);
+    for (const { deviceId, waId, stored } of some) {
+      changed(deviceId, waId);
+      for (const tellOne of stored) tellOne();
+    }
     return null;
   }
 
@@ -122,7 +156,10 @@ export function createStateCollector(
   function putBack(notStored: News[]): void {
     const newer = waiting;
     waiting = new Map(notStored.map((news) => [keyOf(news.deviceId, news.waId), news]));
-    for (const [key, news] of newer) waiting.set(key, merged(waiting.get(key) ?? news, news));
+    for (const [key, news] of newer) {
+      const before = waiting.get(key);
+      waiting.set(key, before === undefined ? news : merged(before, news));
+    }
     for (const [key, { attempts }] of waiting) {
       if (waiting.size <= MOST_WAITING) break;
       if (attempts === 0) waiting.delete(key);
@@ -131,8 +168,12 @@ export function createStateCollector(
   }
 
   return {
-    acknowledged: ({ deviceId, waId, attempts }) => note(deviceId, waId, "sent", time.now(), attempts),
-    received: (deviceId, { waId, state, at }) => note(deviceId, waId, state, at),
+    acknowledged: ({ deviceId, waId, attempts }) =>
+      note(deviceId, waId, { state: "sent", times: { sent: time.now() }, attempts }),
+    received: (deviceId, { waId, state, at }) =>
+      new Promise((resolve) =>
+        note(deviceId, waId, { state, times: { [state]: at }, attempts: 0 }, [resolve]),
+      ),
     hasLeft(deviceId, waId) {
       const key = keyOf(deviceId, waId);
       return waiting.has(key) || leaving.has(key);
@@ -142,8 +183,12 @@ export function createStateCollector(
 }
 
 /** The further state wins; nothing goes back, and no time lies before that of an earlier state. */
-function merged(before: News, { state, times, attempts }: Reached): News {
-  const known = { ...before, attempts: Math.max(before.attempts, attempts) };
+function merged(before: News, { state, times, attempts, stored }: Omit<News, "deviceId" | "waId">): News {
+  const known = {
+    ...before,
+    attempts: Math.max(before.attempts, attempts),
+    stored: [...before.stored, ...stored],
+  };
   if (rank(state) <= rank(before.state)) return known;
   const after = Object.values(before.times);
   const at = Object.fromEntries(

@@ -39,8 +39,10 @@ export type Settled = { state: "sent" } | { state: "failed"; error: SendError };
 
 /** The outcomes that one request waits for. */
 export interface ExpectedOutcomes {
-  /** Resolves when all are known, the waiting time is over, or the gateway stops. */
-  wait(): Promise<void>;
+  /** Resolves when all are known, the waiting time is over, or the gateway stops. @returns those that are not known */
+  wait(): Promise<NewRow[]>;
+  /** Nothing is listened for any more. */
+  end(): void;
   result(row: NewRow): SendResult;
 }
 
@@ -50,13 +52,15 @@ export interface Submissions {
   /** A request waits for the outcome of this message. */
   awaits(message: Pick<QueuedRow, "deviceId" | "waId">): boolean;
   settled(message: Pick<QueuedRow, "deviceId" | "waId">, outcome: Settled): void;
+  /** Messages that requests wait for. */
+  waiting(): Pick<QueuedRow, "deviceId" | "waId">[];
   /** Whoever waits is told what is known now. */
   stop(): void;
 }
 
 /** Submissions that wait for their outcomes at most `sendWaitMs` each. */
 export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">): Submissions {
-  const listeners = new Map<string, (outcome: Settled) => void>();
+  const listeners = new Map<string, { row: NewRow; hear: (outcome: Settled) => void }>();
   const waiting = new Set<() => void>();
   let stopped = false;
 
@@ -64,9 +68,12 @@ export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">)
     const known = new Map<string, Settled>();
     let wakeUp: (() => void) | null = null;
     for (const row of rows)
-      listeners.set(keyOf(row), (outcome) => {
-        known.set(row.waId, outcome);
-        if (known.size === rows.length) wakeUp?.();
+      listeners.set(keyOf(row), {
+        row,
+        hear(outcome) {
+          known.set(row.waId, outcome);
+          if (known.size === rows.length) wakeUp?.();
+        },
       });
 
     return {
@@ -82,6 +89,9 @@ export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">)
             wakeUp = end;
             waiting.add(end);
           });
+        return rows.filter(({ waId }) => !known.has(waId));
+      },
+      end() {
         for (const row of rows) listeners.delete(keyOf(row));
       },
       result({ number, waId }) {
@@ -94,7 +104,8 @@ export function createSubmissions(sendWaitMs: number, time: Pick<Time, "after">)
   return {
     expect,
     awaits: (message) => listeners.has(keyOf(message)),
-    settled: (message, outcome) => listeners.get(keyOf(message))?.(outcome),
+    settled: (message, outcome) => listeners.get(keyOf(message))?.hear(outcome),
+    waiting: () => Array.from(listeners.values(), ({ row }) => row),
     stop() {
       stopped = true;
       for (const end of waiting) end();
