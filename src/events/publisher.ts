@@ -1,6 +1,7 @@
 import type { Incoming } from "../model/messages.ts";
 import type { StoredMessage, TrailEntry } from "../model/answerer.ts";
-import type { EventName, Events } from "./events.ts";
+import type { EventName } from "./event.ts";
+import type { Events } from "./events.ts";
 
 /** What was decided about one message. */
 export interface Decided {

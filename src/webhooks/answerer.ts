@@ -9,9 +9,11 @@ import type {
   StoredMessage,
   TrailEntry,
 } from "../model/answerer.ts";
+import { createLru } from "../model/lru.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Breakers } from "./breaker.ts";
+import type { Claims } from "./claims.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
 import type { Drafts, PreparedReply } from "./drafts.ts";
 import type { DueRows } from "./due.ts";
@@ -35,6 +37,10 @@ interface WebhookAnswererDeps {
   inFlight: InFlight;
   breakers: Breakers;
   due: Pick<DueRows, "anotherWaits">;
+  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  now: () => number;
+  /** Null: nobody else makes attempts. */
+  claims: Pick<Claims, "claiming" | "release"> | null;
   worker: Pick<RetryWorker, "expect" | "run" | "wake">;
   holds: Pick<Holds, "holds" | "keep">;
   /** A delivery is given up. */
@@ -49,6 +55,8 @@ interface WebhookAnswererDeps {
 
 /** Until the worker looks for a row that is part of a message's commit. */
 const COMMIT_TAKES_MS = 1_000;
+/** Chats whose last message waits, or has waited, that are remembered: 40 bytes or so each. */
+const MOST_WAITING_CHATS = 100_000;
 
 /** A webhook's two places in the list of answerers. */
 interface WebhookAnswerers {
@@ -65,6 +73,9 @@ interface WebhookAnswerers {
  */
 export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
   const { store, registry, breakers, due, deliverer, drafts, files, inFlight, worker, holds, random } = deps;
+  const { now, claims } = deps;
+  // Stored with a message's decision, and so behind what ends the catching up in between: the table is asked once more.
+  const waiting = createLru<string, true>(MOST_WAITING_CHATS);
 
   async function hold(stored: StoredMessage, { notes }: Asked): Promise<Answer> {
     const { deviceId, message } = stored;
@@ -99,19 +110,23 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     }
   }
 
-  const isAway = ({ deviceId }: StoredMessage): boolean =>
-    breakers.isOpen(deviceId) || breakers.isCatchingUp(deviceId);
+  const isBehind = ({ deviceId, chat }: Pick<Delivery, "deviceId" | "chat">): boolean =>
+    breakers.isCatchingUp(deviceId) || waiting.has(chatKey(deviceId, chat));
 
   /** True also while older messages of the chat are still on their way to a webhook that was away. */
   async function mustWait(delivery: Delivery): Promise<boolean> {
     if (breakers.isOpen(delivery.deviceId)) return true;
-    return breakers.isCatchingUp(delivery.deviceId) && (await due.anotherWaits(delivery));
+    if (!isBehind(delivery)) return false;
+    if (await due.anotherWaits(delivery)) return true;
+    waiting.delete(chatKey(delivery.deviceId, delivery.chat));
+    return false;
   }
 
   /** Nothing is posted now: the chat goes on, and the worker posts it when the webhook is back. */
   function wait(delivery: Delivery, webhook: Webhook): Answer {
     const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
-    worker.expect(delivery.deviceId, store.now() + COMMIT_TAKES_MS);
+    waiting.set(chatKey(delivery.deviceId, delivery.chat), true);
+    worker.expect(delivery.deviceId, now() + COMMIT_TAKES_MS);
     const trail = [{ by: "webhook", outcome: "not_asked", detail: "it keeps failing; the message waits" }];
     const row = insertDelivery(store.box, delivery, webhook.url, progress, "behind");
     return { kind: "pass", trail, statements: [row] };
@@ -123,7 +138,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     attempt: Attempt,
     outcome: PreparedReply | null,
   ): Answer {
-    const { box, now } = store;
+    const { box } = store;
     const made: Delivery = { ...delivery, attempts: 1 };
     const switchedOff = switchOffAfter(deps, webhook, attempt);
     // At once, so that no other chat posts any more; the row follows with the commit.
@@ -160,12 +175,18 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     if (webhook === null) return null;
     const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
     const progress = { state: "pending", nextAt: delivery.createdAt } as const;
+    const isAway = breakers.isOpen(delivery.deviceId) || isBehind(delivery);
+    // From its commit on: no other node may find it before this one posts it, in its place in the chat.
+    const ours = isAway || claims === null ? [] : [claims.claiming(delivery)];
     return {
       statements: [
-        insertDelivery(store.box, delivery, webhook.url, progress, isAway(stored) ? "behind" : "any"),
+        insertDelivery(store.box, delivery, webhook.url, progress, isAway ? "behind" : "any"),
+        ...ours,
       ],
       async afterCommit() {
-        if (await mustWait(delivery)) return worker.wake(delivery.deviceId);
+        const waits = (await mustWait(delivery)) || (claims !== null && ours.length === 0);
+        if (waits) await claims?.release(delivery.id);
+        if (waits) return worker.wake(delivery.deviceId);
         const presence = showPresence(deps, stored, webhook, false);
         await worker.run(delivery);
         presence.done();
@@ -177,6 +198,8 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   return { holder: { ...described, answer: hold }, answerer: { ...described, answer, forward } };
 }
 
+const chatKey = (deviceId: number, chat: string): string => `${deviceId} ${chat}`;
+
 /** The webhook, when it is to be told of this message. */
 function wanted(webhook: Webhook | null, message: Incoming, handledBy: string | null): Webhook | null {
   if (webhook === null || !isActive(webhook)) return null;
@@ -186,7 +209,7 @@ function wanted(webhook: Webhook | null, message: Incoming, handledBy: string | 
 }
 
 function deliveryFor(
-  { store: { box, now }, files }: Pick<WebhookAnswererDeps, "store" | "files">,
+  { store: { box }, files, now }: Pick<WebhookAnswererDeps, "store" | "files" | "now">,
   stored: StoredMessage,
   webhook: Webhook,
   handledBy: string | null,

@@ -1,7 +1,6 @@
 import type { Logger } from "../log.ts";
-import { webhooks } from "../../drizzle/schema.ts";
-import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
+import { createBreakerRows, type WebhookFailures } from "./breaker-rows.ts";
 import type { Attempt } from "./deliver.ts";
 import { catchUp, inSteps } from "./waiting.ts";
 import { breakerPause, LONGEST_BREAKER_PAUSE } from "./schedule.ts";
@@ -12,8 +11,14 @@ import { breakerPause, LONGEST_BREAKER_PAUSE } from "./schedule.ts";
  * tried; when that is accepted, what waits goes out again, oldest first, a few at a time.
  */
 export interface Breakers {
-  /** Reads where the last run was. */
+  /** Reads where the last run was, or what other processes have found out since. */
   load(): Promise<void>;
+  /** Reads what other processes may have found out about one number's webhook. */
+  refresh(deviceId: number): Promise<void>;
+  /** Another process has found out something. */
+  hear(news: BreakerNews): void;
+  /** What the row says, which another process may have written. @returns whether it is said there that the pause is over */
+  look(deviceId: number, health: WebhookFailures): boolean;
   /** Nothing may be posted but what the worker is told to try. */
   isOpen(deviceId: number): boolean;
   /** It has closed, and what had waited is still going out. */
@@ -34,10 +39,18 @@ export interface Breakers {
   tryNow(deviceId: number): void;
   /** Its owner has set it anew: nothing is held against it, and what waits goes out. */
   reset(deviceId: number): Promise<void>;
-  health(deviceId: number): { failures: number; failingSince: number | null; pausedUntil: number | null };
+  health(deviceId: number): WebhookFailures;
   forget(deviceId: number): void;
   /** Resolves when everything is written. */
   idle(): Promise<void>;
+}
+
+/** What one process tells the others of a webhook. */
+export interface BreakerNews extends WebhookFailures {
+  deviceId: number;
+  outages: number;
+  /** It accepts again, and what had waited goes out. */
+  catchingUp: boolean;
 }
 
 /** Which numbers' deliveries wait for their breaker. */
@@ -54,6 +67,12 @@ export interface OpenBreakers {
 
 interface BreakersDeps {
   store: Store;
+  /** Unix milliseconds, by a clock that all who look at the same webhooks share. */
+  now(): number;
+  /** Whether this process tries webhooks of a number when their pause is over: one of several does. Default: it does. */
+  mayProbe?: (deviceId: number) => boolean;
+  /** Tells the other processes. */
+  tell?: (news: BreakerNews) => void;
   log: Logger;
   /** 0 to 1; spreads the ends of pauses. */
   random: () => number;
@@ -89,21 +108,14 @@ const SLOTS = 16;
 /** So that one number's failing receiver does not take all slots. */
 const SLOTS_WHILE_FAILING = 4;
 
-const FAILING = defineQuery(
-  "select device_id, failures, failing_since, paused_until from webhooks where failing_since is not null",
-  {
-    deviceId: webhooks.deviceId,
-    failures: webhooks.failures,
-    failingSince: webhooks.failingSince,
-    pausedUntil: webhooks.pausedUntil,
-  },
-);
-const UPDATE = "update webhooks set failures = ?, failing_since = ?, paused_until = ? where device_id = ?";
+/** The process that tries a webhook after its pause has not heard of the pause when nobody has tried for so long. */
+const UNTRIED_MS = 10_000;
 
 /** Breakers of all webhooks, closed; `load` brings what the last run knew. */
-export function createBreakers({ store, log, random, wake, onTurn }: BreakersDeps): Breakers {
+export function createBreakers(deps: BreakersDeps): Breakers {
+  const { store, log, random, wake, onTurn, now, mayProbe = () => true } = deps;
   const known = new Map<number, Breaker>();
-  let written: Promise<void> = Promise.resolve();
+  const rows = createBreakerRows(store, log);
 
   function breakerOf(deviceId: number): Breaker {
     const found = known.get(deviceId);
@@ -113,28 +125,48 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     return made;
   }
 
-  /** Beside the attempts' own commits: a count that is one behind after a crash does no harm. */
-  function write(deviceId: number): Promise<void> {
-    const { failures, failingSince, pausedUntil } = known.get(deviceId) ?? CLOSED;
-    const update = { sql: UPDATE, args: [failures, failingSince, pausedUntil, deviceId] };
-    return tracked(
-      store.writer.commit([update]).then(
-        () => undefined,
-        (error: unknown) =>
-          log.error({ err: error, device: deviceId }, "a webhook's failures could not be counted"),
-      ),
-    );
+  function tellOf(deviceId: number): void {
+    const { failures, outages, failingSince, pausedUntil, caught } = known.get(deviceId) ?? CLOSED;
+    deps.tell?.({ deviceId, failures, outages, failingSince, pausedUntil, catchingUp: caught !== null });
   }
 
-  function tracked(work: Promise<void>): Promise<void> {
-    written = written.then(() => work);
-    return work;
+  function write(deviceId: number): Promise<void> {
+    tellOf(deviceId);
+    return rows.write(deviceId, known.get(deviceId) ?? CLOSED);
+  }
+
+  function hear({ deviceId, catchingUp, ...state }: BreakerNews, openedAt: number): void {
+    const breaker = breakerOf(deviceId);
+    // What this process finds out now is newer.
+    if (breaker.closing) return;
+    if (breaker.pausedUntil === null && state.pausedUntil !== null) breaker.openedAt = openedAt;
+    Object.assign(breaker, state);
+    if (state.pausedUntil !== null) breaker.caught = null;
+    else if (catchingUp) breaker.caught ??= 1;
+    else if (state.failingSince === null && breaker.caught === null && !breaker.probing)
+      known.delete(deviceId);
+    // Of several processes one tries what is paused; what goes out again is looked after by who has found out.
+    if (mayProbe(deviceId)) wake(deviceId);
+  }
+
+  /** A row that says something else was written by another process, whose news were lost. */
+  function adopt(deviceId: number, health: WebhookFailures): void {
+    if (rows.isBehind(deviceId)) return;
+    const breaker = known.get(deviceId) ?? CLOSED;
+    if (breaker.pausedUntil === health.pausedUntil && breaker.failingSince === health.failingSince) return;
+    const catchingUp = breaker.caught !== null || breaker.pausedUntil !== null;
+    hear({ deviceId, ...health, outages: health.failures, catchingUp }, CLOSED.openedAt);
+  }
+
+  async function refresh(deviceId: number): Promise<void> {
+    const row = await rows.one(deviceId);
+    if (row !== null) adopt(deviceId, row);
   }
 
   function accepted(deviceId: number): void {
     const breaker = known.get(deviceId);
     if (!breaker) return;
-    if (breaker.pausedUntil !== null) return void tracked(close(deviceId, breaker));
+    if (breaker.pausedUntil !== null) return void rows.track(close(deviceId, breaker));
     if (breaker.failingSince !== null) {
       Object.assign(breaker, { ...CLOSED, probing: breaker.probing, caught: breaker.caught });
       void write(deviceId);
@@ -148,7 +180,7 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     if (breaker.closing) return;
     breaker.closing = true;
     try {
-      await inSteps(store, () => catchUp(deviceId, store.now()));
+      await inSteps(store, () => catchUp(deviceId, now()));
     } catch (error) {
       // The pause is over already: the next probe tries it again.
       log.error({ err: error, device: deviceId }, "what waits for a webhook could not be made ready");
@@ -166,11 +198,11 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
 
   function failed(deviceId: number, attempt: Attempt, isProbe: boolean): "goes on" | "disable" {
     const breaker = breakerOf(deviceId);
-    const now = store.now();
+    const at = now();
     breaker.failures++;
-    breaker.failingSince ??= now;
+    breaker.failingSince ??= at;
     if (attempt.result === "retry") breaker.outages++;
-    const failingFor = now - breaker.failingSince;
+    const failingFor = at - breaker.failingSince;
     if (failingFor >= FAILING_TOO_LONG_MS && breaker.failures >= FAILURES_THAT_OPEN) {
       Object.assign(breaker, { pausedUntil: null, caught: null });
       void write(deviceId);
@@ -179,9 +211,9 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     const limit = breaker.caught === null ? FAILURES_THAT_OPEN : FAILURES_WHILE_CATCHING_UP;
     const opens = breaker.pausedUntil === null && breaker.outages >= limit;
     if (opens || (isProbe && breaker.pausedUntil !== null))
-      breaker.pausedUntil = now + breakerPause(failingFor, attempt.retryAfterMs, random);
+      breaker.pausedUntil = at + breakerPause(failingFor, attempt.retryAfterMs, random);
     if (opens) {
-      Object.assign(breaker, { openedAt: now, caught: null });
+      Object.assign(breaker, { openedAt: at, caught: null });
       const until = new Date(breaker.pausedUntil!).toISOString();
       log.warn(
         { device: deviceId, failures: breaker.failures, until },
@@ -192,16 +224,22 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     return "goes on";
   }
 
-  /** A clock that was set back must not make the pause longer than any pause is. */
-  function pauseIsOver({ pausedUntil }: Breaker, now: number): boolean {
-    return pausedUntil !== null && (now >= pausedUntil || pausedUntil - now > LONGEST_BREAKER_PAUSE);
-  }
-
   return {
     async load() {
-      known.clear();
-      for (const { deviceId, ...kept } of await store.read(FAILING))
-        known.set(deviceId, { ...CLOSED, ...kept, outages: kept.failures });
+      const failing = await rows.all();
+      for (const deviceId of [...known.keys(), ...failing.keys()])
+        adopt(deviceId, failing.get(deviceId) ?? CLOSED);
+    },
+
+    refresh,
+    hear: (news) => hear(news, now()),
+
+    look(deviceId, health) {
+      adopt(deviceId, health);
+      const { pausedUntil } = health;
+      if (pausedUntil === null || now() < pausedUntil + UNTRIED_MS) return false;
+      tellOf(deviceId);
+      return true;
     },
 
     isOpen: (deviceId) => (known.get(deviceId)?.pausedUntil ?? null) !== null,
@@ -227,15 +265,15 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     },
 
     open() {
-      const now = store.now();
+      const at = now();
       const all: OpenBreakers = { paused: [], firstRetries: {}, toProbe: [], nextProbeAt: Infinity };
       for (const [deviceId, breaker] of known) {
         if (breaker.pausedUntil === null) continue;
-        if (now - breaker.openedAt < FIRST_RETRIES_END_MS)
+        if (at - breaker.openedAt < FIRST_RETRIES_END_MS)
           all.firstRetries[deviceId] = breaker.openedAt + LATEST_FIRST_RETRY_MS;
         else all.paused.push(deviceId);
-        if (breaker.probing || breaker.closing) continue;
-        if (pauseIsOver(breaker, now)) all.toProbe.push(deviceId);
+        if (breaker.probing || breaker.closing || !mayProbe(deviceId)) continue;
+        if (pauseIsOver(breaker, at)) all.toProbe.push(deviceId);
         else all.nextProbeAt = Math.min(all.nextProbeAt, breaker.pausedUntil);
       }
       return all;
@@ -256,15 +294,19 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
 
     tryNow(deviceId) {
       const breaker = known.get(deviceId);
-      if (breaker?.pausedUntil) breaker.pausedUntil = Math.min(breaker.pausedUntil, store.now());
+      if (!breaker?.pausedUntil) return;
+      breaker.pausedUntil = Math.min(breaker.pausedUntil, now());
+      // Who tries it may be another process, which goes by the row.
+      if (deps.tell) void write(deviceId);
     },
 
     async reset(deviceId) {
+      if (deps.tell) await refresh(deviceId);
       const breaker = known.get(deviceId);
       if (!breaker) return;
       if (breaker.pausedUntil !== null) {
         known.set(deviceId, { ...breaker, closing: false });
-        return tracked(close(deviceId, known.get(deviceId)!));
+        return rows.track(close(deviceId, known.get(deviceId)!));
       }
       known.delete(deviceId);
       await write(deviceId);
@@ -277,7 +319,7 @@ export function createBreakers({ store, log, random, wake, onTurn }: BreakersDep
     },
 
     forget: (deviceId) => void known.delete(deviceId),
-    idle: () => written,
+    idle: rows.idle,
   };
 }
 
@@ -291,3 +333,8 @@ const CLOSED: Readonly<Breaker> = {
   closing: false,
   caught: null,
 };
+
+/** A clock that was set back must not make the pause longer than any pause is. */
+function pauseIsOver({ pausedUntil }: Pick<Breaker, "pausedUntil">, at: number): boolean {
+  return pausedUntil !== null && (at >= pausedUntil || pausedUntil - at > LONGEST_BREAKER_PAUSE);
+}

@@ -1,5 +1,6 @@
 import { subscribe } from "node:diagnostics_channel";
 import { failpoint, hasFailpoints } from "../model/failpoint.ts";
+import { addTraceHeaders, inStep, type Step } from "../model/spans.ts";
 import type { Time } from "../model/time.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { OutboundAnswer, SafeFetch } from "../net/safe-fetch.ts";
@@ -28,13 +29,19 @@ interface DelivererDeps {
   /** Ends attempts that are under way: they reject with its reason and do not count. */
   stopping: AbortSignal;
   inFlight: InFlight;
-  onAttempt?: (attempt: Attempt) => void;
+  onAttempt?: (attempt: Attempt, deviceId: number) => void;
 }
+
+/** What a trace is told of every post: not where it goes. */
+const TOLD = { "http.request.method": "POST" };
+
+/** Told of a post before it is made. */
+type OnPost = (headers: Record<string, string>) => void;
 
 /** Posts events, and reads what is answered. */
 export interface Deliverer {
-  /** Posts once. Rejects only when `stopping` aborts. */
-  attempt(webhook: Webhook, id: string, body: string): Promise<Attempt>;
+  /** Posts once. Rejects only when `stopping` aborts. @param onPost told the headers that are posted */
+  attempt(webhook: Webhook, id: string, body: string, onPost?: OnPost): Promise<Attempt>;
 }
 
 // Nothing else tells that a request has left and its answer is not here yet.
@@ -46,26 +53,49 @@ if (hasFailpoints)
 
 /** Posts through `http`, which refuses private addresses and answers of more than 1 MiB. */
 export function createDeliverer({ http, time, stopping, inFlight, onAttempt }: DelivererDeps): Deliverer {
-  async function post(webhook: Webhook, id: string, body: string): Promise<Attempt> {
+  const traced = (...asked: Parameters<Deliverer["attempt"]>): Promise<Attempt> =>
+    inStep("POST webhook", { kind: "client", attributes: TOLD }, async (step) => {
+      const attempt = await post(step.linkTo, ...asked);
+      step.set({
+        "parley.delivery.id": asked[1],
+        "parley.delivery.result": attempt.result,
+        ...(attempt.statusCode !== null && { "http.response.status_code": attempt.statusCode }),
+      });
+      return attempt;
+    });
+
+  async function post(
+    linkTo: Step["linkTo"],
+    webhook: Webhook,
+    id: string,
+    body: string,
+    onPost?: OnPost,
+  ): Promise<Attempt> {
     const at = time.now();
+    const headers = headersOf(webhook, id, at, body);
+    addTraceHeaders(headers);
+    onPost?.(headers);
     // Durations are measured, not subtracted from a clock that may be set.
     const started = time.monotonic();
     const done = (rest: Pick<Attempt, "statusCode" | "error" | "result"> & Partial<Attempt>): Attempt => {
       const durationMs = Math.round(time.monotonic() - started);
       const attempt = { answer: null, retryAfterMs: null, parsed: null, ...rest, at, durationMs };
-      onAttempt?.(attempt);
+      onAttempt?.(attempt, webhook.deviceId);
       return attempt;
     };
     try {
       const answer = await http.request(webhook.url, {
         method: "POST",
-        headers: headersOf(webhook, id, at, body),
+        headers,
         body,
         timeoutMs: webhook.timeoutMs,
         maxBytes: LARGEST_ANSWER,
+        // Its `webhook-id` says so.
+        repeatable: true,
         signal: stopping,
       });
       failpoint("after-webhook-answer");
+      linkTo(answer.headers.get("traceparent"));
       return done(readAnswer(answer, time.now()));
     } catch (error) {
       stopping.throwIfAborted();
@@ -73,7 +103,7 @@ export function createDeliverer({ http, time, stopping, inFlight, onAttempt }: D
     }
   }
 
-  return { attempt: (webhook, id, body) => inFlight.track(post(webhook, id, body)) };
+  return { attempt: (...asked) => inFlight.track(traced(...asked)) };
 }
 
 function readAnswer(

@@ -28,8 +28,12 @@ const NEXT = defineQuery(
   `select next_at as at from deliveries where ${OF_NUMBER} and next_at > ?2 order by next_at limit 1`,
   { at: integer() },
 );
+// Of the chat whose turn would be first, the oldest: those that were tried have times of their own, in no order.
 const FIRST_OF_NUMBER = defineQuery(
-  `select ${COLUMNS} from deliveries where ${OF_NUMBER} and next_at is not null order by next_at limit 1`,
+  `select ${COLUMNS} from deliveries indexed by deliveries_waiting_chat
+    where ${OF_NUMBER} and chat = (select chat from deliveries indexed by deliveries_waiting
+      where ${OF_NUMBER} and next_at > 0 order by next_at limit 1)
+    and next_at is not null order by created_at limit 1`,
   DELIVERY_COLUMNS,
 );
 const ANOTHER_WAITS = defineQuery(

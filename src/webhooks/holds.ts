@@ -1,4 +1,6 @@
 import { chatState } from "../../drizzle/schema.ts";
+import { defineTopic } from "../model/cluster.ts";
+import { NO_NEWS, type News } from "../model/news.ts";
 import { DAY_MS } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -10,8 +12,8 @@ export interface Holds {
   /** Reads what is held. Call it before the first message. */
   load(): Promise<void>;
   holds(deviceId: number, chat: string): boolean;
-  /** Holds from now on, 0 lets go; in force at once, kept by the statement. */
-  keep(deviceId: number, chat: string, seconds: number): Statement;
+  /** Holds from now on, 0 lets go; in force at once, kept by the statements. */
+  keep(deviceId: number, chat: string, seconds: number): Statement[];
   /** Lets all chats of a number go in the table; {@link Holds.forget} does so in memory. */
   letGo(deviceId: number): Statement;
   /** The webhook is gone, and what the table held with it. */
@@ -29,6 +31,12 @@ const HELD = defineQuery(
     order by held_until, device_id, rowid limit ?`,
   { place: integer(), deviceId: chatState.deviceId, chat: chatState.chat, heldUntil: integer() },
 );
+const HELD_CHAT = defineQuery(
+  "select held_until as heldUntil from chat_state where device_id = ? and chat = ? and held_until is not null",
+  { heldUntil: integer() },
+);
+/** A webhook holds a chat, or lets it go. */
+const HOLDS = defineTopic<{ deviceId: number; chat: string }>("holds");
 /** As far as a clock may have been set back since: what is over by more needs no letting go. */
 const OVER_FOR_CERTAIN_MS = DAY_MS;
 const LET_GO = `update chat_state indexed by chat_state_held set held_until = null
@@ -46,7 +54,7 @@ interface Hold {
 const FIRST_PRUNING = 1_000;
 
 /** Holds nothing until `load` has read what the last run left. */
-export function createHolds(store: Pick<Store, "pages" | "time">): Holds {
+export function createHolds(store: Pick<Store, "readOne" | "pages" | "time">, news: News = NO_NEWS): Holds {
   const { time } = store;
   /** Number → chat. In memory: every message asks. */
   const held = new Map<number, Map<string, Hold>>();
@@ -71,16 +79,30 @@ export function createHolds(store: Pick<Store, "pages" | "time">): Holds {
     pruneAt = Math.max(FIRST_PRUNING, 2 * added);
   }
 
-  return {
-    async load() {
-      const now = { heldUntil: time.now(), deviceId: Number.MAX_SAFE_INTEGER, place: 0 };
-      const behind = (last: typeof now | null): number[] => {
-        const { heldUntil, deviceId, place } = last ?? now;
-        return [heldUntil, deviceId, place];
-      };
-      for await (const page of store.pages(HELD, behind))
-        for (const { deviceId, chat, heldUntil } of page) set(deviceId, chat, heldUntil);
+  async function load(): Promise<void> {
+    const now = { heldUntil: time.now(), deviceId: Number.MAX_SAFE_INTEGER, place: 0 };
+    const behind = (last: typeof now | null): number[] => {
+      const { heldUntil, deviceId, place } = last ?? now;
+      return [heldUntil, deviceId, place];
+    };
+    for await (const page of store.pages(HELD, behind))
+      for (const { deviceId, chat, heldUntil } of page) set(deviceId, chat, heldUntil);
+  }
+
+  news.listen(HOLDS, {
+    async hear({ deviceId, chat }) {
+      const row = await store.readOne(HELD_CHAT, [deviceId, chat]);
+      if (row === null) held.get(deviceId)?.delete(chat);
+      else set(deviceId, chat, row.heldUntil);
     },
+    async reread() {
+      held.clear();
+      await load();
+    },
+  });
+
+  return {
+    load,
 
     holds(deviceId, chat) {
       const hold = held.get(deviceId)?.get(chat);
@@ -94,7 +116,7 @@ export function createHolds(store: Pick<Store, "pages" | "time">): Holds {
       const until = seconds > 0 ? time.now() + seconds * 1000 : null;
       if (until === null) held.get(deviceId)?.delete(chat);
       else set(deviceId, chat, until);
-      return { sql: KEEP, args: [deviceId, chat, until] };
+      return [{ sql: KEEP, args: [deviceId, chat, until] }, ...news.of(HOLDS, { deviceId, chat })];
     },
 
     letGo: (deviceId) => ({ sql: LET_GO, args: [time.now() - OVER_FOR_CERTAIN_MS, deviceId] }),
@@ -111,7 +133,5 @@ export function createHolds(store: Pick<Store, "pages" | "time">): Holds {
 /** `hold` of an accepted answer: the chat stays with the webhook, or is let go. */
 export function heldBy(holds: Pick<Holds, "keep">, attempt: Attempt, delivery: Delivery): Statement[] {
   const seconds = attempt.parsed?.hold ?? null;
-  return seconds === null || !delivery.mayReply
-    ? []
-    : [holds.keep(delivery.deviceId, delivery.chat, seconds)];
+  return seconds === null || !delivery.mayReply ? [] : holds.keep(delivery.deviceId, delivery.chat, seconds);
 }

@@ -6,6 +6,7 @@ import { joinParts, type WebhooksDeps } from "./parts.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
 import { settingsOf } from "./registry.ts";
 import { createReplays, type Replays } from "./replays.ts";
+import type { WebhookReply } from "./reply.ts";
 import { shownAnswer } from "./rows.ts";
 import { randomHex, sampleEvent } from "./sample-event.ts";
 import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookChange, type WebhookRecord } from "./settings.ts";
@@ -26,12 +27,26 @@ export interface WebhookTest {
   /** Whether the answer would have been a reply, or silence. */
   understood: boolean;
   error: string | null;
+  /** What was posted, exactly. */
+  request: { url: string; headers: Record<string, string>; body: string };
+  /** What would have been sent, in order, and what of the answer would not. */
+  replies: WebhookReply[];
+  ignored: string[];
+  /** Seconds that the webhook would have kept the chat. */
+  hold: number | null;
 }
 
 /** All that has to do with webhooks, for the message path and for the API. */
 export interface Webhooks {
   /** Reads the configurations. Call it before the first message. */
   load(): Promise<void>;
+  /**
+   * This process has the number from now on: reads what others have found out about its webhook. Call it before its
+   * messages go on.
+   *
+   * @throws StorageUnavailable
+   */
+  open(deviceId: number): Promise<void>;
   /** Goes on with what waits for a further attempt. Call it once the gateway is up. */
   start(): void;
   /**
@@ -70,9 +85,9 @@ const NUMBER_OF = defineQuery("select number from devices where id = ?", { numbe
 
 /** Webhooks: configurations, the answerer for the pipeline, retries, and the records of what was delivered. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
-  const { store, onDelivery } = deps;
+  const { store, log, onDelivery } = deps;
   const parts = joinParts(deps);
-  const { stopping, inFlight, registry, deliverer, holds, due, breakers, worker } = parts;
+  const { stopping, inFlight, registry, deliverer, holds, due, breakers, worker, shared, now } = parts;
   const records = createDeliveries(store);
 
   function recordOf(webhook: Webhook): WebhookRecord {
@@ -95,20 +110,41 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     if (webhook === null) return null;
     const device = await store.readOne(NUMBER_OF, [deviceId]);
     const event = sampleEvent(device?.number ?? "", store.now());
-    const attempt = await deliverer.attempt(webhook, `msg_${randomHex()}`, JSON.stringify(event));
+    const request = { url: webhook.url, headers: {}, body: JSON.stringify(event) };
+    const attempt = await deliverer.attempt(webhook, `msg_${randomHex()}`, request.body, (headers) => {
+      request.headers = headers;
+    });
     // Who tests what they have repaired need not wait for the next attempt; a test that fails says nothing new.
     breakers.record(deviceId, attempt, "test");
     const { statusCode, durationMs, answer, error, parsed } = attempt;
-    const understood = parsed?.understood ?? false;
-    return { statusCode, durationMs, answer: answer && shownAnswer(answer), understood, error };
+    const { understood = false, replies = [], ignored = [], hold = null } = parsed ?? {};
+    const said = { answer: answer && shownAnswer(answer), understood, replies, ignored, hold };
+    return { statusCode, durationMs, error, request, ...said };
+  }
+
+  parts.onGap(() => {
+    breakers
+      .load()
+      .catch((err: unknown) =>
+        log.warn({ err }, "how webhooks do is read later: the database does not answer"),
+      );
+  });
+
+  /** What could have gone already goes first, and lets go what is held behind it; what comes now comes after both. */
+  async function lookBehind(deviceId: number): Promise<void> {
+    if (await due.isBehind(deviceId, now())) breakers.goOn(deviceId);
   }
 
   return {
     async load() {
-      await Promise.all([registry.load(), holds.load(), breakers.load()]);
-      // What is held, the oldest of its chat lets go; what comes now comes after it.
-      for (const deviceId of await due.numbers())
-        if (await due.isBehind(deviceId, Number.NEGATIVE_INFINITY)) breakers.goOn(deviceId);
+      await Promise.all([registry.load(), holds.load(), breakers.load(), shared?.claims.look(0)]);
+      if (shared === null) for (const deviceId of await due.numbers()) await lookBehind(deviceId);
+    },
+    async open(deviceId) {
+      if (shared === null || registry.get(deviceId) === null) return;
+      await Promise.all([breakers.refresh(deviceId), lookBehind(deviceId)]);
+      // From now on this process tries whether the webhook is back.
+      worker.wake(deviceId);
     },
     start: worker.start,
     stop,
@@ -137,7 +173,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     test,
     deliveries: {
       ...records,
-      ...createReplays({ store, registry, breakers, worker, find: records.find, onDelivery }),
+      ...createReplays({ store, now, registry, breakers, worker, find: records.find, onDelivery }),
     },
     replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
     forget(deviceId) {

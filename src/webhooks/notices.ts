@@ -16,7 +16,9 @@ import {
 import type { RetryWorker } from "./worker.ts";
 
 interface NoticesDeps {
-  store: Store;
+  store: Pick<Store, "box" | "readOne">;
+  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  now: () => number;
   registry: Pick<Registry, "get">;
   worker: Pick<RetryWorker, "wake">;
   /** A delivery is in another state; called after the commit. */
@@ -61,8 +63,8 @@ interface Notice {
 }
 
 /** Notices for the webhooks of all numbers. */
-export function createNotices({ store, registry, worker, onDelivery }: NoticesDeps): Notices {
-  const { box, now } = store;
+export function createNotices({ store, now, registry, worker, onDelivery }: NoticesDeps): Notices {
+  const { box } = store;
 
   function webhookFor(deviceId: number, name: StateEvent["type"]) {
     const webhook = registry.get(deviceId);

@@ -1,6 +1,8 @@
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
+import { defineTopic } from "../model/cluster.ts";
 import { failpoint } from "../model/failpoint.ts";
+import type { News } from "../model/news.ts";
 import type { Statement, Store } from "../store/store.ts";
 import {
   readWebhookSettings,
@@ -10,7 +12,7 @@ import {
   type WebhookChange,
   type WebhookSettings,
 } from "./settings.ts";
-import { fromRow, upsert, WEBHOOKS } from "./webhook-rows.ts";
+import { fromRow, upsert, WEBHOOK, WEBHOOKS } from "./webhook-rows.ts";
 import { createSecret } from "./sign.ts";
 import { endWaiting, inSteps } from "./waiting.ts";
 
@@ -26,7 +28,13 @@ interface RegistryDeps {
   checkUrl(url: string): Promise<void>;
   /** Lets all chats go that a number's webhook holds. */
   letGo(deviceId: number): Statement;
+  /** Another node has deleted a number's webhook. */
+  onGone(deviceId: number): void;
+  news: News;
 }
+
+/** A number's webhook is set otherwise, or deleted. */
+const SET = defineTopic<{ deviceId: number }>("webhooks");
 
 /** Webhooks of all numbers, in memory and in the database. */
 export interface Registry {
@@ -54,8 +62,9 @@ export interface Registry {
 }
 
 /** The numbers' webhooks: rows in `webhooks`, all of them in memory. */
-export function createRegistry({ store, log, config, checkUrl, letGo }: RegistryDeps): Registry {
-  const known = new Map<number, Webhook>();
+export function createRegistry(deps: RegistryDeps): Registry {
+  const { store, log, config, checkUrl, letGo, news } = deps;
+  let known = new Map<number, Webhook>();
 
   /** What waits is being ended: who is set anew meanwhile would lose what came after. */
   const ending = new Map<number, Promise<void>>();
@@ -71,26 +80,42 @@ export function createRegistry({ store, log, config, checkUrl, letGo }: Registry
     const { deviceId } = webhook;
     await ending.get(deviceId);
     failpoint("before-secret-commit");
-    await store.writer.commit([upsert(webhook, store)]);
+    await store.writer.commit([upsert(webhook, store), ...news.of(SET, { deviceId })]);
     failpoint("after-secret-commit");
     known.set(deviceId, webhook);
     if (!isActive(webhook)) await endAll(deviceId);
   }
 
+  async function load(): Promise<void> {
+    const rows = await store.read(WEBHOOKS);
+    known = new Map(rows.map((row) => [row.deviceId, fromRow(row, store)]));
+  }
+
+  /** As its row has it, which another node may have written in this moment. */
+  async function current(deviceId: number): Promise<Webhook | null> {
+    const row = await store.readOne(WEBHOOK, [deviceId]);
+    return row && fromRow(row, store);
+  }
+
+  async function setElsewhere(deviceId: number): Promise<void> {
+    const webhook = await current(deviceId);
+    if (webhook !== null) return void known.set(deviceId, webhook);
+    known.delete(deviceId);
+    deps.onGone(deviceId);
+  }
+
+  news.listen(SET, { hear: ({ deviceId }) => setElsewhere(deviceId), reread: load });
+
   return {
+    load,
     get: (deviceId) => known.get(deviceId) ?? null,
     ids: () => [...known.keys()],
     forget: (deviceId) => void known.delete(deviceId),
 
-    async load() {
-      known.clear();
-      for (const row of await store.read(WEBHOOKS)) known.set(row.deviceId, fromRow(row, store));
-    },
-
     async put(deviceId, input) {
       const checked = readWebhookSettings(input, config.webhookTimeoutMs);
       await checkUrl(checked.url);
-      const before = known.get(deviceId);
+      const before = await current(deviceId);
       const secret = before?.secret ?? createSecret();
       const { oldSecrets = [], oldSecretUntil = null } = before ?? {};
       await save({ ...checked, deviceId, disabledReason: null, secret, oldSecrets, oldSecretUntil });
@@ -98,10 +123,10 @@ export function createRegistry({ store, log, config, checkUrl, letGo }: Registry
     },
 
     async remove(deviceId) {
-      const existed = known.has(deviceId);
+      const existed = (await current(deviceId)) !== null;
       const row = { sql: "delete from webhooks where device_id = ?", args: [deviceId] };
       // A webhook that is made later begins without chats of its own.
-      await store.writer.commit([row, letGo(deviceId)]);
+      await store.writer.commit([row, letGo(deviceId), ...news.of(SET, { deviceId })]);
       known.delete(deviceId);
       await endAll(deviceId);
       return existed;
@@ -110,8 +135,8 @@ export function createRegistry({ store, log, config, checkUrl, letGo }: Registry
     endWaiting: (deviceId) => ending.get(deviceId) ?? endAll(deviceId),
 
     async rotate(deviceId) {
-      const before = known.get(deviceId);
-      if (!before) return null;
+      const before = await current(deviceId);
+      if (before === null) return null;
       const secret = createSecret();
       // Who did not hear the answer rotates again: the receiver still knows only what was before that.
       const oldSecrets = signingSecrets(before, store.now()).slice(0, MOST_OLD_SECRETS);
@@ -126,7 +151,7 @@ export function createRegistry({ store, log, config, checkUrl, letGo }: Registry
         args: [reason, deviceId],
       };
       return {
-        statements: [disable, endWaiting(deviceId, store.now())],
+        statements: [disable, endWaiting(deviceId, store.now()), ...news.of(SET, { deviceId })],
         committed: () => {
           endAll(deviceId).catch((error: unknown) =>
             log.error(

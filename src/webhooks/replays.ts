@@ -41,6 +41,8 @@ export interface Replays {
 
 interface ReplaysDeps {
   store: Store;
+  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  now: () => number;
   registry: Pick<Registry, "get">;
   breakers: Pick<Breakers, "tryNow">;
   worker: Pick<RetryWorker, "wake">;
@@ -76,7 +78,9 @@ const AGAIN =
   "update deliveries set state = 'pending', next_at = ? where rowid in (select value from json_each(?))";
 
 /** Puts deliveries back among those that wait; the worker then makes their attempts. */
-export function createReplays({ store, registry, breakers, worker, find, onDelivery }: ReplaysDeps): Replays {
+export function createReplays(deps: ReplaysDeps): Replays {
+  const { store, now, registry, breakers, worker, find, onDelivery } = deps;
+
   function isOn(deviceId: number): boolean {
     const webhook = registry.get(deviceId);
     return webhook !== null && isActive(webhook);
@@ -97,13 +101,13 @@ export function createReplays({ store, registry, breakers, worker, find, onDeliv
       const { deviceId } = row;
       if (!isOn(deviceId)) throw noWebhook();
       const sql = "update deliveries set state = 'pending', next_at = ? where id = ?";
-      await store.writer.commit([{ sql, args: [store.now(), id] }]);
+      await store.writer.commit([{ sql, args: [now(), id] }]);
       onDelivery?.(deviceId, id);
       begin([deviceId]);
       return find(accountId, id);
     },
 
-    async replayMany({ deviceIds, state, since = 0, until = store.now(), ids }) {
+    async replayMany({ deviceIds, state, since = 0, until = now(), ids }) {
       const on = deviceIds.filter(isOn);
       if (on.length === 0 && deviceIds.length > 0) throw noWebhook();
       const states = JSON.stringify(state ? [state] : ids ? DELIVERY_STATES : GIVEN_UP);
@@ -111,7 +115,7 @@ export function createReplays({ store, registry, breakers, worker, find, onDeliv
       for (const deviceId of on)
         for await (const page of pagesOf(deviceId, states, since, until, ids)) {
           const rows = JSON.stringify(page.map(({ row }) => row));
-          await store.writer.commit([{ sql: AGAIN, args: [store.now(), rows] }]);
+          await store.writer.commit([{ sql: AGAIN, args: [now(), rows] }]);
           begin([deviceId]);
           total += page.length;
         }

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { Incoming } from "../model/messages.ts";
+import { nothingSaid, type Incoming } from "../model/messages.ts";
 import { toEvent } from "./payload.ts";
 
 /** A text from the number to itself: it looks like any event and can be taken for no customer's. */
 export function sampleEvent(device: string, now: number): ReturnType<typeof toEvent> {
   const sample: Incoming = {
+    ...nothingSaid(),
     id: `TEST${randomHex().toUpperCase()}`,
     chat: `${device}@s.whatsapp.net`,
     chatKey: `${device}@s.whatsapp.net`,
@@ -18,13 +19,6 @@ export function sampleEvent(device: string, now: number): ReturnType<typeof toEv
     timestamp: Math.floor(now / 1000),
     type: "text",
     text: "This is a test of your webhook.",
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
-    raw: "",
   };
   return toEvent(sample, device, null);
 }

@@ -33,11 +33,14 @@ export function endWaiting(deviceId: number, until: number): Statement {
   return { sql: END_WAITING, args: [deviceId, until] };
 }
 
+/** What has had its time for no longer may not have been begun yet: whoever looks at a number comes a little later. */
+const UNBEGUN_MS = 10_000;
 const CATCH_UP = `update deliveries set next_at = min(created_at, ?1) where rowid in (select rowid from deliveries
-  where device_id = ?2 and ${WAITING} and next_at > ?1 and attempts <= ${ATTEMPTS_BEFORE_TIME} limit ${ROWS_AT_ONCE})`;
+  where device_id = ?2 and ${WAITING} and next_at > ?1 - ${UNBEGUN_MS} and next_at > created_at
+    and attempts <= ${ATTEMPTS_BEFORE_TIME} limit ${ROWS_AT_ONCE})`;
 
 /**
- * What waits for a later time goes out now, in the order in which it came, `ROWS_AT_ONCE` of it: its number's webhook is
+ * What waits for a later time of its own goes out now, in the order in which it came, `ROWS_AT_ONCE` of it: its number's webhook is
  * back.
  *
  * @param now Unix milliseconds

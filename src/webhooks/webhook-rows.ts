@@ -47,13 +47,13 @@ function encoded(column: SQLiteColumn, value: unknown): Statement["args"][number
   return (value === null ? null : column.mapToDriverValue(value)) as Statement["args"][number];
 }
 
+const SELECT = `select ${Object.values(COLUMNS)
+  .map(({ name }) => name)
+  .join(", ")} from webhooks`;
 /** Every webhook, for the start. */
-export const WEBHOOKS = defineQuery(
-  `select ${Object.values(COLUMNS)
-    .map(({ name }) => name)
-    .join(", ")} from webhooks`,
-  COLUMNS,
-);
+export const WEBHOOKS = defineQuery(SELECT, COLUMNS);
+/** That of a number. */
+export const WEBHOOK = defineQuery(`${SELECT} where device_id = ?`, COLUMNS);
 
 type WebhookRow = typeof WEBHOOKS extends Query<infer Row> ? Row : never;
 

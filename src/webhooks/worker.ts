@@ -1,42 +1,18 @@
-import type { Logger } from "../log.ts";
 import { giveWay } from "../model/give-way.ts";
-import { MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
-import type { Statement, Store } from "../store/store.ts";
-import { postedBody, type EventFiles } from "./files.ts";
-import type { Breakers } from "./breaker.ts";
-import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS, type Cancel, type Time } from "../model/time.ts";
+import { createAttempts, type AttemptsDeps, type Probe } from "./attempts.ts";
 import type { DueRows } from "./due.ts";
-import type { Webhook } from "./settings.ts";
-import { isActive, type Registry } from "./registry.ts";
-import type { LateReplies } from "./late-replies.ts";
-import {
-  deliveryOf,
-  insertAttempt,
-  updateDelivery,
-  type Delivery,
-  type DeliveryRow,
-  type Progress,
-} from "./rows.ts";
-import { switchOffAfter, type SwitchedOff } from "./switch-off.ts";
-import { createTimetable } from "./timetable.ts";
-import { goesItsOwnWay, releaseNext } from "./waiting.ts";
+import { isActive } from "./registry.ts";
+import { createRunningAttempts } from "./running-attempts.ts";
+import { deliveryOf, type Delivery, type DeliveryRow } from "./rows.ts";
+import type { SharedWork } from "./shared-work.ts";
+import { createTimetable, type Timetable } from "./timetable.ts";
+import { releaseNext } from "./waiting.ts";
 
-interface RetryWorkerDeps {
-  store: Store;
-  log: Logger;
-  registry: Registry;
-  breakers: Breakers;
+interface RetryWorkerDeps extends Omit<AttemptsDeps, "claims"> {
   due: DueRows;
-  deliverer: Deliverer;
-  files: EventFiles;
-  lateReplies: LateReplies;
-  random: () => number;
-  /** A delivery is in another state; called after the commit. */
-  onDelivery?: (deviceId: number, id: string) => void;
-  /** A delivery is given up. */
-  onDead?: () => void;
-  /** The webhook was switched off. */
-  onDisabled?: (deviceId: number) => void;
+  /** Null: no other process makes attempts. */
+  shared: SharedWork | null;
 }
 
 /** Makes the attempts that no message's lane makes: retries, replays, and what waited for a breaker. */
@@ -55,12 +31,7 @@ export interface RetryWorker {
   stop(): Promise<void>;
 }
 
-/** An attempt that tries whether the webhook is back. */
-interface Probe {
-  /** The delivery's own time has not come: it is as before when the attempt fails. */
-  ahead: boolean;
-}
-
+const NONE: ReadonlySet<string> = new Set();
 const MOST_AT_ONCE = 32;
 /** Numbers that are looked at before everybody else has a turn. */
 const NUMBERS_AT_ONCE = 20;
@@ -69,101 +40,150 @@ const SWEEP_MS = MINUTE_MS;
 /** While a breaker's pause is over and nothing of its number is there to be tried. */
 const SWEEP_FOR_PROBES_MS = 5 * SECOND_MS;
 const PAUSE_AFTER_TROUBLE_MS = 5 * SECOND_MS;
+/** No timer is set for longer; who is woken too early looks when the next is due. */
+const LONGEST_PAUSE_MS = DAY_MS;
 
 /** Makes all attempts that are not the first one in a lane: retries, replays, and what a crash cut off. */
 export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
-  const { store, log, registry, breakers, due, deliverer, files, lateReplies } = deps;
+  const { store, log, registry, breakers, due, shared, now } = deps;
   const { time } = store;
-  const inFlight = new Map<string, { deviceId: number; chat: string; ended: Promise<void> }>();
+  const attempts = createAttempts({ ...deps, claims: shared?.claims ?? null });
+  const inFlight = createRunningAttempts(breakers.slots);
   const timetable = createTimetable();
-  let cancel: Cancel | null = null;
-  let wakesAt = Number.POSITIVE_INFINITY;
-  let troubleUntil = Number.NEGATIVE_INFINITY;
-  let sweepsAt = Number.NEGATIVE_INFINITY;
+  const everything = createLookAtAll(due, timetable, shared === null);
+  const alarm = createAlarm(time, () => {
+    scan = scan.then(beginDue).catch(pauseAfter);
+  });
+  let stopSweeping: Cancel | null = null;
   let running = false;
   let scan = Promise.resolve();
 
   function expect(deviceId: number, at: number): void {
-    timetable.expect(deviceId, at);
-    const pause = Math.max(0, at - store.now());
-    if (running && time.monotonic() + pause < wakesAt) wakeIn(pause);
+    if (shared === null || shared.isSoon(at)) return expectHere(deviceId, at);
+    void shared.announce(deviceId, at).then((told) => (told ? undefined : expectHere(deviceId, at)));
   }
 
-  function wakeIn(pauseMs: number): void {
-    cancel?.();
-    const pause = Math.min(Math.max(0, pauseMs, troubleUntil - time.monotonic()), SWEEP_MS);
-    wakesAt = time.monotonic() + pause;
-    cancel = time.after(pause, () => {
-      cancel = null;
-      wakesAt = Number.POSITIVE_INFINITY;
-      scan = scan.then(beginDue).catch(pauseAfter);
-    });
+  /** This process looks itself. */
+  function expectHere(deviceId: number, at: number): void {
+    timetable.expect(deviceId, at);
+    if (running) alarm.by(at - now());
   }
 
   function pauseAfter(error: unknown): void {
     log.error({ err: error }, "webhook retries pause: the database could not be read or written");
     // Whatever else wakes the worker: nothing is posted again and again whose outcome cannot be kept.
-    troubleUntil = time.monotonic() + PAUSE_AFTER_TROUBLE_MS;
-    if (running) wakeIn(0);
+    alarm.notWithin(PAUSE_AFTER_TROUBLE_MS);
+    if (running) alarm.by(0);
   }
 
   async function beginDue(): Promise<void> {
     if (!running) return;
-    await lookAtAll();
-    const idleProbes = await beginProbes();
-    for (const [index, deviceId] of timetable.due(store.now()).entries()) {
+    await everything.look();
+    const probes = await beginProbes();
+    for (const [index, deviceId] of timetable.due(now()).entries()) {
       // Whatever ends wakes the worker again.
-      if (!running || inFlight.size >= MOST_AT_ONCE) return;
+      if (!running || inFlight.count >= MOST_AT_ONCE) return;
       if (index % NUMBERS_AT_ONCE === NUMBERS_AT_ONCE - 1) await giveWay();
       await visit(deviceId);
     }
     await endCatchingUp();
-    const next = Math.min(timetable.next(hasSlots), breakers.open().nextProbeAt);
-    const latest = store.now() + (idleProbes ? SWEEP_FOR_PROBES_MS : SWEEP_MS);
-    if (running && cancel === null) wakeIn(Math.min(next, latest) - store.now());
+    const latest = probes.idle ? now() + SWEEP_FOR_PROBES_MS : Number.POSITIVE_INFINITY;
+    const next = Math.min(
+      timetable.next((deviceId) => inFlight.slotsLeft(deviceId) > 0),
+      nextProbeAt(probes.looked),
+      latest,
+    );
+    if (running) alarm.by(next - now());
   }
 
-  async function lookAtAll(): Promise<void> {
-    if (time.monotonic() < sweepsAt) return;
-    for (const deviceId of await due.numbers()) timetable.expect(deviceId, 0);
-    sweepsAt = time.monotonic() + SWEEP_MS;
+  /** Now, when a pause has ended since the worker looked for those that had: no timer is left that would say so. */
+  function nextProbeAt(looked: ReadonlySet<number>): number {
+    const { toProbe, nextProbeAt: at } = breakers.open();
+    return toProbe.some((deviceId) => !looked.has(deviceId)) ? now() : at;
   }
 
-  /** Begins what may go of one number, and notes when the next of it may. */
-  async function visit(deviceId: number): Promise<void> {
+  function sweep(): void {
+    if (shared === null) everything.ask();
+    if (running) alarm.by(0);
+  }
+
+  /** For who was told that it is time: resolves when what has begun has ended. */
+  async function visitNow(deviceId: number): Promise<void> {
+    // Somebody else is told: this process ends.
+    if (!running) return void (await shared?.announce(deviceId, now() + SECOND_MS));
+    const visited = scan.then(() => (running ? visit(deviceId) : []));
+    scan = visited.then(() => undefined, pauseAfter);
+    const begun = await visited.catch(() => []);
+    if (running && breakers.open().toProbe.length > 0) alarm.by(0);
+    await Promise.all(begun);
+  }
+
+  /** Begins what may go of one number, and notes when the next of it may. @returns attempts that have begun */
+  async function visit(deviceId: number): Promise<Promise<void>[]> {
     timetable.serve(deviceId);
     const webhook = registry.get(deviceId);
-    if (webhook === null || !isActive(webhook)) return registry.endWaiting(deviceId);
-    const { paused, firstRetries } = breakers.open();
-    const now = store.now();
-    const retriesUntil = firstRetries[deviceId];
-    const most = Math.min(slotsLeft(deviceId), MOST_AT_ONCE - inFlight.size);
-    // Whoever closes the breaker, and whatever ends, wakes the worker.
-    if (paused.includes(deviceId) || most <= 0) return;
-    const which = retriesUntil === undefined ? "all" : "first-retries";
-    const until = Math.min(now, retriesUntil ?? now);
-    const found = await due.due(deviceId, busyChats(deviceId), until, most, which);
-    for (const row of found) {
-      const delivery = await opened(row);
-      if (delivery && mayBegin(delivery)) void run(delivery);
+    const active = webhook !== null && isActive(webhook);
+    const look = (await shared?.claims.look(deviceId)) ?? { now: now(), busy: [], active, health: null };
+    if (!active || !look.active) {
+      // When they differ, somebody has just said something else, and others have not heard of it.
+      if (!active && !look.active) await registry.endWaiting(deviceId);
+      return [];
     }
+    if (look.health !== null) breakers.look(deviceId, look.health);
+    const { paused, firstRetries } = breakers.open();
+    const retriesUntil = firstRetries[deviceId];
+    const most = Math.min(inFlight.slotsLeft(deviceId), MOST_AT_ONCE - inFlight.count);
+    // Whoever closes the breaker, and whatever ends, wakes the worker.
+    if (paused.includes(deviceId) || most <= 0) return [];
+    const which = retriesUntil === undefined ? "all" : "first-retries";
+    const until = Math.min(look.now, retriesUntil ?? look.now);
+    const busy = [...inFlight.busyChats(deviceId), ...look.busy];
+    const found = await due.due(deviceId, busy, until, most, which);
+    const begun = await begin(found, breakers.slots(deviceId));
     // What is due and not found waits for a slot or for its chat: whatever ends wakes the worker.
-    const next = found.length === most ? now : await due.nextAt(deviceId, now);
-    if (next !== null) timetable.expect(deviceId, next);
+    const next = begun.length === most ? look.now : await due.nextAt(deviceId, look.now);
+    if (next !== null) expectNext(deviceId, next);
+    return begun;
   }
 
-  /** @returns whether a number may be tried and has nothing that waits */
-  async function beginProbes(): Promise<boolean> {
+  /** As long as this process is at it, it looks at its own timetable first. */
+  function expectNext(deviceId: number, at: number): void {
+    if (shared === null) timetable.expect(deviceId, at);
+    else expect(deviceId, at);
+  }
+
+  async function begin(found: DeliveryRow[], slots: number): Promise<Promise<void>[]> {
+    const opening = await Promise.all(found.map(opened));
+    const rows = found.filter((_, index) => opening[index] !== null);
+    const ours = await shared?.claims.take(rows, slots, "due");
+    const begun: Promise<void>[] = [];
+    for (const delivery of opening) {
+      if (delivery === null || !(ours?.has(delivery.id) ?? true)) continue;
+      if (inFlight.mayBegin(delivery)) begun.push(run(delivery));
+      else if (inFlight.of(delivery.id) === undefined) void shared?.claims.release(delivery.id);
+    }
+    return begun;
+  }
+
+  /** @returns the numbers that may be tried, and whether one of them has nothing that waits */
+  async function beginProbes(): Promise<{ looked: ReadonlySet<number>; idle: boolean }> {
     let idle = false;
-    for (const deviceId of breakers.open().toProbe) {
+    const looked = new Set(breakers.open().toProbe);
+    for (const deviceId of looked) {
       const row = await due.firstOf(deviceId);
       if (row === null) idle = true;
       const delivery = row && (await opened(row));
-      if (!row || !delivery || !running || inFlight.has(delivery.id)) continue;
+      if (!row || !delivery || !running || inFlight.of(delivery.id)) continue;
       const { ended } = breakers.probe(deviceId);
-      void run(delivery, { ahead: row.nextAt! > store.now() }).finally(ended);
+      const ours = await shared?.claims.take([row], Number.MAX_SAFE_INTEGER, "any").catch(() => NONE);
+      if (ours?.has(row.id) ?? true) void run(delivery, { ahead: row.nextAt! > now() }).finally(ended);
+      else {
+        // Somebody else's, or not as it was read: it is looked at again.
+        ended();
+        idle = true;
+      }
     }
-    return idle;
+    return { looked, idle };
   }
 
   /** A row that is damaged must not keep all others from going out. */
@@ -178,7 +198,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
       );
       await store.writer.commit([
         { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] },
-        releaseNext(row, store.now()),
+        releaseNext(row, now()),
       ]);
       deps.onDead?.();
       return null;
@@ -187,102 +207,105 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
 
   async function endCatchingUp(): Promise<void> {
     for (const deviceId of breakers.catchingUp())
-      if (!(await due.isBehind(deviceId, store.now()))) breakers.caughtUp(deviceId);
-  }
-
-  const ofNumber = (deviceId: number) => [...inFlight.values()].filter((item) => item.deviceId === deviceId);
-  const busyChats = (deviceId: number): string[] => ofNumber(deviceId).map(({ chat }) => chat);
-  const slotsLeft = (deviceId: number): number => breakers.slots(deviceId) - ofNumber(deviceId).length;
-  const hasSlots = (deviceId: number): boolean => slotsLeft(deviceId) > 0;
-
-  function mayBegin({ id, deviceId, chat }: Delivery): boolean {
-    return !inFlight.has(id) && hasSlots(deviceId) && !busyChats(deviceId).includes(chat);
+      if (!(await due.isBehind(deviceId, now()))) breakers.caughtUp(deviceId);
   }
 
   function run(delivery: Delivery, probe: Probe | null = null): Promise<void> {
-    const known = inFlight.get(delivery.id);
-    if (known) return known.ended;
-    const { id, deviceId, chat } = delivery;
-    const ended = attempt(delivery, probe)
+    const known = inFlight.of(delivery.id);
+    if (known) return known;
+    const { id, deviceId } = delivery;
+    const ended = attempts
+      .make(delivery, probe)
+      .then((next) => (next === null ? undefined : expect(deviceId, next)))
       .catch((error: unknown) => {
         // Cut off by the end of the gateway: it does not count, and is made again at the next start.
         if (running) pauseAfter(error);
       })
+      .then(() => shared?.claims.release(id))
       .finally(() => {
-        inFlight.delete(id);
+        inFlight.ended(id);
         // A slot is free, and the next of its chat may go.
-        expect(deviceId, store.now());
+        if (running || shared === null) expect(deviceId, now());
+        else void shared.announce(deviceId, now());
       });
-    inFlight.set(id, { deviceId, chat, ended });
+    inFlight.begun(delivery, ended);
     return ended;
-  }
-
-  async function attempt(delivery: Delivery, probe: Probe | null): Promise<void> {
-    const webhook = registry.get(delivery.deviceId);
-    if (webhook === null || !isActive(webhook)) {
-      const url = webhook?.url ?? "";
-      const ended = { state: "disabled", nextAt: null } as const;
-      await store.writer.commit([updateDelivery(store.box, delivery, url, ended)]);
-      deps.onDelivery?.(delivery.deviceId, delivery.id);
-      return;
-    }
-    const body = await postedBody(files, delivery);
-    const made = await deliverer.attempt(webhook, delivery.id, body);
-    const switchedOff = switchOffAfter(deps, webhook, made, probe ? "probe" : undefined);
-    if (probe?.ahead && made.result !== "accepted" && switchedOff === null) return;
-    await record(delivery, made, webhook, switchedOff);
-  }
-
-  /** Commits what came of an attempt, and what follows from it. */
-  async function record(
-    delivery: Delivery,
-    made: Attempt,
-    webhook: Webhook,
-    switchedOff: SwitchedOff | null,
-  ): Promise<void> {
-    const number = delivery.attempts + 1;
-    const effects = switchedOff
-      ? { ...switchedOff, reply: null }
-      : await lateReplies.to(delivery, made, webhook);
-    const { statements, reply, committed } = effects;
-    const progress = progressAfter(made, number, store.now(), deps.random);
-    const after: Delivery = { ...delivery, attempts: number, reply: reply ?? delivery.reply };
-    const own = [
-      updateDelivery(store.box, after, webhook.url, progress),
-      insertAttempt(store.box, delivery.id, number, made),
-      ...letGo(after, progress.state),
-    ];
-    const results = await store.writer.commit([...own, ...statements]);
-    deps.onDelivery?.(delivery.deviceId, delivery.id);
-    if (progress.state === "dead") deps.onDead?.();
-    await committed(results.slice(own.length));
-    if (progress.nextAt !== null) expect(delivery.deviceId, progress.nextAt);
-  }
-
-  /** What is held behind a delivery may go, unless the webhook is away and both wait for it. */
-  function letGo(delivery: Delivery, state: Progress["state"]): Statement[] {
-    const waits = state === "retrying" && !goesItsOwnWay(delivery.attempts);
-    return waits && breakers.isOpen(delivery.deviceId) ? [] : [releaseNext(delivery, store.now())];
   }
 
   return {
     expect,
     run: (delivery) => run(delivery),
     wake: (deviceId) => expect(deviceId, 0),
-    sweep() {
-      sweepsAt = Number.NEGATIVE_INFINITY;
-      if (running) wakeIn(0);
-    },
+    sweep,
     start() {
       running = true;
-      wakeIn(0);
+      stopSweeping =
+        shared?.start({ visit: visitNow, expect: (deviceId) => expectHere(deviceId, 0) }) ??
+        time.every(SWEEP_MS, sweep);
+      alarm.by(0);
     },
     async stop() {
       running = false;
-      cancel?.();
-      cancel = null;
+      stopSweeping?.();
+      alarm.stop();
       await scan;
-      await Promise.all([...inFlight.values()].map(({ ended }) => ended));
+      await inFlight.idle();
+      shared?.claims.stop();
+    },
+  };
+}
+
+/** A look at all numbers for which anything waits, made when somebody has asked for one. @param fromTheStart it is asked for */
+function createLookAtAll(
+  due: Pick<DueRows, "numbers">,
+  timetable: Pick<Timetable, "expect">,
+  fromTheStart: boolean,
+) {
+  let asked = fromTheStart;
+  return {
+    ask: () => void (asked = true),
+    async look(): Promise<void> {
+      if (!asked) return;
+      // Before it reads: who asks meanwhile may mean what came after.
+      asked = false;
+      try {
+        for (const deviceId of await due.numbers()) timetable.expect(deviceId, 0);
+      } catch (error) {
+        asked = true;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Wakes the worker once at the earliest of the times that it is asked for. */
+function createAlarm({ after, monotonic }: Pick<Time, "after" | "monotonic">, onWake: () => void) {
+  let planned: { at: number; cancel: Cancel } | null = null;
+  let troubleUntil = Number.NEGATIVE_INFINITY;
+
+  function set(at: number): void {
+    planned?.cancel();
+    const cancel = after(Math.min(Math.max(0, at - monotonic()), LONGEST_PAUSE_MS), () => {
+      planned = null;
+      onWake();
+    });
+    planned = { at, cancel };
+  }
+
+  return {
+    /** In so many milliseconds at the latest: an earlier time that is planned stays. Infinity: there is no need. */
+    by(ms: number): void {
+      const at = Math.max(monotonic() + Math.max(0, ms), troubleUntil);
+      if (at < (planned?.at ?? Infinity)) set(at);
+    },
+    /** Whatever is asked for, it does not wake before so many milliseconds have passed. */
+    notWithin(ms: number): void {
+      troubleUntil = monotonic() + ms;
+      if (planned !== null && planned.at < troubleUntil) set(troubleUntil);
+    },
+    stop(): void {
+      planned?.cancel();
+      planned = null;
     },
   };
 }
