@@ -1,20 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { mediaFiles } from "../../drizzle/schema.ts";
 import type { FileFacts, OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import { readSealed, sealedLength } from "./seal.ts";
+import { hashedIntake } from "./whole-file.ts";
 
 /** Where files lie: encrypted ones to be sent in `media`, what is being worked on in `tmp`. */
 export interface Files extends OutgoingFiles {
   /** A folder for one request; nothing of it stays. */
   workspace(): Promise<Workspace>;
-  /** Moves an encrypted file to where it stays, and stores what is known of it. @returns its id */
-  keep(deviceId: number, path: string, facts: FileFacts): Promise<string>;
+  /**
+   * Moves an encrypted file to where it stays, and stores what is known of it.
+   *
+   * @param kind what its id begins with: `mf` of what is sent (default), `mu` of a part of an upload, which is kept for a day
+   * @returns its id
+   */
+  keep(deviceId: number, path: string, facts: FileFacts, kind?: "mf" | "mu"): Promise<string>;
 }
 
 /** A folder of one request: paths in it, and an end that deletes it with everything inside. */
@@ -25,9 +32,9 @@ export interface Workspace {
 
 /** Only this user may look into the folders. */
 const PRIVATE_FOLDER = 0o700;
-const INSERT = "INSERT INTO media_files (id, device_id, path, meta, created_at) VALUES (?, ?, ?, ?, ?)";
-const SELECT = defineQuery("SELECT path, meta, upload FROM media_files WHERE id = ?", {
-  path: mediaFiles.path,
+const INSERT =
+  "INSERT INTO media_files (id, device_id, path, node, meta, created_at) VALUES (?, ?, ?, ?, ?, ?)";
+const SELECT = defineQuery("SELECT meta, upload FROM media_files WHERE id = ?", {
   meta: mediaFiles.meta,
   upload: mediaFiles.upload,
 });
@@ -36,18 +43,18 @@ const UPLOADED = "UPDATE media_files SET upload = ?, uploaded_at = ? WHERE id = 
 type Uploads = Partial<Record<UploadTarget, Upload>>;
 
 /** What an earlier run has left in `tmp` is removed: files may lie there in the clear. */
-export function createFiles(store: Store, dataDir: string): Files {
+export function createFiles(store: Store, dataDir: string, elsewhere: Elsewhere): Files {
   const kept = join(dataDir, "media");
   const temporary = join(dataDir, "tmp");
   rmSync(temporary, { recursive: true, force: true });
   for (const folder of [kept, temporary]) mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
 
-  async function read(id: string): Promise<{ path: string; facts: FileFacts; uploads: Uploads } | null> {
+  async function read(id: string): Promise<{ facts: FileFacts; uploads: Uploads } | null> {
     const kept = await keptFileOf(store, id);
     if (kept === null) return null;
-    const { path, facts, upload } = kept;
+    const { facts, upload } = kept;
     const uploads = upload === null ? {} : store.box.openJson<Uploads>(upload, sealContext(id, "upload"));
-    return { path: join(dataDir, path), facts, uploads };
+    return { facts, uploads };
   }
 
   return {
@@ -60,15 +67,16 @@ export function createFiles(store: Store, dataDir: string): Files {
       };
     },
 
-    async keep(deviceId, path, facts) {
-      const id = `mf_${randomBytes(12).toString("hex")}`;
-      const place = join("media", id);
-      await rename(path, join(dataDir, place));
+    async keep(deviceId, path, facts, kind = "mf") {
+      const id = `${kind}_${randomBytes(12).toString("hex")}`;
+      await rename(path, elsewhere.pathOf(id));
       const meta = store.box.sealJson(facts, sealContext(id, "meta"));
       try {
-        await store.writer.commit([{ sql: INSERT, args: [id, deviceId, place, meta, store.now()] }]);
+        const node = await elsewhere.shelve(id, facts.encSha256);
+        const args = [id, deviceId, join("media", id), node, meta, store.now()];
+        await store.writer.commit([{ sql: INSERT, args }]);
       } catch (error) {
-        await rm(join(dataDir, place), { force: true });
+        await elsewhere.remove(id);
         throw error;
       }
       return id;
@@ -76,8 +84,7 @@ export function createFiles(store: Store, dataDir: string): Files {
 
     async load(id) {
       const found = await read(id);
-      if (found === null || (await stat(found.path).catch(() => null)) === null) return null;
-      return outgoing(id, found);
+      return found && outgoing(id, elsewhere, found);
     },
 
     async remember(id, target, upload) {
@@ -91,11 +98,14 @@ export function createFiles(store: Store, dataDir: string): Files {
 
 function outgoing(
   id: string,
-  { path, facts, uploads }: { path: string; facts: FileFacts; uploads: Uploads },
+  elsewhere: Elsewhere,
+  { facts, uploads }: { facts: FileFacts; uploads: Uploads },
 ): OutgoingFile {
+  const path = elsewhere.pathOf(id);
   return {
     id,
     facts,
+    ready: () => elsewhere.find(id, () => hashedIntake(facts.encSha256)),
     uploaded: (target) => uploads[target] ?? null,
     content: (target) =>
       target === "channel"
@@ -107,16 +117,16 @@ function outgoing(
 /**
  * What is known of one file that was sent, or is about to be.
  *
- * @returns `path` within `DATA_DIR`, `upload` sealed; null when it is not kept any more
+ * @returns `upload` sealed; null when it is not kept any more
  */
 export async function keptFileOf(
   { readOne, box }: Pick<Store, "readOne" | "box">,
   id: string,
-): Promise<{ path: string; facts: FileFacts; upload: Buffer | null } | null> {
+): Promise<{ facts: FileFacts; upload: Buffer | null } | null> {
   const row = await readOne(SELECT, [id]);
   if (row === null) return null;
-  const { path, meta, upload } = row;
-  return { path, facts: box.openJson<FileFacts>(meta, sealContext(id, "meta")), upload };
+  const { meta, upload } = row;
+  return { facts: box.openJson<FileFacts>(meta, sealContext(id, "meta")), upload };
 }
 
 const FACTS = defineQuery("SELECT id, meta FROM media_files WHERE id IN (SELECT value FROM json_each(?))", {

@@ -1,14 +1,17 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors.ts";
 import { mediaKeys, type MediaKeys } from "../model/media-keys.ts";
 import type { Incoming } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
+import { alone } from "../model/alone.ts";
+import { defineQuestion, type Cluster } from "../model/cluster.ts";
+import { MINUTE_MS } from "../model/time.ts";
 import type { SecretBox } from "../store/store.ts";
 import type { MediaSource, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import { CIPHER_OVERHEAD, encryptedIntake, FileDamaged, plainIntake } from "./incoming-cipher.ts";
+import type { LinkTarget } from "./links.ts";
+import { writeWhole } from "./whole-file.ts";
 
 /** How long the phone has to store a file at WhatsApp again. */
 const REUPLOAD_MS = 10_000;
@@ -17,13 +20,19 @@ const GONE = new Set([403, 404, 410]);
 
 /** What fetching received files needs; `maxMediaBytes` bounds each of them. */
 export interface IncomingFilesDeps {
-  config: { dataDir: string; maxMediaBytes: number };
+  config: { maxMediaBytes: number };
   log: Logger;
   box: Pick<SecretBox, "hmac">;
   whatsapp: Pick<WhatsApp, "mediaSource" | "downloadMedia">;
   /** Null unless the number is online. */
   connection(deviceId: number): Pick<WhatsAppConnection, "mediaHosts" | "reuploadMedia"> | null;
+  elsewhere: Elsewhere;
+  /** Default: this process is alone. */
+  cluster?: Pick<Cluster, "bus" | "ownership">;
 }
+
+/** Asks the owner of a number to load a received file from WhatsApp; answered once other nodes find it. */
+export const LOAD_FILE = defineQuestion<{ inboxId: number }, null>("load-file", 5 * MINUTE_MS);
 
 /** A message's file on disk, encrypted, proved right when it was written. */
 export interface KeptFile {
@@ -41,6 +50,8 @@ interface IncomingFiles {
    * @throws {GatewayError} FILE_TOO_LARGE, FILE_UNREACHABLE, FILE_NOT_USABLE: says why it cannot be had
    */
   get(deviceId: number, inboxId: number, message: Incoming, signal: AbortSignal): Promise<KeptFile>;
+  /** Resolves when other nodes find what `get` gave. */
+  shelved(deviceId: number, inboxId: number): Promise<void>;
 }
 
 interface Flight {
@@ -49,12 +60,12 @@ interface Flight {
   waiting: number;
 }
 
-/** Folder of received files within `DATA_DIR`; a file's name is `<device>-<inbox id>`. */
-export const INCOMING_FOLDER = join("media", "in");
+/** Name of a received file, on disks and in the media store. */
+const nameOf = (deviceId: number, inboxId: number): string => `in/${deviceId}-${inboxId}`;
 
 /** Received files, kept encrypted under the data folder once they have been fetched. */
 export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
-  const { config, whatsapp, connection, box } = deps;
+  const { config, whatsapp, connection, box, elsewhere, cluster = alone() } = deps;
   const flights = new Map<string, Flight>();
   /** Hosts as the number was last told: a file can be had without it, too. */
   const hostsOf = new Map<number, string[]>();
@@ -104,6 +115,34 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
     }
   }
 
+  /** From where it lies, or else from WhatsApp, which only the number's owner can ask for all that it may take. */
+  async function obtain(
+    { deviceId, inboxId }: LinkTarget,
+    { keys, sha256 }: KeptFile,
+    load: () => Promise<void>,
+  ): Promise<void> {
+    const name = nameOf(deviceId, inboxId);
+    const find = (): Promise<boolean> => elsewhere.find(name, () => encryptedIntake(keys, sha256));
+    const isOwner = cluster.ownership.owns(deviceId);
+    let away: unknown = null;
+    const found = await find().catch((error: unknown) => {
+      if (!isOwner) throw error;
+      away = error;
+      return false;
+    });
+    if (found) return;
+    if (isOwner) {
+      // Where it lies may be asked again later, WhatsApp's refusal is for good.
+      await load().catch((error: unknown) => {
+        throw away ?? error;
+      });
+      void elsewhere.shelveReceived(deviceId, name);
+      return;
+    }
+    await cluster.bus.ask(LOAD_FILE, deviceId, { inboxId });
+    if (!(await find())) throw unreachable("The file was not kept; try again.");
+  }
+
   function begin(name: string, work: (signal: AbortSignal) => Promise<void>): Flight {
     const abort = new AbortController();
     const done = work(abort.signal).finally(() => {
@@ -121,44 +160,33 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       const source = whatsapp.mediaSource(message.raw);
       if (source === null) throw noFile();
       if ((message.media?.size ?? 0) > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
-      const name = `${deviceId}-${inboxId}`;
+      const name = nameOf(deviceId, inboxId);
       const kept: KeptFile = {
-        path: join(config.dataDir, INCOMING_FOLDER, name),
-        keys: mediaKeys(source.key ?? box.hmac("media-in", name), source.kind),
+        path: elsewhere.pathOf(name),
+        keys: mediaKeys(source.key ?? box.hmac("media-in", `${deviceId}-${inboxId}`), source.kind),
         sha256: source.sha256,
       };
-      if (await exists(kept.path)) return kept;
+      if (await elsewhere.isHere(name)) return kept;
+      const load = (aborted: AbortSignal): Promise<void> =>
+        fetchFile(deviceId, message, source, kept, aborted).catch(explain(config.maxMediaBytes));
       const flight =
         flights.get(name) ??
-        begin(name, (aborted) =>
-          fetchFile(deviceId, message, source, kept, aborted).catch(explain(config.maxMediaBytes)),
-        );
+        begin(name, (aborted) => obtain({ deviceId, inboxId }, kept, () => load(aborted)));
       await waitFor(flight, signal, () => flights.delete(name));
       return kept;
     },
+
+    shelved: (deviceId, inboxId) => elsewhere.shelved(nameOf(deviceId, inboxId)),
   };
 }
 
-/** Written beside its place first: what has its name is whole and right. */
 async function store(
   chunks: AsyncIterable<Buffer>,
   source: MediaSource,
   { path, keys, sha256 }: KeptFile,
 ): Promise<void> {
   const intake = source.key === null ? plainIntake(keys, sha256) : encryptedIntake(keys, sha256);
-  const part = `${path}.${randomBytes(4).toString("hex")}.part`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(part, "wx", 0o600);
-  try {
-    for await (const chunk of chunks) await file.appendFile(intake.update(chunk));
-    await file.appendFile(intake.end());
-    await file.close();
-    await rename(part, path);
-  } catch (error) {
-    await file.close().catch(() => undefined);
-    await rm(part, { force: true });
-    throw error;
-  }
+  await writeWhole(path, chunks, intake);
 }
 
 async function waitFor(flight: Flight, signal: AbortSignal, forget: () => void): Promise<void> {
@@ -180,12 +208,6 @@ async function waitFor(flight: Flight, signal: AbortSignal, forget: () => void):
     }
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 const isGone = (error: unknown): boolean =>
   error instanceof OutboundError && error.status !== null && GONE.has(error.status);

@@ -1,11 +1,19 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { devices, erasedDevices } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming, IncomingMedia } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted, FileDamaged, plainSize } from "./incoming-cipher.ts";
-import { createIncomingFiles, tooLarge, type IncomingFilesDeps, type KeptFile } from "./incoming-files.ts";
-import { createLinks, type LinkTarget, type SentTarget } from "./links.ts";
+import {
+  createIncomingFiles,
+  LOAD_FILE,
+  tooLarge,
+  type IncomingFilesDeps,
+  type KeptFile,
+} from "./incoming-files.ts";
+import { createLinks, type FileTarget, type LinkTarget, type PartTarget, type SentTarget } from "./links.ts";
 
 /** Base64 in a webhook's JSON: larger images are for the link. */
 const LARGEST_IMAGE_BYTES = 5 * 1024 * 1024;
@@ -26,6 +34,8 @@ export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "conf
   load(inboxId: number): Promise<Incoming | null>;
   /** The file of a message that was sent; null when it is not kept any more. */
   openSent(target: SentTarget): Promise<OpenedFile | null>;
+  /** A file that was uploaded; null when it is not kept any more. */
+  openUploaded(target: PartTarget): Promise<OpenedFile | null>;
   /** The gateway waits for downloads no longer. */
   stopping: AbortSignal;
   /** Milliseconds that `image` may take. Default 15,000. */
@@ -72,7 +82,7 @@ class TooSlow extends Error {}
 
 /** Files of incoming messages: fetched when somebody wants them, kept encrypted, given away decrypted. */
 export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
-  const { store, config, log, load, stopping, imageWaitMs = IMAGE_WAIT_MS } = deps;
+  const { store, config, log, load, elsewhere, stopping, imageWaitMs = IMAGE_WAIT_MS } = deps;
   const files = createIncomingFiles({ ...deps, box: store.box });
   const links = createLinks(store.box, store.now);
 
@@ -104,6 +114,21 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     const kept = await files.get(deviceId, inboxId, message, signal);
     return { kept, media: message.media, size: await plainSize(kept.path, kept.keys) };
   }
+
+  /** For another node: what lies on this disk, as it lies there. */
+  async function openForNode({ name }: FileTarget): Promise<OpenedFile | null> {
+    const path = elsewhere.pathOf(name);
+    const found = await stat(path).catch(() => null);
+    if (found === null) return null;
+    const body = createReadStream(path, { end: found.size - 1 });
+    return { mimetype: "application/octet-stream", fileName: "", kind: "document", size: found.size, body };
+  }
+
+  deps.cluster?.bus.answer(LOAD_FILE, async (deviceId, { inboxId }) => {
+    await within(DOWNLOAD_WAIT_MS, (signal) => keptFile({ deviceId, inboxId }, signal));
+    await files.shelved(deviceId, inboxId);
+    return null;
+  });
 
   async function readImage(target: LinkTarget): Promise<{ base64: string } | { error: string }> {
     const found = await within(imageWaitMs, (signal) => keptFile(target, signal));
@@ -152,9 +177,11 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
     async open(token) {
       const target = links.read(token);
       if (target === null) return null;
+      if ("name" in target) return openForNode(target);
       // Its keys are refused, and so is what was handed out with them.
       if ((await store.readOne(DISABLED, [target.deviceId])) !== null) return null;
       if ("waId" in target) return (await isErased(target.deviceId)) ? null : deps.openSent(target);
+      if ("part" in target) return (await isErased(target.deviceId)) ? null : deps.openUploaded(target);
       try {
         const found = await within(DOWNLOAD_WAIT_MS, (signal) => keptFile(target, signal));
         if (found === null) return null;

@@ -10,6 +10,7 @@ import type { Download } from "../net/download.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import { sharedDecoder } from "./decoder/decoder.ts";
+import { createElsewhere, type Elsewhere } from "./elsewhere.ts";
 import { createFfmpeg } from "./ffmpeg.ts";
 import { createFiles, type Workspace } from "./files.ts";
 import { createLooks, VOICE_NAME } from "./look.ts";
@@ -17,14 +18,17 @@ import { documentName } from "./names.ts";
 import { receive, SEALED_NAME, type Received } from "./receive.ts";
 import { openSealedWriter, type SealedFile } from "./seal.ts";
 import { createTurns, type TurnLimits } from "./turns.ts";
+import { createUploads, type Uploads } from "./uploads.ts";
 
 interface MediaDeps {
   store: Store;
-  config: Pick<Config, "dataDir" | "maxMediaBytes" | "ffmpegPath">;
+  config: Pick<Config, "dataDir" | "maxMediaBytes" | "ffmpegPath" | "publicUrl">;
   log: Logger;
   http: Pick<SafeFetch, "download">;
   /** Whose number it is; null once it is erased. */
   accountOf(deviceId: number): string | null;
+  /** Where files lie. Default: on this disk and nowhere else. */
+  elsewhere?: Elsewhere;
 }
 
 /** Files on their way from somebody's link to WhatsApp. */
@@ -36,6 +40,8 @@ export interface Media {
    * @throws GatewayError: FILE_UNREACHABLE, FILE_NOT_USABLE, FILE_TOO_LARGE, URL_NOT_ALLOWED, CONVERTER_MISSING, UNAVAILABLE
    */
   prepare(request: MediaRequest): Promise<MediaDraft>;
+  /** Files that programs give themselves, instead of their address. */
+  uploads: Uploads;
   /** For connections: what is sent, and where it was uploaded. */
   files: OutgoingFiles;
   /** Ends downloads and converters. */
@@ -60,8 +66,11 @@ interface Job {
 }
 
 /** Files to be sent, with shares of each account and number in how many are fetched and looked at at once. */
-export function createMedia({ store, config, log, http, accountOf }: MediaDeps): Media {
-  const files = createFiles(store, config.dataDir);
+export function createMedia({ store, config, log, http, accountOf, elsewhere }: MediaDeps): Media {
+  const { dataDir } = config;
+  const places = elsewhere ?? createElsewhere({ store, dataDir, log, media: null, peers: null });
+  const files = createFiles(store, dataDir, places);
+  const given = createUploads({ store, config, files, elsewhere: places, accountOf });
   const ffmpeg = createFfmpeg(config.ffmpegPath);
   const looks = createLooks({ ffmpeg, log, decoder: sharedDecoder() });
   const fetches = createTurns(FETCHES);
@@ -77,7 +86,7 @@ export function createMedia({ store, config, log, http, accountOf }: MediaDeps):
     );
   }
 
-  function fetchFile(job: Job): Promise<Received> {
+  async function fetchFile(job: Job): Promise<Received> {
     const { request, workspace, account, signal } = job;
     const { mediaType, bytes, deviceId } = request;
     const into = {
@@ -85,6 +94,8 @@ export function createMedia({ store, config, log, http, accountOf }: MediaDeps):
       requireConverter,
       identify: (head: Buffer, tail: Buffer) => looks.identify({ account, mediaType, signal }, head, tail),
     };
+    const uploaded = bytes === undefined ? await given.find(request.url, account) : null;
+    if (uploaded !== null) return fetches(account, () => receive(request, uploaded, into), signal);
     if (bytes === undefined) {
       const fetched = (): Promise<Received> =>
         http.download(
@@ -102,7 +113,7 @@ export function createMedia({ store, config, log, http, accountOf }: MediaDeps):
       return fetchesOfNumber(String(deviceId), () => fetches(account, fetched, signal), signal);
     }
     if (bytes.length > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
-    return receive(request, given(bytes), into);
+    return receive(request, atHand(bytes), into);
   }
 
   async function work(job: Job): Promise<MediaDraft> {
@@ -146,6 +157,13 @@ export function createMedia({ store, config, log, http, accountOf }: MediaDeps):
       }
     },
     files,
+    uploads: {
+      ...given,
+      add: (part) =>
+        given.add(part).catch((error: unknown) => {
+          throw publicError(error);
+        }),
+    },
     stop() {
       stopping.abort(new Error("The gateway is stopping."));
       ffmpeg.stop();
@@ -191,7 +209,7 @@ const tooLarge = (maxBytes: number): GatewayError =>
   );
 
 /** A file that is at hand, as if it had been downloaded. */
-function given(bytes: Uint8Array): Download {
+function atHand(bytes: Uint8Array): Download {
   async function* body(): AsyncGenerator<Buffer> {
     yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }

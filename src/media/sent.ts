@@ -1,16 +1,17 @@
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { mediaKeys } from "../model/media-keys.ts";
 import { hasFile, type Draft } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted } from "./incoming-cipher.ts";
 import type { OpenedFile } from "./incoming.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import { keptFileOf } from "./files.ts";
 import { createLinks, type SentTarget } from "./links.ts";
+import { hashedIntake } from "./whole-file.ts";
 
 interface SentMediaDeps {
   store: Pick<Store, "readOne" | "box" | "now">;
-  config: { dataDir: string; publicUrl: string };
+  config: { publicUrl: string };
+  elsewhere: Pick<Elsewhere, "find" | "pathOf">;
   /** A message that was sent; null when it is not kept any more. */
   load(deviceId: number, waId: string): Promise<Draft | null>;
 }
@@ -19,12 +20,15 @@ interface SentMediaDeps {
 export interface SentMedia {
   /** The address of a message's file; whether it is kept is asked when somebody opens it. */
   link(target: SentTarget): string;
-  /** @returns null when message or file are not kept any more */
+  /**
+   * @returns null when message or file are not kept any more
+   * @throws {GatewayError} UNAVAILABLE: the file lies where it cannot be had now
+   */
   open(target: SentTarget): Promise<OpenedFile | null>;
 }
 
 /** Gives away what lies on the disk to be sent, decrypted. */
-export function createSentMedia({ store, config, load }: SentMediaDeps): SentMedia {
+export function createSentMedia({ store, config, elsewhere, load }: SentMediaDeps): SentMedia {
   const links = createLinks(store.box, store.now);
   return {
     link: (target) => `${config.publicUrl}/media/${links.make(target)}`,
@@ -35,8 +39,8 @@ export function createSentMedia({ store, config, load }: SentMediaDeps): SentMed
       const kept = await keptFileOf(store, draft.file);
       if (kept === null) return null;
       const { facts } = kept;
-      const path = join(config.dataDir, kept.path);
-      if ((await stat(path).catch(() => null)) === null) return null;
+      if (!(await elsewhere.find(draft.file, () => hashedIntake(facts.encSha256)))) return null;
+      const path = elsewhere.pathOf(draft.file);
       const keys = mediaKeys(Buffer.from(facts.mediaKey, "base64"), facts.kind);
       return {
         mimetype: facts.mimetype,

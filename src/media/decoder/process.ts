@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { systemTime } from "../../model/time.ts";
 import { spawnDecoder } from "./entry.ts";
 import { createTimeLimit } from "./limits.ts";
@@ -34,6 +35,11 @@ const ASKED_EVERY_MS = 200;
 
 const notThere = (): Error => new DecoderAway("The process that reads files did not start.");
 
+/** Whether the gateway waits for what it says before it ends. Bun has no such switch, and the gateway ends itself all the same. */
+function hold({ channel }: ChildProcess, yes: boolean): void {
+  if (typeof channel?.ref === "function") channel[yes ? "ref" : "unref"]();
+}
+
 /**
  * @param fileMs for one file
  * @throws {DecoderAway} when it does not start
@@ -61,7 +67,7 @@ export async function startDecoderProcess(fileMs: number): Promise<DecoderProces
   child.once("error", gone).once("exit", gone);
   // The gateway may end while there is nothing but this.
   child.unref();
-  child.channel?.unref();
+  hold(child, false);
   await systemTime.deadline(START_MS, next(), notThere).catch(() => {
     end();
     throw notThere();
@@ -86,13 +92,13 @@ export async function startDecoderProcess(fileMs: number): Promise<DecoderProces
         end();
       });
       const answer = next();
-      child.channel?.ref();
+      hold(child, true);
       child.send(question, (error) => error && gone());
       try {
         return await answer;
       } finally {
         cancel();
-        child.channel?.unref();
+        hold(child, false);
         worked += systemTime.monotonic() - begun;
       }
     },
