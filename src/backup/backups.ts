@@ -28,10 +28,19 @@ interface BackupsDeps {
   config: Pick<Config, "dataDir" | "databaseUrl">;
   log: Logger;
   now(): number;
+  /** Told of one that was made and taken to its end. Default: nobody is. */
+  onMade?(backup: MadeBackup): void;
+}
+
+/** A backup that somebody has. */
+export interface MadeBackup {
+  /** What it holds is of this time, Unix milliseconds. */
+  at: number;
+  bytes: number;
 }
 
 /** Copies of a gateway that runs. What a crash has left of one is removed. */
-export function createBackups({ config, log, now }: BackupsDeps): Backups {
+export function createBackups({ config, log, now, onMade }: BackupsDeps): Backups {
   const { dataDir } = config;
   rmSync(join(dataDir, WORK_FOLDER), { recursive: true, force: true });
   const stopping = new AbortController();
@@ -54,6 +63,7 @@ export function createBackups({ config, log, now }: BackupsDeps): Backups {
             return { done, value };
           }
           log.info({ bytes, seconds: Math.round((now() - backup.createdAt) / 1000) }, "backed up");
+          onMade?.({ at: backup.createdAt, bytes });
         } catch (error) {
           await end();
           throw error;

@@ -48,14 +48,24 @@ export async function changesOf(
       (row) => row.deviceId === deviceId && row.targetId === waId && row.chat === chat,
     );
     const byWriter = about.filter((row) => (sender === null ? row.fromMe : row.sender === sender));
-    const edit = byWriter.find(({ type }) => type === "edit");
+    const edits = byWriter.filter(({ type }) => type === "edit");
     const revoked = (chat.endsWith("@g.us") ? about : byWriter).some(({ type }) => type === "revoke");
-    const text = edit && textOf(edit.deviceId, edit.waId, edit.body);
+    const text = newestText(edits);
     return {
-      ...(text !== undefined && { message: text, edited: true }),
+      ...(text !== undefined && { message: text }),
+      ...(edits.length > 0 && { edited: true }),
       ...(revoked && { revoked: true }),
     };
   };
+
+  /** An edit without a text is one that could not be opened: what is known is shown, not nothing. @param edits the newest first */
+  function newestText(edits: typeof rows): string | undefined {
+    for (const { deviceId, waId, body } of edits) {
+      const text = textOf(deviceId, waId, body);
+      if (text !== undefined && text !== "") return text;
+    }
+    return undefined;
+  }
 
   function textOf(deviceId: number, waId: string, body: Buffer): string | undefined {
     try {

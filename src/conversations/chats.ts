@@ -1,10 +1,10 @@
 import { chatState, decisions, inbox } from "../../drizzle/schema.ts";
-import { newestFirst, placeOf, type Place } from "../model/page.ts";
+import { newestFirst, placeOf } from "../model/page.ts";
 import { defineQuery, integer, nullable, text } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { Contents, ListedMessage, OwnNumber } from "./records.ts";
-import { canonicalChats, keysOfChats } from "./same-chat.ts";
-import { readMessages, shownAddress } from "./shown.ts";
+import { canonicalChats, keysOfChat, keysOfChats } from "./same-chat.ts";
+import { readPlaced, shownAddress } from "./shown.ts";
 import { rowOf, spotsBefore, STREAMS, type Spot, type Stream } from "./spots.ts";
 import { walk } from "./walk.ts";
 
@@ -30,8 +30,12 @@ export interface ListedChat {
 export interface ChatFilter {
   /** Numbers whose chats may be seen. */
   devices: readonly OwnNumber[];
+  /** One chat alone: its address in any of its forms, as on the wire. */
+  chat?: string;
   /** A part of the name, or of the digits. */
   q?: string;
+  /** True: only those in which the other side has written last; false: only the others. */
+  unanswered?: boolean;
   limit: number;
   /** `next` of the page before, or an ISO time. */
   before?: string;
@@ -65,7 +69,7 @@ interface Keyed extends Spot {
   keys: string[];
 }
 
-/** A chat that is on the page, by its newest message; `received` is the newest of the other side, null when there is none. */
+/** A chat that may be on the page; `received` is the newest of the other side, null when there is none. */
 interface Candidate extends Keyed {
   received: ReceivedRow | null;
 }
@@ -117,7 +121,8 @@ export function createChatList(
   contents: Contents,
   { names }: ChatNames,
 ): ChatList {
-  async function candidates(spots: Spot[]): Promise<Candidate[]> {
+  /** The chats of some messages, each by the newest of them, under every key that it was ever stored under. */
+  async function chatsOf(spots: Spot[]): Promise<Keyed[]> {
     const canonical = await canonicalChats(store, spots);
     const first = new Map<string, Spot & { canonical: string }>();
     for (const spot of spots) {
@@ -130,38 +135,44 @@ export function createChatList(
       store,
       chats.map((spot) => ({ deviceId: spot.deviceId, chat: spot.canonical })),
     );
-    const all = chats.map((spot, index) => ({ ...spot, keys: keys[index]! }));
-    const { newest, received } = await newestOf(all);
-    // A chat whose newest message stands before this page has been on an earlier one.
-    return all
-      .map((spot, index) => ({ ...spot, received: received.get(index) ?? null }))
-      .filter((spot, index) => newest[index]!.at === spot.at && newest[index]!.row === spot.row);
+    return chats.map((spot, index) => ({ ...spot, keys: keys[index]! }));
   }
 
-  /** The place of each chat's newest message, whatever key it was stored under, and the newest that came. */
-  async function newestOf(all: Keyed[]): Promise<{ newest: Place[]; received: Map<number, ReceivedRow> }> {
-    const newest: Place[] = all.map(({ at, row }) => ({ at, row }));
+  /** With the newest that came in each, which has the name of who wrote it. */
+  async function candidates(all: Keyed[]): Promise<Candidate[]> {
+    const rows = await store.read(NEWEST_RECEIVED, [keysOf(all)]);
+    const received = new Map<number, ReceivedRow>();
+    // Of several keys, the newest.
+    for (const row of rows.toSorted((a, b) => a.at - b.at || a.id - b.id)) received.set(row.place, row);
+    return all.map((spot, place) => ({ ...spot, received: received.get(place) ?? null }));
+  }
+
+  /** A chat whose newest message, under whatever key, stands before this page has been on an earlier one. */
+  async function newHere(all: Candidate[]): Promise<Candidate[]> {
+    const seen = new Set<number>();
     const note = (stream: Stream, rows: { place: number; id: number; at: number }[]): void => {
-      for (const { place, id, at } of rows) {
-        const one = { at, row: rowOf(stream, id) };
-        if (newestFirst(one, newest[place]!) < 0) newest[place] = one;
-      }
+      for (const { place, id, at } of rows)
+        if (newestFirst({ at, row: rowOf(stream, id) }, all[place]!) < 0) seen.add(place);
     };
+    note(
+      "in",
+      all.flatMap(({ received }, place) => (received === null ? [] : [{ ...received, place }])),
+    );
     const keys = keysOf(all);
-    const received = await store.read(NEWEST_RECEIVED, [keys]);
-    note("in", received);
     note("typed", await store.read(NEWEST_TYPED, [keys]));
     note("sent", await store.read(NEWEST_SENT, [keys]));
-    return { newest, received: new Map(received.map((row) => [row.place, row])) };
+    return all.filter((_, place) => !seen.has(place));
   }
 
-  async function namesOf(all: Candidate[]): Promise<(string | null)[]> {
+  /** What chats are called; of those that nobody asks about nothing is opened. */
+  async function nameOf(all: Candidate[]): Promise<(one: Candidate) => string | null> {
     const known = new Map<number, Map<string, string>>();
     for (const { deviceId } of all) if (!known.has(deviceId)) known.set(deviceId, await names(deviceId));
-    return all.map(({ deviceId, canonical, received }) => {
-      const person = isPerson(canonical) && received !== null ? pushNameOf(received) : "";
-      return known.get(deviceId)!.get(canonical) ?? (person || null);
-    });
+    return ({ deviceId, canonical, received }) => {
+      const listed = known.get(deviceId)!.get(canonical);
+      if (listed !== undefined) return listed;
+      return (isPerson(canonical) && received !== null ? pushNameOf(received) : "") || null;
+    };
   }
 
   function pushNameOf({ deviceId, waId, body }: ReceivedRow): string {
@@ -172,33 +183,38 @@ export function createChatList(
     }
   }
 
-  async function matching(all: Candidate[], q: string | undefined): Promise<Candidate[]> {
-    if (q === undefined) return all;
+  async function matching(all: Candidate[], q: string): Promise<Candidate[]> {
     const wanted = q.trim().toLowerCase();
-    const digits = /^[\d\s+().-]+$/.test(wanted) ? wanted.replace(/\D/g, "") : null;
-    const called = await namesOf(all);
+    const digits = /^[\d\s+().-]+$/.test(wanted) ? wanted.replace(/\D/g, "") : "";
+    const called = await nameOf(all);
     return all.filter(
-      ({ canonical }, index) =>
-        (digits !== null && digits !== "" && canonical.includes(digits)) ||
-        (called[index] ?? "").toLowerCase().includes(wanted),
+      (one) =>
+        (digits !== "" && one.canonical.includes(digits)) ||
+        (called(one) ?? "").toLowerCase().includes(wanted),
     );
   }
 
   async function described(all: Candidate[], devices: readonly OwnNumber[]): Promise<ListedChat[]> {
     const keys = keysOf(all);
     const [called, messages, taken, answered] = await Promise.all([
-      namesOf(all),
-      readMessages(store, contents, devices, all),
+      nameOf(all),
+      readPlaced(store, contents, devices, all),
       store.read(TAKEN, [keys, store.now()]),
       store.read(ANSWERED, [keys]),
     ]);
-    return messages.map((last, place) => {
-      const [by] = answered.filter((row) => row.place === place).toSorted((a, b) => b.at - a.at);
-      const until = Math.max(0, ...taken.filter((row) => row.place === place).map((row) => row.until ?? 0));
+    // Between finding and reading, a message may have been deleted: its chat is left out, and no other takes its name.
+    const places = new Map(all.map(({ row }, place) => [row, place]));
+    return messages.map(({ row, message: last }) => {
+      const place = places.get(row)!;
+      const [by] = answered.filter((one) => one.place === place).toSorted((a, b) => b.at - a.at);
+      const until = Math.max(
+        0,
+        ...taken.filter((one) => one.place === place).map(({ until: at }) => at ?? 0),
+      );
       return {
         sender: last.sender,
         chat: last.chat,
-        name: called[place]!,
+        name: called(all[place]!),
         isGroup: last.chat.endsWith("@g.us"),
         last,
         unanswered: last.direction === "in",
@@ -209,21 +225,30 @@ export function createChatList(
   }
 
   return {
-    async list({ devices, q, limit, before, allowed }) {
+    async list({ devices, chat, q, unanswered, limit, before, allowed }) {
+      const deviceIds = devices.map(({ id }) => id);
       const wanted = {
-        deviceIds: devices.map(({ id }) => id),
+        deviceIds,
         streams: STREAMS,
-        chats: null,
+        chats: chat === undefined ? null : await keysOfChat(store, deviceIds, chat),
         state: null,
         since: 0,
       };
-      const more = (from: Place, count: number): Promise<Spot[]> => spotsBefore(store, wanted, from, count);
       const accept = async (spots: Spot[]): Promise<Candidate[]> => {
-        const all = await candidates(spots);
-        const seen = allowed === null ? all : all.filter(({ keys }) => allowed(keys.map(shownAddress)));
-        return matching(seen, q);
+        const chats = await chatsOf(spots);
+        const seen = allowed === null ? chats : chats.filter(({ keys }) => allowed(keys.map(shownAddress)));
+        const all = await candidates(seen);
+        // What is sought goes first: for the others nothing more is read.
+        const found = q === undefined ? all : await matching(all, q);
+        if (found.length === 0) return [];
+        const fresh = await newHere(found);
+        // Every chat stands here by its newest message.
+        return unanswered === undefined
+          ? fresh
+          : fresh.filter(({ stream }) => (stream === "in") === unanswered);
       };
-      const { items, next } = await walk(placeOf(before), limit, more, accept);
+      const from = placeOf(before);
+      const { items, next } = await walk(from, limit, spotsBefore(store, wanted, from), accept);
       return {
         total: before === undefined && next === null ? items.length : null,
         next,

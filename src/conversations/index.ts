@@ -1,25 +1,33 @@
 import type { Store } from "../store/store.ts";
 import { createChatList, type ChatList, type ChatNames } from "./chats.ts";
+import { createDialogues, type Dialogues } from "./dialogues.ts";
 import { createMessages, type Messages } from "./messages.ts";
 import type { Contents } from "./records.ts";
 import { canonicalChats, keysOfChats } from "./same-chat.ts";
+import { createTraces, type Traces } from "./trace.ts";
+import type { DerivedIds } from "./trace-rows.ts";
 
 /** What was written, as people look at it: messages of both directions, and the chats that they are in. */
 export interface Conversations {
   messages: Messages;
   chats: ChatList;
+  traces: Traces;
+  dialogues: Dialogues;
   /** Under which keys things of a chat are stored, the canonical one first. @param jid its address in any form */
   keysOf(deviceId: number, jid: string): Promise<string[]>;
 }
 
 /** Reads what `inbox/`, `outbox/` and `pipeline/` have stored; changes nothing. */
 export function createConversations(
-  store: Pick<Store, "read" | "now">,
+  store: Pick<Store, "read" | "readOne" | "now">,
   contents: Contents & ChatNames,
+  ids: DerivedIds,
 ): Conversations {
   return {
     messages: createMessages(store, contents),
     chats: createChatList(store, contents, contents),
+    traces: createTraces(store, ids),
+    dialogues: createDialogues(store),
     async keysOf(deviceId, chat) {
       const canonical = await canonicalChats(store, [{ deviceId, chat }]);
       const [keys] = await keysOfChats(store, [{ deviceId, chat: canonical({ deviceId, chat }) }]);

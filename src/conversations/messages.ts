@@ -1,11 +1,13 @@
 import { outbox } from "../../drizzle/schema.ts";
-import { placeOf, type Place } from "../model/page.ts";
+import { giveWay } from "../model/give-way.ts";
+import { placeOf } from "../model/page.ts";
 import type { SentState } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import type { Contents, ListedMessage, OwnNumber } from "./records.ts";
-import { canonicalChats, keysOfChats } from "./same-chat.ts";
-import { readMessages, shownAddress } from "./shown.ts";
+import { keysOfChat } from "./same-chat.ts";
+import { chatsSeen } from "./seen.ts";
+import { readMessages, readPlaced } from "./shown.ts";
 import { spotsBefore, STREAMS, type Spot, type Stream, type Wanted } from "./spots.ts";
 import { walk } from "./walk.ts";
 
@@ -18,6 +20,8 @@ export interface MessageFilter {
   direction?: "in" | "out";
   /** Only messages that the gateway sends have one. */
   state?: SentState;
+  /** A part of the text, in whatever case and with or without accents. */
+  q?: string;
   /** Unix milliseconds. */
   since?: number;
   limit: number;
@@ -42,68 +46,74 @@ export interface Messages {
   list(filter: MessageFilter): Promise<MessagePage>;
 }
 
+/** Messages that are opened for one page of a search. */
+const MOST_SEARCHED = 500;
+/** Characters that are looked through before others have their turn: some milliseconds. */
+const SEARCHED_AT_ONCE = 100_000;
+
 const SENT_BY_US = defineQuery(
   `SELECT o.device_id, o.wa_id FROM json_each(?1) p CROSS JOIN outbox o
   WHERE o.device_id = json_extract(p.value, '$[0]') AND o.wa_id = json_extract(p.value, '$[1]')`,
   { deviceId: outbox.deviceId, waId: outbox.waId },
 );
 
+/** What comes back from WhatsApp because this gateway sent it is in the list already. */
+export async function withoutEchoes({ read }: Pick<Reading, "read">, spots: Spot[]): Promise<Spot[]> {
+  const pairs = spots
+    .filter(({ stream, chat }) => stream === "typed" || (stream === "in" && chat.endsWith("@newsletter")))
+    .map(({ deviceId, waId }) => [deviceId, waId]);
+  if (pairs.length === 0) return spots;
+  const ours = await read(SENT_BY_US, [JSON.stringify(pairs)]);
+  const known = new Set(ours.map(({ deviceId, waId }) => `${deviceId}:${waId}`));
+  return spots.filter(({ stream, deviceId, waId }) => stream === "sent" || !known.has(`${deviceId}:${waId}`));
+}
+
 /** Reads the tables `inbox` and `outbox` as one list; keeps nothing in memory. */
 export function createMessages(store: Pick<Reading, "read">, contents: Contents): Messages {
-  /** What comes back from WhatsApp because this gateway sent it is in the list already. */
-  async function withoutEchoes(spots: Spot[]): Promise<Spot[]> {
-    const pairs = spots
-      .filter(({ stream, chat }) => stream === "typed" || (stream === "in" && chat.endsWith("@newsletter")))
-      .map(({ deviceId, waId }) => [deviceId, waId]);
-    if (pairs.length === 0) return spots;
-    const ours = await store.read(SENT_BY_US, [JSON.stringify(pairs)]);
-    const known = new Set(ours.map(({ deviceId, waId }) => `${deviceId}:${waId}`));
-    return spots.filter(
-      ({ stream, deviceId, waId }) => stream === "sent" || !known.has(`${deviceId}:${waId}`),
-    );
-  }
-
-  async function seenBy(spots: Spot[], allowed: (names: string[]) => boolean): Promise<Spot[]> {
-    const canonical = await canonicalChats(store, spots);
-    const chats = new Map(
-      spots.map((spot) => {
-        const chat = { deviceId: spot.deviceId, chat: canonical(spot) };
-        return [`${chat.deviceId}:${chat.chat}`, chat];
-      }),
-    );
-    const keys = await keysOfChats(store, [...chats.values()]);
-    const seen = new Set([...chats.keys()].filter((_, index) => allowed(keys[index]!.map(shownAddress))));
-    return spots.filter((spot) => seen.has(`${spot.deviceId}:${canonical(spot)}`));
-  }
-
-  async function keysOf(deviceIds: number[], chat: string): Promise<string[]> {
-    const asked = deviceIds.map((deviceId) => ({ deviceId, chat }));
-    const canonical = await canonicalChats(store, asked);
-    const keys = await keysOfChats(
-      store,
-      asked.map((one) => ({ deviceId: one.deviceId, chat: canonical(one) })),
-    );
-    return [...new Set([chat, ...keys.flat()])];
+  /** Texts are sealed: whoever looks for words has each message opened. */
+  async function saying(
+    spots: Spot[],
+    devices: readonly OwnNumber[],
+    words: (text: string) => boolean,
+  ): Promise<Spot[]> {
+    const said = new Set<number>();
+    let looked = 0;
+    for (const { row, message } of await readPlaced(store, contents, devices, spots)) {
+      if (words(message.message)) said.add(row);
+      looked += message.message.length;
+      if (looked < SEARCHED_AT_ONCE) continue;
+      looked = 0;
+      await giveWay();
+    }
+    return spots.filter(({ row }) => said.has(row));
   }
 
   return {
-    async list({ devices, chat, direction, state, since = 0, limit, before, allowed }) {
+    async list({ devices, chat, direction, state, q, since = 0, limit, before, allowed }) {
       const deviceIds = devices.map(({ id }) => id);
       const wanted: Wanted = {
         deviceIds,
         streams: streamsFor(direction, state),
-        chats: chat === undefined ? null : await keysOf(deviceIds, chat),
+        chats: chat === undefined ? null : await keysOfChat(store, deviceIds, chat),
         state: state ?? null,
         since,
       };
+      const words = q === undefined ? null : saysOf(q);
       const accept = async (spots: Spot[]): Promise<Spot[]> => {
         const inState = state === undefined ? spots : spots.filter((spot) => spot.state === state);
-        const own = await withoutEchoes(inState);
-        if (allowed === null) return own;
-        return seenBy(own, allowed);
+        const own = await withoutEchoes(store, inState);
+        const seen = allowed === null ? own : await chatsSeen(store, own, allowed);
+        return words === null ? seen : saying(seen, devices, words);
       };
-      const more = (from: Place, count: number): Promise<Spot[]> => spotsBefore(store, wanted, from, count);
-      const { items, next } = await walk(placeOf(before), limit, more, accept);
+      const from = placeOf(before);
+      const more = spotsBefore(store, wanted, from);
+      const { items, next } = await walk(
+        from,
+        limit,
+        more,
+        accept,
+        q === undefined ? undefined : MOST_SEARCHED,
+      );
       return {
         total: before === undefined && next === null ? items.length : null,
         next,
@@ -121,3 +131,11 @@ function streamsFor(direction: "in" | "out" | undefined, state: string | undefin
 
 const IN: readonly Stream[] = ["in"];
 const OUT: readonly Stream[] = ["typed", "sent"];
+
+const folded = (text: string): string => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+
+/** @returns whether a text says it */
+function saysOf(words: string): (text: string) => boolean {
+  const wanted = folded(words);
+  return (text) => folded(text).includes(wanted);
+}

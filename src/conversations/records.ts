@@ -1,4 +1,5 @@
 import type { Draft, Incoming, IncomingMedia, MessageType, SentState } from "../model/messages.ts";
+import type { Parts } from "./parts.ts";
 
 /** A number whose messages are listed. */
 export interface OwnNumber {
@@ -14,6 +15,8 @@ export interface MessageFile {
   fileName: string | null;
   /** Bytes. */
   size: number;
+  /** Of sound and video that came, as the sender's phone says. */
+  seconds?: number;
   /** Signed, expiring, needs no key; null when there is none. */
   url: string | null;
   /** Why there is no address. */
@@ -21,7 +24,7 @@ export interface MessageFile {
 }
 
 /** One message that a number received or sent. Absent is undefined; times are Unix milliseconds. */
-export interface ListedMessage {
+export interface ListedMessage extends Parts {
   /** WhatsApp's id; of a message that the gateway sent, the one that `GET /messages/{id}` takes. */
   id: string;
   /** The number itself, digits. */

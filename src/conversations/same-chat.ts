@@ -50,3 +50,18 @@ export async function keysOfChats(
   for (const { place, chat } of await read(LIDS, [JSON.stringify(pairs)])) keys[place]!.push(chat);
   return keys;
 }
+
+/** @returns under which keys a chat may be stored at any of the numbers, as it was given first */
+export async function keysOfChat(
+  store: Pick<Reading, "read">,
+  deviceIds: readonly number[],
+  chat: string,
+): Promise<string[]> {
+  const asked = deviceIds.map((deviceId) => ({ deviceId, chat }));
+  const canonical = await canonicalChats(store, asked);
+  const keys = await keysOfChats(
+    store,
+    asked.map((one) => ({ deviceId: one.deviceId, chat: canonical(one) })),
+  );
+  return [...new Set([chat, ...keys.flat()])];
+}

@@ -1,9 +1,10 @@
 import { decisions, inbox, outbox } from "../../drizzle/schema.ts";
 import { newestFirst } from "../model/page.ts";
-import { hasFile, type Draft, type Incoming, type SentState } from "../model/messages.ts";
+import { hasFile, textOfDraft, type Draft, type Incoming, type SentState } from "../model/messages.ts";
 import { defineQuery, nullable, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
 import { changesOf, type Changes } from "./changes.ts";
+import { partsOfDraft, partsOfIncoming } from "./parts.ts";
 import type { Contents, ListedMessage, MessageFile, OwnNumber } from "./records.ts";
 import { canonicalChats } from "./same-chat.ts";
 import { rowOf, type Spot } from "./spots.ts";
@@ -65,13 +66,24 @@ export const shownAddress = (id: string): string => id.replace(/@s\.whatsapp\.ne
 
 const keyOf = (deviceId: number, waId: string): string => `${deviceId}:${waId}`;
 
-/** Reads the messages of a page, in its order. Five statements, however long the page is. */
-export async function readMessages(
+/** The messages of {@link readPlaced}, in its order. */
+export const readMessages = async (...page: Parameters<typeof readPlaced>): Promise<ListedMessage[]> =>
+  (await readPlaced(...page)).map(({ message }) => message);
+
+/**
+ * Reads the messages of a page, newest first. Five statements, however long the page is. A message that was deleted since its
+ * place was found is left out.
+ *
+ * @param canonical who knows already in which chat they are says so; default: it is looked up
+ * @returns each with the `row` of its spot
+ */
+export async function readPlaced(
   store: Pick<Reading, "read">,
   contents: Contents,
   devices: readonly OwnNumber[],
   spots: readonly Spot[],
-): Promise<ListedMessage[]> {
+  canonical?: Surroundings["canonical"],
+): Promise<{ row: number; message: ListedMessage }[]> {
   const idsOf = (sent: boolean): string =>
     JSON.stringify(spots.filter(({ stream }) => (stream === "sent") === sent).map(({ id }) => id));
   const received = await store.read(RECEIVED, [idsOf(false)]);
@@ -83,7 +95,7 @@ export async function readMessages(
   const around: Surroundings = {
     contents,
     numberOf: (deviceId) => numbers.get(deviceId)!,
-    canonical: await canonicalChats(store, spots),
+    canonical: canonical ?? (await canonicalChats(store, spots)),
     changes: await changesOf(store, contents, spots),
     quotes: await quotedTexts(store, contents, drafts),
     files: await contents.fileFacts(drafts.flatMap(({ draft }) => (hasFile(draft) ? [draft.file] : []))),
@@ -100,7 +112,7 @@ export async function readMessages(
       message: wentOut(row, draft, around),
     })),
   ];
-  return all.toSorted(newestFirst).map(({ message }) => message);
+  return all.toSorted(newestFirst);
 }
 
 function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
@@ -116,6 +128,7 @@ function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
     from: row.fromMe ? own : (message?.number ?? message?.lid ?? shownAddress(row.sender)),
     type: row.type,
     message: message?.text ?? "",
+    ...(message && partsOfIncoming(message)),
     ...(message?.media && { media: fileOf(contents, row, message) }),
     ...(message?.quoted && {
       quoted: { ...message.quoted, from: shownAddress(message.quoted.from) },
@@ -137,13 +150,14 @@ function wentOut(row: SentRow, draft: Draft | null, around: Surroundings): Liste
     direction: "out",
     from: own,
     type: row.kind,
-    message: draft === null ? "" : textOf(draft),
+    message: draft === null ? "" : textOfDraft(draft),
+    ...(draft !== null && partsOfDraft(draft, row.waId)),
     ...(draft !== null && hasFile(draft) && { media: sentFile(row, draft, around) }),
     ...(quote && {
       quoted: {
         id: quote.id,
         from: quote.fromMe ? own : shownAddress(quote.sender),
-        text: around.quotes.get(keyOf(row.deviceId, quote.id)) ?? "",
+        text: "sent" in quote ? quote.sent.text : (around.quotes.get(keyOf(row.deviceId, quote.id)) ?? ""),
       },
     }),
     at: row.createdAt,
@@ -151,19 +165,6 @@ function wentOut(row: SentRow, draft: Draft | null, around: Surroundings): Liste
     ...(row.origin !== "api" && { answeredBy: row.origin }),
     ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: null }),
   };
-}
-
-function textOf(draft: Draft): string {
-  switch (draft.kind) {
-    case "text":
-      return draft.text;
-    case "poll":
-      return draft.name;
-    case "reaction":
-      return draft.emoji;
-    default:
-      return draft.caption ?? "";
-  }
 }
 
 function fileOf(contents: Contents, row: ReceivedRow, { media, type }: Incoming): MessageFile {
@@ -174,6 +175,7 @@ function fileOf(contents: Contents, row: ReceivedRow, { media, type }: Incoming)
     mimetype: file.mimetype,
     fileName: file.fileName || null,
     size: file.size,
+    ...(file.seconds !== undefined && { seconds: file.seconds }),
     url: "url" in link ? link.url : null,
     ...("error" in link && { error: link.error }),
   };

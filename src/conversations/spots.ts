@@ -81,26 +81,55 @@ const IN_STATE = sent("all", "AND state = ?7 AND state <> 'queued'");
 // By its own index, in the order of which it was queued: there is none by time.
 const QUEUED = sent("all", "AND state = 'queued' AND id < ?7", "outbox INDEXED BY outbox_waiting", "id DESC");
 
-/** Numbers of rows among both tables: even ones are of the inbox. */
-export const rowOf = (stream: Stream, id: number): number => id * 2 + (stream === "sent" ? 1 : 0);
+/** Rows of the outbox are counted from here on; no table has as many. */
+const SENT_FROM = 2 ** 52;
+
+/** Numbers of rows among both tables: of the same millisecond, what was sent is an answer to what came, and newer. */
+export const rowOf = (stream: Stream, id: number): number => (stream === "sent" ? SENT_FROM + id : id);
 
 /** @returns the id from which on the rows of a table come no more before that place */
 const idBefore = (stream: Stream, row: number): number =>
-  Math.ceil(stream === "sent" ? (row - 1) / 2 : row / 2);
+  stream === "sent" ? Math.max(0, row - SENT_FROM) : Math.min(row, SENT_FROM);
+
+/** What was read of one table and is not taken yet. */
+interface Head {
+  stream: Stream;
+  /** Where the next read goes on. */
+  from: Place;
+  rows: Spot[];
+  ended: boolean;
+}
 
 /**
- * The newest messages before a place, merged from their tables. One index look-up for each number, chat and table, and
- * `count` rows of each: nothing else is read, however many there are.
+ * The newest messages before a place, merged from their tables, some at a time: each call of what it returns has the next
+ * ones, fewer than asked for at the end. One index look-up for each number, chat and table, and as many rows as are
+ * missing: what was read of a table and comes later is kept, and no row is read twice.
  */
-export async function spotsBefore(
+export function spotsBefore(
   store: Pick<Reading, "read">,
   wanted: Wanted,
   from: Place,
-  count: number,
-): Promise<Spot[]> {
-  const found: Spot[] = [];
-  for (const stream of wanted.streams) found.push(...(await ofStream(store, wanted, stream, from, count)));
-  return found.toSorted(newestFirst).slice(0, count);
+): (count: number) => Promise<Spot[]> {
+  const heads: Head[] = wanted.streams.map((stream) => ({ stream, from, rows: [], ended: false }));
+  return async (count) => {
+    for (const head of heads) await fill(store, wanted, head, count);
+    const found = heads
+      .flatMap(({ rows }) => rows)
+      .toSorted(newestFirst)
+      .slice(0, count);
+    for (const head of heads)
+      head.rows.splice(0, found.filter(({ stream }) => stream === head.stream).length);
+    return found;
+  };
+}
+
+async function fill(store: Pick<Reading, "read">, wanted: Wanted, head: Head, count: number): Promise<void> {
+  const missing = count - head.rows.length;
+  if (missing <= 0 || head.ended) return;
+  const rows = await ofStream(store, wanted, head.stream, head.from, missing);
+  head.ended = rows.length < missing;
+  head.from = rows.at(-1) ?? head.from;
+  head.rows.push(...rows);
 }
 
 async function ofStream(

@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
-import { readIncoming, readOutgoing } from "./queues.ts";
+import { counts, createNodeGauges, type MeasuredNode } from "./node.ts";
+import { createQueueGauges } from "./queue-gauges.ts";
 
 /** What the gateway measures of itself. No phone number, chat or account is ever a label. */
 export interface Metrics {
@@ -16,7 +17,7 @@ export interface Metrics {
   ssrfBlocked(reason: string): void;
   decryptFailed(reason: string): void;
   /** @param reason null: the everyday way */
-  way(direction: "in" | "out", reason: string | null): void;
+  way(direction: string, reason: string | null): void;
   /** @param count messages that were there already */
   redelivered(count: number): void;
   /** Prometheus' text format. */
@@ -31,14 +32,17 @@ interface MetricsDeps {
   sessions(): Map<string, number>;
   /** The client version that is named to WhatsApp, and whether it was refused. Default: it is not told. */
   clientVersion?(): { version: string; refused: boolean };
+  /** What is measured here stands under its name; what all nodes see is counted by one of them. Default: alone. */
+  node?: MeasuredNode | undefined;
 }
 
 const FAST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
 /** Counting costs an addition; what has to be looked up is looked up when somebody reads. */
-export function createMetrics({ store, sessions, clientVersion }: MetricsDeps): Metrics {
+export function createMetrics({ store, sessions, clientVersion, node }: MetricsDeps): Metrics {
   const register = new Registry();
+  if (node !== undefined) register.setDefaultLabels({ node: node.name });
   const registers = [register];
   const counter = <L extends string>(name: string, help: string, labelNames: L[]): Counter<L> =>
     new Counter({ name: `parley_${name}`, help, labelNames, registers });
@@ -69,30 +73,23 @@ export function createMetrics({ store, sessions, clientVersion }: MetricsDeps): 
   ]);
   const ways = counter(
     "everyday_total",
-    "Messages by the way they take; reason is everyday, or why they do not.",
+    "Messages and receipts by the way they take; reason is everyday, or why they do not.",
     ["direction", "reason"],
   );
   const redelivered = counter("redeliveries_total", "Messages that WhatsApp delivered again.", []);
   const blocked = counter("ssrf_blocked_total", "Addresses that were not asked.", ["reason"]);
   const refused = counter("auth_failures_total", "Requests without a valid key or token.", ["reason"]);
   const commits = histogram("db_commit_seconds", "From handing a unit in to its commit.", COMMIT_SECONDS, []);
-  const inbox = gauge("inbox_pending", "Messages that wait for their decision.", []);
-  const inboxAge = gauge("inbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
-  const outbox = gauge("outbox_pending", "Messages that wait to be sent.", []);
-  const outboxAge = gauge("outbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
+  const lookAtQueues = createQueueGauges(gauge, store);
   const numbers = gauge("sessions", "Numbers by their state.", ["state"]);
   const client = gauge("client_version", "Named to WhatsApp.", ["version", "refused"]);
   timeCommits(store, (seconds) => commits.observe(seconds));
+  const lookAtNode = node && createNodeGauges(gauge, store, node);
   let reading = false;
 
   async function lookUp(): Promise<void> {
-    const [incoming, outgoing] = [await readIncoming(store), await readOutgoing(store)];
-    const age = (since: number | null): number =>
-      since === null ? 0 : Math.max(0, (store.now() - since) / SECOND_MS);
-    inbox.set(incoming.count);
-    inboxAge.set(age(incoming.oldest));
-    outbox.set(outgoing.count);
-    outboxAge.set(age(outgoing.oldest));
+    await lookAtQueues(counts(node));
+    await lookAtNode?.();
     numbers.reset();
     for (const [state, count] of sessions()) numbers.set({ state }, count);
     showVersion(client, clientVersion?.());
@@ -142,9 +139,9 @@ function showVersion(
 function timeCommits(store: Store, observe: (seconds: number) => void): void {
   const { writer, time } = store;
   const commit = writer.commit.bind(writer);
-  writer.commit = async (statements) => {
+  writer.commit = async (statements, options) => {
     const since = time.monotonic();
-    const results = await commit(statements);
+    const results = await commit(statements, options);
     observe((time.monotonic() - since) / SECOND_MS);
     return results;
   };

@@ -1,5 +1,6 @@
-import type { MessageType } from "../model/messages.ts";
+import type { ChatKind, MessageType } from "../model/messages.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** Counts what happens on the way of a message. */
 export function observePath(metrics: Metrics) {
@@ -15,5 +16,30 @@ export function observePath(metrics: Metrics) {
     addressBlocked: metrics.ssrfBlocked,
     undecryptable: metrics.decryptFailed,
     way: metrics.way,
+  };
+}
+
+/** What is told of a message that came. */
+interface Came {
+  deviceId: number;
+  message: { fromMe: boolean; chatKind: ChatKind; timer?: unknown };
+}
+
+const counts = ({ message: { fromMe, chatKind, timer } }: Came): boolean =>
+  !fromMe && chatKind !== "status" && timer === undefined;
+
+/** Counts the same for each number, for charts. */
+export function observeTraffic(traffic: Traffic) {
+  return {
+    received(messages: readonly Came[]): void {
+      for (const came of messages) if (counts(came)) traffic.came(came.deviceId);
+    },
+    decided(stored: Came, { by }: { by: string | null }, tookMs: number | null): void {
+      if (by !== null && counts(stored)) traffic.answered(stored.deviceId, tookMs);
+    },
+    messageEnded: (_kind: string, result: string, _seconds: number, deviceId: number): void =>
+      traffic.ended(deviceId, result === "sent"),
+    deliveryAttempted: ({ result }: { result: string }, deviceId: number): void =>
+      traffic.posted(deviceId, result === "accepted"),
   };
 }

@@ -18,8 +18,21 @@ export interface FilesDeps {
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;
 }
 
+/** Files beyond this disk, by names as in {@link removeFiles} within `media`. */
+export interface StoredFiles {
+  /** In the order of their names, a page at a time. */
+  list(prefix: string, after: string | null): Promise<{ name: string; at: number }[]>;
+  remove(name: string): Promise<void>;
+}
+
 const EXPIRE = `delete from media_files where rowid in (select rowid from media_files
   where created_at < ? and id not in (select value from json_each(?)) limit ${AT_ONCE})`;
+
+/** Parts of uploads are found among all files by what their ids begin with, not by their age. */
+const EXPIRE_PARTS = `delete from media_files where rowid in (select rowid from media_files
+  where id >= 'mu_' and id < 'mv' and +created_at < ? limit ${AT_ONCE})`;
+/** Longer than the address of the last part of an upload that took an hour. */
+const PARTS_KEPT_MS = 26 * HOUR_MS;
 
 const WAITING_FILES = defineQuery(
   `select device_id, id, wa_id from outbox indexed by outbox_waiting
@@ -56,7 +69,24 @@ export async function expireSentFiles(
     }
   for (let expired = 0; ;) {
     if (signal.aborted) return expired;
-    const [result] = await store.writer.commit([{ sql: EXPIRE, args: [before, JSON.stringify(needed)] }]);
+    const [result] = await store.writer.commit([{ sql: EXPIRE, args: [before, JSON.stringify(needed)] }], {
+      owning: null,
+    });
+    expired += result?.rowsAffected ?? 0;
+    if ((result?.rowsAffected ?? 0) < AT_ONCE) return expired;
+  }
+}
+
+/**
+ * Rows of parts of files that were uploaded, and sent since or never.
+ *
+ * @returns how many
+ */
+export async function expireUploads({ store }: FilesDeps, signal: AbortSignal): Promise<number> {
+  for (let expired = 0; ;) {
+    if (signal.aborted) return expired;
+    const args = [store.now() - PARTS_KEPT_MS];
+    const [result] = await store.writer.commit([{ sql: EXPIRE_PARTS, args }], { owning: null });
     expired += result?.rowsAffected ?? 0;
     if ((result?.rowsAffected ?? 0) < AT_ONCE) return expired;
   }
@@ -83,6 +113,38 @@ export async function removeFiles({ store, dataDir }: FilesDeps, signal: AbortSi
     (await sweep(media, (names) => namesInMediaFiles(store, names))) +
     (await sweep(join(dataDir, "tmp"), async () => []))
   );
+}
+
+/**
+ * The same for the store that all nodes share: one of them does it.
+ *
+ * @returns how many
+ */
+export async function removeStored(
+  { store }: Pick<FilesDeps, "store">,
+  stored: StoredFiles,
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (let after: string | null = null; !signal.aborted;) {
+    const page = await stored.list("", after);
+    if (page.length === 0) break;
+    after = page.at(-1)!.name;
+    const received = page.flatMap(({ name }) => /^in\/(.+)$/.exec(name)?.[1] ?? []);
+    const kept = new Set([
+      ...(await namesInInbox(store, received)).map((name) => `in/${name}`),
+      ...(await namesInMediaFiles(
+        store,
+        page.map(({ name }) => name),
+      )),
+    ]);
+    const old = page.filter(({ name, at }) => !kept.has(name) && at < store.now() - YOUNG_MS);
+    for (const { name } of old) {
+      await stored.remove(name);
+      removed += 1;
+    }
+  }
+  return removed;
 }
 
 /** Those of some names that a row names. */

@@ -1,19 +1,36 @@
 import type { Logger } from "../log.ts";
-import { DAY_MS, HOUR_MS, type Cancel } from "../model/time.ts";
-import { expireSentFiles, removeFiles, type FilesDeps } from "./files.ts";
+import { alone } from "../model/alone.ts";
+import type { Cluster } from "../model/cluster.ts";
+import { giveWay } from "../model/give-way.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import {
+  expireSentFiles,
+  expireUploads,
+  removeFiles,
+  removeStored,
+  type FilesDeps,
+  type StoredFiles,
+} from "./files.ts";
+import {
+  AUDIT_LOG,
   BOT_STEPS,
   CHAT_STATE,
   expireAnswers,
   expireRows,
   lookThrough,
+  LINKS,
   MESSAGE_TABLES,
   POLL_VOTES,
   SENT_TABLES,
+  SESSIONS,
+  TRAFFIC_TABLES,
   type Ageing,
 } from "./rows.ts";
+import { createSharedChore } from "./shared-chore.ts";
 
 const EVERY_MS = HOUR_MS;
+/** Who leads the processes changes: each looks so often whether it does, and whether the hour's run is still to be begun. */
+const LOOK_MS = 5 * SECOND_MS;
 /** So long phones may ask for a sent message again. */
 const SENT_DAYS = 7;
 /** What is known of a chat is kept beyond its messages: whoever wrote once is no stranger to a number that is locked. */
@@ -21,19 +38,34 @@ const CHAT_DAYS = 365;
 
 /** What retention works on. */
 interface RetentionDeps extends Omit<FilesDeps, "dataDir"> {
-  config: { retentionDays: number; dataDir: string };
+  config: { retentionDays: number; trafficDays?: number; auditLogDays?: number; dataDir: string };
   log: Logger;
+  /** The other processes that share the database. Default: there are none. */
+  cluster?: Pick<Cluster, "node" | "ownership" | "jobs">;
+  /** Null: there is no store beyond this disk. Default null. */
+  stored?: StoredFiles | null;
   /** Done at the end of each run, by those who keep books of what is there. */
   afterwards?(): Promise<void>;
 }
 
 type Step = [what: string, remove: () => Promise<number>];
 
+/** One run. Times are Unix milliseconds. */
+export interface RetentionRun {
+  startedAt: number;
+  /** Null: it is running. */
+  endedAt: number | null;
+  failed: boolean;
+  nextAt: number;
+}
+
 /** Deletes what is old, every hour. */
 export interface Retention {
   /** Runs now and every hour. */
   start(): void;
-  /** One run: deletes what is older than `RETENTION_DAYS` and not owed to anybody any more. */
+  /** What this process has done of it. */
+  last(): RetentionRun | null;
+  /** One run, of all that one process does: deletes what is older than `RETENTION_DAYS` and owed to nobody any more. */
   run(): Promise<void>;
   /** Resolves when nothing is being deleted any more. */
   stop(): Promise<void>;
@@ -50,22 +82,41 @@ export interface Retention {
  * | votes in polls of others | the same | looked through by rowid | 500 read, 200 deleted |
  * | results of bots' steps without a message that waits | at once | looked through by rowid | 500, 200 |
  * | chats | a year without a message, RETENTION_DAYS at least | looked through by rowid | 500, 200 |
+ * | the log of changes | AUDIT_LOG_DAYS | key | 200 |
+ * | sessions, links | their end | looked through by rowid | 500, 200 |
+ * | traffic per hour | TRAFFIC_DAYS | key | 200 |
  * | answers by idempotency key | 24 hours | `idempotency_created` | 200 |
- * | files that no row names | an hour | names, 500 at once | |
+ * | files that no row names, on this disk and in the store | an hour | names, 500 at once | |
  * | rows of erased numbers | at once | `erasure.ts` | 200 |
+ *
+ * Of several processes one deletes rows each hour, and what lies in the store that they share; which one it is does not
+ * matter. Each looks after its own disk.
  *
  * Not deleted by age: LID pairs and Signal sessions (a contact's key must not change because nobody wrote for long), and
  * sessions of bots without a `ttl` (kept until the number is erased, as the bot's page says).
  */
-export function createRetention({ config, log, afterwards, ...deps }: RetentionDeps): Retention {
+export function createRetention({
+  config,
+  log,
+  cluster = alone(),
+  stored = null,
+  afterwards,
+  ...deps
+}: RetentionDeps): Retention {
   const { store } = deps;
+  const { ownership } = cluster;
   const files: FilesDeps = { ...deps, dataDir: config.dataDir };
   const stopping = new AbortController();
   const { signal } = stopping;
-  let end: Cancel | null = null;
-  let running: Promise<void> | null = null;
+  let ends: Cancel[] = [];
+  let running: Promise<void> = Promise.resolve();
+  const chore = createSharedChore(cluster, "retention", run);
+  let whole: Promise<void> | null = null;
+  let begunHour = 0;
+  let last: RetentionRun | null = null;
 
-  function steps(): Step[] {
+  /** Of the database, and of what all processes share. */
+  function shared(): Step[] {
     const now = store.now();
     const messages = now - config.retentionDays * DAY_MS;
     const sent = now - Math.max(config.retentionDays, SENT_DAYS) * DAY_MS;
@@ -75,45 +126,94 @@ export function createRetention({ config, log, afterwards, ...deps }: RetentionD
     return [
       ...expire(MESSAGE_TABLES, messages),
       ...expire(SENT_TABLES, sent),
+      ...expire(TRAFFIC_TABLES, now - (config.trafficDays ?? config.retentionDays) * DAY_MS),
       ["poll_votes", () => lookThrough(store, POLL_VOTES, sent, signal)],
       ["bot_steps", () => lookThrough(store, BOT_STEPS, now, signal)],
+      ...expire([AUDIT_LOG], now - (config.auditLogDays ?? config.retentionDays) * DAY_MS),
+      ["sessions", () => lookThrough(store, SESSIONS, now, signal)],
+      ["links", () => lookThrough(store, LINKS, now, signal)],
       ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
       ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],
       ["media_files", () => expireSentFiles(files, sent, signal)],
-      ["files", () => removeFiles(files, signal)],
+      ["uploads", () => expireUploads(files, signal)],
+      ...(stored === null
+        ? []
+        : [["stored files", () => removeStored(files, stored, signal)] satisfies Step]),
     ];
   }
 
-  async function sweep(): Promise<void> {
+  /** Of this process' disk. */
+  const own = (): Step[] => [["files", () => removeFiles(files, signal)]];
+
+  async function sweep(steps: Step[], then?: () => Promise<void>): Promise<void> {
     if (!store.clock.isTrusted()) return log.warn("nothing is deleted for its age: the clock is doubted");
     const removed: Record<string, number> = {};
-    for (const [name, step] of steps()) {
+    for (const [name, step] of steps) {
       if (signal.aborted) return;
+      // Where nothing is old a step is one read, and a read lets nobody else in.
+      await giveWay();
       const count = await step();
       if (count > 0) removed[name] = count;
     }
-    await afterwards?.();
+    await then?.();
     if (Object.keys(removed).length > 0) log.info({ removed }, "removed what is older than RETENTION_DAYS");
   }
 
-  function run(): Promise<void> {
-    running ??= sweep()
+  async function noted(work: () => Promise<void>): Promise<void> {
+    const startedAt = store.now();
+    const run: RetentionRun = { startedAt, endedAt: null, failed: true, nextAt: startedAt + EVERY_MS };
+    last = run;
+    try {
+      await work();
+      run.failed = false;
+    } finally {
+      run.endedAt = store.now();
+    }
+  }
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    running = running
+      .then(() => (signal.aborted ? undefined : noted(work)))
       // The next hour tries again; what is kept too long is no reason to stop working.
       .catch((error: unknown) =>
         log.error({ err: error }, "removing what is old failed; trying again in an hour"),
-      )
-      .finally(() => (running = null));
+      );
     return running;
+  }
+
+  function run(): Promise<void> {
+    whole ??= inTurn(async () => sweep([...shared(), ...own()], afterwards)).finally(() => (whole = null));
+    return whole;
+  }
+
+  /** Twice in an hour, when somebody else begins to lead, does no harm. */
+  function lookAsLeader(): void {
+    const hour = Math.floor(store.now() / HOUR_MS);
+    if (!ownership.owns(0) || hour === begunHour) return;
+    begunHour = hour;
+    void chore.give(String(hour));
+  }
+
+  const ownRun = (): void => void inTurn(async () => sweep(own()));
+
+  function startBesideOthers(): void {
+    chore.start();
+    ends = [store.time.every(EVERY_MS, ownRun), store.time.every(LOOK_MS, lookAsLeader)];
+    ownRun();
+    lookAsLeader();
   }
 
   return {
     start() {
-      end ??= store.time.every(EVERY_MS, () => void run());
+      if (ends.length > 0) return;
+      if (cluster.node !== null) return startBesideOthers();
+      ends = [store.time.every(EVERY_MS, () => void run())];
       void run();
     },
+    last: () => last,
     run,
     async stop() {
-      end?.();
+      for (const end of ends) end();
       stopping.abort();
       await running;
     },

@@ -12,19 +12,19 @@ export interface Ageing {
   table: string;
   /** Rises with age, so that the oldest rows are read and nothing of the others. */
   key: string;
-  /** True for rows that nothing is owed to any more. */
+  /** True for rows that nothing is owed to any more; `?1` is the time before which rows go. */
   ended: string;
   /** Rows of other tables that go with it, before it; {@link KEYS} is the list of keys. */
   with?: string[];
   page: Query<{ key: number; old: boolean; ended: boolean }>;
 }
 
-const KEYS = "(select value from json_each(?))";
+const KEYS = "(select value from json_each(?2))";
 
 function ageing(table: Omit<Ageing, "page"> & { at: string }): Ageing {
   const { at, key, ended } = table;
-  const sql = `select ${key} as key, ${at} < ? as old, ${ended} as ended from ${table.table}
-    where ${key} > ? order by ${key} limit ${ROWS_AT_ONCE}`;
+  const sql = `select ${key} as key, ${at} < ?1 as old, ${ended} as ended from ${table.table}
+    where ${key} > ?2 order by ${key} limit ${ROWS_AT_ONCE}`;
   return { ...table, page: defineQuery(sql, { key: integer(), old: boolean(), ended: boolean() }) };
 }
 
@@ -53,7 +53,8 @@ const OUTBOX = ageing({
   table: "outbox",
   key: "id",
   at: "created_at",
-  ended: "state <> 'queued'",
+  // Who asks for one that has waited until it expired reads for as long as anybody that it did.
+  ended: "state <> 'queued' and coalesce(ended_at, 0) < ?1",
   with: [
     `delete from outbox_history where outbox_id in ${KEYS}`,
     `delete from poll_votes where (device_id, poll_id) in
@@ -73,8 +74,15 @@ const CONNECTIONS = ageing({
 const MISSING = ageing({ table: "missing_messages", key: "rowid", at: "noticed_at", ended: "true" });
 const AUDIT_HOURS = ageing({ table: "audit_hours", key: "rowid", at: "hour", ended: "true" });
 
+/** What was changed by whom. */
+export const AUDIT_LOG = ageing({ table: "audit_log", key: "id", at: "created_at", ended: "true" });
+
 /** What everything that belongs to messages is kept for. */
 export const MESSAGE_TABLES = [INBOX, DECISIONS, DELIVERIES, CONNECTIONS, MISSING, AUDIT_HOURS];
+/** Counts that charts are drawn of. */
+export const TRAFFIC_TABLES = ["traffic_hours", "traffic_totals"].map((table) =>
+  ageing({ table, key: "rowid", at: "hour", ended: "true" }),
+);
 /** Kept for a week at least: a phone that could not read a message asks for it again that long. */
 export const SENT_TABLES = [OUTBOX];
 
@@ -101,10 +109,10 @@ export async function expireRows(
     // The condition once more: a replay may have begun meanwhile.
     const still = `select ${key} from ${table} where ${key} in ${KEYS} and ${ended}`;
     const statements: Statement[] = [
-      ...others.map((sql) => ({ sql: sql.replace(KEYS, `(${still})`), args: [keys] })),
-      { sql: `delete from ${table} where ${key} in ${KEYS} and ${ended}`, args: [keys] },
+      ...others.map((sql) => ({ sql: sql.replace(KEYS, `(${still})`), args: [before, keys] })),
+      { sql: `delete from ${table} where ${key} in ${KEYS} and ${ended}`, args: [before, keys] },
     ];
-    const results = await writer.commit(statements);
+    const results = await writer.commit(statements, { owning: null });
     deleted += results.at(-1)!.rowsAffected;
   }
   return deleted;
@@ -135,6 +143,9 @@ export const BOT_STEPS = lookedThrough(
   "bot_steps",
   "?1 > 0 and not exists (select 1 from inbox where inbox.id = bot_steps.inbox_id and inbox.state = 'pending')",
 );
+/** Sessions that nobody can use any more. One that was not used for long ends by itself, and lies here until then. */
+export const SESSIONS = lookedThrough("sessions", "ends_at < ?1");
+export const LINKS = lookedThrough("links", "expires_at < ?1");
 /** Chats in which nobody has written for long, and nothing is held, muted or taken over. */
 export const CHAT_STATE = lookedThrough(
   "chat_state",
@@ -162,7 +173,7 @@ export async function lookThrough(
     const places = rows.filter((row) => row.ended).map(({ place }) => place);
     for (let at = 0; at < places.length; at += ROWS_AT_ONCE) {
       const some = JSON.stringify(places.slice(at, at + ROWS_AT_ONCE));
-      const [result] = await writer.commit([{ sql, args: [before, some] }]);
+      const [result] = await writer.commit([{ sql, args: [before, some] }], { owning: null });
       deleted += result!.rowsAffected;
     }
   }
@@ -183,7 +194,7 @@ export async function expireAnswers(
   signal: AbortSignal,
 ): Promise<number> {
   for (let deleted = 0; ; await giveWay()) {
-    const [result] = await writer.commit([{ sql: ANSWERS, args: [before] }]);
+    const [result] = await writer.commit([{ sql: ANSWERS, args: [before] }], { owning: null });
     deleted += result?.rowsAffected ?? 0;
     if (signal.aborted || (result?.rowsAffected ?? 0) < ROWS_AT_ONCE) return deleted;
   }

@@ -1,0 +1,46 @@
+import type { Draft, Incoming, IncomingPoll } from "../model/messages.ts";
+
+/** What a message is made of besides its text and file. Absent is undefined. */
+export interface Parts {
+  /** What the writer of a message that came calls himself. */
+  name?: string;
+  /** The message that a reaction, a vote, an edit or a revoke is about. */
+  targetId?: string;
+  /** Of a poll its options; of a vote those that were chosen, too: none when the vote was withdrawn. */
+  poll?: { id: string; name: string | null; options: string[]; selected?: string[] };
+  location?: NonNullable<Incoming["location"]>;
+  contacts?: NonNullable<Incoming["contacts"]>;
+}
+
+/** Of a message that came, or that the owner typed. */
+export function partsOfIncoming({
+  pushName,
+  fromMe,
+  targetId,
+  reaction,
+  poll,
+  location,
+  contacts,
+}: Incoming): Parts {
+  const target = reaction?.id ?? targetId;
+  return {
+    ...(!fromMe && pushName !== "" && { name: pushName }),
+    ...(target !== null && { targetId: target }),
+    ...(poll && { poll: pollOf(poll) }),
+    ...(location !== null && { location }),
+    ...(contacts !== null && { contacts }),
+  };
+}
+
+const pollOf = ({ id, name, options, vote }: IncomingPoll) => ({
+  id,
+  name,
+  options,
+  ...(vote && { selected: vote.selected }),
+});
+
+/** Of a message that the gateway sends. @param id its own */
+export function partsOfDraft(draft: Draft, id: string): Parts {
+  if (draft.kind === "reaction") return { targetId: draft.target.id };
+  return draft.kind === "poll" ? { poll: { id, name: draft.name, options: draft.options } } : {};
+}
