@@ -2,7 +2,7 @@ import { DAY_MS, type Cancel, type Time } from "../model/time.ts";
 
 /** Wakes whoever runs the timers of bots. It stands between those who set timers and the one who runs them. */
 export interface Alarm {
-  /** A timer of this number is due then, Unix milliseconds, or is about to be stored. */
+  /** A timer of this number is stored, and due then, Unix milliseconds. */
   expect(deviceId: number, dueAt: number): void;
   /** Numbers whose time has come. They are expected no longer. */
   take(): number[];
@@ -13,8 +13,6 @@ export interface Alarm {
   ring(run: () => void): Cancel;
 }
 
-/** The commit that stores a timer comes after its announcement. */
-const SOONEST_MS = 20;
 /** Longer waits are made of several: a timer of Node takes at most 24 days, and one that is longer ends at once. */
 const LATEST_MS = DAY_MS;
 
@@ -29,7 +27,7 @@ export function createAlarm(time: Pick<Time, "now" | "after">): Alarm {
     if (run === null || at >= ringsAt) return;
     cancel?.();
     ringsAt = at;
-    const ms = Math.min(LATEST_MS, Math.max(SOONEST_MS, at - time.now()));
+    const ms = Math.min(LATEST_MS, Math.max(0, at - time.now()));
     cancel = time.after(ms, () => {
       ringsAt = Infinity;
       cancel = null;

@@ -1,22 +1,25 @@
-import type { Answer, Answerer, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
-import type { Bindings } from "./bindings.ts";
+import type { Answer, Answered, Answerer, Asked, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Statement } from "../model/statement.ts";
+import { createAsking, LEFT_OUT } from "./asking.ts";
+import { aboutAll, attemptOf, handlerOf, hostOf, labelOf, tookOf } from "./attempts.ts";
+import type { Bindings } from "./bindings.ts";
 import { blockedFor, createBlocking, type Blocking } from "./blocking.ts";
-import { askingOrder } from "./bursts.ts";
-import { createBreaker, createReplyRates } from "./breaker.ts";
-import { bodyOf, endRows } from "./to-rows.ts";
+import { askingOrder, staysByItself } from "./bursts.ts";
+import { dialogueCalled } from "./dialogues/called.ts";
 import { lazyView } from "./message-view.ts";
-import { knows, type Work } from "./run.ts";
+import { askWithNewer, type Attempt, type NewerTexts } from "./newer.ts";
+import { notifyObservers } from "./observers.ts";
+import type { Work } from "./run.ts";
 import { scopeOf } from "./scope.ts";
 import type { StoredDialogue } from "./state.ts";
-import type { ActiveBot, Candidate, FilterFailure, Looking, RouteEntry, RouteTable } from "./table.ts";
-import { notifyObservers } from "./observers.ts";
-import { EXPIRE, FLOW_TIMERS, OWN_TIMERS, WAKE } from "./timer-rows.ts";
-import { createTurns, type TurnResult, type TurnsDeps } from "./turns.ts";
-import type { Dialogue, DialogueHost, Message, Turn } from "./types.ts";
+import type { ActiveBot, Looking, RouteTable } from "./table.ts";
+import { createTimerAnswers } from "./timer-answers.ts";
+import { endRows } from "./to-rows.ts";
+import type { TurnsDeps } from "./turns.ts";
+import type { Dialogue } from "./types.ts";
 
 /** What asking the bots needs: everything that a turn needs, and which bots a number has. */
-export interface BotAnswerersDeps extends Omit<TurnsDeps, "blocking"> {
+export interface BotAnswerersDeps extends Omit<TurnsDeps, "blocking" | "hasDialogue"> {
   /** Which bots each number has. */
   bindings: Pick<Bindings, "tableOf">;
 }
@@ -34,7 +37,16 @@ export interface BotAnswerers {
   blocking: Blocking;
 }
 
-const LEFT_OUT = "blocks_everybody";
+/** A dialogue that waits on, while the routes are asked. */
+interface Passed {
+  active: ActiveBot;
+  dialogue: Dialogue<never>;
+  under: StoredDialogue;
+  label: string;
+}
+
+/** Routes by which somebody asks for something else by its name. */
+const NAMED: ReadonlySet<string> = new Set(["keyword", "command"]);
 const EMPTY: Answer = { kind: "pass", trail: [] };
 
 /**
@@ -45,58 +57,29 @@ const EMPTY: Answer = { kind: "pass", trail: [] };
  */
 export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   const { bindings, state, log, time, checksFlows = false } = deps;
-  const breaker = createBreaker(time.now);
-  const rates = createReplyRates(time.now);
   const blocking = createBlocking(log, time);
-  const turns = createTurns({ ...deps, blocking });
-  /** Asks one bot, unless it has failed too often or answers this chat too often. */
-  async function ask(
-    active: ActiveBot,
-    stored: StoredMessage,
-    label: string,
-    work: Work,
-    match: unknown,
-    view: () => Message,
-    dialogue: StoredDialogue | null,
-  ): Promise<TurnResult> {
-    const { bot } = active;
-    const { deviceId, message } = stored;
-    const by = `bot:${bot.id}`;
-    const notAsked = (detail: string): TurnResult => ({
-      kind: "skipped",
-      trail: [{ by, outcome: "not_asked", route: label, detail }],
-      statements: [],
-    });
-    if (blocking.isLeftOut(bot.id)) return notAsked(LEFT_OUT);
-    if (breaker.isOpen(deviceId, bot.id)) return notAsked("circuit_open");
-    const chat = `${deviceId}:${bot.id}:${message.chatKey}`;
-    if (bot.rate !== null && !rates.allows(chat, bot.rate)) return notAsked("rate_limited");
-    const result = await turns.run(active, stored, { label, work, match, view, dialogue });
-    if (result.kind === "failed" || result.kind === "ended") {
-      if (breaker.failed(deviceId, bot.id))
-        log.error({ bot: bot.id, device: deviceId }, "a bot keeps failing; it is not asked for a minute");
-    }
-    // Passing a message on proves nothing: a bot may do so in one route and fail in the next.
-    if (result.kind === "answered") breaker.succeeded(deviceId, bot.id);
-    if (result.kind === "answered" && bot.rate !== null) rates.count(chat);
-    return result;
-  }
+  const { ask, askOnce } = createAsking({ ...deps, blocking });
+  const answerTimer = createTimerAnswers({ state, time, checksFlows, ask });
 
   async function observe(stored: StoredMessage): Promise<Answer> {
     notifyObservers({ ...deps, blocking }, bindings.tableOf(stored.deviceId).active, stored);
     return EMPTY;
   }
 
-  async function interrupt(stored: StoredMessage, { paused, notes }: Asked): Promise<Answer> {
+  async function interrupt(stored: StoredMessage, { paused, notes, onInterrupt }: Asked): Promise<Answer> {
     const view = lazyView(stored.message);
     const trail: TrailEntry[] = [];
     const statements: Statement[] = [];
-    for (const candidate of bindings.tableOf(stored.deviceId).interrupts(stored.message)) {
+    const table = bindings.tableOf(stored.deviceId);
+    for (const candidate of table.interrupts(stored.message)) {
       const { endsHandoff, pattern } = candidate.route;
       if ((paused && !endsHandoff) || notes.failedBots.has(candidate.bot.id)) continue;
+      await state.adopt(table.renamed, stored);
       const under = await state.dialogue(stored.deviceId, scopeOf(stored.message));
       const work = handlerOf(candidate);
-      const result = await ask(candidate, stored, `interrupt:${pattern}`, work, null, view, under);
+      const result = await ask(candidate, stored, `interrupt:${pattern}`, work, null, view, under, {
+        onInterrupt,
+      });
       trail.push(...result.trail);
       if (result.kind !== "answered" && result.kind !== "ended") {
         statements.push(...result.statements);
@@ -111,11 +94,14 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     return { kind: "pass", trail, statements };
   }
 
-  async function converse(stored: StoredMessage, { heldUntil, notes }: Asked): Promise<Answer> {
+  async function converse(
+    stored: StoredMessage,
+    { heldUntil, notes, following, onInterrupt }: Asked,
+  ): Promise<Answer> {
     const { deviceId, message } = stored;
     const table = bindings.tableOf(deviceId);
-    if (message.timer && heldUntil !== undefined) return postpone(stored, heldUntil);
-    if (message.timer) return runTimer(table, stored);
+    await state.adopt(table.renamed, stored);
+    if (message.timer) return answerTimer(table, stored, heldUntil);
     if (!table.active.some(({ bot }) => bot.dialogues.size > 0)) return EMPTY;
     const scope = scopeOf(message);
     const under = await state.dialogue(deviceId, scope);
@@ -128,47 +114,53 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
       return { ...EMPTY, statements: endRows(state, deviceId, under.botId, scope) };
     const { active, dialogue } = known;
     if (notes.failedBots.has(active.bot.id)) return EMPTY;
-    const host = hostOf(table, active, message, checksFlows);
-    const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state, host);
     const label = `${dialogue.kind}:${dialogue.id}`;
-    const work: Work = { dialogue: dialogue.id, take };
-    const result = await ask(active, stored, label, work, null, lazyView(message), under);
-    if (result.kind === "answered" || result.kind === "ended") return result.answer;
-    if (result.kind === "failed") notes.failedBots.add(active.bot.id);
-    return { kind: "pass", trail: result.trail, statements: result.statements };
-  }
-
-  /** A person has the chat, or it got too much already: the timer runs afterwards. */
-  function postpone(stored: StoredMessage, dueAt: number): Answer {
-    const { deviceId, message } = stored;
-    const { botId, key, data } = message.timer!;
-    // A dialogue that expires meanwhile does so in silence, and nobody is reminded of it after a talk with a person.
-    if (key.startsWith(OWN_TIMERS)) return EMPTY;
-    const timer = { key, dueAt, body: bodyOf(stored, data) };
-    const trail = [{ by: `bot:${botId}`, outcome: "not_asked", route: `timer:${key}`, detail: "postponed" }];
-    return {
-      kind: "pass",
-      trail,
-      statements: state.postponeTimer(deviceId, botId, scopeOf(message), timer),
+    const attempt = (message: StoredMessage): Attempt => {
+      const host = hostOf(table, active, message.message, checksFlows);
+      const take = (ctx: Parameters<typeof dialogue.take>[0]) => dialogue.take(ctx, under.state, host);
+      const work: Work = { dialogue: dialogue.id, take };
+      return {
+        active,
+        message,
+        label,
+        work,
+        match: null,
+        view: lazyView(message.message),
+        dialogue: under,
+        onInterrupt,
+      };
     };
+    const isOthers = ({ message: text }: StoredMessage): boolean =>
+      table.interrupts(text).length > 0 || table.isNamed(text);
+    const newer = { stored, following, isOthers, renew: attempt, time };
+    const { result, took } = await askWithNewer(attempt(stored), [], newer, askOnce);
+    if (result.kind === "answered" || result.kind === "ended") return { ...result.answer, ...tookOf(took) };
+    if (result.kind === "failed") notes.failedBots.add(active.bot.id);
+    if (result.kind === "passed" && dialogue.comeBack !== undefined)
+      notes.comeBack = (first) => andBack(stored, first, { active, dialogue, under, label });
+    return { kind: "pass", trail: result.trail, statements: result.statements };
   }
 
-  async function runTimer(table: RouteTable, stored: StoredMessage): Promise<Answer> {
-    const { deviceId, message } = stored;
-    const { botId, key } = message.timer!;
-    const active = table.bot(botId);
-    const by = `bot:${botId}`;
-    if (active === null)
-      return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: "not on this number" }] };
-    const scope = scopeOf(message);
-    const under = await state.dialogue(deviceId, scope);
-    const isBusy = under !== null && (under.expiresAt === null || under.expiresAt > time.now());
-    const work = timerWork(table, active, stored, { under, isBusy, checksFlows });
-    if (work === null)
-      return { kind: "pass", trail: [{ by, outcome: "not_asked", detail: `no timer ${key}` }] };
-    const result = await ask(active, stored, `timer:${key}`, work, null, lazyView(message), under);
-    if (result.kind === "answered" || result.kind === "ended") return result.answer;
-    return { kind: "pass", trail: result.trail, statements: result.statements };
+  /** A word of a bot was answered while a dialogue waits: after that it says again what it waits for. */
+  async function andBack(
+    stored: StoredMessage,
+    first: Answered,
+    { active, dialogue, under, label }: Passed,
+  ): Promise<Answered> {
+    const host = hostOf(bindings.tableOf(stored.deviceId), active, stored.message, checksFlows);
+    const work: Work = { dialogue: dialogue.id, take: (ctx) => dialogue.comeBack!(ctx, under.state, host) };
+    // Middleware has run around the message already, and the session may have changed in that.
+    const plain = { ...active, bot: { ...active.bot, middleware: [], session: null } };
+    const firstReply = first.replies.length;
+    const view = lazyView(stored.message);
+    const second = await ask(plain, stored, label, work, null, view, under, { firstReply });
+    if (second.kind !== "answered") return first;
+    return {
+      ...first,
+      replies: [...first.replies, ...second.answer.replies],
+      trail: [...first.trail, ...second.trail],
+      statements: [...(first.statements ?? []), ...second.statements],
+    };
   }
 
   /** One line for each bot of which nothing runs. */
@@ -200,12 +192,24 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
     const trail = leftOut(table, stored);
     const statements: Statement[] = [];
     const looking = lookingAt(stored, trail);
-    for await (const { candidate, message, view, took } of askingOrder(table, stored, asked, looking)) {
+    const { onInterrupt } = asked;
+    for await (const { candidate, message, view, took: first } of askingOrder(
+      table,
+      stored,
+      asked,
+      looking,
+    )) {
       const { bot } = candidate;
       if (asked.notes.failedBots.has(bot.id)) continue;
-      const work = handlerOf(candidate);
-      const match = "match" in candidate ? candidate.match : null;
-      const result = await ask(candidate, message, labelOf(candidate), work, match, view, null);
+      const newer: NewerTexts = {
+        stored,
+        following: asked.following,
+        isOthers: (text) => staysByItself(table, text, candidate, looking),
+        renew: (texts) => aboutAll(table, candidate, texts, looking, onInterrupt),
+        time,
+      };
+      const attempt = attemptOf(candidate, message, view, onInterrupt);
+      const { result, took } = await askWithNewer(attempt, first, newer, askOnce);
       trail.push(...result.trail);
       if (result.kind === "failed" || result.kind === "skipped") asked.notes.failedBots.add(bot.id);
       if (result.kind !== "answered" && result.kind !== "ended") {
@@ -213,7 +217,9 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
         continue;
       }
       const all = [...statements, ...result.statements];
-      return { ...result.answer, trail, statements: all, ...(took.length > 0 && { took }) };
+      const answer = { ...result.answer, trail, statements: all, ...tookOf(took) };
+      const isAside = result.kind === "answered" && result.isAside && NAMED.has(candidate.route.kind);
+      return isAside ? ((await asked.notes.comeBack?.(answer)) ?? answer) : answer;
     }
     return { kind: "pass", trail, statements };
   }
@@ -227,89 +233,11 @@ export function createBotAnswerers(deps: BotAnswerersDeps): BotAnswerers {
   };
 }
 
-/** What a dialogue may ask about a bot of this number. */
-const hostOf = (
-  table: RouteTable,
-  { bot }: ActiveBot,
-  message: StoredMessage["message"],
-  checksFlows: boolean,
-): DialogueHost => ({
-  checksFlows,
-  knows: (dialogue) => knows(bot, dialogue),
-  isRouted: () => table.isNamed(message),
-});
-
-/** What runs when a timer of a bot has come; null: nobody is there for it. */
-function timerWork(
-  table: RouteTable,
-  active: ActiveBot,
-  stored: StoredMessage,
-  { under, isBusy, checksFlows }: { under: StoredDialogue | null; isBusy: boolean; checksFlows: boolean },
-): Work | null {
-  const { key, data } = stored.message.timer!;
-  if (key.startsWith(OWN_TIMERS)) return idleWork(table, stored, under, checksFlows);
-  if (!key.startsWith(FLOW_TIMERS))
-    return workOf(active.bot.routes.find((route) => route.kind === "timer" && route.word === key));
-  const id = key.slice(FLOW_TIMERS.length).split(":")[0]!;
-  const dialogue = dialogueCalled(active, id);
-  if (dialogue?.resume === undefined) return null;
-  const host = hostOf(table, active, stored.message, checksFlows);
-  return { dialogue: dialogue.id, take: (ctx) => dialogue.resume!(ctx, data, host, isBusy) };
-}
-
-/** A dialogue that nobody has gone on with: it asks again, or ends. */
-function idleWork(
-  table: RouteTable,
-  { message }: StoredMessage,
-  under: StoredDialogue | null,
-  checksFlows: boolean,
-): Work | null {
-  const { botId, key, data } = message.timer!;
-  if (under === null || under.botId !== botId) return null;
-  const known = dialogueOf(table, under);
-  if (!known || under.dialogue !== (data as { dialogue?: string } | null)?.dialogue) return null;
-  const { active, dialogue } = known;
-  const host = hostOf(table, active, message, checksFlows);
-  return {
-    dialogue: dialogue.id,
-    async take(ctx): Promise<Turn> {
-      if (key === WAKE) return (await dialogue.wake?.(ctx, under.state, host)) ?? { kind: "pass" };
-      if (key === EXPIRE) {
-        await dialogue.expired?.(ctx, under.state);
-        return { kind: "end", note: "expired" };
-      }
-      return { kind: "continue", state: (await dialogue.remind(ctx, under.state, host)) ?? under.state };
-    },
-  };
-}
-
-function handlerOf(candidate: Candidate | FilterFailure): Work {
-  if (!("error" in candidate)) return { handler: candidate.route.handler as never };
-  return {
-    handler: () => {
-      throw candidate.error;
-    },
-  };
-}
-
-const workOf = (route: Candidate["route"] | undefined): Work | null =>
-  route === undefined ? null : { handler: route.handler as never };
-
-function labelOf({ route }: RouteEntry): string {
-  return route.kind === "fallback" ? route.kind : `${route.kind}:${route.pattern}`;
-}
-
-/** By its id, or by one that it had before. */
-function dialogueCalled({ bot }: ActiveBot, id: string): Dialogue<never> | null {
-  const { dialogues } = bot;
-  return dialogues.get(id) ?? [...dialogues.values()].find(({ was }) => was?.includes(id)) ?? null;
-}
-
 function dialogueOf(
   table: RouteTable,
   { botId, dialogue }: StoredDialogue,
 ): { active: ActiveBot; dialogue: Dialogue<never> } | null {
   const active = table.bot(botId);
-  const known = active && dialogueCalled(active, dialogue);
+  const known = active && dialogueCalled(active.bot, dialogue);
   return active && known ? { active, dialogue: known } : null;
 }

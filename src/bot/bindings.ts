@@ -1,26 +1,18 @@
-import { botBindings } from "../../drizzle/schema.ts";
+import { defineTopic } from "../model/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
+import { NO_NEWS, type News } from "../model/news.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
-import { openOnceClear } from "../store/once-clear.ts";
-import { defineQuery } from "../store/query.ts";
-import type { SecretBox, Statement, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";
+import { BINDINGS, fromRow, insert, OF_NUMBER } from "./binding-rows.ts";
 import { findConflicts, type Conflict } from "./conflicts.ts";
+import { byTodaysName } from "./former-names.ts";
 import type { Blocking } from "./blocking.ts";
 import { withBlocked, type BotRecord, type BotRegistry } from "./registry.ts";
 import { buildTable, listRoutes, type ActiveBot, type ListedRoute, type RouteTable } from "./table.ts";
 
-const BINDINGS = defineQuery(
-  `SELECT device_id, bot_id, enabled, priority, config FROM bot_bindings
-WHERE (device_id, bot_id) > (?, ?) ORDER BY device_id, bot_id LIMIT ?`,
-  {
-    deviceId: botBindings.deviceId,
-    botId: botBindings.botId,
-    enabled: botBindings.enabled,
-    priority: botBindings.priority,
-    config: botBindings.config,
-  },
-);
+/** What holds on this number is something else now. */
+const BOUND = defineTopic<{ deviceId: number }>("bindings");
 
 /** One bot with what holds of it on one number. `priority` is the one in force. */
 export interface BoundBot extends BotRecord {
@@ -71,12 +63,13 @@ interface Around extends Pick<Blocking, "of"> {
 
 /** Rows of `bot_bindings`, and the table of routes that follows from them for every number. */
 export function createBindings(
-  store: Store,
+  store: Pick<Store, "read" | "pages" | "box" | "writer">,
   first: BotRegistry,
   onProblem: (text: string) => void,
   around: Around = { of: () => null, checkUrl: async () => undefined },
+  news: News = NO_NEWS,
 ): Bindings {
-  const bound = new Map<number, Map<string, Binding>>();
+  let bound = new Map<number, Map<string, Binding>>();
   const tables = new Map<number, RouteTable>();
   const none = new Map<string, Binding>();
   let registry = first;
@@ -93,20 +86,36 @@ export function createBindings(
   }
 
   async function load(): Promise<void> {
-    bound.clear();
+    const read: typeof bound = new Map();
     for await (const page of store.pages(BINDINGS, (row) => [row?.deviceId ?? 0, row?.botId ?? ""]))
-      for (const { deviceId, botId, enabled, priority, config } of page) {
-        const ofDevice = bound.get(deviceId) ?? new Map<string, Binding>();
-        ofDevice.set(botId, {
-          id: botId,
-          enabled,
-          priority,
-          config: openConfig(store.box, deviceId, botId, config),
-        });
-        bound.set(deviceId, ofDevice);
+      for (const row of page) {
+        const { deviceId } = row;
+        read.set(
+          deviceId,
+          (read.get(deviceId) ?? new Map<string, Binding>()).set(row.botId, fromRow(store.box, row)),
+        );
       }
+    bound = read;
     await rebuild();
   }
+
+  /** Another node has changed them, and may have removed them all. */
+  async function readAgain(deviceId: number): Promise<void> {
+    const bindings = await rowsOf(deviceId);
+    if (bindings.size === 0) return forget(deviceId);
+    bound.set(deviceId, bindings);
+    tables.set(deviceId, await tableFor(bindings));
+  }
+
+  async function rowsOf(deviceId: number): Promise<Map<string, Binding>> {
+    const rows = await store.read(OF_NUMBER, [deviceId]);
+    return new Map(rows.map((row) => [row.botId, fromRow(store.box, row)]));
+  }
+
+  news.listen(BOUND, {
+    hear: ({ deviceId }) => inTurn(() => readAgain(deviceId)),
+    reread: () => inTurn(load),
+  });
 
   async function rebuild(): Promise<void> {
     const built: [number, RouteTable][] = [];
@@ -122,7 +131,7 @@ export function createBindings(
   }
 
   async function tableFor(bindings: Map<string, Binding>): Promise<RouteTable> {
-    const active = await activeBots(registry, bindings, onProblem);
+    const active = await activeBots(registry, byTodaysName(bindings, registry.renamed), onProblem);
     for (const { text } of findConflicts(active)) {
       if (!said.has(text)) onProblem(text);
       said.add(text);
@@ -133,14 +142,20 @@ export function createBindings(
   const tableOf = (deviceId: number): RouteTable => tables.get(deviceId) ?? defaults;
 
   function list(deviceId: number): BoundBot[] {
-    const bindings = bound.get(deviceId) ?? none;
+    const bindings = byTodaysName(bound.get(deviceId) ?? none, registry.renamed);
     const records = registry.list();
     // A second file with the same id is no bot of its own.
     const bots = records.filter(({ id }, index) => records.findIndex((other) => other.id === id) === index);
     return bots.map((bot) => {
       const binding = bindings.get(bot.id);
+      const lacking = (bot.needs ?? []).filter((key) => binding?.config?.[key] === undefined);
+      const warnings =
+        lacking.length === 0 || !binding?.enabled
+          ? bot.warnings
+          : [...bot.warnings, `It is asked nothing on this number: its config has no ${lacking.join(", ")}.`];
       return {
         ...withBlocked(bot, around),
+        warnings,
         enabled: (bot.error === undefined || bot.kept === true) && (binding?.enabled ?? bot.enable === "all"),
         priority: binding?.priority ?? bot.priority,
         config: binding?.config ?? null,
@@ -153,6 +168,7 @@ export function createBindings(
     await store.writer.commit([
       { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
       ...bindings.map((binding) => insert(store.box, deviceId, binding)),
+      ...news.of(BOUND, { deviceId }),
     ]);
     const byId = new Map(bindings.map((binding) => [binding.id, binding]));
     bound.set(deviceId, byId);
@@ -165,7 +181,8 @@ export function createBindings(
 
   const change = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
     inTurn(async () => {
-      const now = bound.get(deviceId) ?? none;
+      // From the rows: another node may have changed them in this moment.
+      const now = byTodaysName(await rowsOf(deviceId), registry.renamed);
       const changed = readChanges(input, registry).map((said) => ({
         ...(now.get(said.id) ?? unsaid(said.id)),
         ...said,
@@ -214,30 +231,10 @@ async function activeBots(
         onProblem(`Bot "${bot.id}" is off where its config does not fit: ${read.problems.join("; ")}`);
         return [];
       }
-      return [{ bot, priority: binding?.priority ?? bot.priority, config: Object.freeze({ ...read.value }) }];
+      const config = Object.freeze({ ...read.value });
+      if (bot.needs.some((key) => config[key] === undefined)) return [];
+      return [{ bot, priority: binding?.priority ?? bot.priority, config }];
     }),
   );
   return active.flat();
-}
-
-const configContext = (deviceId: number, botId: string): string => `bot-config:${deviceId}:${botId}`;
-
-/** @throws when it does not open */
-function openConfig(box: SecretBox, deviceId: number, botId: string, kept: Buffer | string | null) {
-  if (kept === null) return null;
-  const json = openOnceClear(box, kept, configContext(deviceId, botId));
-  return JSON.parse(json) as Record<string, unknown>;
-}
-
-function insert(box: SecretBox, deviceId: number, { id, enabled, priority, config }: Binding): Statement {
-  return {
-    sql: "insert into bot_bindings (device_id, bot_id, enabled, priority, config) values (?, ?, ?, ?, ?)",
-    args: [
-      deviceId,
-      id,
-      enabled ? 1 : 0,
-      priority,
-      config && box.sealJson(config, configContext(deviceId, id)),
-    ],
-  };
 }

@@ -90,6 +90,17 @@ async function gather(
   return end === -1 ? behind : behind.slice(0, end);
 }
 
+/**
+ * Whether a text behind a message stays by itself, for a bot that is asked anew when newer ones come. What would fall to the
+ * bot, or to fallbacks, belongs together.
+ */
+export const staysByItself = (
+  table: RouteTable,
+  text: StoredMessage,
+  active: ActiveBot,
+  looking: Looking,
+): boolean => fallsToOthers(table, text, new Map([[active.bot.id, active]]), looking);
+
 /** "cancel" is heard for itself, however fast it comes after something else, and so is another bot's word. */
 function fallsToOthers(
   table: RouteTable,

@@ -1,24 +1,49 @@
 import type { Logger } from "../log.ts";
 import type { StoredMessage } from "../model/answerer.ts";
-import { milliseconds } from "./duration.ts";
+import type { PastMessage } from "../model/past-message.ts";
 import type { FetchOptions } from "./fetching.ts";
 import { ContextClosedError, noEffects, type Effects } from "./effects.ts";
-import { createSending } from "./sending.ts";
-import type { AnyContext, Bot, Dialogue, Message, ReceivedFile } from "./types.ts";
+import { openOwnStore } from "./own-store.ts";
+import { createSending, UNDER_NAMES, type SendsUnderNames } from "./sending.ts";
+import { createTimerCalls } from "./timer-calls.ts";
+import { createTransitions } from "./transitions.ts";
+import type { Incoming } from "../model/messages.ts";
+import type { StoreRows } from "./store-rows.ts";
+import type { Kept } from "./types/kept.ts";
+import { readNewer } from "./options.ts";
+import type { AnyContext, Bot, BotStore, Message, NewerOptions, ReceivedFile } from "./types.ts";
+
+/** Messages of a chat that one look back gives. */
+const MOST_HISTORY = 200;
 
 /** What a context reaches outside of itself, each for one message. */
 export interface ContextServices {
-  step<T>(key: string, work: (signal: AbortSignal) => Promise<T> | T, signal: AbortSignal): Promise<T>;
+  step<T>(
+    key: string,
+    work: (signal: AbortSignal) => Promise<T> | T,
+    signal: AbortSignal,
+    options?: NewerOptions,
+  ): Promise<Kept<T>>;
   idempotencyKey(key: string): string;
+  /** Id of the reply to this message at this position, from 0. */
+  replyId(position: number): string;
+  /** Id of a message that is known by a name before it is sent. */
+  namedId(name: string): string;
   file(signal: AbortSignal): Promise<ReceivedFile>;
   /** @param turn aborts when the handler has ended, however it did */
   fetch(address: string | URL, options: FetchOptions, turn: AbortSignal): Promise<Response>;
+  /** The last messages of the chat, oldest first. */
+  history(count: number): Promise<PastMessage[]>;
+  /** Whether a bot that is on for this number has this dialogue. */
+  hasDialogue(botId: string, dialogue: string): boolean;
+  /** What the bot keeps for itself. */
+  store: Pick<StoreRows, "stored" | "storedFrom">;
   translate(languages: readonly string[], key: string, values?: Readonly<Record<string, unknown>>): string;
 }
 
 /** What a context is made of, for one handler and one message. */
 export interface ContextInput {
-  bot: Pick<Bot, "id" | "locale" | "session" | "dialogues" | "routes">;
+  bot: Pick<Bot, "id" | "was" | "locale" | "session" | "dialogues" | "routes">;
   stored: StoredMessage;
   match: unknown;
   config: Readonly<Record<string, unknown>>;
@@ -44,37 +69,84 @@ interface OpenContext {
   close(why: string, abort: boolean): void;
 }
 
+/** What tells work under way to stop; made when somebody asks for it. @param closed why the context is, or null */
+function createSignals(closed: () => string | null) {
+  let handler: AbortController | null = null;
+  let requests: AbortController | null = null;
+  return {
+    handler(): AbortSignal {
+      const why = closed();
+      handler ??= new AbortController();
+      if (why !== null) handler.abort(new ContextClosedError("signal", why));
+      return handler.signal;
+    },
+    requests: (): AbortSignal => (requests ??= new AbortController()).signal,
+    close(why: string, abort: boolean): void {
+      if (abort) handler?.abort(new ContextClosedError("signal", why));
+      // Nobody is left who could read an answer.
+      requests?.abort(new ContextClosedError("fetch", why));
+    },
+  };
+}
+
+/** @throws {TypeError} */
+function readCount(count: number): number {
+  if (Number.isInteger(count) && count >= 1 && count <= MOST_HISTORY) return count;
+  throw new TypeError(`ctx.history() takes how many messages, from 1 to ${MOST_HISTORY}.`);
+}
+
+/** What the handler reads and writes there becomes an effect. */
+function storeFor(
+  { services, stored, bot }: ContextInput,
+  effects: Effects,
+  open: (call: string) => void,
+  isInStep: () => boolean,
+): BotStore {
+  const opened = openOwnStore(services.store, stored.deviceId, bot, (call) => {
+    open(call.slice("ctx.".length));
+    // A step that was done is not done again after a crash, and what it wrote would be lost.
+    if (isInStep())
+      throw new TypeError(`${call}() inside of a step: write it after the step, from what the step gives.`);
+  });
+  effects.store = opened.changes;
+  return opened.store;
+}
+
+/** The language in force, and the one that every text is in. */
+function languagesFor({ bot, config, locale }: ContextInput, effects: Effects): string[] {
+  const bound = typeof config.locale === "string" ? config.locale : null;
+  return [effects.locale ?? locale ?? bound ?? bot.locale, bot.locale];
+}
+
 /** Opens what one handler works with. The costly parts (signal, log, the frozen message) are made when they are asked for. */
 export function openContext(input: ContextInput): OpenContext {
   const { stored, bot, config, view, services } = input;
   const { message } = stored;
   let closed: string | null = null;
-  let controller: AbortController | null = null;
-  let asking: AbortController | null = null;
   let logger: Logger | null = null;
   let session = input.session;
   const vars: Record<string, unknown> = {};
   const effects = noEffects();
+  /** Steps under way. */
+  let steps = 0;
+  let store: BotStore | null = null;
 
   /** @throws {ContextClosedError} when nothing may be changed any more */
   function open(call: string): void {
     if (closed !== null) throw new ContextClosedError(call, closed);
   }
 
-  const { answer, calls } = createSending({ message, effects, open, now: input.now });
+  const { replyId, namedId } = services;
+  const { answer, calls, under } = createSending({ message, effects, open, now: input.now, replyId });
 
-  const languages = (): string[] => {
-    const bound = typeof config.locale === "string" ? config.locale : null;
-    return [effects.locale ?? input.locale ?? bound ?? bot.locale, bot.locale];
-  };
+  const languages = (): string[] => languagesFor(input, effects);
 
-  function signal(): AbortSignal {
-    controller ??= new AbortController();
-    if (closed !== null) controller.abort(new ContextClosedError("signal", closed));
-    return controller.signal;
-  }
+  const signals = createSignals(() => closed);
 
-  const ctx: AnyContext = {
+  const ownStore = (): BotStore => (store ??= storeFor(input, effects, open, () => steps > 0));
+
+  const ctx: AnyContext & SendsUnderNames = {
+    [UNDER_NAMES]: { idOf: namedId, under },
     text: message.text,
     match: input.match,
     config,
@@ -83,7 +155,7 @@ export function openContext(input: ContextInput): OpenContext {
     number: stored.ownNumber,
     from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
     chat: { id: message.chatKey, kind: message.chatKind },
-    timer: message.timer ? { key: message.timer.key, data: message.timer.data } : null,
+    timer: timerOf(message),
     get message() {
       return view();
     },
@@ -102,67 +174,42 @@ export function openContext(input: ContextInput): OpenContext {
       return (logger ??= input.log());
     },
     get signal() {
-      return signal();
+      return signals.handler();
     },
     get locale() {
       return languages()[0]!;
     },
     ...calls,
-    start(dialogue, ...[value]) {
-      open("start");
-      if (typeof dialogue?.begin !== "function")
-        throw new TypeError("ctx.start() takes a dialogue, as menu(…) and form(…) make them.");
-      if (bot.dialogues.get(dialogue.id) !== (dialogue as unknown))
-        throw new TypeError(
-          `ctx.start(): the bot does not know the dialogue "${dialogue.id}". Make it with b.menu or b.form, or hand it to b.dialogue, so that it goes on after a restart.`,
-        );
-      effects.dialogue = { dialogue: dialogue as Dialogue<unknown>, input: value };
-    },
-    leave(text) {
-      open("leave");
-      if (text !== undefined) answer("leave", text);
-      effects.dialogue = null;
-    },
-    handoff({ for: duration, say: text } = {}) {
-      open("handoff");
-      const ms =
-        duration === undefined ? null : Math.max(60_000, milliseconds(duration, "ctx.handoff({ for })"));
-      if (text !== undefined) answer("handoff", text);
-      effects.handoffMs = ms;
-    },
-    next() {
-      open("next");
-      effects.passed = true;
-    },
-    async step(key, work) {
+    ...createTimerCalls({ bot, effects, open, now: input.now }),
+    ...createTransitions({ bot, effects, open, answer, hasDialogue: services.hasDialogue }),
+    async step(key, work, options = {}) {
       open("step");
       if (typeof key !== "string" || key === "")
         throw new TypeError('ctx.step() needs a key: ctx.step("crm", () => …).');
-      const result = await services.step(key, work, signal());
-      open("step");
-      return result;
+      steps++;
+      try {
+        const result = await services.step(key, work, signals.handler(), readNewer(options, "ctx.step"));
+        open("step");
+        return result;
+      } finally {
+        steps--;
+      }
     },
     idempotencyKey: services.idempotencyKey,
-    after(delay, key, data = null) {
-      open("after");
-      if (!bot.routes.some((route) => route.kind === "timer" && route.word === key))
-        throw new TypeError(
-          `ctx.after(): the bot has no timer ${JSON.stringify(key)}. Add b.timer(${JSON.stringify(key)}, (ctx) => { … }).`,
-        );
-      effects.timers.set(key, { dueInMs: milliseconds(delay, "ctx.after()"), data });
-    },
-    cancelTimer(key) {
-      open("cancelTimer");
-      effects.timers.set(key, null);
-    },
     async file() {
       open("file");
-      return services.file(signal());
+      return services.file(signals.handler());
     },
     async fetch(address, options = {}) {
       open("fetch");
-      asking ??= new AbortController();
-      return services.fetch(address, options, asking.signal);
+      return services.fetch(address, options, signals.requests());
+    },
+    async history(count) {
+      open("history");
+      return services.history(readCount(count));
+    },
+    get store() {
+      return ownStore();
     },
     t: (key, values) => services.translate(languages(), key, values),
     setLocale(locale) {
@@ -178,9 +225,11 @@ export function openContext(input: ContextInput): OpenContext {
     effects,
     close(why, abort) {
       closed ??= why;
-      if (abort) controller?.abort(new ContextClosedError("signal", why));
-      // Nobody is left who could read an answer.
-      asking?.abort(new ContextClosedError("fetch", why));
+      signals.close(why, abort);
     },
   };
+}
+
+function timerOf({ timer }: Incoming): AnyContext["timer"] {
+  return timer === undefined ? null : { key: timer.key, id: timer.id ?? null, data: timer.data };
 }

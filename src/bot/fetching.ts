@@ -1,14 +1,16 @@
-import { SECOND_MS } from "../model/time.ts";
+import { SECOND_MS, type Time } from "../model/time.ts";
 import { OutboundError } from "../net/errors.ts";
-import type { OutboundRequest, SafeFetch } from "../net/safe-fetch.ts";
+import type { OutboundAnswer, OutboundRequest, SafeFetch } from "../net/safe-fetch.ts";
 import { milliseconds, type Duration } from "./duration.ts";
 
 /** What `ctx.fetch` takes beside the address: what `fetch` takes, and limits. */
 export interface FetchOptions {
-  /** Default `GET`. */
+  /** Default `GET`; with `json` `POST`. */
   method?: string;
   headers?: Readonly<Record<string, string>> | Headers | readonly (readonly [string, string])[];
   body?: string | Uint8Array | URLSearchParams;
+  /** Takes the place of `body`: sent as JSON, by POST unless `method` says otherwise. */
+  json?: unknown;
   /** For everything together, from connecting to the last byte. Default 10 s; the handler's own time ends it as well. */
   timeout?: Duration;
   /** Longest answer in bytes. Default 1 MiB, at most 16 MiB. */
@@ -17,12 +19,24 @@ export interface FetchOptions {
   redirect?: "follow" | "manual";
   /** Ends it early. */
   signal?: AbortSignal;
+  /** Told of the bytes of a successful answer as they arrive; true: there is enough, and the rest is left. It is asked no more then. */
+  onData?: (bytes: Uint8Array) => boolean | void;
+  /** Longest time without a byte, once the answer has begun. Default: none but `timeout`. */
+  idle?: Duration;
+  /**
+   * How often it is asked: again after 429, 502, 503 and 504, and when nobody answered, after as long as `Retry-After` says, or a second, two,
+   * four, …, at most ten: who is to wait longer gets the answer that there is. Default 1, at most 5. Each time has `timeout`.
+   */
+  tries?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 10 * SECOND_MS;
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 const LARGEST = 16 * DEFAULT_MAX_BYTES;
 const MOST_REDIRECTS = 5;
+const MOST_TRIES = 5;
+const LONGEST_WAIT_MS = 10 * SECOND_MS;
+const BUSY = new Set([429, 502, 503, 504]);
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
@@ -34,13 +48,13 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  * @throws {OutboundError} when there is no answer that may be used; {TypeError} for options that mean nothing
  */
 export async function fetchFor(
-  http: Pick<SafeFetch, "request">,
+  { http, time }: FetchDeps,
   address: string | URL,
   options: FetchOptions,
   turn: AbortSignal,
 ): Promise<Response> {
   const request = readOptions(options, turn);
-  const answer = await http.request(String(address), request);
+  const answer = await askUntilAnswered({ http, time }, String(address), request, readTries(options));
   if (answer.status < 200 || answer.status > 599)
     throw new OutboundError("unreachable", `The address answered ${answer.status}.`, {
       status: answer.status,
@@ -53,14 +67,60 @@ export async function fetchFor(
   return Object.defineProperty(response, "url", { value: answer.url });
 }
 
+/** What `ctx.fetch` stands on. */
+interface FetchDeps {
+  http: Pick<SafeFetch, "request">;
+  time: Pick<Time, "now" | "pause">;
+}
+
+async function askUntilAnswered(
+  { http, time }: FetchDeps,
+  address: string,
+  request: OutboundRequest,
+  tries: number,
+): Promise<OutboundAnswer> {
+  // Who was given the beginning of an answer would take another's for its end.
+  let hasBegun = false;
+  const { onData } = request;
+  const onBytes = (bytes: Uint8Array): boolean | void => ((hasBegun = true), onData?.(bytes));
+  const asked = onData === undefined ? request : { ...request, onData: onBytes };
+  for (let tried = 1; ; tried++) {
+    const answer = await http.request(address, asked).catch((error: unknown) => {
+      if (hasBegun || tried >= tries || !(error instanceof OutboundError) || error.problem !== "unreachable")
+        throw error;
+      return null;
+    });
+    if (answer !== null && (tried >= tries || !BUSY.has(answer.status))) return answer;
+    const wait = waitOf(answer?.headers.get("retry-after") ?? null, tried, time.now());
+    if (answer !== null && wait > LONGEST_WAIT_MS) return answer;
+    await time.pause(wait, request.signal);
+    request.signal?.throwIfAborted();
+  }
+}
+
+/** @param said seconds or a date, as the other side wishes */
+function waitOf(said: string | null, tried: number, now: number): number {
+  const seconds = said !== null && /^\d{1,9}$/.test(said.trim()) ? Number(said) * SECOND_MS : null;
+  const until = said === null || seconds !== null ? NaN : Date.parse(said) - now;
+  return seconds ?? (Number.isFinite(until) ? Math.max(0, until) : SECOND_MS * 2 ** (tried - 1));
+}
+
+function readTries({ tries = 1 }: FetchOptions): number {
+  if (Number.isInteger(tries) && tries >= 1 && tries <= MOST_TRIES) return tries;
+  throw new TypeError(`ctx.fetch(): \`tries\` is a whole number from 1 to ${MOST_TRIES}.`);
+}
+
 function readOptions(options: FetchOptions, turn: AbortSignal): OutboundRequest {
   const {
-    method = "GET",
-    body,
+    json,
+    method = json === undefined ? "GET" : "POST",
+    body = json === undefined ? undefined : JSON.stringify(json),
     timeout,
     maxBytes = DEFAULT_MAX_BYTES,
     redirect = "follow",
     signal,
+    onData,
+    idle,
   } = options;
   const name = METHODS.find((known) => known === method.toUpperCase());
   if (name === undefined) throw new TypeError(`ctx.fetch(): \`method\` is one of ${METHODS.join(", ")}.`);
@@ -71,13 +131,18 @@ function readOptions(options: FetchOptions, turn: AbortSignal): OutboundRequest 
   if (redirect !== "follow" && redirect !== "manual")
     throw new TypeError("ctx.fetch(): `redirect` is 'follow' or 'manual'.");
   const headers = new Headers(options.headers as Record<string, string>);
-  if (body !== undefined && !headers.has("content-type")) headers.set("content-type", typeOf(body));
+  if (json !== undefined && options.body !== undefined)
+    throw new TypeError("ctx.fetch(): either `body` or `json`.");
+  if (body !== undefined && !headers.has("content-type"))
+    headers.set("content-type", json === undefined ? typeOf(body) : "application/json");
   return {
     method: name,
     headers: Object.fromEntries(headers),
     ...(body !== undefined && { body: body instanceof URLSearchParams ? String(body) : body }),
     timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : milliseconds(timeout, "ctx.fetch({ timeout })"),
     maxBytes,
+    ...(onData && { onData }),
+    ...(idle !== undefined && { idleMs: milliseconds(idle, "ctx.fetch({ idle })") }),
     maxRedirects: redirect === "follow" ? MOST_REDIRECTS : 0,
     signal: signal === undefined ? turn : AbortSignal.any([turn, signal]),
   };

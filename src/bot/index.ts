@@ -12,12 +12,12 @@ export { flow } from "./flow/flow.ts";
 export { FlowMistake, StepFailedError } from "./flow/errors.ts";
 export type {
   AskOptions,
+  CallOptions,
   Flow,
   FlowContext,
   FlowEntry,
   FlowFunction,
   FlowOptions,
-  Kept,
   OnChange,
   StepOptions,
   Until,
@@ -44,6 +44,7 @@ export { OutboundError } from "../net/errors.ts";
 export { url, type UrlOptions } from "./url.ts";
 export type { FetchOptions } from "./fetching.ts";
 export type { Duration } from "./duration.ts";
+export type { Kept } from "./types/kept.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export type {
   AnyContext,
@@ -52,10 +53,12 @@ export type {
   BotLimits,
   BotLog,
   BotOptions,
+  BotStore,
   Burst,
   CommandMatch,
   Content,
   Context,
+  DateOptions,
   Dialogue,
   DialogueHost,
   DialogueState,
@@ -67,8 +70,11 @@ export type {
   Handler,
   Idle,
   InterruptOptions,
+  KeepOptions,
+  KeptEntry,
   Message,
   MessageOf,
+  NewerOptions,
   Middleware,
   Observation,
   OnError,
@@ -76,9 +82,15 @@ export type {
   PollOptions,
   ReceivedFile,
   ReplyOptions,
+  RouteOptions,
   Routes,
   SessionOptions,
   TextOptions,
+  Timer,
+  TimerHandler,
+  TimerKey,
+  TimerOptions,
   Turn,
 } from "./types.ts";
+export type { PastMessage, Writer } from "../model/past-message.ts";
 export type { ChatKind, MessageType } from "../model/messages.ts";

@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync, watch } from "node:fs";
-import { join, relative, sep } from "node:path";
-import { createJiti } from "jiti";
+import { existsSync, readdirSync, readFileSync, watch, type FSWatcher } from "node:fs";
+import { join, relative } from "node:path";
 import { systemTime, type Cancel } from "../model/time.ts";
-import * as parley from "./index.ts";
+import { sourceReader } from "./source-files.ts";
 
 /** Bots of a folder of sources, as the build lists them. */
 export interface LiveBots {
@@ -12,50 +11,69 @@ export interface LiveBots {
 }
 
 const SETTLED_MS = 100;
+/** What bots are made of. Editors write other names first, and rename them. */
+const READ = /\.(ts|js|mjs|cjs|json)$/;
 
 /**
  * Lists the bots of a folder as they are now, TypeScript included: `nitro dev` would start the whole gateway anew for
  * each change of something that it bundles. What was read before is forgotten, also what bots import.
  */
-export function liveBots(folder: string): LiveBots {
-  // `parley` is the gateway's own, so that errors and types are the same ones.
-  const jiti = createJiti(join(folder, "index.ts"), {
-    fsCache: false,
-    interopDefault: false,
-    virtualModules: { parley },
-  });
-  for (const file of Object.keys(jiti.cache)) if (file.startsWith(folder + sep)) delete jiti.cache[file];
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+export async function liveBots(folder: string): Promise<LiveBots> {
+  const read = await sourceReader(folder);
+  const files = foldersIn(folder)
+    .flatMap(filesOf)
+    .map((file) => nameIn(folder, file))
     .toSorted();
-  const bots = files
-    .filter(isBot)
-    .map((file) => [idOf(file), () => jiti.import(join(folder, file))] as const);
+  const bots = files.filter(isBot).map((file) => [idOf(file), () => read(join(folder, file))] as const);
   return { bots: Object.fromEntries(bots.toReversed()), locales: readLocales(folder) };
 }
 
 /**
- * Calls back after files of the folder have changed, once for what is saved together.
+ * Calls back after files of the folder have changed, once for what is saved together. It watches folders, each by itself: a
+ * file that is saved by renaming is another file, and who watches files is told of the first time only.
  *
  * @returns how to stop
  */
 export function watchBots(folder: string, changed: (files: string[]) => void): () => void {
+  const watchers = new Map<string, FSWatcher>();
   const touched = new Set<string>();
   let cancel: Cancel | null = null;
-  const watcher = watch(folder, { recursive: true }, (_event, name) => {
-    if (name === null || /(^|\/)\.|~$|\.test\.\w+$/.test(name)) return;
-    touched.add(name.replaceAll("\\", "/"));
+
+  function touch(file: string): void {
+    const name = nameIn(folder, file);
+    if (READ.test(name) && !/(^|\/)\.|\.test\.\w+$/.test(name)) touched.add(name);
     cancel?.();
-    cancel = systemTime.after(SETTLED_MS, () => {
-      const files = [...touched].toSorted();
-      touched.clear();
-      changed(files);
-    });
-  });
+    cancel = systemTime.after(SETTLED_MS, settled);
+  }
+
+  function look(isFirst: boolean): void {
+    const now = foldersIn(folder);
+    for (const [path, watcher] of watchers)
+      if (!now.includes(path)) {
+        watcher.close();
+        watchers.delete(path);
+      }
+    for (const path of now.filter((found) => !watchers.has(found))) {
+      const watcher = watch(path, (_event, name) => touch(join(path, name ?? "")));
+      // A folder that is removed ends its watcher: the folder above tells of it.
+      watcher.on("error", () => watcher.close());
+      watchers.set(path, watcher);
+      // What was put into it before it was watched.
+      if (!isFirst) for (const file of filesOf(path)) touch(file);
+    }
+  }
+
+  function settled(): void {
+    look(false);
+    const files = [...touched].toSorted();
+    touched.clear();
+    if (files.length > 0) changed(files);
+  }
+
+  look(true);
   return () => {
     cancel?.();
-    watcher.close();
+    for (const watcher of watchers.values()) watcher.close();
   };
 }
 
@@ -66,9 +84,10 @@ export function reloadLines(
   after: readonly { id: string; error?: string; kept?: boolean }[],
 ): string[] {
   const ids = new Set(files.filter(isBot).map(idOf));
+  const removed = before.filter((id) => after.every((bot) => bot.id !== id));
   const lines = [...ids].flatMap((id) => {
     const bot = after.find((other) => other.id === id);
-    if (bot === undefined) return before.includes(id) ? [`${id} removed`] : [];
+    if (bot === undefined) return [];
     if (bot.error !== undefined)
       return [`${id}: ${firstLine(bot.error)}${bot.kept ? " · the last good version stays" : ""}`];
     return [`${id} ${before.includes(id) ? "reloaded" : "added"}`];
@@ -76,6 +95,7 @@ export function reloadLines(
   const shared = files.filter((file) => !isBot(file));
   const broken = after.filter(({ id, error }) => shared.length > 0 && error !== undefined && !ids.has(id));
   return [
+    ...removed.map((id) => `${id} removed`),
     ...lines,
     ...(shared.length > 0 ? [`${shared.join(", ")} read again`] : []),
     ...broken.map(({ id, error }) => `${id}: ${firstLine(error!)}`),
@@ -89,6 +109,27 @@ const idOf = (file: string): string => file.replace(/\.\w+$/, "").replace(/\/ind
 
 const isBot = (file: string): boolean =>
   /(?<!\.d|\.test)\.(ts|js|mjs)$/.test(file) && !file.split("/").some((part) => /^[_.]/.test(part));
+
+const nameIn = (folder: string, file: string): string => relative(folder, file).replaceAll("\\", "/");
+
+const entriesOf = (folder: string) =>
+  existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+
+const filesOf = (folder: string): string[] =>
+  entriesOf(folder)
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => join(folder, name));
+
+/** The folder and those below it, without packages and what is hidden. */
+function foldersIn(folder: string): string[] {
+  const below = entriesOf(folder).filter(
+    (entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules",
+  );
+  return [
+    ...(existsSync(folder) ? [folder] : []),
+    ...below.flatMap(({ name }) => foldersIn(join(folder, name))),
+  ];
+}
 
 function readLocales(folder: string): Record<string, unknown> {
   const texts = join(folder, "locales");

@@ -6,6 +6,7 @@ import { keepAlive, SECOND_MS, systemTime } from "../model/time.ts";
 import { StartError } from "../model/errors.ts";
 import { forgetModules, READING } from "./fresh-modules.ts";
 import { readLocales, type LocaleFiles, type Locales } from "./locales.ts";
+import { isTypeScript, sourceReader } from "./source-files.ts";
 import { createRegistry, messageOf, type BotRegistry, type BotSource } from "./registry.ts";
 import { compareIds } from "./table.ts";
 
@@ -51,9 +52,13 @@ export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
   );
   const found = botsDir ? await findBotFiles(botsDir) : [];
   const reading = previous && found.length > 0 ? await beginReading(botsDir!, found) : "";
+  const readSource = found.some(({ file }) => isTypeScript(file))
+    ? await sourceReader(resolve(botsDir!))
+    : null;
   const mounted = found.map(async ({ id, file }) => {
     const address = pathToFileURL(file).href + reading;
-    const source = await readModule(id, file, () => import(/* @vite-ignore */ address));
+    const open = isTypeScript(file) ? () => readSource!(file) : () => import(/* @vite-ignore */ address);
+    const source = await readModule(id, file, open);
     return { ...withoutFolder(source, resolve(botsDir!)), path: file };
   });
   const registry = createRegistry(await Promise.all([...built, ...mounted]), log, previous?.registry);
@@ -126,7 +131,7 @@ function defaultExport(module: unknown): unknown {
 }
 
 /**
- * Bot files below a folder: `.mjs` and `.js`, nested; names that begin with `_` or `.`, tests (`….test.mjs`) and
+ * Bot files below a folder: `.mjs`, `.js` and `.ts`, nested; names that begin with `_` or `.`, tests (`….test.mjs`) and
  * `node_modules` are left out.
  *
  * @returns sorted by id: the path without extension, `/` between folders, a last `index` dropped
@@ -146,9 +151,14 @@ export async function findBotFiles(botsDir: string): Promise<{ id: string; file:
     throw new StartError(`BOTS_DIR: ${root} cannot be read (${messageOf(error)}). Correct its permissions.`);
   }
   return files
+    .filter((file) => !isTypeScript(file) || !files.some((other) => isMadeOf(other, file)))
     .map((file) => ({ id: botId(relative(root, file)), file }))
     .sort((a, b) => compareIds(a.id, b.id) || compareIds(a.file, b.file));
 }
+
+/** Whoever compiles bots may keep what they were compiled from beside them. */
+const isMadeOf = (script: string, source: string): boolean =>
+  /\.m?js$/.test(script) && script.replace(/\.m?js$/, ".ts") === source;
 
 async function walk(folder: string, files: string[], above: ReadonlySet<string>): Promise<void> {
   const real = await realpath(folder);
@@ -160,7 +170,7 @@ async function walk(folder: string, files: string[], above: ReadonlySet<string>)
     // stat, not lstat: mounted folders are often made of links (Kubernetes ConfigMaps). A dangling one is no bot.
     const found = await stat(path).catch(() => null);
     if (found?.isDirectory()) await walk(path, files, new Set([...above, real]));
-    else if (found?.isFile() && /(?<!\.test)\.m?js$/.test(name)) files.push(path);
+    else if (found?.isFile() && /(?<!\.test|\.d)\.(?:m?js|ts)$/.test(name)) files.push(path);
   }
 }
 
@@ -170,7 +180,7 @@ export function botId(path: string): string {
     path
       .split(sep)
       .join("/")
-      .replace(/\.m?js$/, ""),
+      .replace(/\.(?:m?js|ts)$/, ""),
   );
 }
 

@@ -8,5 +8,6 @@ export function merge(
 ): StoredMessage {
   const last = following.at(-1)!.message;
   const texts = [first, ...following].map(({ message }) => message.text);
-  return { ...first, message: { ...last, text: kind === "latest" ? last.text : texts.join("\n") } };
+  const together = [first, ...following].map(({ inboxId }) => inboxId);
+  return { ...first, together, message: { ...last, text: kind === "latest" ? last.text : texts.join("\n") } };
 }

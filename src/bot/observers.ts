@@ -3,6 +3,7 @@ import type { StoredMessage } from "../model/answerer.ts";
 import type { Time } from "../model/time.ts";
 import { lazyView } from "./message-view.ts";
 import type { Blocking } from "./blocking.ts";
+import { NOBODY, type Onlooker } from "./onlooker.ts";
 import { describeError } from "./run.ts";
 import type { ActiveBot } from "./table.ts";
 import type { Observation } from "./types.ts";
@@ -12,6 +13,8 @@ interface ObserverDeps {
   log: Logger;
   time: Pick<Time, "now" | "monotonic">;
   blocking: Pick<Blocking, "took" | "isLeftOut">;
+  /** Default: nobody. */
+  onlooker?: Pick<Onlooker, "failed">;
 }
 
 /** Shows a message to the observers of a number's bots. Nobody waits for them; what they throw is logged. */
@@ -44,7 +47,10 @@ export function notifyObservers(
     };
     const began = deps.time.monotonic();
     for (const tap of bot.observers)
-      void observe(tap as (observation: Observation) => unknown, observation, log);
+      void observe(tap as (observation: Observation) => unknown, observation, (error) => {
+        log.error({ err: describeError(error, observation.text) }, "an observer (b.tap) threw");
+        (deps.onlooker ?? NOBODY).failed({ bot: bot.id, route: "tap", error });
+      });
     const place = { bot: bot.id, route: "tap", device: deviceId, message: message.id };
     deps.blocking.took(place, deps.time.monotonic() - began);
   }
@@ -53,11 +59,11 @@ export function notifyObservers(
 async function observe(
   tap: (observation: Observation) => unknown,
   observation: Observation,
-  log: Logger,
+  threw: (error: unknown) => void,
 ): Promise<void> {
   try {
     await tap(observation);
   } catch (error) {
-    log.error({ err: describeError(error, observation.text) }, "an observer (b.tap) threw");
+    threw(error);
   }
 }

@@ -1,10 +1,11 @@
 import { milliseconds, rate } from "./duration.ts";
 import { isStandardSchema } from "./standard-schema.ts";
-import type { Bot, BotChat, OnError } from "./types.ts";
+import type { Bot, BotChat, NewerOptions, OnError } from "./types.ts";
 
 type Options = Omit<Bot, "id" | "file" | "warn" | "routes" | "middleware" | "observers" | "dialogues">;
 
 const CHATS: readonly BotChat[] = ["dm", "group", "channel"];
+const DEFAULT_HANDBACK = "#bot";
 const LOCALE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 const LONGEST_BURST_MS = 30_000;
 /** Nobody writes more to a bot that means it; a stranger may send sixteen times as much. */
@@ -17,12 +18,16 @@ export const OPTION_NAMES = [
   "chats",
   "enable",
   "config",
+  "needs",
   "session",
   "burst",
+  "newer",
   "limits",
   "onError",
   "maxText",
   "locale",
+  "handback",
+  "was",
   "routes",
 ];
 
@@ -44,13 +49,27 @@ export function readOptions(definition: Record<string, unknown>): Options {
     locale,
     config: readSchema(definition.config, "config"),
     session: readSession(definition.session),
+    needs: readNeeds(definition.needs),
     burst: readBurst(definition.burst),
+    isRestarted: readNewer(definition, "The bot").newer === "restart",
     timeoutMs: limits.timeout === undefined ? null : milliseconds(limits.timeout, "limits.timeout"),
     rate: limits.repliesPerChat === undefined ? null : rate(limits.repliesPerChat, "limits.repliesPerChat"),
     onError: readOnError(definition.onError),
     maxText: readMaxText(definition.maxText),
+    handback: readHandback(definition.handback),
+    was: readWas(definition.was),
   };
 }
+
+function readHandback(word: unknown = DEFAULT_HANDBACK): string | null {
+  if (word === false) return null;
+  if (typeof word !== "string" || word.trim() === "" || word.length > 100)
+    throw new TypeError('`handback` is a text of 1 to 100 characters like "#bot", or false.');
+  return asHandback(word);
+}
+
+/** As it is compared: a sign in front of a word counts here, since the owner writes all the other words to people. */
+export const asHandback = (text: string): string => text.trim().toLowerCase();
 
 function readSchema(value: unknown, name: string): Bot["config"] {
   if (value === undefined) return null;
@@ -89,6 +108,19 @@ function readBurst(value: unknown): Bot["burst"] {
   return { kind, ms };
 }
 
+function readNeeds(value: unknown = []): readonly string[] {
+  if (Array.isArray(value) && value.every((key) => typeof key === "string" && key !== "")) return [...value];
+  throw new TypeError('`needs` is a list of settings: needs: ["key"].');
+}
+
+/** @throws {TypeError} for a word that means nothing */
+export function readNewer(options: unknown, what: string): NewerOptions {
+  const { newer } = (options ?? {}) as { newer?: unknown };
+  if (newer === undefined) return {};
+  if (newer === "restart") return { newer };
+  throw new TypeError(`${what}: \`newer\` is "restart", or left out.`);
+}
+
 function readOnError(value: unknown): OnError {
   if (value === undefined || value === "next") return "next";
   if (value === "silent") return value;
@@ -102,6 +134,12 @@ function readMaxText(value: unknown = DEFAULT_MAX_TEXT): number {
   if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > LONGEST_TEXT)
     throw new TypeError(`\`maxText\` must be a whole number of characters from 1 to ${LONGEST_TEXT}.`);
   return value as number;
+}
+
+function readWas(value: unknown = []): readonly string[] {
+  const names = [value].flat();
+  if (names.every((name) => typeof name === "string" && name !== "")) return [...new Set(names as string[])];
+  throw new TypeError('`was` must be an earlier id of the bot, or a list of them: "booking".');
 }
 
 function readRecord(value: unknown, name: string): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { Logger } from "../log.ts";
 import type { BlockedView, Blocking } from "./blocking.ts";
+import { configSchemaOf, type ConfigSchema } from "./config-schema.ts";
 import { readBot } from "./define.ts";
 import { placeIn } from "./place.ts";
 import { compareIds } from "./table.ts";
@@ -11,6 +12,10 @@ export interface BotRecord {
   priority: number;
   enable: "all" | "bound";
   routes: { kind: RouteKind; pattern: string }[];
+  /** Settings without which it is asked nothing; missing: it needs none. */
+  needs?: readonly string[];
+  /** Its settings as JSON Schema; missing: it has none of its own, or they cannot be written so. */
+  config_schema?: ConfigSchema;
   /** Why the file is no bot; it is then off everywhere, unless `kept`. */
   error?: string;
   /** The file could be loaded once and cannot be now: what it was then goes on. */
@@ -44,6 +49,8 @@ export interface BotRegistry {
   bots: readonly Bot[];
   /** Whether some file has this id, working or not. */
   has(id: string): boolean;
+  /** Today's id by an earlier one, of bots that say `was`. */
+  readonly renamed: ReadonlyMap<string, string>;
   /** All files by id, the broken ones with their `error`. */
   list(): BotRecord[];
 }
@@ -77,6 +84,7 @@ export function createRegistry(
       : "a bot file is not loaded";
     if (problem) log.error({ bot: source.id, file: source.file, problem }, text);
   }
+  const renamed = readNames(bots, (id) => taken.has(id));
   // Stable: of two files with one id the loaded one stands first.
   records.sort((a, b) => compareIds(a.id, b.id));
 
@@ -104,13 +112,40 @@ export function createRegistry(
   return {
     bots: [...bots.values()].sort((a, b) => compareIds(a.id, b.id)),
     has: (id) => taken.has(id),
+    renamed,
     list: () =>
       records.map((record) => ({ ...record, routes: [...record.routes], warnings: [...record.warnings] })),
   };
 }
 
-function recordOf({ id, priority, enable, routes }: Bot, warnings: readonly string[]): BotRecord {
-  return { id, priority, enable, routes: routes.map(({ kind, pattern }) => ({ kind, pattern })), warnings };
+/** Who had which id before. One that is another's today is that bot's; of two who claim one, the first has it. */
+function readNames(bots: Map<string, Bot>, isTaken: (id: string) => boolean): Map<string, string> {
+  const renamed = new Map<string, string>();
+  for (const bot of [...bots.values()].sort((a, b) => compareIds(a.id, b.id))) {
+    const was = bot.was.filter((name) => {
+      const other = isTaken(name) ? name : renamed.get(name);
+      if (other !== undefined)
+        bot.warn(`\`was: ${JSON.stringify(name)}\` is ignored: that is the bot "${other}".`);
+      else renamed.set(name, bot.id);
+      return other === undefined;
+    });
+    bots.set(bot.id, { ...bot, was });
+  }
+  return renamed;
+}
+
+function recordOf(bot: Bot, warnings: readonly string[]): BotRecord {
+  const { id, priority, enable, routes, needs } = bot;
+  const schema = configSchemaOf(bot.config);
+  return {
+    id,
+    priority,
+    enable,
+    routes: routes.map(({ kind, pattern }) => ({ kind, pattern })),
+    warnings,
+    ...(needs.length > 0 && { needs }),
+    ...(schema !== null && { config_schema: schema }),
+  };
 }
 
 function broken(id: string, error: string): BotRecord {

@@ -11,6 +11,8 @@ import { readFilter } from "./filters.ts";
 import type { FlowFunction, FlowOptions } from "./flow/types.ts";
 import { normalise } from "./normalise.ts";
 import { flow } from "./flow/flow.ts";
+import { readNewer } from "./options.ts";
+import { namedTimer } from "./timer-calls.ts";
 import { FLOW_TIMERS, OWN_TIMERS } from "./timer-rows.ts";
 import type {
   Bot,
@@ -55,32 +57,42 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
   }
 
   return onlyWhileLoading(parts, {
-    keyword: (words: unknown, handler: unknown) => add("keyword", words, handler),
-    word: (words: unknown, handler: unknown) => add("word", words, handler),
-    prefix: (texts: unknown, handler: unknown) => add("prefix", texts, handler),
+    keyword: (words: unknown, handler: unknown, options?: unknown) =>
+      add("keyword", words, handler, restarted("keyword", options)),
+    word: (words: unknown, handler: unknown, options?: unknown) =>
+      add("word", words, handler, restarted("word", options)),
+    prefix: (texts: unknown, handler: unknown, options?: unknown) =>
+      add("prefix", texts, handler, restarted("prefix", options)),
     interrupt(words: unknown, handler: unknown, options?: InterruptOptions) {
-      add("interrupt", words, handler, { endsHandoff: options?.endsHandoff === true });
+      const { endsHandoff = false, waits = false } = options ?? {};
+      add("interrupt", words, handler, { endsHandoff: endsHandoff === true, waits: waits === true });
     },
-    command(names: unknown, handler: unknown) {
+    command(names: unknown, handler: unknown, options?: unknown) {
       const read = readHandler("command", handler);
+      const more = restarted("command", options);
       for (const name of asList(names).map(readCommand))
-        routes.push({ kind: "command", pattern: `/${name}`, word: normalise(name)!, handler: read });
+        routes.push({ kind: "command", pattern: `/${name}`, word: normalise(name)!, handler: read, ...more });
     },
-    match(pattern: unknown, handler: unknown) {
+    match(pattern: unknown, handler: unknown, options?: unknown) {
       if (!(pattern instanceof RegExp))
         throw new TypeError("b.match needs a regular expression: b.match(/^order (\\d+)$/i, …).");
       const regex = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
-      routes.push({ kind: "match", pattern: String(regex), regex, handler: readHandler("match", handler) });
+      const route = { pattern: String(regex), regex, handler: readHandler("match", handler) };
+      routes.push({ kind: "match", ...route, ...restarted("match", options) });
     },
-    on(filter: unknown, handler: unknown) {
-      routes.push({ kind: "on", ...readFilter(filter), handler: readHandler("on", handler) });
+    on(filter: unknown, handler: unknown, options?: unknown) {
+      const route = { ...readFilter(filter), handler: readHandler("on", handler) };
+      routes.push({ kind: "on", ...route, ...restarted("on", options) });
     },
-    fallback(handler: unknown) {
-      routes.push({ kind: "fallback", pattern: "*", handler: readHandler("fallback", handler) });
+    fallback(handler: unknown, options?: unknown) {
+      const route = { pattern: "*", handler: readHandler("fallback", handler) };
+      routes.push({ kind: "fallback", ...route, ...restarted("fallback", options) });
     },
     timer(key: unknown, handler: unknown) {
       if (typeof key !== "string" || key === "" || key.length > LONGEST_TIMER_KEY)
         throw new TypeError('b.timer needs the key of the timer: b.timer("remind", (ctx) => { … }).');
+      if (namedTimer(key).id !== null)
+        throw new TypeError(`b.timer(${JSON.stringify(key)}): the key has a sign that cannot be seen.`);
       const own = [OWN_TIMERS, FLOW_TIMERS].find((begin) => key.startsWith(begin));
       if (own !== undefined)
         throw new TypeError(
@@ -89,6 +101,7 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
       if (routes.some((route) => route.kind === "timer" && route.word === key))
         throw new TypeError(`b.timer(${JSON.stringify(key)}) is there twice.`);
       routes.push({ kind: "timer", pattern: key, word: key, handler: readHandler("timer", handler) });
+      return key;
     },
     use(middleware: unknown) {
       parts.middleware.push(readHandler("use", middleware) as unknown as Middleware<never, never>);
@@ -123,6 +136,9 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
 
 /** Kinds of which a word has one route: a second is asked only when the first passes. */
 const EXACT: ReadonlySet<RouteKind> = new Set(["keyword", "interrupt"]);
+
+const restarted = (call: string, options: unknown): Pick<Route, "isRestarted"> =>
+  readNewer(options, `b.${call}`).newer === "restart" ? { isRestarted: true } : {};
 
 /** A route that is added in a handler or after an `await` is in no table: it is said, and nothing happens. */
 function onlyWhileLoading(parts: Parts, calls: Record<string, unknown>): Record<string, unknown> {

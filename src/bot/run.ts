@@ -3,6 +3,7 @@ import { LoggedError } from "../model/logged-error.ts";
 import type { Time } from "../model/time.ts";
 import { openContext, type ContextInput } from "./context.ts";
 import { ContextClosedError, type Effects } from "./effects.ts";
+import type { Restart } from "./restart.ts";
 import type { AnyContext, Dialogue, DialogueHost, Middleware, Turn } from "./types.ts";
 
 /** How a handler ended. `dropped` counts replies that it had asked for and that are not sent. */
@@ -18,16 +19,26 @@ export type HandlerOutcome =
   | { kind: "passed"; dropped: number }
   | { kind: "failed"; error: unknown; dropped: number }
   | { kind: "timed_out"; dropped: number }
+  /** The person has written a word that is heard at once. */
+  | { kind: "interrupted" }
+  /** A newer text has come, which is to be answered with it. */
+  | { kind: "restarted" }
   /** The gateway is stopping: the message stays undecided and is asked again at the next start. */
   | { kind: "aborted" };
 
 /** How long a handler may take. */
 export interface Limits {
-  time: Pick<Time, "after">;
+  time: Pick<Time, "after" | "monotonic">;
   /** Milliseconds that one handler may take. */
   timeoutMs: number;
   /** Aborts when the gateway stops and waits no longer. */
   stopping?: AbortSignal;
+  /** See `Asked.onInterrupt`. Missing: nothing cuts the handler off. */
+  onInterrupt?: (came: () => void) => () => void;
+  /** Cuts the handler off when it is to be begun anew. */
+  restart?: Pick<Restart, "listen">;
+  /** Called when a handler does not return at once. @returns called when it has ended */
+  working?: () => () => void;
 }
 
 /** What runs: a route's handler, or a turn of a dialogue. */
@@ -60,11 +71,10 @@ export async function runHandler(
     // Most handlers are synchronous: they cost neither a timer nor a turn of the event loop.
     if (!("then" in result)) done = result;
     else {
-      const ended = await raceWithTime(result, limits);
+      const hasEnded = limits.working?.();
+      const ended = await raceWithTime(result, limits).finally(hasEnded);
       if ("cut" in ended) {
-        const why =
-          ended.cut === "timed_out" ? `its ${limits.timeoutMs} ms were up` : "the gateway began to stop";
-        open.close(why, true);
+        open.close(ended.cut === "timed_out" ? `its ${limits.timeoutMs} ms were up` : CUT[ended.cut], true);
         return ended.cut === "timed_out" ? { kind: ended.cut, dropped: dropped() } : { kind: ended.cut };
       }
       done = ended.value;
@@ -156,24 +166,48 @@ function notes(before: Done["turn"], note: string): string {
   return earlier === undefined ? note : `${earlier}; ${note}`;
 }
 
-type Ended<T> = { cut: "timed_out" | "aborted" } | { value: T };
+type Ended<T> = { cut: "timed_out" | keyof typeof CUT } | { value: T };
+const CUT = {
+  aborted: "the gateway began to stop",
+  interrupted: "an interrupt had come",
+  restarted: "a newer text had come",
+};
+/** Who is about to return has nothing cut off: what people write in one breath is answered in its order. */
+const INTERRUPT_AFTER_MS = 250;
 
 function raceWithTime<T>(work: PromiseLike<T>, limits: Limits): Promise<Ended<T>> {
   return new Promise((resolve, reject) => {
     const stop = (): void => settle(() => resolve({ cut: "aborted" }));
     const cancel = limits.time.after(limits.timeoutMs, () => settle(() => resolve({ cut: "timed_out" })));
+    const unlisten = listenForInterrupt(limits, () => settle(() => resolve({ cut: "interrupted" })));
     const settle = (end: () => void): void => {
       cancel();
+      unlisten();
       limits.stopping?.removeEventListener("abort", stop);
       end();
     };
     if (limits.stopping?.aborted) return stop();
     limits.stopping?.addEventListener("abort", stop, { once: true });
+    limits.restart?.listen(() => settle(() => resolve({ cut: "restarted" })));
     work.then(
       (value) => settle(() => resolve({ value })),
       (error: unknown) => settle(() => reject(error)),
     );
   });
+}
+
+/** @returns how to stop listening */
+function listenForInterrupt({ time, onInterrupt }: Limits, cut: () => void): () => void {
+  if (onInterrupt === undefined) return () => undefined;
+  const began = time.monotonic();
+  let cancel: (() => void) | null = null;
+  const stop = onInterrupt(() => {
+    cancel = time.after(Math.max(0, INTERRUPT_AFTER_MS - (time.monotonic() - began)), cut);
+  });
+  return () => {
+    stop();
+    cancel?.();
+  };
 }
 
 function isPromise(value: unknown): value is PromiseLike<never> {

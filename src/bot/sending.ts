@@ -9,6 +9,18 @@ type SendingCalls = Pick<
   "reply" | "image" | "video" | "audio" | "voice" | "document" | "poll" | "react" | "sendTo"
 >;
 
+/** Where a context has what only dialogues use. */
+export const UNDER_NAMES = Symbol("under names");
+
+/** A context of which a message can be known by an id before it is sent. */
+export interface SendsUnderNames {
+  readonly [UNDER_NAMES]: {
+    idOf(name: string): string;
+    /** What is sent meanwhile has this id. */
+    under(id: string, send: () => void): void;
+  };
+}
+
 /** What sending from one handler needs. */
 interface SendingInput {
   /** The message that the handler was called for. */
@@ -17,6 +29,8 @@ interface SendingInput {
   /** @throws {ContextClosedError} when nothing may be sent any more */
   open(call: string): void;
   now: () => number;
+  /** Id of the reply at this position, from 0. */
+  replyId(position: number): string;
 }
 
 /** The half of a context that sends. Everything is checked at the call, and put into `effects.replies`. */
@@ -26,30 +40,37 @@ export interface Sending {
    * As `ctx.reply`, for other calls that also say something.
    *
    * @param call what the handler called, for errors
+   * @returns the id that the message will have
    * @throws {TypeError} when the content is none, after `ctx.next()`, and for more than {@link MOST_REPLIES} messages
    */
-  answer(call: string, content: Content, options?: TextOptions): void;
+  answer(call: string, content: Content, options?: TextOptions): string;
+  /** What is sent meanwhile has this id. */
+  under(id: string, send: () => void): void;
 }
 
 /** Sending for one handler; nothing leaves before the message's commit. */
-export function createSending({ message, effects, open, now }: SendingInput): Sending {
-  function say(call: string, wanted: Wanted, jid: string | null): void {
+export function createSending({ message, effects, open, now, replyId }: SendingInput): Sending {
+  let wantedId: string | null = null;
+
+  function say(call: string, wanted: Wanted, jid: string | null): string {
     open(call);
     if (effects.passed)
       throw new TypeError(`ctx.${call}() after ctx.next(): who passes a message on does not answer it.`);
     if (effects.replies.length >= MOST_REPLIES)
       throw new TypeError(`ctx.${call}(): a handler may send at most ${MOST_REPLIES} messages.`);
-    effects.replies.push({ wanted, jid });
+    const id = wantedId ?? replyId(effects.replies.length);
+    effects.replies.push({ wanted, jid, id });
+    return id;
   }
 
-  function answer(call: string, content: Content, options?: TextOptions): void {
+  function answer(call: string, content: Content, options?: TextOptions): string {
     open(call);
     const mentioned = options?.mentions && typeof content === "string";
     const wanted = readContent(
       mentioned ? { text: content, mentions: options.mentions! } : content,
       `ctx.${call}()`,
     );
-    say(call, options?.quote ? quoting(wanted, message) : wanted, null);
+    return say(call, options?.quote ? quoting(wanted, message) : wanted, null);
   }
 
   const calls: SendingCalls = {
@@ -76,7 +97,7 @@ export function createSending({ message, effects, open, now }: SendingInput): Se
       if (typeof emoji !== "string")
         throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');
       const { id, chat, fromMe, participant } = message;
-      say(
+      return say(
         "react",
         { draft: { kind: "reaction", emoji, target: { id, chat, fromMe, participant }, at: now() } },
         null,
@@ -84,11 +105,22 @@ export function createSending({ message, effects, open, now }: SendingInput): Se
     },
     sendTo(chat, content) {
       const jid = addressOf(chat, "ctx.sendTo()");
-      say("sendTo", readContent(content, "ctx.sendTo()"), jid);
+      return say("sendTo", readContent(content, "ctx.sendTo()"), jid);
     },
   };
 
-  return { answer, calls };
+  return {
+    answer,
+    calls,
+    under(id, send) {
+      wantedId = id;
+      try {
+        send();
+      } finally {
+        wantedId = null;
+      }
+    },
+  };
 }
 
 function quoting(wanted: Wanted, message: Incoming): Wanted {

@@ -28,7 +28,7 @@ export function createSilentSessions({ readOne, writer }: Pick<Store, "readOne" 
     async step(now) {
       const last = (await readOne(WINDOW, [after, AT_ONCE]))?.last ?? null;
       if (last === null) return void (after = 0);
-      await writer.commit([{ sql: REMOVE, args: [after, last, now - SILENCE_MS] }]);
+      await writer.commit([{ sql: REMOVE, args: [after, last, now - SILENCE_MS] }], { owning: null });
       after = last;
     },
   };

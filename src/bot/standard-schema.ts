@@ -28,17 +28,28 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return typeof standard?.validate === "function";
 }
 
-/** @returns the value as the schema reads it, or what is wrong with it, one line for each fault */
+/**
+ * @returns the value as the schema reads it, or what is wrong with it: one line for each fault, and `places`, the outermost
+ *   keys alone, which are the author's own: deeper ones, and the schema's words, may quote what a person has written
+ */
 export async function validate<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,
-): Promise<{ value: Output } | { problems: string[] }> {
+): Promise<{ value: Output } | { problems: string[]; places: string[] }> {
   const result = await schema["~standard"].validate(value);
   if (!result.issues) return { value: result.value };
-  return { problems: result.issues.map(describe) };
+  return {
+    problems: result.issues.map(describe),
+    places: [...new Set(result.issues.map(({ path = [] }) => nameOf(path[0])))].slice(0, MOST_PLACES),
+  };
 }
 
+const MOST_PLACES = 20;
+
+type Step = NonNullable<SchemaIssue["path"]>[number];
+const nameOf = (step: Step | undefined): string =>
+  step === undefined ? "the whole" : String(typeof step === "object" ? step.key : step);
+
 function describe({ message, path = [] }: SchemaIssue): string {
-  const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-  return place === "" ? message : `${place}: ${message}`;
+  return path.length === 0 ? message : `${path.map(nameOf).join(".")}: ${message}`;
 }

@@ -2,7 +2,11 @@ import { botDialogues, botSessions, botSteps } from "../../drizzle/schema.ts";
 import { DAY_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
+import { createFormerNames, type FormerNames } from "./former-names.ts";
 import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
+import { dialogueContext, sessionContext, stepContext } from "./sealed-for.ts";
+import { createSignalRows, type SignalRows } from "./signal-rows.ts";
+import { createStoreRows, type StoreRows } from "./store-rows.ts";
 import { createTimerRows, type TimerRows } from "./timer-rows.ts";
 
 /** A session as it was stored. */
@@ -11,6 +15,13 @@ export interface StoredSession {
   /** Null when only the language is kept. */
   value: unknown;
   locale: string | null;
+}
+
+/** What a step gave. */
+export interface KeptStep {
+  value?: unknown;
+  /** Rows of the messages that it was done for, when they were several. */
+  together?: readonly number[];
 }
 
 /** A dialogue that is under way. */
@@ -23,7 +34,7 @@ export interface StoredDialogue {
 }
 
 /** Rows of bots. Everything that changes is a statement for the message's own commit, but `keepStep`. */
-export interface BotState extends TimerRows {
+export interface BotState extends TimerRows, SignalRows, StoreRows {
   session(deviceId: number, botId: string, scope: Scope): Promise<StoredSession | null>;
   saveSession(
     deviceId: number,
@@ -36,7 +47,7 @@ export interface BotState extends TimerRows {
   dialogue(deviceId: number, scope: Scope): Promise<StoredDialogue | null>;
   saveDialogue(deviceId: number, scope: Scope, dialogue: StoredDialogue): Statement[];
   endDialogue(deviceId: number, scope: Scope): Statement[];
-  steps(inboxId: number, botId: string): Promise<Map<string, unknown>>;
+  steps(inboxId: number, botId: string): Promise<Map<string, KeptStep>>;
   /** Committed at once. */
   keepStep(step: {
     inboxId: number;
@@ -44,10 +55,13 @@ export interface BotState extends TimerRows {
     botId: string;
     key: string;
     value: unknown;
+    together: readonly number[];
   }): Promise<void>;
   forgetSteps(inboxId: number): Statement;
+  /** Before anything of the message's chat is read, for bots that had another id. */
+  adopt: FormerNames["adopt"];
   /**
-   * Erases what nobody comes back for: sessions and dialogues whose time is over, and steps of messages that are
+   * Erases what nobody comes back for: sessions, dialogues and kept values whose time is over, and steps of messages that are
    * decided. Each statement takes at most
    * {@link EXPIRED_AT_ONCE} rows: one that took so many is to be run again.
    */
@@ -123,7 +137,7 @@ const dropAlias = (
         },
       ];
 
-/** @param onTimer told when a timer is about to be stored: Unix milliseconds at which it is due */
+/** @param onTimer told when a timer is stored: Unix milliseconds at which it is due */
 export function createBotState(
   store: Pick<Store, "box" | "read" | "readOne" | "pages" | "writer" | "now" | "clock">,
   onTimer?: (deviceId: number, dueAt: number) => void,
@@ -150,6 +164,9 @@ export function createBotState(
 
   return {
     ...createTimerRows(store, onTimer),
+    ...createSignalRows(store),
+    ...createFormerNames(store, (deviceId, botId) => void rememberLocale(`${deviceId}:${botId}`)),
+    ...createStoreRows(store),
 
     async keepsLocales(deviceId, botId) {
       return (await withLocales()).has(`${deviceId}:${botId}`);
@@ -159,15 +176,14 @@ export function createBotState(
       const row = await readOne(SESSION, [deviceId, ...keysOf(scope), botId, now()]);
       if (row === null) return null;
       const { version, locale } = row;
-      const context = `bot_session:${deviceId}:${botId}:${row.scope}`;
+      const context = sessionContext(deviceId, botId, row.scope);
       return { version, value: row.value && box.openJson(row.value, context), locale };
     },
 
     saveSession(deviceId, botId, scope, { version, value, locale, expiresAt }) {
       // Too many is harmless: a row that was not committed after all is looked for in vain.
       if (locale !== null) void rememberLocale(`${deviceId}:${botId}`);
-      const sealed =
-        value === null ? null : box.sealJson(value, `bot_session:${deviceId}:${botId}:${scope.key}`);
+      const sealed = value === null ? null : box.sealJson(value, sessionContext(deviceId, botId, scope.key));
       return [
         ...dropAlias("bot_sessions", deviceId, scope, [botId]),
         { sql: PUT_SESSION, args: [deviceId, botId, scope.key, version, sealed, locale, expiresAt, now()] },
@@ -178,12 +194,12 @@ export function createBotState(
       const row = await readOne(DIALOGUE, [deviceId, ...keysOf(scope)]);
       if (row === null) return null;
       const { botId, dialogue, expiresAt } = row;
-      const context = `bot_dialogue:${deviceId}:${row.scope}`;
+      const context = dialogueContext(deviceId, row.scope);
       return { botId, dialogue, state: box.openJson(row.state, context), expiresAt };
     },
 
     saveDialogue(deviceId, scope, { botId, dialogue, state, expiresAt }) {
-      const sealed = box.sealJson(state, `bot_dialogue:${deviceId}:${scope.key}`);
+      const sealed = box.sealJson(state, dialogueContext(deviceId, scope.key));
       return [
         ...dropAlias("bot_dialogues", deviceId, scope),
         { sql: PUT_DIALOGUE, args: [deviceId, scope.key, botId, dialogue, sealed, expiresAt, now()] },
@@ -197,17 +213,18 @@ export function createBotState(
     async steps(inboxId, botId) {
       const found = await read(STEPS, [inboxId, botId]);
       return new Map(
-        found.map(({ key, value }) => [
-          key,
-          box.openJson<{ value?: unknown }>(value, stepContext(inboxId, botId, key)).value,
-        ]),
+        found.map(({ key, value }) => [key, box.openJson<KeptStep>(value, stepContext(inboxId, botId, key))]),
       );
     },
 
-    async keepStep({ inboxId, deviceId, botId, key, value }) {
+    async keepStep({ inboxId, deviceId, botId, key, value, together }) {
       // Wrapped: a step may well have nothing to say.
-      const sealed = box.sealJson({ value }, stepContext(inboxId, botId, key));
-      await writer.commit([{ sql: PUT_STEP, args: [inboxId, deviceId, botId, key, sealed] }]);
+      const sealed = box.sealJson(
+        { value, ...(together.length > 1 && { together }) },
+        stepContext(inboxId, botId, key),
+      );
+      const kept = { sql: PUT_STEP, args: [inboxId, deviceId, botId, key, sealed] };
+      await writer.commit([kept], { owning: deviceId });
     },
 
     forgetSteps: (inboxId) => ({ sql: "DELETE FROM bot_steps WHERE inbox_id = ?", args: [inboxId] }),
@@ -218,11 +235,9 @@ export function createBotState(
             { sql: some("bot_sessions", "expires_at <= ?"), args: [at] },
             // A timer ends a dialogue; what is left after a day belonged to a bot that is gone.
             { sql: some("bot_dialogues", "expires_at <= ?"), args: [at - DAY_MS] },
+            { sql: some("bot_store", "expires_at <= ?"), args: [at] },
             { sql: some("bot_steps", DECIDED), args: [] },
           ]
         : [],
   };
 }
-
-const stepContext = (inboxId: number, botId: string, key: string): string =>
-  `bot_step:${inboxId}:${botId}:${key}`;

@@ -1,6 +1,7 @@
 import type { Incoming, MessageType } from "../model/messages.ts";
 import { headOf, lazyHead } from "./message-view.ts";
 import type { Bot, Message, Route, RouteKind } from "./types.ts";
+import { asHandback } from "./options.ts";
 import { readWords, type Words } from "./words.ts";
 
 /** A bot as one number has it. */
@@ -49,10 +50,16 @@ export interface RouteTable {
   ): Generator<Candidate | FilterFailure, void>;
   /** Interrupts that the message is, in the order of asking. */
   interrupts(message: Incoming): Candidate[];
+  /** Whether it is an interrupt that does not wait for what is being done for its writer. */
+  cutsOff(message: Incoming): boolean;
+  /** Whether the owner gives the chat back with it. */
+  handsBack(message: Incoming): boolean;
   /** Whether a keyword or a command is exactly this message. */
   isNamed(message: Incoming): boolean;
-  /** The bot, when it is on here. */
+  /** The bot, by its id or one that it had before, when it is on here. */
   bot(id: string): ActiveBot | null;
+  /** Bots that had another id before. */
+  readonly renamed: readonly Bot[];
 }
 
 /** Types whose text a person wrote as a message: words and expressions look at nothing else. */
@@ -134,20 +141,26 @@ export function buildTable(active: readonly ActiveBot[]): RouteTable {
     if (kind !== "keyword" && kind !== "command" && kind !== "interrupt") scanned.push(entry);
     else exact[kind].set(word!, [...(exact[kind].get(word!) ?? []), entry]);
   }
-  const byId = new Map(active.map((item) => [item.bot.id, item]));
+  const handback = new Set(active.map(({ bot }) => bot.handback));
+  const byId = new Map(active.flatMap((item) => item.bot.was.map((id) => [id, item] as const)));
+  for (const item of active) byId.set(item.bot.id, item);
+  const interrupts = (message: Incoming): Candidate[] => {
+    if (exact.interrupt.size === 0 || !WRITTEN.has(message.type)) return [];
+    const { whole } = readWords(message.text);
+    const found = whole === null ? undefined : exact.interrupt.get(whole);
+    return (found ?? []).filter((entry) => listens(entry, message)).map(plain);
+  };
   return {
     active: active.toSorted((a, b) => a.priority - b.priority || compareIds(a.bot.id, b.bot.id)),
     candidates: (message, view, looking) => candidates(exact, scanned, { message, view, looking }),
-    interrupts(message) {
-      if (exact.interrupt.size === 0 || !WRITTEN.has(message.type)) return [];
-      const { whole } = readWords(message.text);
-      const found = whole === null ? undefined : exact.interrupt.get(whole);
-      return (found ?? []).filter((entry) => listens(entry, message)).map(plain);
-    },
+    interrupts,
+    cutsOff: (message) => interrupts(message).some(({ route }) => route.waits !== true),
+    handsBack: ({ fromMe, type, text }) => fromMe && type === "text" && handback.has(asHandback(text)),
     isNamed: (message) =>
       WRITTEN.has(message.type) &&
       namedRoutes(exact, readWords(message.text)).some((entry) => listens(entry, message)),
     bot: (id) => byId.get(id) ?? null,
+    renamed: active.flatMap(({ bot }) => (bot.was.length > 0 ? [bot] : [])),
   };
 }
 

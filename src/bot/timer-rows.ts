@@ -3,6 +3,7 @@ import type { Statement } from "../model/statement.ts";
 import { defineQuery, integer, nullable } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { IN_SCOPE, keysOf, type Scope } from "./scope.ts";
+import { timerContext } from "./sealed-for.ts";
 
 /** What keys of Parley's own timers begin with. */
 export const OWN_TIMERS = "dialogue:";
@@ -27,6 +28,8 @@ export interface TimerBody {
   pushName: string;
   participant: string | null;
   data: unknown;
+  /** Unix milliseconds after which it does not run any more; missing: it runs however late. */
+  expiresAt?: number;
 }
 
 /** A timer on its way into the table; `dueAt` is Unix milliseconds. */
@@ -34,6 +37,8 @@ export interface NewTimer {
   key: string;
   dueAt: number;
   body: TimerBody;
+  /** Key of the chat for which it is held up; missing: it waits for its time alone. */
+  heldIn?: string | null;
 }
 
 /** A timer whose time has come; `dueAt` is in Unix milliseconds. */
@@ -50,11 +55,13 @@ export interface DueTimer {
 /** The table `bot_timers`. What changes it is a statement for the message's own commit. */
 export interface TimerRows {
   setTimer(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
-  /** As `setTimer`, unless the bot has set it anew meanwhile. */
-  postponeTimer(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
+  /** As `setTimer`, unless there is one already. */
+  setTimerUnlessSet(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
   cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[];
-  /** What a timer that is not due yet was set with; null when there is none. */
-  timer(deviceId: number, botId: string, scope: Scope, key: string): Promise<TimerBody | null>;
+  /** The chat, under any of its keys, is free from then on: what was held up in it waits no longer. */
+  releaseTimers(deviceId: number, chats: readonly string[], dueAt: number): Statement[];
+  /** It is due then at the latest, when there is one. */
+  hurryTimer(deviceId: number, botId: string, scope: Scope, key: string, dueAt: number): Statement[];
   /** Timers of a number that are due, oldest first. */
   dueTimers(deviceId: number, now: number, limit: number): Promise<DueTimer[]>;
   /** When the next timer of each number is due, Unix milliseconds; numbers without one are left out. */
@@ -62,9 +69,11 @@ export interface TimerRows {
 }
 
 const PUT_TIMER = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (device_id, bot_id, scope, key) DO UPDATE SET body = excluded.body, due_at = excluded.due_at`;
-const POSTPONE = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+ON CONFLICT (device_id, bot_id, scope, key) DO UPDATE SET body = excluded.body, due_at = excluded.due_at, held_in = NULL`;
+const PUT_UNLESS_SET = `INSERT INTO bot_timers (device_id, bot_id, scope, key, body, due_at, held_in) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?8
 WHERE NOT EXISTS (SELECT 1 FROM bot_timers WHERE device_id = ?1 AND bot_id = ?2 AND scope IN (?3, ?7) AND key = ?4)`;
+const RELEASE = `UPDATE bot_timers SET due_at = ? WHERE device_id = ? AND held_in IN (SELECT value FROM json_each(?))
+AND due_at > ?`;
 const DUE = defineQuery(
   `SELECT id, bot_id, scope, key, body, due_at FROM bot_timers
 WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
@@ -77,53 +86,61 @@ WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
     dueAt: botTimers.dueAt,
   },
 );
-const ONE = defineQuery(
-  `SELECT scope, body FROM bot_timers WHERE ${IN_SCOPE} AND bot_id = ? AND key = ? LIMIT 1`,
-  { scope: botTimers.scope, body: botTimers.body },
-);
+const HURRY = `UPDATE bot_timers SET due_at = ? WHERE ${IN_SCOPE} AND bot_id = ? AND key = ? AND due_at > ?`;
 const NEXT = defineQuery(
   `SELECT value AS deviceId, (SELECT min(due_at) FROM bot_timers WHERE device_id = value) AS at
 FROM json_each(?)`,
   { deviceId: integer(), at: nullable(botTimers.dueAt) },
 );
 
-/** @param onTimer told when a timer is about to be stored */
+/** @param onTimer told when a timer is stored, after its commit: whoever looks then finds it */
 export function createTimerRows(
-  { box, read, readOne }: Pick<Store, "box" | "read" | "readOne">,
+  { box, read }: Pick<Store, "box" | "read">,
   onTimer?: (deviceId: number, dueAt: number) => void,
 ): TimerRows {
   return {
     setTimer(deviceId, botId, scope, { key, dueAt, body }) {
-      onTimer?.(deviceId, dueAt);
-      const sealed = box.sealJson(body, sealContext(deviceId, botId, scope.key, key));
+      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
       return [
         ...cancelTimer(deviceId, botId, scope, key),
-        { sql: PUT_TIMER, args: [deviceId, botId, scope.key, key, sealed, dueAt] },
+        {
+          sql: PUT_TIMER,
+          args: [deviceId, botId, scope.key, key, sealed, dueAt],
+          onCommitted: () => onTimer?.(deviceId, dueAt),
+        },
       ];
     },
 
-    postponeTimer(deviceId, botId, scope, { key, dueAt, body }) {
-      onTimer?.(deviceId, dueAt);
-      const sealed = box.sealJson(body, sealContext(deviceId, botId, scope.key, key));
-      const args = [deviceId, botId, scope.key, key, sealed, dueAt, scope.alias ?? scope.key];
-      return [{ sql: POSTPONE, args }];
+    setTimerUnlessSet(deviceId, botId, scope, { key, dueAt, body, heldIn = null }) {
+      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
+      const args = [deviceId, botId, scope.key, key, sealed, dueAt, scope.alias ?? scope.key, heldIn];
+      return [{ sql: PUT_UNLESS_SET, args, onCommitted: () => onTimer?.(deviceId, dueAt) }];
     },
 
     cancelTimer,
 
-    async timer(deviceId, botId, scope, key) {
-      const row = await readOne(ONE, [deviceId, ...keysOf(scope), botId, key]);
-      return row === null
-        ? null
-        : box.openJson<TimerBody>(row.body, sealContext(deviceId, botId, row.scope, key));
-    },
+    releaseTimers: (deviceId, chats, dueAt) => [
+      {
+        sql: RELEASE,
+        args: [dueAt, deviceId, JSON.stringify(chats), dueAt],
+        onCommitted: () => onTimer?.(deviceId, dueAt),
+      },
+    ],
+
+    hurryTimer: (deviceId, botId, scope, key, dueAt) => [
+      {
+        sql: HURRY,
+        args: [dueAt, deviceId, ...keysOf(scope), botId, key, dueAt],
+        onCommitted: () => onTimer?.(deviceId, dueAt),
+      },
+    ],
 
     async dueTimers(deviceId, now, limit) {
       const due = await read(DUE, [deviceId, now, limit]);
       return due.map(({ id, botId, scope, key, body, dueAt }) => {
         const timer = { id, deviceId, botId, key, dueAt };
         try {
-          const context = sealContext(deviceId, botId, scope, key);
+          const context = timerContext(deviceId, botId, scope, key);
           return { ...timer, body: box.openJson<TimerBody>(body, context) };
         } catch {
           return { ...timer, body: null };
@@ -137,9 +154,6 @@ export function createTimerRows(
     },
   };
 }
-
-const sealContext = (deviceId: number, botId: string, scope: string, key: string): string =>
-  `bot_timer:${deviceId}:${botId}:${scope}:${key}`;
 
 function cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[] {
   return [

@@ -1,19 +1,22 @@
 import type { StoredMessage } from "../model/answerer.ts";
 import { giveWay } from "../model/give-way.ts";
-import type { Incoming } from "../model/messages.ts";
-import type { Statement } from "../model/statement.ts";
+import { nothingSaid, type Incoming } from "../model/messages.ts";
 import { SECOND_MS, type Time } from "../model/time.ts";
+import { NotOwner } from "../store/errors.ts";
+import type { Writer } from "../store/store.ts";
 import type { Alarm } from "./alarm.ts";
+import { isSignal } from "./signal-rows.ts";
 import type { SilentSessions } from "./silent-sessions.ts";
 import { EXPIRED_AT_ONCE, type BotState } from "./state.ts";
+import { namedTimer } from "./timer-calls.ts";
 import type { DueTimer, TimerBody } from "./timer-rows.ts";
 
 interface TimersDeps {
-  state: Pick<BotState, "dueTimers" | "nextTimers" | "expired">;
-  /** Told by `state` of what is about to be stored. */
+  state: Pick<BotState, "dueTimers" | "nextTimers" | "expired" | "giveUpSignal">;
+  /** Told by `state` of what is stored. */
   alarm: Alarm;
   silent: SilentSessions;
-  commit(statements: Statement[]): Promise<{ rowsAffected: number }[]>;
+  commit: Writer["commit"];
   /** Turns the timer into a message that waits for its decision; null when it was cancelled meanwhile. */
   record(timerId: number, deviceId: number, message: Incoming): Promise<number | null>;
   deliver(stored: StoredMessage): void;
@@ -21,6 +24,8 @@ interface TimersDeps {
   numberOf(deviceId: number): string | null;
   /** The chat's key now: its number's form, when that became known after the timer was set. */
   canonicalChat(deviceId: number, jid: string): Promise<string>;
+  /** Whether this process does what is to be done once for all numbers. */
+  isLeader(): boolean;
   time: Pick<Time, "now" | "every">;
   onError(error: unknown): void;
   /** What is stored of it does not open. */
@@ -58,8 +63,13 @@ export function createTimers(deps: TimersDeps): Timers {
   async function runDue(): Promise<void> {
     for (const deviceId of alarm.take()) {
       if (stopped || !numbers.has(deviceId)) continue;
-      while (await fireSome(deviceId));
-      await lookUp([deviceId]);
+      try {
+        while (await fireSome(deviceId));
+      } catch (error) {
+        if (!(error instanceof NotOwner)) throw error;
+        numbers.delete(deviceId);
+      }
+      if (numbers.has(deviceId)) await lookUp([deviceId]);
     }
   }
 
@@ -67,19 +77,21 @@ export function createTimers(deps: TimersDeps): Timers {
     for (const [deviceId, at] of await state.nextTimers(deviceIds)) alarm.expect(deviceId, at);
   }
 
-  /** A commit may come later than its announcement, or the database may have been away when a timer was due. */
+  /** A timer may have been stored by somebody who tells nobody, or the database may have been away when a timer was due. */
   async function sweep(): Promise<void> {
     const all = [...numbers];
     for (let from = 0; from < all.length; from += NUMBERS_AT_ONCE) {
       await lookUp(all.slice(from, from + NUMBERS_AT_ONCE));
       await giveWay();
     }
+    // Once in all processes.
+    if (!deps.isLeader()) return;
     await deps.silent.step(time.now());
     while (await removeSome());
   }
 
   async function removeSome(): Promise<boolean> {
-    const results = stopped ? [] : await deps.commit(state.expired(time.now()));
+    const results = stopped ? [] : await deps.commit(state.expired(time.now()), { owning: null });
     return results.some(({ rowsAffected }) => rowsAffected >= EXPIRED_AT_ONCE);
   }
 
@@ -87,14 +99,16 @@ export function createTimers(deps: TimersDeps): Timers {
   async function fireSome(deviceId: number): Promise<boolean> {
     if (stopped || !numbers.has(deviceId)) return false;
     const due = await state.dueTimers(deviceId, time.now(), AT_ONCE);
-    for (const timer of due) if (!stopped) await fire(timer);
+    for (const timer of due) if (!stopped && numbers.has(deviceId)) await fire(timer);
     return due.length > 0;
   }
 
   async function fire(timer: DueTimer): Promise<void> {
-    const { deviceId, id, body } = timer;
+    const { deviceId, id, key, body } = timer;
+    const owning = { owning: deviceId };
+    if (isSignal(key)) return void (await deps.commit(state.giveUpSignal(id), owning));
     if (body === null) {
-      await deps.commit([{ sql: "DELETE FROM bot_timers WHERE id = ?", args: [id] }]);
+      await deps.commit([{ sql: "DELETE FROM bot_timers WHERE id = ?", args: [id] }], owning);
       deps.onDropped(timer);
       return;
     }
@@ -135,8 +149,10 @@ function withNumber(body: TimerBody, sender: string): TimerBody {
 }
 
 function messageOf({ id, botId, key }: DueTimer, body: TimerBody, now: number): Incoming {
-  const { chat, chatKey, chatKind, sender, number, lid, pushName, participant, data } = body;
+  const { chat, chatKey, chatKind, sender, number, lid, pushName, participant, data, expiresAt } = body;
+  const { id: ownId, key: called } = namedTimer(key);
   return {
+    ...nothingSaid(),
     id: `timer:${id}`,
     chat,
     chatKey,
@@ -148,15 +164,12 @@ function messageOf({ id, botId, key }: DueTimer, body: TimerBody, now: number): 
     fromMe: false,
     pushName,
     timestamp: Math.floor(now / 1000),
-    type: "unknown",
-    text: "",
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
-    raw: "",
-    timer: { botId, key, data },
+    timer: {
+      botId,
+      key: called,
+      data,
+      ...(ownId !== null && { id: ownId }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    },
   };
 }

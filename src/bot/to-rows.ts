@@ -8,6 +8,7 @@ import { lostInJson } from "./json.ts";
 import { milliseconds } from "./duration.ts";
 import type { HandlerOutcome } from "./run.ts";
 import type { Scope } from "./scope.ts";
+import { SessionRefused } from "./sessions.ts";
 import { validate } from "./standard-schema.ts";
 import type { BotState, StoredDialogue, StoredSession } from "./state.ts";
 import { EXPIRE, REMIND, WAKE, type TimerBody } from "./timer-rows.ts";
@@ -47,14 +48,6 @@ export interface AnswerRows {
 
 type Answered = Extract<HandlerOutcome, { kind: "answered" }>;
 
-/** A session that its schema refuses: the handler has failed. */
-export class SessionRefused extends Error {
-  constructor(what: string) {
-    super(`The session ${what}`);
-    this.name = "SessionRefused";
-  }
-}
-
 const FILES_MS = MINUTE_MS;
 const DEFAULT_EXPIRY_MS = DAY_MS;
 
@@ -70,16 +63,10 @@ export async function toRows(
   const { deviceId, message } = stored;
   const statements: Statement[] = [];
   statements.push(...(await sessionRows(deps, bot, deviceId, before, effects, session)));
-  for (const [key, timer] of effects.timers) {
-    const body = bodyOf(stored, timer?.data);
-    statements.push(
-      ...(timer === null
-        ? state.cancelTimer(deviceId, bot.id, before.scope, key)
-        : state.setTimer(deviceId, bot.id, before.scope, { key, dueAt: time.now() + timer.dueInMs, body })),
-    );
-  }
+  statements.push(...timerRows(state, bot, stored, before.scope, effects));
+  if (effects.store !== null) statements.push(...(await state.storeRows(deviceId, bot, effects.store)));
   if (turn !== null && turn.botTurn.kind !== "pass")
-    statements.push(...(await ownTimerRows(deps, bot, stored, before.scope, turn.botTurn.timers ?? [])));
+    statements.push(...ownTimerRows(deps, bot, stored, before.scope, turn.botTurn.timers ?? []));
   // What went on beside the chat's dialogue leaves that as it is.
   if (turn?.botTurn.kind !== "aside" && (turn !== null || effects.dialogue === null)) {
     // A route was not told which dialogue is under way: only who begins or ends one must know.
@@ -90,13 +77,30 @@ export async function toRows(
         : dialogueRows(deps, bot, stored, { ...before, dialogue }, turn)),
     );
   }
-  const replies = await repliesOf(deps, stored, effects);
+  const replies = inTime(stored, await repliesOf(deps, stored, effects));
   const handoffMs = effects.handoffMs === null ? deps.config.takeoverMinutes * MINUTE_MS : effects.handoffMs;
   const chat: ChatChange =
     handoffMs === undefined ? {} : { takeoverUntil: time.now() + Math.max(MINUTE_MS, handoffMs) };
   if (message.chatKind === "channel" && turn !== null)
     throw new TypeError("Dialogues need a person; a channel has none.");
   return { replies, statements, chat };
+}
+
+function timerRows(
+  state: BotState,
+  bot: Bot,
+  stored: StoredMessage,
+  scope: Scope,
+  { timers }: Effects,
+): Statement[] {
+  const { deviceId } = stored;
+  return [...timers].flatMap(([key, timer]) => {
+    if (timer === null) return state.cancelTimer(deviceId, bot.id, scope, key);
+    const { dueAt, data, expiresAt, keeps } = timer;
+    const body = { ...bodyOf(stored, data), ...(expiresAt !== null && { expiresAt }) };
+    const set = keeps ? state.setTimerUnlessSet : state.setTimer;
+    return set(deviceId, bot.id, scope, { key, dueAt, body });
+  });
 }
 
 /** Also of a session that looks unchanged: what JSON does not see, it does not see change either. */
@@ -160,33 +164,28 @@ function dialogueRows(
   ];
 }
 
-/** What flows beside one another set, end and wake. */
-async function ownTimerRows(
+/** What flows beside one another set, end and wake, in this order. Nothing is read: a row may be on its way to run meanwhile. */
+function ownTimerRows(
   { state, time }: ToRowsDeps,
   bot: Bot,
   stored: StoredMessage,
   scope: Scope,
   timers: readonly OwnTimer[],
-): Promise<Statement[]> {
-  const { deviceId } = stored;
-  const set = (key: string, dueAt: number, data: unknown): Statement[] =>
-    state.setTimer(deviceId, bot.id, scope, { key, dueAt, body: bodyOf(stored, data) });
-  const rows = await Promise.all(
-    timers.map(async (timer) => {
-      const { key } = timer;
-      if ("sent" in timer) {
-        const waiting = (await state.timer(deviceId, bot.id, scope, key))?.data as
-          | { sent?: unknown[] }
-          | undefined;
-        if (waiting === undefined) return [];
-        return set(key, time.now(), { ...waiting, sent: [...(waiting.sent ?? []), timer.sent] });
-      }
-      return timer.at === null
-        ? state.cancelTimer(deviceId, bot.id, scope, key)
-        : set(key, timer.at, timer.data);
-    }),
-  );
-  return rows.flat();
+): Statement[] {
+  const { deviceId, inboxId } = stored;
+  return timers.flatMap((timer, index) => {
+    if ("sentTo" in timer) {
+      const { sentTo: to, signal } = timer;
+      return signal === undefined
+        ? state.forgetSignals(deviceId, bot.id, scope, to)
+        : state.putSignal(deviceId, bot.id, scope, { to, id: `${inboxId}-${index}`, signal });
+    }
+    const { key, at } = timer;
+    if (at === null) return state.cancelTimer(deviceId, bot.id, scope, key);
+    if (at === "now") return state.hurryTimer(deviceId, bot.id, scope, key, time.now());
+    const body = bodyOf(stored, timer.data);
+    return state.setTimer(deviceId, bot.id, scope, { key, dueAt: at, body });
+  });
 }
 
 /** The dialogue and its timers are gone. */
@@ -203,14 +202,21 @@ export function bodyOf({ message }: StoredMessage, data: unknown): TimerBody {
   return { chat, chatKey, chatKind, sender, number, lid, pushName, participant, data: data ?? null };
 }
 
+/** What a timer says is not wanted any more after the time up to which the timer was. */
+function inTime({ message: { timer } }: StoredMessage, replies: AddressedDraft[]): AddressedDraft[] {
+  const notAfter = timer?.expiresAt;
+  if (notAfter === undefined) return replies;
+  return replies.map((reply) => ({ ...reply, draft: { ...reply.draft, notAfter } }));
+}
+
 async function repliesOf(
   { media, time, stopping }: ToRowsDeps,
   stored: StoredMessage,
   { replies }: Effects,
 ): Promise<AddressedDraft[]> {
   if (replies.every(({ wanted }) => "draft" in wanted))
-    return replies.map(({ wanted, jid }) =>
-      addressed(stored, jid, (wanted as { draft: AddressedDraft["draft"] }).draft),
+    return replies.map(({ wanted, ...reply }) =>
+      addressed(stored, reply, (wanted as { draft: AddressedDraft["draft"] }).draft),
     );
   const abort = new AbortController();
   const cancel = time.after(FILES_MS, () =>
@@ -221,11 +227,11 @@ async function repliesOf(
   stopping?.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.all(
-      replies.map(async ({ wanted, jid }) => {
-        if ("draft" in wanted) return addressed(stored, jid, wanted.draft);
+      replies.map(async ({ wanted, ...reply }) => {
+        if ("draft" in wanted) return addressed(stored, reply, wanted.draft);
         const { file, quote } = wanted;
         const draft = await media.prepare(requestOf(stored.deviceId, file, abort.signal));
-        return addressed(stored, jid, quote ? { ...draft, quote } : draft);
+        return addressed(stored, reply, quote ? { ...draft, quote } : draft);
       }),
     );
   } finally {
@@ -236,12 +242,12 @@ async function repliesOf(
 
 function addressed(
   { message }: StoredMessage,
-  jid: string | null,
+  { jid, id }: { jid: string | null; id: string },
   draft: AddressedDraft["draft"],
 ): AddressedDraft {
   return jid === null || jid === message.chat
-    ? { jid: message.chat, draft }
-    : { jid, draft, elsewhere: true };
+    ? { jid: message.chat, draft, id }
+    : { jid, draft, id, elsewhere: true };
 }
 
 function requestOf(

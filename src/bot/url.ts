@@ -29,6 +29,7 @@ export function url({ including }: UrlOptions = {}): z.ZodType<string, string> {
   return z
     .string()
     .max(LONGEST_URL, `must be at most ${LONGEST_URL} characters`)
+    .meta({ format: "uri" })
     .refine(isAddress, "must be a complete address that starts with http:// or https://")
     .refine((text) => including === undefined || text.includes(including), `needs ${including}`)
     .transform((text) => {

@@ -23,6 +23,10 @@ export function shownIn({ shown }: { shown?: unknown }): Shown | null {
   return typeof text === "string" ? { text, options: Array.isArray(options) ? options : null } : null;
 }
 
+/** Keys that were shown and that today's code does not offer any more. */
+export const goneFrom = (shown: Shown | null, accepts: (key: string) => boolean): string[] =>
+  (shown?.options ?? []).flatMap(({ key }) => (accepts(key) ? [] : [key]));
+
 /** Labels may be keys of `locales/*.json`, like the texts of a dialogue. */
 export const inLanguage = (ctx: AnyContext, choices: readonly Choice[]): Choice[] =>
   choices.map(({ key, label }) => ({ key, label: ctx.t(label) }));
@@ -66,9 +70,9 @@ const LONGEST_QUESTION = 255;
  */
 export function showChoices(ctx: AnyContext, { text: question, options }: Shown, render: Rendering): void {
   const labels = (options ?? []).map(({ label }) => label.trim());
-  if (render === "poll" && fitsPoll(question, labels)) return ctx.poll(question, labels);
   const lines = labels.map((label, index) => `${index + 1}. ${label}`);
-  ctx.reply(`${question}\n\n${lines.join("\n")}`);
+  if (render === "poll" && fitsPoll(question, labels)) ctx.poll(question, labels);
+  else ctx.reply(`${question}\n\n${lines.join("\n")}`);
 }
 
 function fitsPoll(question: string, labels: string[]): boolean {

@@ -1,5 +1,6 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
+import { isNumber, isOffered, isText, isYesOrNo } from "./accepted.ts";
 import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";
 import {
@@ -103,12 +104,8 @@ export function text<O extends TextOptions = Record<never, never>>(
   // Both: the constraint alone does not tell a `check` its types within a form.
   options: O & TextOptions = {} as O,
 ): Field<Skipped<O, string>> {
-  const { min = 1, max = 4_000, pattern, check } = options;
-  const accepts = (value: unknown): boolean =>
-    typeof value === "string" &&
-    value.length >= min &&
-    value.length <= max &&
-    (!pattern || new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")).test(value));
+  const { check } = options;
+  const accepts = (value: unknown): boolean => isText(value, options);
   const read = field<string, O>(question, options, (ctx) => {
     const value = written(ctx);
     return accepts(value) ? value : undefined;
@@ -167,9 +164,7 @@ export function number<O extends NumberOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
 ): Field<Skipped<O, number>> {
-  const { min = -Infinity, max = Infinity, integer = false } = options;
-  const accepts = (value: unknown): boolean =>
-    typeof value === "number" && value >= min && value <= max && (!integer || Number.isInteger(value));
+  const accepts = (value: unknown): boolean => isNumber(value, options);
   const plain = field<number, O>(question, options, (ctx) => {
     const value = written(ctx) ?? "";
     // "1,000" is a thousand to some and one to others: asked again.
@@ -217,8 +212,7 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   );
   return {
     ...plain,
-    // What code gives at run time was to be had when it was chosen.
-    accepts: (value) => list === null || list.some(({ key }) => key === value),
+    accepts: (value) => isOffered(value, choices),
     async options(ctx, answers) {
       const now = typeof choices === "function" ? listOf(await choices(ctx, answers)) : list!;
       if (now.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
@@ -258,7 +252,7 @@ export function confirm<O extends ConfirmOptions = Record<never, never>>(
   });
   return {
     ...plain,
-    accepts: (value) => typeof value === "boolean",
+    accepts: isYesOrNo,
     outcome: (value) => (value === false ? onNo : "go_on"),
   };
 }

@@ -1,7 +1,7 @@
 import type { AnyContext, Dialogue } from "../types/context.ts";
-import type { DialogueState, Turn } from "../types/dialogue.ts";
+import type { DialogueState, Foreseen, Turn } from "../types/dialogue.ts";
 import type { Field, ValueOf } from "./fields.ts";
-import { refuseNumbers, shownIn, type Shown } from "./choices.ts";
+import { goneFrom, refuseNumbers, shownIn, type Shown } from "./choices.ts";
 import { readPolicy, type DialogueOptions } from "./texts.ts";
 
 /** The questions of a form by key, in the order in which they are asked. */
@@ -11,8 +11,8 @@ export type Fields = Readonly<Record<string, Field<any>>>;
 const UNWRITTEN = new Set(["image", "video", "audio", "voice", "document", "sticker", "location", "contact"]);
 const WANTED = { text: "wantText", file: "wantFile", location: "wantLocation" } as const;
 
-/** What a form has collected. */
-export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> };
+/** What a form has collected. With `{}`, editors show the answers and not the questions. */
+export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> } & {};
 
 /** A form that `ctx.start(form, known)` begins: what is known already is not asked. */
 export type Form<F extends Fields> = Dialogue<Partial<Values<F>> | undefined>;
@@ -44,9 +44,7 @@ export function form<F extends Fields, Ctx = AnyContext>(
 ): Form<F> {
   const name = `form(${JSON.stringify(id)})`;
   const keys = Object.keys(fields);
-  if (keys.length === 0) throw new TypeError(`${name} needs at least one question.`);
-  if (typeof done !== "function") throw new TypeError(`${name} needs a function that gets the answers.`);
-  refuseNumbers(name, keys);
+  refuseIncomplete(name, keys, done);
   const policy = readPolicy(name, options, "ask_again");
   const { texts } = policy;
   const fieldOf = (key: string): Field<unknown> => fields[key]!;
@@ -126,6 +124,21 @@ export function form<F extends Fields, Ctx = AnyContext>(
     return keys.includes(asked) ? { answers, asked, tries, given, ...(shown && { shown }) } : null;
   }
 
+  function foresee(stored: DialogueState): Foreseen {
+    const answers = answersOf(stored);
+    const state = current(stored);
+    const wasAnswered = (key: string): boolean => Object.hasOwn(Object(stored.answers), key);
+    const refused = keys.find((key) => wasAnswered(key) && !Object.hasOwn(answers, key));
+    if (state === null) {
+      const asked = firstOpen(answers);
+      if (asked === undefined) return { kind: "completes" };
+      return { kind: wasAnswered(asked) ? "asked_again" : "asked_new", key: asked };
+    }
+    const { accepts } = fieldOf(state.asked);
+    const gone = goneFrom(shownIn(stored), (key) => accepts?.(key) !== false);
+    return refused === undefined ? { kind: "goes_on", gone } : { kind: "asked_again", key: refused, gone };
+  }
+
   /** A picture where a name is wanted: what is wanted is said, and no try is used up. */
   function unwanted(ctx: AnyContext, state: FormState): Turn {
     const { wants = "text", ask: askAgain } = fieldOf(state.asked);
@@ -179,8 +192,15 @@ export function form<F extends Fields, Ctx = AnyContext>(
       if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
       return state === null ? stored : ask(ctx, state);
     },
+    foresee: (_ctx, stored) => foresee(stored),
     expired(ctx) {
       if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
     },
   };
+}
+
+function refuseIncomplete(name: string, keys: string[], done: unknown): void {
+  if (keys.length === 0) throw new TypeError(`${name} needs at least one question.`);
+  if (typeof done !== "function") throw new TypeError(`${name} needs a function that gets the answers.`);
+  refuseNumbers(name, keys);
 }

@@ -2,6 +2,7 @@ import type { AnyContext, Dialogue } from "../types/context.ts";
 import type { DialogueState, Turn } from "../types/dialogue.ts";
 import {
   chosen,
+  goneFrom,
   inLanguage,
   refuseDoubles,
   refuseNumbers,
@@ -138,6 +139,10 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
       if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
       return ask(ctx, state);
     },
+    foresee: (_ctx, state) => ({
+      kind: "goes_on",
+      gone: goneFrom(shownIn(state), (key) => Object.hasOwn(options, key)),
+    }),
     expired(ctx) {
       if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
     },

@@ -11,6 +11,8 @@ interface DialogueWords {
   failed: string;
   /** When the code has changed so that a flow cannot go on. */
   changed: string;
+  /** After a change of a message whose answer is used already; `{name}` is what it is called. */
+  edited: string;
   /** Words that end a dialogue, beside the English ones. */
   cancel: readonly string[];
   yes: readonly string[];
@@ -33,6 +35,7 @@ const en: DialogueWords = {
   wantLocation: "Please share a location for this.",
   failed: "Sorry, something went wrong on our side. Please write again.",
   changed: "Sorry, this has changed meanwhile. Please begin again.",
+  edited: "I have taken your answer as it was. To change it, write: change {name}",
   cancel: ["cancel", "stop"],
   yes: ["yes", "y", "ok", "okay", "yep", "sure", "👍", "1"],
   no: ["no", "n", "nope", "👎", "2"],
@@ -53,6 +56,7 @@ const WORDS: Record<string, DialogueWords> = {
     wantLocation: "Por favor, comparta una ubicación.",
     failed: "Perdón, algo ha fallado por nuestra parte. Escriba de nuevo, por favor.",
     changed: "Perdón, esto ha cambiado entretanto. Empiece de nuevo, por favor.",
+    edited: "He tomado su respuesta como estaba. Para cambiarla, escriba: cambiar {name}",
     cancel: ["cancelar", "parar"],
     yes: ["sí", "s", "vale", "claro"],
     no: ["no"],
@@ -70,6 +74,7 @@ const WORDS: Record<string, DialogueWords> = {
     wantLocation: "Por favor, compartilhe uma localização.",
     failed: "Desculpe, algo falhou do nosso lado. Escreva de novo, por favor.",
     changed: "Desculpe, isto mudou entretanto. Comece de novo, por favor.",
+    edited: "Usei a sua resposta como estava. Para mudá-la, escreva: mudar {name}",
     cancel: ["cancelar", "parar"],
     yes: ["sim", "s", "claro"],
     no: ["não"],
@@ -87,6 +92,7 @@ const WORDS: Record<string, DialogueWords> = {
     wantLocation: "Mohon bagikan sebuah lokasi.",
     failed: "Maaf, ada kesalahan di pihak kami. Silakan tulis lagi.",
     changed: "Maaf, ini sudah berubah. Silakan mulai lagi.",
+    edited: "Jawaban Anda sudah saya pakai. Untuk mengubahnya, tulis: ubah {name}",
     cancel: ["batal", "berhenti"],
     yes: ["ya", "iya"],
     no: ["tidak", "bukan"],

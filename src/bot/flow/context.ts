@@ -1,8 +1,12 @@
+import { isNumber, isOffered, isText, isYesOrNo } from "../dialogues/accepted.ts";
 import * as fields from "../dialogues/fields.ts";
 import type { ChoiceOptions, Field } from "../dialogues/fields.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
+import type { AnyContext } from "../types/context.ts";
 import { FlowMistake } from "./errors.ts";
 import type { FlowTurn } from "./turn.ts";
-import type { AskOptions, Flow, FlowContext } from "./types.ts";
+import { callOf } from "./calls.ts";
+import type { AskOptions, CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
 /** What a flow does to flows beside it; done when the code stands still. */
 export interface Beside {
@@ -28,11 +32,28 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     );
   }
 
-  const question = (kind: string, make: (...rest: never[]) => Field<unknown>) => {
+  /** Known by an id before it is sent, and whenever the code runs again. No key of an author has the sign. */
+  function send(call: string, effect: () => void): string {
+    const { idOf: idFor, under } = (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES];
+    const id = idFor(`${turn.seed}:${turn.journal.keyOf(`${prefix}>${call}`)}`);
+    turn.later(() => under(id, effect));
+    return id;
+  }
+
+  /** @param accepts whether an answer is still one, from what the question is declared with; left out: any is */
+  const question = (
+    kind: string,
+    make: (...rest: never[]) => Field<unknown>,
+    accepts: (value: unknown, ...rest: never[]) => boolean = () => true,
+  ) => {
     return (key: string, ...rest: unknown[]) => {
       const options = rest.at(-1);
       const was = typeof options === "object" ? (options as AskOptions | null)?.was : undefined;
-      return turn.ask(keyOf(key, kind), { field: make(...(rest as never[])), ...(was && { was }) });
+      return turn.ask(keyOf(key, kind), {
+        make: () => make(...(rest as never[])),
+        accepts: (value) => accepts(value, ...(rest as never[])),
+        was,
+      });
     };
   };
 
@@ -48,13 +69,17 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
       throw new FlowMistake(
         `f.choose(${JSON.stringify(key)}) has nothing to choose from. Look at the list before: \`if (list.length === 0) …\`.`,
       );
-    // A letter before the number: keys that are numbers would be answers as well, counted from 0.
-    const choices = Object.fromEntries(items.map((item, index) => [`item-${index}`, label(item)]));
     return turn.ask(name, {
-      field: fields.choice(text, () => choices, options) as Field<string>,
+      make() {
+        // A letter before the number: keys that are numbers would be answers as well, counted from 0.
+        const choices = Object.fromEntries(items.map((item, index) => [`item-${index}`, label(item)]));
+        return fields.choice(text, () => choices, options) as Field<string>;
+      },
+      // It was to be had when it was chosen.
+      accepts: () => true,
       items,
       value: (chosen, shown) => shown.items?.[Number(chosen.slice("item-".length))],
-      ...(options.was && { was: options.was }),
+      was: options.was,
     });
   }
 
@@ -69,27 +94,46 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     get log() {
       return ctx.log;
     },
-    fetch: ctx.fetch,
+    fetch: turn.fetch,
+    store: turn.store,
+    async history(count: number) {
+      if (turn.isInStep()) return ctx.history(count);
+      throw new FlowMistake(
+        "f.history() gives something else at every run: read it inside of f.step, which keeps what you make of it.",
+      );
+    },
     t: ctx.t,
-    text: question("text", fields.text as never),
+    text: question("text", fields.text as never, (value, _text, options) => isText(value, options)),
     email: question("email", fields.email as never),
     phone: question("phone", fields.phone as never),
-    number: question("number", fields.number as never),
-    choice: question("choice", fields.choice as never),
-    confirm: question("confirm", ((text: string, options: object = {}) =>
-      fields.confirm(text, { ...options, onNo: "go_on" })) as never),
+    number: question("number", fields.number as never, (value, _text, options) => isNumber(value, options)),
+    choice: question("choice", fields.choice as never, (value, _text, choices) => isOffered(value, choices)),
+    confirm: question(
+      "confirm",
+      ((text: string, options: object = {}) => fields.confirm(text, { ...options, onNo: "go_on" })) as never,
+      isYesOrNo,
+    ),
     file: question("file", fields.file as never),
     location: question("location", fields.location as never),
     choose,
     ask: (key: string, field: Field<unknown>, options: AskOptions = {}) =>
-      turn.ask(keyOf(key, "ask"), { field, ...options }),
-    say: (content: never) => turn.later(() => ctx.reply(content)),
-    sendTo: (chat: string, content: never) => turn.later(() => ctx.sendTo(chat, content)),
+      turn.ask(keyOf(key, "ask"), {
+        make: () => field,
+        accepts: (value) => field.accepts?.(value) !== false,
+        was: options.was,
+      }),
+    say: (content: never) => send("say", () => ctx.reply(content)),
+    sendTo: (chat: string, content: never) => send("sendTo", () => ctx.sendTo(chat, content)),
     step(key: string, work: never, options = {}) {
       const made = turn.step(keyOf(key, "step"), work, options);
       // Of one that nobody awaits the author hears as a mistake of the flow, not as a rejection that nobody handles.
       made.catch(() => undefined);
       return made;
+    },
+    call(key: string, address: string, options: CallOptions<unknown> = {}) {
+      const { tries, timeout, of, was, ...request } = options;
+      const made = { tries, timeout, of, was } as StepOptions;
+      return f.step(key, callOf(ctx, address, request) as never, made);
     },
     until: turn.until,
     now: () => turn.value(`${prefix}now`, ctx.now),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { chosen } from "../dialogues/choices.ts";
 import { readPolicy } from "../dialogues/texts.ts";
 import { wordsIn } from "../dialogues/words.ts";
@@ -5,10 +6,11 @@ import type { AnyContext, DialogueHost } from "../types/context.ts";
 import type { OwnTimer, Turn } from "../types/dialogue.ts";
 import { flowContext, type Beside } from "./context.ts";
 import { FlowMistake } from "./errors.ts";
-import { LONGEST_JOURNAL } from "./journal.ts";
+import { foreseeFlow } from "./foresee.ts";
 import { refuseImpurity } from "./purity.ts";
-import { readRepair } from "./repair.ts";
+import { nameOf, readRepair } from "./repair.ts";
 import {
+  isTooLong,
   newState,
   readState,
   type FlowState,
@@ -19,6 +21,7 @@ import {
 } from "./state.ts";
 import type { Push, Stop } from "./progress.ts";
 import { runTurn, type Ran } from "./turn.ts";
+import { MOST_SIGNALS } from "../signal-rows.ts";
 import { FLOW_TIMERS } from "../timer-rows.ts";
 import type { Flow, FlowEntry, FlowFunction, FlowOptions } from "./types.ts";
 
@@ -28,8 +31,6 @@ const MOST_AGAIN = 10;
 const ASK_LATER_MS = 60_000;
 /** What waits for a signal alone is looked at again after this time, and goes on waiting. */
 const LONGEST_SLEEP_MS = 30 * 86_400_000;
-/** More that nobody waits for are forgotten, oldest first. */
-const MOST_SIGNALS = 100;
 const UNWRITTEN = new Set(["image", "video", "audio", "voice", "document", "sticker", "location", "contact"]);
 const WANTED = { text: "wantText", file: "wantFile", location: "wantLocation" } as const;
 
@@ -80,10 +81,12 @@ export function flow<Input = undefined, Output = unknown>(
         const problem = host.checksFlows ? await impurityOf(run, ctx, current, ran) : null;
         return problem === null ? settle(turn, current, { ...ran, effects }, timers) : broken(turn, problem);
       }
-      const next =
-        stop.kind === "again"
-          ? newState(stop.input, state.seed, state.beside)
-          : changed(turn, current, stop.key);
+      let next: FlowState | null;
+      try {
+        next = stop.kind === "again" ? begunAnew(current, stop.input) : changed(turn, current, stop.key);
+      } catch (error) {
+        return broken(turn, error);
+      }
       if (next === null) return over(turn, "the code has changed");
       current = next;
       push = null;
@@ -142,6 +145,7 @@ export function flow<Input = undefined, Output = unknown>(
         return goOn(open, `${note}; ${stop.note}`);
       }
       case "sleeping":
+        kept.held ??= heldFor(turn, state, kept.entries);
         return asleep(turn, { ...kept, failedTries: stop.failedTries }, stop.sleep, timers);
       case "misunderstood":
         return misunderstood(turn, stop, goOn);
@@ -165,7 +169,7 @@ export function flow<Input = undefined, Output = unknown>(
   }
 
   function keep(turn: Advance, state: FlowState, note: string, timers: OwnTimer[]): Turn {
-    if (JSON.stringify(state).length > LONGEST_JOURNAL)
+    if (isTooLong(state))
       return broken(
         turn,
         new FlowMistake(`The journal of ${name} is larger than 1 MiB. Begin anew with f.again().`),
@@ -219,6 +223,7 @@ export function flow<Input = undefined, Output = unknown>(
     const state = readState(stored);
     if (state === null) return { kind: "end", note: "what is stored is no flow's" };
     const { open } = state;
+    if (open !== null && ctx.message.type === "edit") return edited(ctx, state);
     if (open === null || !policy.isAnswer(ctx)) return { kind: "pass" };
     const isOffered = open.shown.options !== null && chosen(ctx, open.shown) !== null;
     if (!isOffered && policy.isCancel(ctx)) return cancel(ctx);
@@ -249,17 +254,36 @@ export function flow<Input = undefined, Output = unknown>(
       return advance(state, { ctx, host, push: null, hasChat: true, mayAsk: true, note: "begun" });
     },
     take,
+    comeBack(ctx, stored, host) {
+      const state = readState(stored);
+      if (state === null || state.open === null) return { kind: "pass" };
+      const turn = { ctx, host, hasChat: true, mayAsk: true, note: "come back to" };
+      return advance(state, { ...turn, push: { kind: "asked_again" } });
+    },
     wake(ctx, stored, host) {
       const state = readState(stored);
       if (state === null) return { kind: "end" };
       return wake(state, { ctx, host, hasChat: true, mayAsk: true });
     },
-    resume(ctx, data, host, isBusy) {
-      const { state: stored, sent = [] } = data as { state: unknown; sent?: Signal[] };
+    async resume(ctx, data, host, { isBusy, sent }) {
+      // Earlier versions put what was sent into the row itself.
+      const { state: stored, sent: before = [] } = data as { state: unknown; sent?: Signal[] };
       const state = readState(stored);
-      if (state === null) return { kind: "aside" };
-      const signals = [...state.signals, ...sent].slice(-MOST_SIGNALS);
-      return wake({ ...state, signals }, { ctx, host, hasChat: false, mayAsk: !isBusy });
+      if (state === null || state.beside === null) return { kind: "aside" };
+      const { beside } = state;
+      const sentTo = [id, ...(policy.was ?? [])].map((name) => besideKey(name, beside));
+      const taken = readSent(await sent(sentTo), state.seed);
+      if (taken === null) return { kind: "aside", note: "stopped meanwhile" };
+      const signals = [...state.signals, ...before, ...taken].slice(-MOST_SIGNALS);
+      const turn = await wake({ ...state, signals }, { ctx, host, hasChat: false, mayAsk: !isBusy });
+      return turn.kind === "pass" ? turn : { ...turn, timers: [{ sentTo }, ...(turn.timers ?? [])] };
+    },
+    async foresee(ctx, stored) {
+      const state = readState(stored);
+      if (state === null) return { kind: "ends" };
+      const code: Parameters<typeof runTurn>[0] = (running) =>
+        body(flowContext(running, NOTHING_BESIDE, state.input) as never);
+      return foreseeFlow(code, ctx, state, options.onChange ?? "end");
     },
     async remind(ctx, stored, host) {
       const state = readState(stored);
@@ -274,6 +298,19 @@ export function flow<Input = undefined, Output = unknown>(
     },
   };
 }
+
+/** What was done with an answer is done: its message may be changed, the answer is changed by asking for it. */
+function edited(ctx: AnyContext, state: FlowState): Turn {
+  const used = state.entries.find(
+    ({ kind, message }) => kind === "answer" && message !== undefined && message === ctx.message.targetId,
+  );
+  if (used === undefined) return { kind: "pass" };
+  ctx.reply(wordsIn(ctx.locale).edited.replace("{name}", () => nameOf(used.key)));
+  return { kind: "continue", state, note: `a change of ${used.key} is not applied` };
+}
+
+/** Where nothing may be done. */
+const NOTHING_BESIDE: Beside = { spawn: () => undefined, stop: () => undefined, send: () => undefined };
 
 /** It has ended; the chat's dialogue with it, when it was that. */
 const over = (
@@ -293,6 +330,11 @@ const impurityOf = (...run: Parameters<typeof refuseImpurity>): Promise<unknown>
     (error: unknown) => error,
   );
 
+/** What is done from now on is something else than what was done before, though it has the same keys. */
+function begunAnew({ seed, beside }: FlowState, input: unknown): FlowState {
+  return newState(input, createHash("sha256").update(seed).digest("base64url"), beside);
+}
+
 /** The answer under a key is forgotten, and its question open again; all else that was answered stays. */
 function reopened(state: FlowState, key: string): FlowState {
   const entries = state.entries.filter((entry) => entry.key !== key);
@@ -308,29 +350,54 @@ function heldFor(
 ): HeldAnswer | null {
   if (push?.kind !== "answer" || open === null || ctx.message.type !== "text") return null;
   const wasReached = entries.some(({ key }) => key === open.key);
-  return wasReached ? null : { key: open.key, shown: open.shown, text: ctx.text };
+  if (wasReached) return null;
+  const { key, shown, items } = open;
+  return { key, shown, ...(items && { items }), text: ctx.text };
 }
 
 /** Key of the timer that holds a flow which another began beside itself. */
 const besideKey = (flowId: string, id: string): string => `${FLOW_TIMERS}${flowId}:${id}`;
 
+/** For one that is on its way to run: it is over, unless it is the one that was begun with this seed. */
+interface OnlyOne {
+  only: string | null;
+}
+
+/** @returns null when the flow was stopped, or begun anew, after its time had come */
+function readSent(sent: readonly unknown[], seed: string): Signal[] | null {
+  const isOver = (one: unknown): boolean => "only" in (one as OnlyOne) && (one as OnlyOne).only !== seed;
+  if (sent.some(isOver)) return null;
+  return sent.filter((one): one is Signal => !("only" in (one as OnlyOne)));
+}
+
 function besideOf(ctx: AnyContext, host: DialogueHost, timers: OwnTimer[]): Beside {
-  const keyFor = (other: Flow<never>, id: string, call: string): string => {
+  /** Today's first. One that was begun under an earlier id of the flow, and has not run since, is still there under that. */
+  const keysFor = (other: Flow<never>, id: string, call: string): [string, ...string[]] => {
     if (!host.knows(other as never))
       throw new FlowMistake(
         `f.${call}(): the bot does not know the flow ${JSON.stringify(other?.id)}. Make it with b.flow, or hand it to b.dialogue.`,
       );
-    return besideKey(other.id, id);
+    return [besideKey(other.id, id), ...(other.was ?? []).map((name) => besideKey(name, id))];
+  };
+  const end = (keys: readonly string[], only: string | null): void => {
+    for (const key of keys) timers.push({ key, at: null });
+    const signal: OnlyOne = { only };
+    timers.push({ sentTo: keys }, { sentTo: keys, signal });
   };
   return {
     spawn(other, id, input) {
-      const key = keyFor(other, id, "spawn");
+      const keys = keysFor(other, id, "spawn");
+      const [key] = keys;
       const seed = ctx.idempotencyKey(key);
+      end(keys, seed);
       timers.push({ key, at: ctx.now(), data: { state: newState(input, seed, id) } });
     },
-    stop: (other, id) => void timers.push({ key: keyFor(other, id, "stop"), at: null }),
+    stop: (other, id) => end(keysFor(other, id, "stop"), null),
     send(other, id, signal, value) {
-      timers.push({ key: keyFor(other, id, "send"), sent: { signal, value: value ?? null } });
+      const keys = keysFor(other, id, "send");
+      const sent: Signal = { signal, value: value ?? null };
+      timers.push({ sentTo: keys, signal: sent });
+      for (const key of keys) timers.push({ key, at: "now" });
     },
   };
 }

@@ -1,8 +1,5 @@
 import type { FlowEntry } from "./types.ts";
 
-/** A journal may be so large, as JSON: one that grows further belongs to a flow that must begin anew. */
-export const LONGEST_JOURNAL = 1_048_576;
-
 /** What one run of a flow's code finds in its journal, and adds to it. */
 export interface Journal {
   /** The key as it is kept: a name that comes again is counted, `slot`, `slot#2`, … */
@@ -20,7 +17,8 @@ export interface Journal {
 
 /** @param stored entries that are kept; not changed */
 export function openJournal(stored: readonly FlowEntry[]): Journal {
-  let entries = new Map(stored.map((entry) => [entry.key, entry]));
+  let entries = new Map<string, FlowEntry>();
+  for (const entry of stored) entries.set(entry.key, entry);
   const reached = new Set<string>();
   const counts = new Map<string, number>();
 

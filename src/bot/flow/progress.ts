@@ -9,6 +9,8 @@ export type Stop =
       kind: "asking";
       key: string;
       note: string;
+      /** What was answered under this key fits no more. */
+      wasAnswered: boolean;
       /** As the code words it now. */
       word(): Promise<OpenQuestion>;
       show(open: OpenQuestion): void;
@@ -21,6 +23,10 @@ export type Stop =
   /** What was done stands where the code does something else, or the code ends before it comes to where it was. */
   | { kind: "changed"; key: string }
   | { kind: "again"; input: unknown }
+  /** Nothing may be done, and the code has come to where it stood still. `gone`: what was shown there and is not offered any more. */
+  | { kind: "arrived"; gone: readonly string[] }
+  /** Nothing may be done, and the code comes to something new before that. */
+  | { kind: "ahead"; will: "does" | "waits"; key: string }
   | { kind: "ended" }
   | { kind: "threw"; error: unknown };
 
@@ -39,7 +45,9 @@ export type Push =
   /** Its time has come. */
   | { kind: "woken" }
   /** Nothing came: the question is shown again. */
-  | { kind: "asked_again" };
+  | { kind: "asked_again" }
+  /** Nothing came, and nothing may be done: how far does the code get? */
+  | { kind: "foreseen" };
 
 /** How far one run of the code has come. */
 export interface Progress {
@@ -50,8 +58,8 @@ export interface Progress {
   /** False: another conversation has the chat, and a question has to wait. */
   readonly mayAsk: boolean;
   readonly journal: Journal;
-  /** Steps that have been begun and have not ended. */
-  readonly stepsUnderWay: Set<string>;
+  /** Steps that have been begun and have not ended, with where that was. */
+  readonly stepsUnderWay: Map<string, Error>;
   /** Where it stood still the last time; null: it has not begun. */
   readonly resumeAt: string | null;
   /** Resolves when the code stands still. */
@@ -61,30 +69,39 @@ export interface Progress {
   beginNew(): void;
   /** Whether the code is where it stood still; true once. */
   arrives(key: string): boolean;
-  /** Called by every function of `f`. @throws {FlowMistake} when it may not be called here */
-  called(what: string): void;
+  /** Called by every function of `f`, which says its name, and its key when it has one. @throws {FlowMistake} when it may not be called here */
+  called(call: string, key?: string): void;
   /** The code goes no further: whoever awaits it waits until it is forgotten. */
   stop(reason: Stop): Promise<never>;
   stopped(): Stop | null;
+  /** Where in the author's code it was stopped; null when that is not noted. */
+  stoppedAt(): Error | null;
 }
 
 /** In one run of the code: more is a loop that waits for nothing. What is done for the first time takes longer. */
 const MOST_CALLS = 10_000;
 const MOST_NEW_CALLS = 500;
 
+/** What a run is begun with. */
+export interface RunOptions extends Pick<Progress, "push" | "mayAsk"> {
+  /** Notes where in the author's code it stops, which costs more than all else of a turn. Default false. */
+  notesPlace?: boolean;
+}
+
 /** A run that begins. */
 export function openProgress(
   ctx: AnyContext,
   state: FlowState,
-  { push, mayAsk }: { push: Push | null; mayAsk: boolean },
+  { push, mayAsk, notesPlace = false }: RunOptions,
 ): Progress {
   const resumeAt = state.open?.key ?? state.sleep?.key ?? null;
-  const stepsUnderWay = new Set<string>();
+  const stepsUnderWay = new Map<string, Error>();
   let isNew = resumeAt === null;
   let hasArrived = false;
   let calls = 0;
   let newCalls = 0;
   let stopped: Stop | null = null;
+  let stoppedAt: Error | null = null;
   let settle: (stop: Stop) => void;
   const standsStill = new Promise<Stop>((resolve) => (settle = resolve));
 
@@ -106,14 +123,13 @@ export function openProgress(
       isNew ||= isHere && state.open?.isReopened !== true;
       return isHere;
     },
-    called(what) {
+    called(call, key) {
       if (stopped?.kind === "asking")
         throw new FlowMistake(
-          `${what} was called while ${JSON.stringify(stopped.key)} waits for its answer. Write \`await\` before every question, and ask one after the other.`,
+          `${key === undefined ? `${call}()` : `${call}(${JSON.stringify(key)})`} was called while ${JSON.stringify(stopped.key)} waits for its answer. Write \`await\` before every question, and ask one after the other.`,
         );
       const [running] = stepsUnderWay;
-      if (running !== undefined && !what.startsWith("f.step"))
-        throw notAwaited(`f.step(${JSON.stringify(running)})`);
+      if (running !== undefined && call !== "f.step") throw stepNotAwaited(running);
       if (isNew) newCalls++;
       if (++calls > MOST_CALLS || newCalls > MOST_NEW_CALLS)
         throw new FlowMistake(
@@ -122,13 +138,27 @@ export function openProgress(
     },
     stop(reason) {
       stopped ??= reason;
+      if (notesPlace) stoppedAt ??= new Error("here");
       settle(reason);
       return new Promise<never>(() => undefined);
     },
     stopped: () => stopped,
+    stoppedAt: () => stoppedAt,
   };
 }
 
-/** Something that a flow asked for and did not wait for. */
-export const notAwaited = (what: string): FlowMistake =>
-  new FlowMistake(`The flow did not wait for ${what}. Write \`await\` before it.`);
+/**
+ * Something that a flow asked for and did not wait for.
+ *
+ * @param at where it asked: what is noticed later happened there
+ */
+export function notAwaited(what: string, at: Error | null): FlowMistake {
+  const mistake = new FlowMistake(`The flow did not wait for ${what}. Write \`await\` before it.`);
+  const frames = at?.stack?.slice(at.stack.indexOf("\n"));
+  if (frames !== undefined) mistake.stack = `${mistake.name}: ${mistake.message}${frames}`;
+  return mistake;
+}
+
+/** The same of a step under way. */
+export const stepNotAwaited = ([key, at]: [string, Error]): FlowMistake =>
+  notAwaited(`f.step(${JSON.stringify(key)})`, at);

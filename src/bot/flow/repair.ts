@@ -29,11 +29,11 @@ export function readRepair(ctx: AnyContext, { open, entries }: FlowState): Repai
   for (const verb of understoodIn(ctx.locale, "change").map((word) => normalise(word))) {
     if (verb === null || !text.startsWith(`${verb} `)) continue;
     const what = text.slice(verb.length + 1);
-    const meant = answers.findLast(({ key }) => normalise(baseOf(key)) === what);
+    const meant = answers.findLast(({ key }) => normalise(nameOf(key)) === what);
     if (meant !== undefined) return { kind: "reopen", key: meant.key };
   }
   return null;
 }
 
 /** `checkout/name#2` is called "name". */
-const baseOf = (key: string): string => key.slice(key.lastIndexOf("/") + 1).replace(/#\d+$/, "");
+export const nameOf = (key: string): string => key.slice(key.lastIndexOf("/") + 1).replace(/#\d+$/, "");

@@ -23,9 +23,7 @@ export interface Sleep {
 }
 
 /** An answer in writing to a question that the code reaches later. */
-export interface HeldAnswer {
-  key: string;
-  shown: Shown;
+export interface HeldAnswer extends Pick<OpenQuestion, "key" | "shown" | "items"> {
   text: string;
 }
 
@@ -51,6 +49,26 @@ export interface FlowState extends DialogueState {
   /** Id under which another flow began it beside itself; null: it has the chat. */
   beside: string | null;
 }
+
+/** A journal may be so large, as JSON: one that grows further belongs to a flow that must begin anew. */
+const LONGEST_JOURNAL = 1_048_576;
+/** Characters of JSON for one that is written. */
+const MOST_ESCAPED = 6;
+/** Characters of an entry around its key, its value and the id of its message: names, quotes, and a digest. */
+const AROUND_ENTRY = 128;
+
+/** Whether it is larger than a flow may be. Written out only when a look at its parts does not tell. */
+export function isTooLong(state: FlowState): boolean {
+  const { entries, ...rest } = state;
+  let most = JSON.stringify(rest).length;
+  for (const { key, value, message = "" } of entries)
+    most += AROUND_ENTRY + MOST_ESCAPED * (key.length + message.length) + mostOf(value);
+  return most > LONGEST_JOURNAL && JSON.stringify(state).length > LONGEST_JOURNAL;
+}
+
+/** No fewer characters than the value has as JSON. */
+const mostOf = (value: unknown): number =>
+  typeof value === "string" ? MOST_ESCAPED * value.length : (JSON.stringify(value)?.length ?? 0);
 
 /** @returns null for what no flow has written */
 export function readState(stored: unknown): FlowState | null {

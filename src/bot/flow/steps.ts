@@ -14,23 +14,27 @@ export type RunStep = (name: string, work: StepWork, options: StepOptions) => Pr
 /** Between two tries: the flow sleeps, and may be killed meanwhile. */
 const BACKOFF = ["2s", "10s", "1m", "5m", "15m"] as const;
 
+const STEP: readonly FlowEntry["kind"][] = ["step", "failed"];
+
 /** What was done is not done again; what fails is tried again later, under the same key for the other side. */
 export function createSteps(progress: Progress): RunStep {
   const { ctx, state, journal, stepsUnderWay } = progress;
 
   async function step(name: string, work: StepWork, options: StepOptions): Promise<unknown> {
-    progress.called(`f.step(${JSON.stringify(name)})`);
+    progress.called("f.step", name);
     const key = journal.keyOf(name);
     const of = options.of === undefined ? undefined : digest(JSON.stringify(options.of));
-    const known = journal.find(key, ["step", "failed"], options.was);
+    const known = journal.find(key, STEP, options.was);
     if (known !== null && known.of === of) {
       if (known.kind === "failed") throw new StepFailedError(key, String(known.value));
       return known.value;
     }
     const isHere = progress.arrives(key);
     if (!progress.isNew() && journal.stepInPlace() !== null) return progress.stop({ kind: "changed", key });
+    if (progress.push?.kind === "foreseen")
+      return progress.stop(isHere ? { kind: "arrived", gone: [] } : { kind: "ahead", will: "does", key });
     progress.beginNew();
-    stepsUnderWay.add(key);
+    stepsUnderWay.set(key, new Error("here"));
     try {
       return await tryStep(key, work, options, { of, failed: isHere ? state.failedTries : 0 });
     } finally {
@@ -41,15 +45,17 @@ export function createSteps(progress: Progress): RunStep {
   async function tryStep(
     key: string,
     work: StepWork,
-    { tries = 1, timeout }: StepOptions,
+    { tries = 1, timeout, newer }: StepOptions,
     { of, failed }: { of: string | undefined; failed: number },
   ): Promise<unknown> {
     const made = of === undefined ? key : `${key}:${of}`;
     const add = (entry: FlowEntry): void => journal.add(of === undefined ? entry : { ...entry, of });
     const idempotencyKey = digest(`${state.seed}:${made}`);
     try {
-      const value = await ctx.step(`${state.seed.slice(0, 8)}:${made}:${failed}`, (signal) =>
-        work(withTimeout(signal, timeout), idempotencyKey),
+      const value = await ctx.step(
+        `${state.seed.slice(0, 8)}:${made}:${failed}`,
+        (signal) => work(withTimeout(signal, timeout), idempotencyKey),
+        newer === undefined ? {} : { newer },
       );
       add({ key, kind: "step", value: value ?? null });
       return value;

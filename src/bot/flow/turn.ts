@@ -1,27 +1,44 @@
 import { giveWay } from "../../model/give-way.ts";
 import { milliseconds } from "../duration.ts";
+import { MOST_LISTED, storeView, type Written } from "../own-store.ts";
 import type { AnyContext } from "../types/context.ts";
+import type { BotStore } from "../types/store.ts";
 import { FlowMistake } from "./errors.ts";
 import type { Journal } from "./journal.ts";
-import { notAwaited, openProgress, type Progress, type Push, type Stop } from "./progress.ts";
+import {
+  notAwaited,
+  openProgress,
+  stepNotAwaited,
+  type Progress,
+  type RunOptions,
+  type Stop,
+} from "./progress.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import type { FlowState, HeldAnswer, Signal, Sleep } from "./state.ts";
 import { createSteps, type RunStep } from "./steps.ts";
-import type { Until, Woken } from "./types.ts";
+import type { FlowEntry, Until, Woken } from "./types.ts";
 
 /** What functions of `f` are made of, for one run of the code. */
 export interface FlowTurn {
   readonly ctx: AnyContext;
   readonly journal: Journal;
+  /** The same for as long as the flow lives. */
+  readonly seed: string;
   ask: Questions["ask"];
   step: RunStep;
   until(what: Until): Promise<Woken>;
   /** A value that is the same whenever the code runs again. */
   value(name: string, make: () => unknown): unknown;
+  store: BotStore;
+  /** Whether a step is under way. */
+  isInStep(): boolean;
   /** Done once, when the code is new: kept until the code stands still. */
   later(effect: () => void): void;
   stop(stop: Stop): Promise<never>;
+  fetch: AnyContext["fetch"];
 }
+
+const VALUE: readonly FlowEntry["kind"][] = ["value"];
 
 /** What a run has come to. */
 export interface Ran {
@@ -33,6 +50,8 @@ export interface Ran {
   signals: Signal[];
   /** What the code wanted done; nothing of it has happened. */
   effects: (() => void)[];
+  /** See {@link Progress.stoppedAt}. */
+  stoppedAt: Error | null;
 }
 
 /**
@@ -43,7 +62,7 @@ export async function runTurn(
   body: (turn: FlowTurn) => unknown,
   ctx: AnyContext,
   state: FlowState,
-  how: { push: Push | null; mayAsk: boolean },
+  how: RunOptions,
 ): Promise<Ran> {
   const progress = openProgress(ctx, state, how);
   const { journal } = progress;
@@ -53,23 +72,31 @@ export async function runTurn(
   const turn: FlowTurn = {
     ctx,
     journal,
+    seed: state.seed,
     ask: questions.ask,
     step: createSteps(progress),
     until: waiting.until,
     value(name, make) {
-      progress.called(`f.${name}()`);
+      progress.called(`f.${name}`);
       const key = journal.keyOf(name);
-      const known = journal.find(key, ["value"]);
+      const known = journal.find(key, VALUE);
       if (known !== null) return known.value;
       const value = make();
       journal.add({ key, kind: "value", value });
       return value;
     },
+    store: createFlowStore(progress, (effect) => effects.push(effect)),
+    isInStep: () => progress.stepsUnderWay.size > 0,
     later(effect) {
-      progress.called("f.say()");
+      progress.called("f.say");
       if (progress.isNew()) effects.push(effect);
     },
     stop: progress.stop,
+    // Code of a flow asks elsewhere in its steps; what does so beside them is not asked either when nothing may be done.
+    fetch: (address, options) =>
+      how.push?.kind === "foreseen"
+        ? progress.stop({ kind: "ahead", will: "does", key: "fetch" })
+        : ctx.fetch(address, options),
   };
 
   let end: Stop | null = null;
@@ -82,27 +109,94 @@ export async function runTurn(
   await Promise.race([code, progress.standsStill]);
   // Code that does not await what it asked goes on: that is noticed here.
   if (progress.stopped() !== null) await giveWay();
-  const stop = outcome(progress, end);
-  return { stop, journal, held: questions.held(), signals: waiting.signals(), effects };
+  const place =
+    isUnawaited(progress, end) && !how.notesPlace ? await placeOfStop(body, ctx, state, journal) : null;
+  const stop = outcome(progress, end, place);
+  const stoppedAt = progress.stoppedAt();
+  return { stop, journal, held: questions.held(), signals: waiting.signals(), effects, stoppedAt };
 }
 
-/** @param ended how the code came to its end; null: it did not */
-function outcome({ stepsUnderWay, stopped, isNew, resumeAt }: Progress, ended: Stop | null): Stop {
+/** The code has come to its end although it was told to stand still. */
+const isUnawaited = (progress: Progress, end: Stop | null): boolean =>
+  end?.kind === "ended" && (progress.stopped()?.kind === "asking" || progress.stopped()?.kind === "sleeping");
+
+/** Runs the code once more, so that nothing is done, to note where it asks for what it does not wait for. */
+async function placeOfStop(
+  body: (turn: FlowTurn) => unknown,
+  ctx: AnyContext,
+  state: FlowState,
+  journal: Journal,
+): Promise<Error | null> {
+  const again = { ...state, entries: journal.entries(), open: null, sleep: null, held: null };
+  const how: RunOptions = { push: { kind: "foreseen" }, mayAsk: true, notesPlace: true };
+  return (await runTurn(body, ctx, again, how)).stoppedAt;
+}
+
+/** `f.store`: what was read is given again, what is written is written once, when the code stands still. */
+function createFlowStore(progress: Progress, later: (effect: () => void) => void): BotStore {
+  const { ctx, journal } = progress;
+  const written: Written = new Map();
+  const reading = {
+    get: (key: string) => ctx.store.get(key),
+    under: (prefix: string, limit: number) => ctx.store.list(prefix, { limit: Math.min(limit, MOST_LISTED) }),
+  };
+  const view = storeView(
+    "f.store",
+    reading,
+    written,
+    () => undefined,
+    (key, entry) =>
+      later(() => (entry === null ? ctx.store.delete(key) : ctx.store.set(key, entry.value, entry.options))),
+  );
+  function outside(call: string): void {
+    if (progress.stepsUnderWay.size > 0)
+      throw new FlowMistake(
+        `f.store was used inside of f.step: what a step did is not done again, and what it wrote would be lost. Use it before or after the step.`,
+      );
+    progress.called(call);
+  }
+  async function read<T>(call: string, make: () => Promise<T>): Promise<T> {
+    outside(call);
+    const key = journal.keyOf("store");
+    const known = journal.find(key, VALUE);
+    if (known !== null) return known.value as T;
+    if (progress.push?.kind === "foreseen") return progress.stop({ kind: "ahead", will: "does", key });
+    const value = await make();
+    journal.add({ key, kind: "value", value });
+    return value;
+  }
+  const write = (call: string, change: () => void): void => {
+    outside(call);
+    if (progress.isNew()) change();
+  };
+  return {
+    get: <T>(key: string) => read("f.store.get", () => view.get<T>(key)),
+    list: <T>(...of: Parameters<BotStore["list"]>) => read("f.store.list", () => view.list<T>(...of)),
+    set: (...of) => write("f.store.set", () => view.set(...of)),
+    delete: (key) => write("f.store.delete", () => view.delete(key)),
+  };
+}
+
+/**
+ * @param ended how the code came to its end; null: it did not
+ * @param place where it asked for what it did not wait for; null: not known
+ */
+function outcome(progress: Progress, ended: Stop | null, place: Error | null): Stop {
+  const { stepsUnderWay, stopped, isNew, resumeAt } = progress;
   const stood = stopped();
   if (ended?.kind === "threw") return ended;
   const [running] = stepsUnderWay;
-  if (ended !== null && running !== undefined)
-    return { kind: "threw", error: notAwaited(`f.step(${JSON.stringify(running)})`) };
-  if (stood !== null) return ended === null ? stood : unawaited(stood);
+  if (ended !== null && running !== undefined) return { kind: "threw", error: stepNotAwaited(running) };
+  if (stood !== null) return ended === null ? stood : unawaited(stood, place);
   // The code is shorter than it was: it never came to where it stood still.
   return isNew() ? { kind: "ended" } : { kind: "changed", key: resumeAt! };
 }
 
 /** The code has come to its end although something it asked for is open. */
-function unawaited(stop: Stop): Stop {
+function unawaited(stop: Stop, at: Error | null): Stop {
   if (stop.kind === "asking")
-    return { kind: "threw", error: notAwaited(`the question ${JSON.stringify(stop.key)}`) };
-  return stop.kind === "sleeping" ? { kind: "threw", error: notAwaited("f.until()") } : stop;
+    return { kind: "threw", error: notAwaited(`the question ${JSON.stringify(stop.key)}`, at) };
+  return stop.kind === "sleeping" ? { kind: "threw", error: notAwaited("f.until()", at) } : stop;
 }
 
 /** `f.until` of one run, and the signals that nobody has waited for yet. */
@@ -111,21 +205,32 @@ function createWaiting(progress: Progress): { until(what: Until): Promise<Woken>
   const signals = [...state.signals];
 
   async function until(what: Until): Promise<Woken> {
-    progress.called("f.until()");
+    progress.called("f.until");
     const key = journal.keyOf("until");
-    const known = journal.find(key, ["value"]);
+    const known = journal.find(key, VALUE);
     if (known !== null) return known.value as Woken;
-    const sleep = progress.arrives(key) && state.sleep !== null ? state.sleep : sleepOf(key, what, ctx.now());
+    const isHere = progress.arrives(key);
+    if (progress.push?.kind === "foreseen")
+      return progress.stop(isHere ? { kind: "arrived", gone: [] } : { kind: "ahead", will: "waits", key });
+    const sleep = isHere && state.sleep !== null ? state.sleep : sleepOf(key, what, ctx.now());
     progress.beginNew();
     const sent = sleep.signal === null ? -1 : signals.findIndex(({ signal }) => signal === sleep.signal);
     const isDue = sleep.at !== null && sleep.at <= ctx.now();
     if (sent === -1 && !isDue) return progress.stop({ kind: "sleeping", sleep, failedTries: 0 });
-    const woken: Woken = sent === -1 ? { signal: null } : signals.splice(sent, 1)[0]!;
+    const woken: Woken =
+      sent === -1
+        ? { signal: null, late: isLate(what, sleep, ctx.now()) }
+        : { ...signals.splice(sent, 1)[0]!, late: false };
     journal.add({ key, kind: "value", value: woken });
     return woken;
   }
 
   return { until, signals: () => signals };
+}
+
+function isLate(what: Until, { at }: Sleep, now: number): boolean {
+  const expire = typeof what === "object" && !(what instanceof Date) ? what.expire : undefined;
+  return expire !== undefined && at !== null && now > at + milliseconds(expire, "f.until({ expire })");
 }
 
 /** @throws {FlowMistake} when there is nothing to wait for */

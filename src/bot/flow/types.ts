@@ -1,4 +1,6 @@
 import type { Duration } from "../duration.ts";
+import type { FetchOptions } from "../fetching.ts";
+import type { StandardSchema } from "../standard-schema.ts";
 import type {
   ChoiceOptions,
   Choices,
@@ -10,8 +12,9 @@ import type {
   TextOptions,
 } from "../dialogues/fields.ts";
 import type { DialogueOptions } from "../dialogues/texts.ts";
-import type { AnyContext, Content, Dialogue, HandoffOptions } from "../types/context.ts";
+import type { AnyContext, Content, Dialogue, HandoffOptions, NewerOptions } from "../types/context.ts";
 import type { MediaKind } from "../../model/messages.ts";
+import type { Kept } from "../types/kept.ts";
 
 /** What every question of a flow takes. */
 export interface AskOptions {
@@ -20,7 +23,7 @@ export interface AskOptions {
 }
 
 /** How something outside is done. */
-export interface StepOptions {
+export interface StepOptions extends NewerOptions {
   /** How often it is tried; default 1. Between two tries the flow sleeps: 2 s, 10 s, a minute, 5 and then 15 minutes. */
   tries?: number;
   /** Time for one try; default: that of the handler. */
@@ -31,11 +34,28 @@ export interface StepOptions {
   was?: string | readonly string[];
 }
 
-/** What a flow waits for besides an answer: a time, a signal, or whichever comes first. */
-export type Until = Duration | Date | { at?: Duration | Date; signal?: string };
+/** How somebody else's server is asked as a step. */
+export interface CallOptions<T> extends StepOptions, Omit<FetchOptions, "signal" | "timeout"> {
+  /** What its answer must be (any Standard Schema); another one is a failed try. Default: it is believed. */
+  schema?: StandardSchema<unknown, T>;
+}
 
-/** What ended the waiting: the signal with what was sent along, or the time. */
-export type Woken = { signal: string; value: unknown } | { signal: null };
+/** What a flow waits for besides an answer: a time, a signal, or whichever comes first. */
+export type Until =
+  | Duration
+  | Date
+  | {
+      at?: Duration | Date;
+      signal?: string;
+      /** So long after its time it is still worth going on: after that it is `late`. Default: it is never late. */
+      expire?: Duration;
+    };
+
+/**
+ * What ended the waiting: the signal with what was sent along, or the time. `late`: the time was over long before, because it
+ * was a past one, a person had the chat, or the gateway was away.
+ */
+export type Woken = { signal: string; value: unknown; late: false } | { signal: null; late: boolean };
 
 /** What happens to a conversation that changed code cannot go on with. */
 export type OnChange =
@@ -55,6 +75,8 @@ export interface FlowEntry {
   value: unknown;
   /** Digest of what a step depended on. */
   of?: string;
+  /** Id of the message that was the answer. */
+  message?: string;
 }
 
 /** How a flow behaves. */
@@ -78,15 +100,6 @@ export type FlowFunction<Input = undefined, Output = unknown, Config = Readonly<
   f: FlowContext<Input, Config>,
 ) => Promise<Output> | Output;
 
-/** One value of a list that a person chose from, as JSON keeps it. */
-export type Kept<T> = T extends Date
-  ? string
-  : T extends readonly (infer Item)[]
-    ? Kept<Item>[]
-    : T extends object
-      ? { [K in keyof T]: Kept<T[K]> }
-      : T;
-
 /** The value, or null as well when `skip` allows to leave the question unanswered. */
 type OrNull<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
 
@@ -96,7 +109,7 @@ type OrNull<O, Value> = O extends { skip: string | readonly string[] } ? Value |
  */
 export interface FlowContext<Input = undefined, Config = Readonly<Record<string, unknown>>> extends Pick<
   AnyContext,
-  "from" | "chat" | "locale" | "log" | "fetch" | "t"
+  "from" | "chat" | "locale" | "log" | "fetch" | "t" | "store" | "history"
 > {
   /** What the flow was begun with. */
   readonly input: Input;
@@ -162,10 +175,10 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
   /** Any kind of question, as forms have them. */
   ask<Value>(key: string, field: Field<Value>, options?: AskOptions): Promise<Value>;
 
-  /** Says something, in the order of the calls, with the next question or at the end. */
-  say(content: Content): void;
-  /** Sends to another chat than this. */
-  sendTo(chat: string, content: Content): void;
+  /** Says something, in the order of the calls, with the next question or at the end. @returns the message's id */
+  say(content: Content): string;
+  /** Sends to another chat than this. @returns the message's id, the same whenever the flow runs again: what quotes it names it */
+  sendTo(chat: string, content: Content): string;
   /**
    * Does something outside. Its result is kept: it is not done again, whatever the code becomes.
    *
@@ -177,6 +190,13 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
     work: (signal: AbortSignal, idempotencyKey: string) => Promise<T> | T,
     options?: StepOptions,
   ): Promise<Kept<T>>;
+  /**
+   * Asks somebody else's server, as a step: its JSON is kept. What changes something there (`json`, `method`) goes with an
+   * `idempotency-key` that is the same at every try. An answer that is not 2xx, or no JSON, is a failed try.
+   *
+   * @throws {StepFailedError} when the last try has failed
+   */
+  call<T>(key: string, address: string, options?: CallOptions<T>): Promise<Kept<T>>;
   /** Waits for a time, also over restarts, or for a signal that `send` of another flow gives. */
   until(what: Until): Promise<Woken>;
   /** Milliseconds; the same whenever the flow runs again from the top. */

@@ -10,12 +10,18 @@ export type BotChat = "dm" | "group" | "channel";
 export interface SessionOptions<Session> {
   /** Rises when the shape changes; default 1. */
   version?: number;
-  /** Any Standard Schema (zod, valibot, arktype, …). What it refuses is not stored, and the handler has failed. */
+  /**
+   * Any Standard Schema (zod, valibot, arktype, …). What it refuses is not stored, and the handler has failed. What was stored
+   * before and lacks something is completed from `initial()`.
+   */
   schema?: StandardSchema<unknown, Session>;
   initial(): Session;
   /** Forgotten after this time without a change. Default: with the chat, when nobody has written in it for a year. */
   ttl?: Duration;
-  /** Makes today's shape of what an older version wrote. Default: it begins anew. */
+  /**
+   * Makes today's shape of what an older version wrote, or of what does not fit even with `initial()` beneath it. Default: it
+   * begins anew, and the log says so.
+   */
   migrate?(old: unknown, version: number): Session;
 }
 
@@ -55,8 +61,12 @@ export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session 
   enable?: "all" | "bound";
   /** Any Standard Schema for the settings that a number may give the bot. Checked when they are set. */
   config?: StandardSchema<unknown, Config>;
+  /** Settings without which it is asked nothing on a number, however it is switched on there. */
+  needs?: readonly string[];
   session?: SessionOptions<Session>;
   burst?: Burst;
+  /** `restart`: for every route of this bot, see `NewerOptions`. Default: a newer text waits until this one is answered. */
+  newer?: "restart";
   limits?: BotLimits;
   /** Default `next`. */
   onError?: OnError;
@@ -65,8 +75,15 @@ export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session 
    * whole text in any case.
    */
   maxText?: number;
+  /**
+   * What the owner writes into a chat, by itself, to give it back to the bots at once; false: nothing. Default `#bot`. The person
+   * sees it, as all that the owner writes.
+   */
+  handback?: string | false;
   /** Language of `ctx.t` when nobody has chosen one. Default `en`. */
   locale?: string;
+  /** Earlier ids of this bot: where it was bound, its sessions, open conversations and timers are this bot's. */
+  was?: string | readonly string[];
 }
 
 /** A bot as a file exports it; `defineBot` makes one, and a file without imports may export one as it is. */
@@ -102,6 +119,10 @@ export interface Route {
   regex?: RegExp;
   filter?: Predicate;
   endsHandoff?: boolean;
+  /** Of `interrupt`: it does not cut off what is being done. */
+  waits?: boolean;
+  /** A newer text begins the handler anew. */
+  isRestarted?: boolean;
 }
 
 /** A bot whose definition was read and checked. */
@@ -123,15 +144,22 @@ export interface Bot {
         migrate: ((old: unknown, version: number) => unknown) | null;
       })
     | null;
+  needs: readonly string[];
   /** Milliseconds to wait for more; null: each message by itself. */
   burst: { kind: "merge" | "latest"; ms: number } | null;
+  /** A newer text begins every route's handler anew. */
+  isRestarted: boolean;
   /** Milliseconds; null: the gateway's own. */
   timeoutMs: number | null;
   rate: { count: number; ms: number } | null;
   onError: OnError;
   /** Characters of a text that routes look at. */
   maxText: number;
+  /** In lower case; null: none. */
+  handback: string | null;
   locale: string;
+  /** Earlier ids that no other bot has. */
+  was: readonly string[];
   routes: Route[];
   middleware: Middleware<never, never>[];
   observers: ((observation: never) => unknown)[];

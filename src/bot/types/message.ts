@@ -1,8 +1,8 @@
 import type { Incoming, IncomingMedia, MediaKind, MessageType } from "../../model/messages.ts";
 import type { PollView } from "../../model/polls.ts";
 
-/** A message as bots see it: a frozen view of what arrived. */
-export type Message = Readonly<
+/** A message as bots see it: a frozen view of what arrived. An interface: editors name it, and spell out an alias. */
+export interface Message extends Readonly<
   Pick<
     Incoming,
     | "id"
@@ -15,13 +15,13 @@ export type Message = Readonly<
     | "contacts"
     | "reaction"
     | "targetId"
-  > & {
-    /** Its file: what it is, not the bytes (`ctx.file()` has those). */
-    media: Readonly<IncomingMedia> | null;
-    /** The poll that arrived, or that a vote is about, with every vote that is known. */
-    poll: PollView | null;
-  }
->;
+  >
+> {
+  /** Its file: what it is, not the bytes (`ctx.file()` has those). */
+  readonly media: Readonly<IncomingMedia> | null;
+  /** The poll that arrived, or that a vote is about, with every vote that is known. */
+  readonly poll: PollView | null;
+}
 
 /** Fields that are there in messages of a type, so that they are not null. */
 type Known<Key extends keyof Message> = { [K in Key]: NonNullable<Message[K]> };

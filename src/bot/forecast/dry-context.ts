@@ -1,0 +1,48 @@
+import { translate, type Locales } from "../locales.ts";
+import type { TimerBody } from "../timer-rows.ts";
+import type { AnyContext, Bot, BotLog } from "../types.ts";
+
+/** Of whom a conversation is, as far as it is stored. */
+export interface Whose {
+  scope: string;
+  /** Of the timer that ends it; null when there is none. */
+  timer: Pick<TimerBody, "chat" | "chatKind" | "sender" | "number" | "lid" | "pushName"> | null;
+  locale: string | null;
+}
+
+const SILENT: BotLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** What code of a dialogue finds when it is looked at and nothing may be done: it can read, and nothing else is there. */
+export function dryContext(
+  bot: Pick<Bot, "locale">,
+  config: Readonly<Record<string, unknown>>,
+  { scope, timer, locale }: Whose,
+  { locales, now }: { locales: Locales; now(): number },
+): AnyContext {
+  const [chat = "", writer = chat] = scope.split("|");
+  const sender = timer?.sender ?? writer;
+  const digits = /^(\d+)@s\.whatsapp\.net$/.exec(sender)?.[1] ?? null;
+  const bound = typeof config["locale"] === "string" ? config["locale"] : null;
+  const languages = [locale ?? bound ?? bot.locale, bot.locale];
+  const context: Partial<AnyContext> = {
+    from: {
+      name: timer?.pushName ?? "",
+      number: timer?.number ?? digits,
+      lid: timer?.lid ?? null,
+      id: sender,
+    },
+    chat: { id: chat, kind: (timer?.chatKind ?? (chat.endsWith("@g.us") ? "group" : "dm")) as never },
+    config,
+    locale: languages[0]!,
+    log: SILENT,
+    now,
+    t: (key: string, values?: Readonly<Record<string, unknown>>) =>
+      translate(locales, languages, key, values),
+  };
+  return context as AnyContext;
+}
