@@ -33,16 +33,17 @@ export interface PathObserver {
   reachout?(deviceId: number, lock: ReachoutLock | null): void;
   /** New messages are in the inbox; `known` others were there already. */
   received?(messages: readonly RecordedMessage[], known: number): void;
-  decided?(stored: StoredMessage, decision: DecisionRow): void;
+  /** @param tookMs since it came; null: an earlier run of the gateway has stored it */
+  decided?(stored: StoredMessage, decision: DecisionRow, tookMs: number | null): void;
   /** The owner has read a message on another device of the number. */
   read?(reading: ToldReading): void;
   /** A message of ours was stored, or is in another state. */
   messageChanged?(deviceId: number, waId: string): void;
   /** What became of a message of ours is known. @param seconds since it was stored */
-  messageEnded?(kind: string, result: "sent" | "failed" | "expired", seconds: number): void;
+  messageEnded?(kind: string, result: "sent" | "failed" | "expired", seconds: number, deviceId: number): void;
   /** A delivery to a webhook is in another state. */
   deliveryChanged?(deviceId: number, id: string): void;
-  deliveryAttempted?(attempt: ObservedAttempt): void;
+  deliveryAttempted?(attempt: ObservedAttempt, deviceId: number): void;
   /** A delivery is given up. */
   deliveryDead?(): void;
   /** A webhook is paused, used again, or switched off. */
@@ -51,8 +52,8 @@ export interface PathObserver {
   addressBlocked?(reason: string): void;
   /** A message that arrived could not be decrypted. */
   undecryptable?(reason: string): void;
-  /** A message came, or was encrypted for a device, in the everyday way (null), or in another for a reason. */
-  way?(direction: "in" | "out", reason: string | null): void;
+  /** A message or a receipt took the everyday way (null), or another for a reason. */
+  way?(direction: string, reason: string | null): void;
 }
 
 /** All observers as one. */

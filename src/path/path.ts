@@ -1,26 +1,36 @@
-import type { BotFiles } from "../bot/turns.ts";
-import { createAlarm } from "../bot/alarm.ts";
+import type { BotFiles } from "../bot/turn-services.ts";
+import { createAlarm, type Alarm } from "../bot/alarm.ts";
 import { createBotAnswerers } from "../bot/answerers.ts";
 import type { Blocking } from "../bot/blocking.ts";
 import { createBindings, type Bindings } from "../bot/bindings.ts";
 import type { Locales } from "../bot/locales.ts";
+import type { Onlooker } from "../bot/onlooker.ts";
 import type { BotRegistry } from "../bot/registry.ts";
 import { createRunningBots, type RunningBots } from "../bot/running.ts";
 import { createSilentSessions } from "../bot/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/state.ts";
 import { createTimers, type Timers } from "../bot/timers.ts";
+import type { ShowTyping } from "../bot/typing.ts";
 import { createCallAnswerer } from "../calls/calls.ts";
 import type { Config } from "../config.ts";
-import { createInbox } from "../inbox/inbox.ts";
+import { createPast } from "../conversations/past.ts";
+import { createInbox, type Inbox } from "../inbox/inbox.ts";
 import { createPolls } from "../inbox/polls.ts";
+import { contentOpener } from "../inbox/reader.ts";
 import type { Logger } from "../log.ts";
 import type { Media } from "../media/media.ts";
 import type { ReceivedMedia } from "../media/incoming.ts";
+import { alone } from "../model/alone.ts";
 import type { Answerer } from "../model/answerer.ts";
-import type { Time } from "../model/time.ts";
+import type { Cluster } from "../model/cluster.ts";
+import type { News } from "../model/news.ts";
+import { SECOND_MS, type Time } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { createOutbox, type Outbox, type OutboxDeps } from "../outbox/outbox.ts";
+import { draftOpener, namedId, replyId } from "../outbox/rows.ts";
+import { createSentReader } from "../outbox/sent-reader.ts";
 import type { StateListener } from "../outbox/state-news.ts";
+import type { FindQuote } from "../outbox/submitting.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard, type LoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
@@ -30,12 +40,17 @@ import type { OwnReading } from "../whatsapp/port.ts";
 import type { Connections } from "./connections.ts";
 import type { Observers } from "./observers.ts";
 import { createReading } from "./reading.ts";
+import { shareLoopGuard } from "./shared-loop-guard.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
 
 /** What the way of a message is built from. */
 export interface MessagePathDeps {
   /** Its `time` is the time of everything here. */
   store: Store;
+  /** The other processes that share the database. Default: there are none. */
+  cluster?: Cluster;
+  /** What they change of what is remembered here. Default: nothing. */
+  news?: News;
   config: Pick<
     Config,
     | "botTimeoutMs"
@@ -45,7 +60,8 @@ export interface MessagePathDeps {
     | "sendWaitMs"
     | "takeoverMinutes"
     | "webhookTimeoutMs"
-  >;
+  > &
+    Partial<Pick<Config, "cluster">>;
   log: Logger;
   /** Where the connections of numbers are looked up. */
   connections: Connections;
@@ -67,6 +83,8 @@ export interface MessagePathDeps {
     time?: Time;
     /** Runs the code of flows twice and compares, as tests do. Default false. */
     checksFlows?: boolean;
+    /** Told what code of bots does. Default: nobody. */
+    onlooker?: Onlooker;
   };
   http: Pick<SafeFetch, "request" | "check">;
   files: {
@@ -76,6 +94,8 @@ export interface MessagePathDeps {
     received: BotFiles & Pick<ReceivedMedia, "link" | "image" | "largestImage">;
   };
   observers: Observers;
+  /** A commit has shown that another process has a number; called once or more. */
+  onLost?: ((deviceId: number) => void) | undefined;
   /** Aborts when the gateway waits no longer for handlers: what they were asked stays undecided. */
   stopping: AbortSignal;
   /** See `OutboxDeps`. */
@@ -92,8 +112,8 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
   submit: Outbox["submit"];
   /** Receipts of messages of ours. */
   receipts: Outbox["receipt"];
-  /** The owner has read messages on another device of the number. */
-  read(deviceId: number, reading: OwnReading): void;
+  /** The owner has read messages on another device of the number. See `WhatsAppEvents.read`. */
+  read(deviceId: number, reading: OwnReading): Promise<void>;
   /** A message of ours, for whoever asks what became of it. */
   findSent(accountId: string, waId: string): Promise<SentMessage | null>;
   /** A person takes a chat, or hands it back. See `Chats.takeOver`. */
@@ -132,12 +152,15 @@ export interface MessagePath extends Pick<Pipeline, "receive"> {
   readonly state: BotState;
 }
 
+/** How long the sends of a number that is closed may take to end. */
+const CLOSING_MS = 2 * SECOND_MS;
+
 /**
  * Joins the parts that a message passes, in the order in which it passes them. Numbers are opened and closed one by one:
  * what a process does is the sum of the numbers that it has open.
  */
 export function createMessagePath(deps: MessagePathDeps): MessagePath {
-  const { store, config, log, connections, directory, observers } = deps;
+  const { store, config, log, connections, directory, observers, cluster = alone() } = deps;
   // What is sent is told of by those who come after it.
   const listener: StateListener = {
     listens: (deviceId) => webhooks.notices.listens(deviceId),
@@ -149,11 +172,17 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
   const { inbox, outbox, polls } = queues;
 
   // What the guards know of a chat; they come before everybody who answers.
-  const chats = createChats(store);
+  const alarm = createAlarm(store.time);
+  const state = createBotState(store, alarm.expect);
+  const chats = createChats(
+    store,
+    { ...state, released: (deviceId) => alarm.expect(deviceId, store.now()) },
+    deps.news,
+  );
   const loopGuard = createLoopGuard(chats, config, store.now);
 
-  const answerers = createAnswerers(deps, outbox, loopGuard);
-  const { state, alarm, webhooks } = answerers;
+  const answerers = createAnswerers(deps, outbox, loopGuard, state);
+  const { bindings, webhooks } = answerers;
 
   // Lanes, guards, the first answerer in this order that does not pass, one commit, and the replies leave.
   const pipeline = createPipeline({
@@ -165,8 +194,11 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     polls,
     chats,
     answerers: answerers.inOrder,
+    handsBack: (deviceId, message) => bindings.tableOf(deviceId).handsBack(message),
+    isInterrupt: (deviceId, message) => bindings.tableOf(deviceId).cutsOff(message),
     replyMaxAge: webhooks.replyMaxAge,
     leftovers: (inboxId) => [state.forgetSteps(inboxId)],
+    onLost: deps.onLost,
     onDecided: observers.decided,
   });
 
@@ -175,7 +207,8 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     state,
     alarm,
     silent: createSilentSessions(store),
-    commit: store.writer.commit,
+    commit: (statements, options) => store.writer.commit(statements, options),
+    isLeader: () => cluster.ownership.owns(0),
     record: inbox.recordTimer,
     deliver: pipeline.due,
     numberOf: connections.number,
@@ -185,7 +218,7 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     onDropped: ({ deviceId, botId }) =>
       log.error({ device: deviceId, bot: botId }, "a timer of a bot does not open; it is dropped"),
   });
-  return asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers });
+  return asMessagePath(deps, { ...queues, ...answerers, alarm, state, chats, pipeline, timers });
 }
 
 /** Where messages wait until they are decided, and where what is to be sent waits until it has left. */
@@ -194,12 +227,13 @@ function createQueues(deps: MessagePathDeps, listener: StateListener) {
   const inbox = createInbox(store, observers.received);
   const outbox = createOutbox({
     store,
+    ...(deps.cluster !== undefined && { cluster: deps.cluster }),
     config,
     log,
     connections,
     canonicalChat: directory.canonicalChat,
     refusal: directory.refusal,
-    findQuote: inbox.findQuote,
+    findQuote: createQuotes(deps, inbox),
     listener,
     onChange: observers.messageChanged,
     onOutcome: observers.messageEnded,
@@ -208,15 +242,33 @@ function createQueues(deps: MessagePathDeps, listener: StateListener) {
   return { inbox, outbox, polls: createPolls(store, inbox.changesOf) };
 }
 
+/** A message of a chat may be quoted whoever wrote it: it came in, or was sent from here. */
+function createQuotes({ store, connections }: MessagePathDeps, inbox: Inbox): FindQuote {
+  const { quotable } = createSentReader(store);
+  return async (deviceId, chat, waId) => {
+    const cameIn = await inbox.findQuote(deviceId, chat, waId);
+    if (cameIn !== null) return cameIn;
+    const sent = await quotable(deviceId, chat, waId);
+    const number = connections.number(deviceId);
+    return sent && number !== null
+      ? { id: waId, sender: `${number}@s.whatsapp.net`, fromMe: true, sent }
+      : null;
+  };
+}
+
 /** Who answers, in the order in which they are asked. */
-function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard) {
-  const { store, config, log, connections, observers, stopping, files } = deps;
-  const bindings = createBindings(store, deps.bots.registry, (problem) => log.warn(problem), {
-    of: (id) => bots.blocking.of(id),
-    checkUrl: deps.http.check,
-  });
-  const alarm = createAlarm(store.time);
-  const state = createBotState(store, alarm.expect);
+function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard, state: BotState) {
+  const { store, config, log, connections, stopping, files } = deps;
+  const bindings = createBindings(
+    store,
+    deps.bots.registry,
+    (problem) => log.warn(problem),
+    {
+      of: (id) => bots.blocking.of(id),
+      checkUrl: deps.http.check,
+    },
+    deps.news,
+  );
   const bots = createBotAnswerers({
     bindings,
     state,
@@ -224,30 +276,22 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     files: files.received,
     http: deps.bots.http ?? deps.http,
     locales: deps.bots.locales,
+    typing: showTyping(connections, log),
+    history: pastOf(store),
     config,
     hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+    messageIds: {
+      reply: (...reply) => replyId(store.box, ...reply),
+      named: (...message) => namedId(store.box, ...message),
+    },
     log,
     time: deps.bots.time ?? store.time,
     stopping,
     running: deps.bots.running ?? createRunningBots(),
     checksFlows: deps.bots.checksFlows ?? false,
+    ...(deps.bots.onlooker && { onlooker: deps.bots.onlooker }),
   });
-  const webhooks = createWebhooks({
-    store,
-    config,
-    log,
-    http: deps.http,
-    outbox,
-    files: files.received,
-    media: files.outgoing,
-    connection: connections.connection,
-    loopGuard,
-    onDelivery: observers.deliveryChanged,
-    onAttempt: observers.deliveryAttempted,
-    onDead: observers.deliveryDead,
-    onTurn: observers.webhookTurned,
-    ...(deps.random !== undefined && { random: deps.random }),
-  });
+  const webhooks = openWebhooks(deps, outbox, loopGuard);
   const inOrder = [
     bots.observers,
     bots.interrupts,
@@ -258,11 +302,46 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     ...(deps.besides ?? []),
     webhooks.answerer,
   ];
-  return { bindings, alarm, state, webhooks, inOrder, blocking: bots.blocking };
+  return { bindings, webhooks, inOrder, blocking: bots.blocking };
 }
+
+function openWebhooks(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard): Webhooks {
+  const { store, config, log, connections, observers, files } = deps;
+  return createWebhooks({
+    store,
+    news: deps.news,
+    config,
+    log,
+    http: deps.http,
+    outbox,
+    files: files.received,
+    media: files.outgoing,
+    connection: connections.connection,
+    loopGuard: deps.cluster ? shareLoopGuard(loopGuard, deps.cluster) : loopGuard,
+    ...(deps.cluster && { cluster: deps.cluster }),
+    onDelivery: observers.deliveryChanged,
+    onAttempt: observers.deliveryAttempted,
+    onDead: observers.deliveryDead,
+    onTurn: observers.webhookTurned,
+    ...(deps.random !== undefined && { random: deps.random }),
+  });
+}
+
+const pastOf = (store: Store): ReturnType<typeof createPast> =>
+  createPast(store, { openIncoming: contentOpener(store.box), openDraft: draftOpener(store.box) });
+
+/** A courtesy: whatever goes wrong with it does not matter to the message. */
+const showTyping =
+  ({ connection }: Pick<Connections, "connection">, log: Logger): ShowTyping =>
+  (deviceId, chat, on) => {
+    const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
+    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "typing was not shown"));
+  };
 
 type Parts = ReturnType<typeof createQueues> &
   Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {
+    alarm: Alarm;
+    state: BotState;
     chats: Chats;
     pipeline: Pipeline;
     timers: Timers;
@@ -276,7 +355,8 @@ function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
   async function close(deviceId: number): Promise<void> {
     timers.close(deviceId);
     pipeline.close(deviceId);
-    outbox.forget(deviceId);
+    // What is being sent ends with its connection. Nobody waits for one that hangs.
+    await store.time.within(CLOSING_MS, outbox.close(deviceId));
     await store.writer.drain();
   }
 
@@ -304,6 +384,7 @@ function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
       await Promise.all([bindings.load(), webhooks.load(), outbox.start()]);
     },
     async open(deviceId) {
+      await webhooks.open(deviceId);
       await Promise.all([outbox.open(deviceId), pipeline.open(deviceId), timers.open(deviceId)]);
     },
     start() {
@@ -319,6 +400,7 @@ function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
     close,
     async forget(deviceId) {
       await close(deviceId);
+      outbox.forget(deviceId);
       bindings.forget(deviceId);
       webhooks.forget(deviceId);
     },

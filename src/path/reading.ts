@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { StorageUnavailable } from "../store/errors.ts";
 import { commitIntake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { Webhooks } from "../webhooks/index.ts";
@@ -13,8 +14,12 @@ interface ReadingDeps {
   observers: Pick<Observers, "read">;
 }
 
-/** Tells, in the order of the calls, of what owners read on their phones. Never rejects: reading is told of once, or not at all. */
-export function createReading(deps: ReadingDeps): (deviceId: number, reading: OwnReading) => void {
+/**
+ * Tells, in the order of the calls, of what owners read on their phones. Told of it again, the webhook is told once.
+ *
+ * @returns rejects with StorageUnavailable when it could not be stored; any other failure is logged only
+ */
+export function createReading(deps: ReadingDeps): (deviceId: number, reading: OwnReading) => Promise<void> {
   const { store, log, canonicalChat, observers } = deps;
   let told = Promise.resolve();
 
@@ -26,8 +31,13 @@ export function createReading(deps: ReadingDeps): (deviceId: number, reading: Ow
   }
 
   return (deviceId, reading) => {
-    told = told
+    const stored = told
       .then(() => tell(deviceId, reading))
-      .catch((err: unknown) => log.warn({ err, device: deviceId }, "telling what the owner has read failed"));
+      .catch((err: unknown) => {
+        log.warn({ err, device: deviceId }, "telling what the owner has read failed");
+        if (err instanceof StorageUnavailable) throw err;
+      });
+    told = stored.catch(() => undefined);
+    return stored;
   };
 }

@@ -1,5 +1,7 @@
 import { chatState } from "../../drizzle/schema.ts";
-import type { ChatChange } from "../model/answerer.ts";
+import type { ChatChange, StoredMessage } from "../model/answerer.ts";
+import { defineTopic } from "../model/cluster.ts";
+import { NO_NEWS, type News } from "../model/news.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
@@ -39,6 +41,8 @@ export interface Chats {
    * @returns until when they are silent, Unix milliseconds, or null
    */
   takeOver(deviceId: number, chats: readonly string[], ms: number): Promise<number | null>;
+  /** After the commit of a timer that was held up until then: the chat may have been given back while it was on its way. */
+  recheck(timer: StoredMessage, heldUntil: number, facts: ChatFacts): Promise<void>;
   forget(deviceId: number): void;
   /** The clock was set back by so many milliseconds: what lies ahead moves along. */
   onClockMoved(ms: number): void;
@@ -68,8 +72,25 @@ const TAKE_OVER = `INSERT INTO chat_state (device_id, chat, takeover_until) VALU
 ON CONFLICT (device_id, chat) DO UPDATE SET takeover_until = excluded.takeover_until`;
 const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat IN (?, ?)";
 
+/** What waits because bots may say nothing in a chat. Default: nothing does. */
+export interface Waiting {
+  /** For the commit that lets bots speak from then on (Unix milliseconds). @param chats the chat's keys */
+  releaseTimers(deviceId: number, chats: readonly string[], from: number): Statement[];
+  /** Timers of a number have been let go by another node. */
+  released?(deviceId: number): void;
+}
+
+const NOTHING_WAITS: Waiting = { releaseTimers: () => [] };
+
+/** Somebody has taken a chat, or handed it back, at a node that need not have its number. */
+const TAKEN = defineTopic<{ deviceId: number; chats: readonly string[] }>("takeover");
+
 /** Facts are one object per chat, however many ask at the same time: what one of them learns all of them know. */
-export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): Chats {
+export function createChats(
+  store: Pick<Store, "readOne" | "now" | "writer">,
+  { releaseTimers, released }: Waiting = NOTHING_WAITS,
+  news: News = NO_NEWS,
+): Chats {
   const known = createLru<string, ChatFacts>(REMEMBERED_CHATS);
   const loading = new Map<string, Promise<ChatFacts>>();
 
@@ -82,6 +103,29 @@ export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): C
       repliedAt: [],
     };
   }
+
+  /** What another node has stored holds here; what is known besides, as who was answered lately, stays. */
+  async function takenElsewhere(deviceId: number, chats: readonly string[]): Promise<void> {
+    for (const chat of chats) {
+      const key = keyOf(deviceId, chat);
+      const facts = (await loading.get(key)) ?? known.get(key);
+      if (facts === undefined) continue;
+      const before = facts.takeoverUntil;
+      const { takeoverUntil } = await read(deviceId, chats[0]!, chats[1] ?? null);
+      // The owner may have written by hand meanwhile, and of two times the later one is in the table.
+      const kept = facts.takeoverUntil === before ? 0 : facts.takeoverUntil;
+      facts.takeoverUntil = Math.max(takeoverUntil, kept);
+    }
+    released?.(deviceId);
+  }
+
+  news.listen(TAKEN, {
+    hear: ({ deviceId, chats }) => takenElsewhere(deviceId, chats),
+    reread() {
+      known.clear();
+      loading.clear();
+    },
+  });
 
   return {
     load(deviceId, chat, alias = null) {
@@ -108,7 +152,10 @@ export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): C
       const lastIncomingAt = newLastIncoming(change, facts);
       const takeoverUntil = takeoverEnded ? null : (change.takeoverUntil ?? null);
       const statements: Statement[] = takeoverEnded
-        ? [{ sql: END_TAKEOVER, args: [deviceId, chat, alias ?? chat] }]
+        ? [
+            { sql: END_TAKEOVER, args: [deviceId, chat, alias ?? chat] },
+            ...releaseTimers(deviceId, [chat, alias ?? chat], store.now()),
+          ]
         : [];
       if (takeoverUntil !== null || mutedUntil !== null || lastIncomingAt !== null)
         statements.push({ sql: SAVE, args: [deviceId, chat, takeoverUntil, mutedUntil, lastIncomingAt] });
@@ -131,7 +178,11 @@ export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): C
       const until = ms === 0 ? null : store.now() + ms;
       const ended = chats.map((chat) => ({ sql: END_TAKEOVER, args: [deviceId, chat, chat] }));
       const begun = until === null ? [] : [{ sql: TAKE_OVER, args: [deviceId, chats[0]!, until] }];
-      await store.writer.commit([...ended, ...begun]);
+      // Also when the chat is only taken for less time than before.
+      const letGo = releaseTimers(deviceId, chats, until ?? store.now());
+      // Whoever was asked does it, and tells the owner.
+      const told = news.of(TAKEN, { deviceId, chats });
+      await store.writer.commit([...ended, ...begun, ...letGo, ...told], { owning: null });
       for (const chat of chats) {
         const key = keyOf(deviceId, chat);
         const takeoverUntil = until ?? 0;
@@ -139,6 +190,12 @@ export function createChats(store: Pick<Store, "readOne" | "now" | "writer">): C
           if (facts !== undefined) facts.takeoverUntil = takeoverUntil;
       }
       return until;
+    },
+
+    async recheck({ deviceId, message }, heldUntil, { takeoverUntil }) {
+      if (takeoverUntil >= heldUntil) return;
+      const from = Math.max(takeoverUntil, store.now());
+      await store.writer.commit(releaseTimers(deviceId, [message.chatKey], from), { owning: deviceId });
     },
 
     forget(deviceId) {

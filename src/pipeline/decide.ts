@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { inStep } from "../model/spans.ts";
 import type { Statement } from "../model/statement.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import {
@@ -31,7 +32,7 @@ export interface Decision {
  * An answerer that throws has said nothing and the next one is asked. When it is the database that failed, nobody's
  * answer can be kept: that is thrown, and the message is decided anew later.
  *
- * @param following what waits behind the message in its lane
+ * @param lane what waits behind the message
  * @param stopping once true, an answerer that throws was cut off by the end of the gateway: thrown as well
  * @throws StorageUnavailable
  */
@@ -41,7 +42,7 @@ export async function decide(
   ruling: Ruling,
   log: Logger,
   stopping: () => boolean,
-  following: Asked["following"],
+  { following, onInterrupt }: Pick<Asked, "following" | "onInterrupt">,
 ): Promise<Decision> {
   const decision: Decision = { answer: null, trail: [...ruling.trail], statements: [], forwards: [] };
   if (ruling.ask === "nobody") {
@@ -54,6 +55,7 @@ export async function decide(
     notes,
     paused: ruling.ask === "ignoringTakeover",
     following,
+    onInterrupt,
     ...(heldUntil !== undefined && { heldUntil }),
   };
   for (const [position, answerer] of answerers.entries()) {
@@ -84,7 +86,11 @@ async function ask(
   stopping: () => boolean,
 ): Promise<Answer> {
   try {
-    return await answerer.answer(stored, asked);
+    return await inStep(`ask ${answerer.name}`, {}, async ({ set }) => {
+      const answer = await answerer.answer(stored, asked);
+      set({ "parley.answerer": answerer.name, "parley.answered": answer.kind === "answer" });
+      return answer;
+    });
   } catch (error) {
     if (error instanceof StorageUnavailable || stopping()) throw error;
     return { kind: "pass", trail: [failure(answerer, stored, error, log)] };

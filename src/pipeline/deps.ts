@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Polls } from "../inbox/polls.ts";
+import type { Incoming } from "../model/messages.ts";
 import type { Answerer, StoredMessage, TrailEntry } from "../model/answerer.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Outbox } from "../outbox/outbox.ts";
@@ -35,10 +36,16 @@ export interface PipelineDeps {
   chats: Chats;
   /** In the order in which they are asked: bots, then the webhook. */
   answerers: Answerer[];
+  /** Whether the owner gives the chat back to the bots with it. */
+  handsBack(deviceId: number, message: Incoming): boolean;
+  /** Whether the message is a word that need not wait for what is being done for its writer. */
+  isInterrupt(deviceId: number, message: Incoming): boolean;
   /** Seconds that an automatic answer of this number may be late. */
   replyMaxAge: (deviceId: number) => number;
   /** What is stored about a message beside its row, when it will never be decided. */
   leftovers: (inboxId: number) => Statement[];
-  /** Called after the commit of a decision (T2). */
-  onDecided?: (stored: StoredMessage, row: DecisionRow) => void;
+  /** A commit has shown that another process has the number; called once or more. */
+  onLost?: ((deviceId: number) => void) | undefined;
+  /** Called after the commit of a decision (T2). @param tookMs since it came; null: that was in an earlier run */
+  onDecided?: (stored: StoredMessage, row: DecisionRow, tookMs: number | null) => void;
 }

@@ -30,6 +30,8 @@ interface GuardLimits {
 /** How long a chat gets no automatic replies after it had too many. */
 const LOOP_GUARD_MUTE_MS = 10 * MINUTE_MS;
 
+const GAVE_BACK: TrailEntry = { by: "guard:owner", outcome: "gave_back" };
+
 /** What the owner's phone reports without the owner having written something. */
 const NOT_WRITTEN = new Set(["reaction", "poll_vote", "revoke", "unknown"]);
 
@@ -50,6 +52,7 @@ export function judgeMessage(
   if (ownEcho) return silence("own", false);
   // Status broadcasts never leave the gateway, the owner's own included.
   if (message.chatKind === "status") return silence("status", false);
+  if (message.handsBack) return { ...silence("owner", false, { takeoverEnded: true }), trail: [GAVE_BACK] };
   if (message.fromMe) return silence("owner", true, takeover(message, limits, now));
   const change = { lastIncomingAt: Math.min(now, sentAt(message)) };
   const strict = silencingGuard(message, facts, limits, replyMaxAge, now);

@@ -1,9 +1,10 @@
 import type { StoredMessage } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
+import { inStep, traceOf } from "../model/spans.ts";
 import { backoffMs } from "../model/time.ts";
-import { StorageUnavailable } from "../store/errors.ts";
+import { NotOwner, StorageUnavailable } from "../store/errors.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
-import { createHandler, type LaneView } from "./handle.ts";
+import { createHandler, Overtaken, type LaneView } from "./handle.ts";
 import { createSettled } from "./settled.ts";
 
 /** A message in a lane; without content when it is cheaper to read it when its turn comes. */
@@ -15,6 +16,12 @@ export interface PendingMessage {
   /** Key of the lane. */
   lane: string;
   message: Incoming | null;
+  /** Ids of the writer when it is a word that is to be heard at once, whatever is being done for the same writer. */
+  interrupts: readonly string[] | null;
+  /** When it came, by the monotonic clock; null: an earlier run of the gateway has stored it. */
+  came: number | null;
+  /** Messages that were in the lane then. */
+  ahead: number;
   number: OpenNumber;
 }
 
@@ -22,6 +29,8 @@ export interface PendingMessage {
 export interface LaneWorker {
   /** Resolves when the message has its decision; false: it stays undecided. Never throws. */
   take(pending: PendingMessage, behind: () => PendingMessage[]): Promise<boolean>;
+  /** Another message has come behind one that is being handled, or waits. */
+  arrived(first: PendingMessage, message: PendingMessage): void;
 }
 
 /** However fast somebody goes on writing, an answer comes after this time. */
@@ -42,6 +51,8 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   const { time } = store;
   const handleMessage = createHandler(deps);
   const settled = createSettled(deps);
+  /** By the row of the message for which something is done that need not come to its end. */
+  const interruptible = new Map<number, { message: Incoming; came: () => void }>();
   /** Decided together with a message before them. */
   const taken = new Set<number>();
 
@@ -55,9 +66,23 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
         const ids = [pending, ...behind()].map(({ inboxId }) => inboxId);
         if (failures > 0 && (await settled.since(pending, ids, taken))) return true;
         const stored = await load(pending);
-        if (stored !== null) await handleMessage(stored, viewOf(pending, stored, behind), pending.number);
+        if (stored === null) return true;
+        const view = viewOf(pending, stored, behind);
+        const { id, type } = stored.message;
+        const attributes = {
+          "parley.message.id": id,
+          "parley.message.type": type,
+          "parley.attempt": failures + 1,
+        };
+        await inStep("decide message", { parent: traceOf(pending.inboxId), attributes }, () =>
+          handleMessage(stored, view, pending.number),
+        );
         return true;
       } catch (error) {
+        // Whoever came first has been answered: in the end it is everybody's turn.
+        if (error instanceof Overtaken && !signal.aborted) continue;
+        // Whoever has the number now finds the message in its row.
+        if (error instanceof NotOwner) deps.onLost?.(pending.deviceId);
         failures++;
         if (signal.aborted || (await hasGivenUp(pending, error, failures))) return !signal.aborted;
         await time.pause(backoffMs(failures), signal);
@@ -79,7 +104,8 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
     if (!hopeless) return false;
     const trail = JSON.stringify([{ by: "pipeline", outcome: "failed", detail }]);
     const decision = { sql: GIVE_UP, args: [trail, store.now(), inboxId] };
-    return store.writer.commit([decision, inbox.done(inboxId), ...deps.leftovers(inboxId)]).then(
+    const statements = [decision, inbox.done(inboxId), ...deps.leftovers(inboxId)];
+    return store.writer.commit(statements, { owning: deviceId }).then(
       () => true,
       () => false,
     );
@@ -109,6 +135,13 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
           await time.pause(Math.min(left, LOOK_AGAIN_MS), signal);
         }
       },
+      onInterrupt(came) {
+        if (behind().some((waiting) => isInterrupted(message, waiting))) came();
+        else interruptible.set(pending.inboxId, { message, came });
+        return () => void interruptible.delete(pending.inboxId);
+      },
+      ahead: pending.ahead,
+      came: pending.came,
       took(messages) {
         for (const { inboxId } of messages) taken.add(inboxId);
       },
@@ -151,5 +184,15 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
     return { inboxId, deviceId, ownNumber, message: counted };
   }
 
-  return { take };
+  return {
+    take,
+    arrived(first, waiting) {
+      const work = interruptible.get(first.inboxId);
+      if (work !== undefined && isInterrupted(work.message, waiting)) work.came();
+    },
+  };
 }
+
+/** In a group somebody else's word is none of theirs. */
+const isInterrupted = ({ sender, lid }: Incoming, { interrupts }: PendingMessage): boolean =>
+  interrupts?.some((id) => id === sender || id === lid) ?? false;

@@ -12,6 +12,8 @@ interface LanesDeps<T> {
    * @param following what waits behind it in its lane now, oldest first
    */
   handle: (item: T, following: () => T[]) => Promise<boolean>;
+  /** Told of an item that comes behind others, whether the first of them is being handled or not. */
+  arrived?: (first: T, item: T) => void;
   /** Lanes of one group that are handled at the same time. */
   maxParallel: number;
 }
@@ -23,8 +25,8 @@ export interface Lanes<T> {
    * @param key   what must stay in order: a chat of that number
    */
   add(group: number, key: string, waiting: Waiting<T>): void;
-  /** Whether something of that key waits or is handled. */
-  has(group: number, key: string): boolean;
+  /** How many items of that key wait or are handled. */
+  count(group: number, key: string): number;
   /** Items that wait or are handled. */
   readonly size: number;
   /** Drops everything of a group but what is being handled right now; nothing of it goes on after that. */
@@ -47,7 +49,7 @@ interface Group<T> {
 }
 
 /** Lanes without anything in them. Begins to handle an item as soon as it is added, when there is room. */
-export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> {
+export function createLanes<T>({ handle, arrived, maxParallel }: LanesDeps<T>): Lanes<T> {
   const groups = new Map<number, Group<T>>();
   let size = 0;
   let running = 0;
@@ -98,11 +100,12 @@ export function createLanes<T>({ handle, maxParallel }: LanesDeps<T>): Lanes<T> 
         group.ready.push(lane);
       }
       insertInOrder(lane.waiting, waiting);
+      if (lane.waiting.length > 1) arrived?.(lane.waiting[0]!.item, waiting.item);
       size++;
       pump(id, group);
     },
 
-    has: (id, key) => groups.get(id)?.lanes.has(key) ?? false,
+    count: (id, key) => groups.get(id)?.lanes.get(key)?.waiting.length ?? 0,
 
     get size() {
       return size;

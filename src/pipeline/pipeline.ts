@@ -3,6 +3,7 @@ import type { StoredMessage } from "../model/answerer.ts";
 import { hasFailpoints, isArmed } from "../model/failpoint.ts";
 import type { Incoming } from "../model/messages.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
+import { messageStored } from "../model/spans.ts";
 import { joinIntakes, NO_INTAKE, type Intake } from "../store/intake.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { aliasOf } from "./handle.ts";
@@ -46,17 +47,34 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const { inbox, log, chats, polls } = deps;
   const numbers = new Map<number, Opened>();
   let draining = false;
-  const worker = createLaneWorker(deps);
-  const lanes = createLanes({ handle: worker.take, maxParallel: MAX_PARALLEL_CHATS });
+  const worker = createLaneWorker({
+    ...deps,
+    onLost(deviceId) {
+      close(deviceId);
+      deps.onLost?.(deviceId);
+    },
+  });
+  const lanes = createLanes({
+    handle: worker.take,
+    arrived: worker.arrived,
+    maxParallel: MAX_PARALLEL_CHATS,
+  });
 
-  function add(number: OpenNumber, message: Omit<PendingMessage, "number">): void {
-    lanes.add(message.deviceId, message.lane, { id: message.inboxId, item: { ...message, number } });
+  function add(number: OpenNumber, message: Omit<PendingMessage, "number" | "ahead">): void {
+    const { deviceId, lane, inboxId: id } = message;
+    lanes.add(deviceId, lane, { id, item: { ...message, number, ahead: lanes.count(deviceId, lane) } });
   }
 
   /** A chat that turns out to have a number goes on in the lane of its LID while that has something to do. */
   function laneOf(deviceId: number, message: Incoming): string {
     const alias = aliasOf(message);
-    return alias !== null && lanes.has(deviceId, alias) ? alias : message.chatKey;
+    return alias !== null && lanes.count(deviceId, alias) > 0 ? alias : message.chatKey;
+  }
+
+  /** Ids of whoever has written a word that is to be heard at once. */
+  function interruptedBy(deviceId: number, message: Incoming): string[] | null {
+    if (message.fromMe || message.timer || !deps.isInterrupt(deviceId, message)) return null;
+    return message.lid === null ? [message.sender] : [message.sender, message.lid];
   }
 
   /** What the opening of the number has found in the table is in its lane already, behind what is older. */
@@ -67,18 +85,46 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       for (const { inboxId, deviceId, message } of recorded) {
         if (inboxId <= upTo || number.closed) continue;
         const held = mayHold(message, lanes.size) ? message : null;
-        add(number, { inboxId, deviceId, ownNumber, lane: laneOf(deviceId, message), message: held });
+        const interrupts = interruptedBy(deviceId, message);
+        add(number, {
+          inboxId,
+          deviceId,
+          ownNumber,
+          lane: laneOf(deviceId, message),
+          message: held,
+          interrupts,
+          came: deps.store.time.monotonic(),
+        });
       }
     };
     // A number that could not be opened finds them in the table when it is opened again.
     number.upTo.then(addLater, () => undefined);
   }
 
+  function close(deviceId: number): void {
+    const number = numbers.get(deviceId);
+    if (number !== undefined) {
+      number.closed = true;
+      number.ending.abort();
+      numbers.delete(deviceId);
+    }
+    lanes.close(deviceId);
+    chats.forget(deviceId);
+  }
+
   async function rebuild(deviceId: number, number: Opened): Promise<number> {
     const { messages, upTo } = await inbox.pending(deviceId);
     if (number.closed) return upTo;
     for (const { inboxId, ownNumber, chatKey } of messages)
-      add(number, { inboxId, deviceId, ownNumber, lane: chatKey, message: null });
+      add(number, {
+        inboxId,
+        deviceId,
+        ownNumber,
+        lane: chatKey,
+        message: null,
+        interrupts: null,
+        came: null,
+      });
     if (messages.length > 0)
       log.info(
         { device: deviceId, messages: messages.length },
@@ -89,7 +135,18 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   return {
     receive(deviceId, ownNumber, messages) {
-      const stored = inbox.intake(deviceId, messages, (recorded) => {
+      const marked = messages.map((message) =>
+        message.fromMe && deps.handsBack(deviceId, message)
+          ? { ...message, handsBack: true as const }
+          : message,
+      );
+      const began = deps.store.time.now();
+      const stored = inbox.intake(deviceId, marked, (recorded) => {
+        for (const { inboxId, message } of recorded)
+          messageStored(inboxId, began, {
+            "parley.message.id": message.id,
+            "parley.message.type": message.type,
+          });
         if (hasFailpoints && isArmed("after-receipt")) return;
         enter(ownNumber, recorded);
       });
@@ -105,6 +162,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       if (draining) return;
       let begin!: (upTo: Promise<number>) => void;
       const upTo = new Promise<number>((resolve) => (begin = resolve));
+      // What was looked at while another process had the number may be old.
+      chats.forget(deviceId);
       const number: Opened = { upTo, ending: sharedAbort(), closed: false };
       numbers.set(deviceId, number);
       begin(rebuild(deviceId, number));
@@ -115,16 +174,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       });
     },
 
-    close(deviceId) {
-      const number = numbers.get(deviceId);
-      if (number !== undefined) {
-        number.closed = true;
-        number.ending.abort();
-        numbers.delete(deviceId);
-      }
-      lanes.close(deviceId);
-      chats.forget(deviceId);
-    },
+    close,
 
     async drain() {
       draining = true;
