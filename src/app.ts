@@ -1,17 +1,23 @@
-import bundledBots, { locales as bundledLocales, sources as botSources } from "#bots";
 import { createAccounts } from "./accounts/accounts.ts";
 import { isAdminToken } from "./accounts/admin-token.ts";
 import { createApiKeys } from "./accounts/api-keys.ts";
 import type { App } from "./api/services.ts";
+import type { ClusterNode } from "./app/cluster.ts";
+import { openAllBots, refuseMisfits } from "./app/bots.ts";
 import { openConversations, openData, type Base, type Data } from "./app/data.ts";
-import { openNumbers, showLocks, withPath } from "./app/numbers.ts";
+import { createForks } from "./app/forks.ts";
+import { openDesk } from "./app/overview.ts";
+import { openNumbers, showLocks } from "./app/numbers.ts";
+import { openSessions } from "./app/sessions.ts";
 import { observe } from "./app/observation.ts";
-import { createBackups } from "./backup/backups.ts";
+import { createForecastGuard } from "./bot/forecast/guard.ts";
+import { tellDeveloper } from "./bot/onlooker.ts";
 import { withBlocked } from "./bot/registry.ts";
-import { openBots, type Bots } from "./bot/reload.ts";
+import { reloadEverywhere, type Bots } from "./bot/reload.ts";
 import { createRunningBots, type RunningBots } from "./bot/running.ts";
 import type { Config } from "./config.ts";
 import type { Logger } from "./log.ts";
+import { alone } from "./model/alone.ts";
 import { sharedAbort } from "./model/shared-abort.ts";
 import { createIdempotency } from "./outbox/idempotency.ts";
 import { createConnectionPort } from "./path/connections.ts";
@@ -23,6 +29,7 @@ import { watchStalls } from "./process/stalls.ts";
 import { createErasure } from "./retention/erasure.ts";
 import { createRetention, type Retention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
+import { createNews } from "./store/news.ts";
 import { createStorageCheck } from "./store/health.ts";
 import { createOnceClear } from "./store/once-clear.ts";
 import { openStore } from "./store/open.ts";
@@ -36,51 +43,56 @@ import type { Store } from "./store/store.ts";
  */
 export async function createApp(config: Config, log: Logger): Promise<App> {
   const store = await openStore(config, log);
+  let node: ClusterNode | null = null;
   try {
-    return await join(config, log, store);
+    node = await openNode(config, log, store);
+    return await join(config, log, store, node);
   } catch (error) {
+    // Whoever starts it once more finds its name free.
+    await node?.leave();
+    await node?.close();
     await store.close();
     throw error;
   }
 }
 
-async function join(config: Config, log: Logger, store: Store): Promise<App> {
-  const connections = createConnectionPort();
-  const base = { config, log, store, connections, observers: createObservers(), stopping: sharedAbort() };
+async function join(config: Config, log: Logger, store: Store, node: ClusterNode | null): Promise<App> {
+  const base = openBase(config, log, store, node);
+  await base.news.begin();
   const data = openData(base);
   const { audit, groups, channels, lids, http, outgoingFiles } = data;
   const running = createRunningBots();
   const stalls = watchStalls(log, running.sinceLastLook);
-  const bots = await loadBots(base);
-  const path = openPath(base, data, bots, running);
+  const forecasts = createForecastGuard(store, log);
+  const bots = await openAllBots(config, log, forecasts);
+  if (config.botsStrict) await refuseMisfits(forecasts, bots);
+  const path = openPath(base, data, bots, running, (deviceId) => possession.taken(deviceId));
   const { bindings, webhooks } = path;
-  const erasure = createErasure({ store, config, log });
-  const numbers = openNumbers(base, data, path, erasure.erase);
-  const { register, remove } = withPath(numbers, path, [groups, channels, audit]);
-  const { metrics, events } = observe(base, data, path, numbers);
-  const clock = watchClock(store, log, path.onClockMoved);
+  const erasure = createErasure({ ...base, stored: data.files.media });
+  const { numbers, possession, register, remove } = openNumbers(base, data, path, erasure.erase);
+  const { metrics, traffic, events } = observe(base, data, path, numbers);
+  const clock = watchClock(store, log, path.onClockMoved, base.cluster.ownership);
   const retention = openRetention(base, data);
   const onceClear = createOnceClear({ store, log });
-  const keys = createApiKeys(store, config);
-  const accounts = createAccounts({ store, config, keys, numbers: { list: numbers.list, remove } });
+  const keys = createApiKeys(store, config, base.cluster);
+  const held = { list: numbers.list, remove };
+  const accounts = createAccounts({ store, config, keys, numbers: held, shared: config.cluster !== null });
+  const signedIn = openSessions(base, keys, accounts, numbers);
 
   await Promise.all([numbers.load(), path.load(), audit.load()]);
   showLocks(numbers, path);
-
   return {
     config,
     log,
+    redis: base.redis,
+    settle: base.cluster.bus.settle,
     isAdminToken: (token) => isAdminToken(store, token),
     accounts,
     keys,
+    ...signedIn,
     numbers: { ...numbers, register, remove },
-    outbox: {
-      submit: path.submit,
-      find: path.findSent,
-      waitsForMedia: path.outbox.waitsForMedia,
-      reachoutLock: path.outbox.reachoutLock,
-    },
-    idempotency: createIdempotency({ store, log }),
+    outbox: { submit: path.submit, find: path.findSent },
+    idempotency: createIdempotency({ store, log, node: base.cluster.node }),
     audit,
     groups,
     channels,
@@ -89,45 +101,54 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
     deliveries: webhooks.deliveries,
     events,
     metrics,
-    bots: {
-      list: () => bots.registry.list().map((bot) => withBlocked(bot, path.blocking)),
-      reload: () =>
-        bots.reload(async (registry) => {
-          await bindings.use(registry);
-          path.blocking.forget();
-        }),
-    },
+    traffic,
+    bots: openBots(base, bots, path, () => forecasts.look(bots)),
     bindings,
+    forks: createForks({ store, config, bindings }),
     decisions: createDecisions(store),
     conversations: { ...openConversations(base, data), takeOver: path.takeOver },
-    backups: createBackups({ config, log, now: store.now }),
+    ...openDesk(base, data, { accounts, numbers, stalls, retention }),
     media: data.receivedFiles,
     files: outgoingFiles,
     health: { check: createStorageCheck(store, config.dataDir), longestStallMs: stalls.longestMs },
     async start() {
       await clock.start();
-      for (const deviceId of numbers.ids()) await path.open(deviceId);
-      await numbers.start();
+      await base.news.start();
+      await possession.start();
       path.start();
       retention.start();
+      traffic.start();
       erasure.start();
       onceClear.start();
+      data.files.sweep.start();
+      forecasts.look(bots);
+      node?.portrayed({ deviceIds: numbers.ids, lagMs: stalls.longestMs });
+      await node?.start();
     },
+    handOver: async () => node?.handOver(),
     stop: (requests = Promise.resolve()) =>
       stopInOrder(
         {
           time: store.time,
           stopping: base.stopping,
           path,
-          background: [retention, erasure, onceClear],
+          background: [retention, erasure, onceClear, data.files.sweep, forecasts],
           numbers,
           rest: [
+            // Whoever takes the numbers over finds everything written.
+            traffic.stop,
+            store.writer.drain,
+            ...(node === null ? [] : [node.leave]),
+            base.news.stop,
+            events.stop,
             audit.stop,
             clock.stop,
             outgoingFiles.stop,
             data.whatsapp.stop,
             stalls.stop,
             http.close,
+            data.files.close,
+            ...(node === null ? [] : [node.close]),
             store.close,
           ],
         },
@@ -136,25 +157,63 @@ async function join(config: Config, log: Logger, store: Store): Promise<App> {
   };
 }
 
-function loadBots({ config, log }: Base): Promise<Bots> {
-  return openBots({
-    buildTime: bundledBots,
-    buildTimeLocales: bundledLocales,
-    botsDir: config.botsDir,
-    // `nitro dev` only: a build holds its bots, and nothing of what reads sources.
-    ...(import.meta.dev &&
-      botSources !== null && {
-        live: async () => (await import("./bot/live.ts")).liveBots(botSources!),
-      }),
+/** Null: this process is alone, and loads nothing of what several need. */
+async function openNode(config: Config, log: Logger, store: Store): Promise<ClusterNode | null> {
+  const { cluster, redisUrl } = config;
+  if (cluster === null || redisUrl === null) return null;
+  const { openClusterNode } = await import("./app/cluster.ts");
+  return openClusterNode({ ...config, cluster, redisUrl }, log, store);
+}
+
+function openBase(config: Config, log: Logger, store: Store, node: ClusterNode | null): Base {
+  const cluster = node?.cluster ?? alone();
+  return {
+    config,
     log,
+    store,
+    cluster,
+    redis: node?.redis ?? null,
+    news: createNews({ store, cluster, log }),
+    connections: createConnectionPort(),
+    observers: createObservers(),
+    stopping: sharedAbort(),
+  };
+}
+
+function openBots(
+  base: Base,
+  bots: Bots,
+  { blocking, bindings }: MessagePath,
+  look: () => void,
+): App["bots"] {
+  return {
+    list: () => bots.registry.list().map((bot) => withBlocked(bot, blocking)),
+    reload: reloadEverywhere(base, () =>
+      bots.reload(async (registry) => {
+        await bindings.use(registry);
+        blocking.forget();
+        look();
+      }),
+    ),
+  };
+}
+
+function openRetention(base: Base, { sent, audit, files }: Data): Retention {
+  return createRetention({
+    ...base,
+    sentContent: sent.sentContent,
+    stored: files.media,
+    afterwards: audit.sweep,
   });
 }
 
-function openRetention({ store, config, log }: Base, { sent, audit }: Data): Retention {
-  return createRetention({ store, config, log, sentContent: sent.sentContent, afterwards: audit.sweep });
-}
-
-function openPath(base: Base, data: Data, bots: Bots, running: RunningBots): MessagePath {
+function openPath(
+  base: Base,
+  data: Data,
+  bots: Bots,
+  running: RunningBots,
+  onLost: (deviceId: number) => void,
+): MessagePath {
   const { groups, channels, lids, http, outgoingFiles, receivedFiles } = data;
   return createMessagePath({
     ...base,
@@ -163,9 +222,15 @@ function openPath(base: Base, data: Data, bots: Bots, running: RunningBots): Mes
       refusal: async (deviceId, jid) =>
         (await groups.refusal(deviceId, jid)) ?? channels.refusal(deviceId, jid),
     },
-    bots: { registry: bots.registry, locales: () => bots.locales, running },
+    bots: {
+      registry: bots.registry,
+      locales: () => bots.locales,
+      running,
+      ...(import.meta.dev && { onlooker: tellDeveloper }),
+    },
     http,
     files: { outgoing: outgoingFiles, received: receivedFiles },
     stopping: base.stopping.signal,
+    onLost,
   });
 }

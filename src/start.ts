@@ -1,10 +1,12 @@
 import { inspect } from "node:util";
 import type { H3Event } from "h3";
 import { definePlugin } from "nitro";
+import { consoleBesideServer, openConsole } from "./api/console.ts";
 import { createDrain } from "./api/drain.ts";
 import { createRateLimit } from "./api/rate-limit.ts";
 import { createWrongKeys } from "./api/wrong-keys.ts";
 import { createApp } from "./app.ts";
+import { CHECK_BOTS, checkBuiltBots } from "./app/bots.ts";
 import { loadConfig } from "./config.ts";
 import { exit, surviveCrashes } from "./process/crashes.ts";
 import { createLogger } from "./log.ts";
@@ -12,7 +14,8 @@ import { StartError } from "./model/errors.ts";
 
 // Nitro awaits the module, not the plugin: what must be ready before the port opens is awaited here.
 /** Settings of this process, checked; a fault in them has ended it before this is read. */
-export const config = await orExit(() => loadConfig(process.env));
+export const config = await orExit(() => loadConfig(withArguments(process.env, process.argv)));
+if (process.argv.includes(CHECK_BOTS)) exit(await orExit(() => checkBuiltBots(config, process.argv)));
 /** The logger of this process: JSON lines on standard output. */
 export const log = createLogger(config);
 // `nitro dev` has its own way with errors, and shows them.
@@ -24,8 +27,9 @@ export const drain = createDrain();
 
 /** Hands the parts to every request, and makes `/v1/…` the same as `/…`. */
 export default definePlugin((nitro) => {
-  const rateLimit = createRateLimit(config.apiRatePerMinute);
-  const wrongKeys = createWrongKeys(config.wrongKeysPerMinute, config.trustProxy);
+  const rateLimit = createRateLimit(config.apiRatePerMinute, app.redis);
+  const wrongKeys = createWrongKeys(config.wrongKeysPerMinute, config.trustProxy, app.redis);
+  const console = openConsole(config.consoleDir ?? consoleBesideServer());
   nitro.hooks.hook("request", (request) => {
     const event = request as H3Event;
     event.context.app = app;
@@ -33,6 +37,7 @@ export default definePlugin((nitro) => {
     event.context.cameWhileDraining = drain.draining;
     event.context.rateLimit = rateLimit;
     event.context.wrongKeys = wrongKeys;
+    event.context.console = console;
     event.url.pathname = routedPath(event.url.pathname);
   });
   // The built server ends through `serve.ts`; this is for `nitro dev`, which starts anew at every save.
@@ -71,6 +76,11 @@ export async function orExit<T>(start: () => T | Promise<T>): Promise<T> {
     return await start();
   } catch (error) {
     process.stderr.write(error instanceof StartError ? `parley: ${error.message}\n` : `${inspect(error)}\n`);
-    exit(1);
+    exit(error instanceof StartError ? error.exitCode : 1);
   }
+}
+
+/** `npm start -- --strict` is BOTS_STRICT. */
+function withArguments(env: NodeJS.ProcessEnv, args: readonly string[]): NodeJS.ProcessEnv {
+  return args.includes("--strict") ? { ...env, BOTS_STRICT: "1" } : env;
 }

@@ -1,23 +1,29 @@
 import { createAudit } from "../audit/audit.ts";
+import type { SharedRedis } from "../cluster/redis.ts";
 import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
+import { channelsOfOwner, groupsOfOwner, lidsOfOwner } from "../directory/of-owner.ts";
 import { contentOpener, createInboxReader } from "../inbox/reader.ts";
+import { openFilePlaces } from "./files.ts";
 import type { Logger } from "../log.ts";
 import { createReceivedMedia } from "../media/incoming.ts";
 import { factsOf } from "../media/files.ts";
 import { createMedia } from "../media/media.ts";
 import { createSentMedia } from "../media/sent.ts";
+import type { Cluster } from "../model/cluster.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { createSafeFetch } from "../net/safe-fetch.ts";
-import { draftOpener } from "../outbox/rows.ts";
+import { draftOpener, replyId } from "../outbox/rows.ts";
 import { createSentReader } from "../outbox/sent-reader.ts";
 import type { ConnectionPort } from "../path/connections.ts";
 import type { Observers } from "../path/observers.ts";
+import type { NewsDesk } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
+import { deliveryId } from "../webhooks/rows.ts";
 import { createWhatsApp } from "../whatsapp/whatsapp.ts";
 
 /** What every part of the app stands on. */
@@ -25,6 +31,12 @@ export interface Base {
   config: Config;
   log: Logger;
   store: Store;
+  /** The other processes that share the database; alone: none. */
+  cluster: Cluster;
+  /** What nodes share besides the database; null: this process is alone. */
+  redis: SharedRedis | null;
+  /** What they have changed of what is remembered here. */
+  news: NewsDesk;
   /** Where connections of numbers are looked up. */
   connections: ConnectionPort;
   /** Those who are told of what happens. */
@@ -42,33 +54,65 @@ export function openConversations(
   { receivedFiles, sentFiles, channels }: Data,
 ): Conversations {
   const groups = createStoredLists(store, MINUTE_MS / SECOND_MS);
-  return createConversations(store, {
+  const contents = {
     openIncoming: contentOpener(store.box),
     openDraft: draftOpener(store.box),
     link: receivedFiles.link,
     sentLink: sentFiles.link,
-    fileFacts: (ids) => factsOf(store, ids),
-    async names(deviceId) {
+    fileFacts: (ids: string[]) => factsOf(store, ids),
+    async names(deviceId: number) {
       const { items: followed } = await channels.list(deviceId, {});
       const known = [...((await groups.read(deviceId))?.groups ?? []), ...followed];
       return new Map(known.map(({ id, name }) => [id, name]));
     },
+  };
+  return createConversations(store, contents, {
+    replyId: (...reply) => replyId(store.box, ...reply),
+    deliveryId: (...event) => deliveryId(store.box, ...event),
   });
 }
 
-/** Joins everything that messages are looked up in, and WhatsApp itself. Nothing is read or connected yet. */
-export function openData({ config, log, store, connections, observers, stopping }: Base) {
+/** Groups, channels and LIDs: their number's connection is asked for what is not in store, wherever it is. */
+function openDirectory({
+  store,
+  log,
+  cluster,
+  connections,
+}: Pick<Base, "store" | "log" | "cluster" | "connections">) {
   const { connection, identity } = connections;
+  const ownGroups = createGroups({ store, log, connection, identity });
+  const ownChannels = createChannels({ store, log, connection });
+  const ownLids = createLids({
+    store,
+    identity,
+    // Group lists name both the number and the LID of their members.
+    learn: async (deviceId) =>
+      void (await ownGroups.list(deviceId, { refresh: false }).catch(() => undefined)),
+  });
+  return {
+    groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
+    channels: channelsOfOwner(cluster, ownChannels),
+    lids: lidsOfOwner(cluster, ownLids),
+  };
+}
+
+/** Joins everything that messages are looked up in, and WhatsApp itself. Nothing is read or connected yet. */
+export function openData({ config, log, store, cluster, connections, observers, stopping }: Base) {
+  const { connection } = connections;
   const received = createInboxReader(store);
   const sent = createSentReader(store);
   const http = createSafeFetch(config, undefined, observers.addressBlocked);
-  const outgoingFiles = createMedia({ store, config, log, http, accountOf: connections.accountOf });
+  const { accountOf } = connections;
+  const files = openFilePlaces({ store, config, log });
+  const { elsewhere } = files;
+  const outgoingFiles = createMedia({ store, config, log, http, accountOf, elsewhere });
   const audit = createAudit({ store, config, log });
   const whatsapp = createWhatsApp({
     store,
     config,
     log,
     http,
+    isLeader: () => cluster.ownership.owns(0),
     witness: audit.witness,
     sentMessage: sent.sentMessage,
     receivedContent: received.find,
@@ -77,24 +121,32 @@ export function openData({ config, log, store, connections, observers, stopping 
     onUndecryptable: observers.undecryptable,
     onWay: observers.way,
   });
-  const sentFiles = createSentMedia({ store, config, load: sent.sentContent });
+  const sentFiles = createSentMedia({ store, config, elsewhere, load: sent.sentContent });
   const receivedFiles = createReceivedMedia({
     store,
     config,
     log,
     whatsapp,
     connection,
+    elsewhere,
+    cluster,
     load: received.load,
     openSent: sentFiles.open,
+    openUploaded: outgoingFiles.uploads.open,
     stopping: stopping.signal,
   });
-  const groups = createGroups({ store, log, connection, identity });
-  const channels = createChannels({ store, log, connection });
-  const lids = createLids({
-    store,
-    identity,
-    // Group lists name both the number and the LID of their members.
-    learn: async (deviceId) => void (await groups.list(deviceId, { refresh: false }).catch(() => undefined)),
-  });
-  return { sent, http, outgoingFiles, sentFiles, receivedFiles, audit, whatsapp, groups, channels, lids };
+  const { groups, channels, lids } = openDirectory({ store, log, cluster, connections });
+  return {
+    sent,
+    http,
+    files,
+    outgoingFiles,
+    sentFiles,
+    receivedFiles,
+    audit,
+    whatsapp,
+    groups,
+    channels,
+    lids,
+  };
 }

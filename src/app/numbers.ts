@@ -1,23 +1,35 @@
 import { limitOf } from "../accounts/plans.ts";
 import { createNumbers, type Numbers } from "../numbers/numbers.ts";
+import { REMOVE } from "../numbers/questions.ts";
 import type { MessagePath } from "../path/path.ts";
 import type { Erasure } from "../retention/erasure.ts";
 import { joinIntakes } from "../store/intake.ts";
 import type { Base, Data } from "./data.ts";
+import { createPossession, type Possession } from "./possession.ts";
 
 /** A number in one of these has no phone any more that its queue could be meant for. */
 const NO_PHONE = new Set(["unlinked", "logged_out", "blocked"]);
 
 /** Numbers bring messages in and carry the outbox out: from here on connections can be looked up. */
 export function openNumbers(
-  { config, log, store, connections, observers }: Base,
+  base: Base,
   { audit, channels, groups, whatsapp }: Pick<Data, "audit" | "channels" | "groups" | "whatsapp">,
   path: MessagePath,
   erase: Erasure["erase"],
-): Numbers {
+): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
+  const { config, log, store, cluster, news, connections, observers } = base;
+  const forgetful = [groups, channels, audit];
+  const { waitsForMedia, reachoutLock, pausedUntil } = path.outbox;
   const numbers = createNumbers({
     store,
     log,
+    cluster,
+    news,
+    onNew: (deviceId) => possession.added(deviceId),
+    onGone: (deviceId) => void forgetNumber(deviceId, path, forgetful),
+    onTaken: (deviceId) => possession.taken(deviceId),
+    loginEveryMs: () => possession.loginEveryMs(),
+    holdups: (id) => ({ media: waitsForMedia(id), reachout: reachoutLock(id), pausedUntil: pausedUntil(id) }),
     whatsapp,
     passkeys: config.passkeyLinking,
     erase,
@@ -27,8 +39,8 @@ export function openNumbers(
       return joinIntakes(path.receive(deviceId, ownNumber, messages), { statements, committed: stored });
     },
     onReceipts(deviceId, receipts) {
-      path.receipts(deviceId, receipts);
       audit.receipts(deviceId, receipts);
+      return path.receipts(deviceId, receipts);
     },
     onRead: path.read,
     onGroupsChanged: groups.changed,
@@ -36,7 +48,7 @@ export function openNumbers(
     onReachout: (deviceId, lock) => void path.outbox.reachoutTold(deviceId, lock),
     onOpen: (deviceId) => void path.online(deviceId),
     onMoved({ id, number, state, since }) {
-      const { reason = null, until = null } = numbers.why(id) ?? {};
+      const { reason = null, until = null } = numbers.whyHere(id) ?? {};
       return path.webhooks.notices.moved(id, { number, state, at: since, reason, until });
     },
     onState(device) {
@@ -54,37 +66,78 @@ export function openNumbers(
     callsText: (deviceId) => numbers.get(deviceId)?.callsText ?? null,
     deviceOf: (accountId, number) => numbers.find(accountId, number)?.id ?? null,
   });
-  return numbers;
+  const possession = createPossession({
+    cluster,
+    log,
+    time: store.time,
+    numbers,
+    path,
+    whatsapp,
+    forgetful,
+    rereading: [audit],
+    onOpened: (deviceId) => showLock(numbers, path, deviceId),
+  });
+  const stop = (): Promise<void> => {
+    possession.stop();
+    return numbers.stop();
+  };
+  return {
+    numbers: { ...numbers, stop },
+    possession,
+    ...withPath(base, numbers, path, possession, forgetful),
+  };
 }
 
 /** Locks on first contacts that an earlier run has stored stand on the numbers' records. Call it when both are loaded. */
 export function showLocks(numbers: Pick<Numbers, "ids" | "reachout">, { outbox }: MessagePath): void {
-  for (const id of numbers.ids()) {
-    const lock = outbox.reachoutLock(id);
-    if (lock !== null) numbers.reachout(id, lock);
-  }
+  for (const id of numbers.ids()) showLock(numbers, { outbox }, id);
 }
 
-/** Numbers that come and go while the gateway runs: this process has them from then on, or no longer. */
-export function withPath(
+function showLock(
+  numbers: Pick<Numbers, "reachout">,
+  { outbox }: Pick<MessagePath, "outbox">,
+  deviceId: number,
+): void {
+  const lock = outbox.reachoutLock(deviceId);
+  if (lock !== null) numbers.reachout(deviceId, lock);
+}
+
+/** Numbers that come and go while the gateway runs: whoever has them works for them from then on, or no longer. */
+function withPath(
+  { cluster }: Base,
   numbers: Numbers,
   path: MessagePath,
-  forgetful: { forget(deviceId: number): unknown }[],
+  possession: Possession,
+  forgetful: Forgetful[],
 ): Pick<Numbers, "register" | "remove"> {
+  cluster.bus.answer(REMOVE, async (deviceId) => {
+    await path.close(deviceId);
+    await numbers.remove(deviceId).catch(async (error: unknown) => {
+      // It is still there, and goes on.
+      await path.open(deviceId);
+      throw error;
+    });
+    await forgetNumber(deviceId, path, forgetful);
+    return null;
+  });
   return {
     async register(accountId, number) {
       const device = await numbers.register(accountId, number);
-      await path.open(device.id);
+      if (cluster.ownership.owns(device.id)) await possession.added(device.id);
       return device;
     },
     async remove(deviceId) {
-      await path.close(deviceId);
-      await numbers.remove(deviceId).catch(async (error: unknown) => {
-        // It is still there, and goes on.
-        await path.open(deviceId);
-        throw error;
-      });
-      for (const part of [path, ...forgetful]) part.forget(deviceId);
+      await cluster.bus.ask(REMOVE, deviceId, null);
     },
   };
+}
+
+/** Remembers something of numbers. */
+interface Forgetful {
+  forget(deviceId: number): unknown;
+}
+
+/** The number is erased. */
+async function forgetNumber(deviceId: number, path: MessagePath, forgetful: Forgetful[]): Promise<void> {
+  for (const part of [path, ...forgetful]) await part.forget(deviceId);
 }

@@ -1,8 +1,11 @@
 import { createEvents } from "../events/events.ts";
 import { createPublisher } from "../events/publisher.ts";
+import { createSharedEvents } from "../events/shared-events.ts";
+import { createEventStreams } from "../events/stream.ts";
 import { createDisconnectCounter } from "../metrics/disconnects.ts";
 import { createMetrics } from "../metrics/metrics.ts";
-import { observePath } from "../metrics/path-observer.ts";
+import { createTraffic } from "../metrics/traffic.ts";
+import { observePath, observeTraffic } from "../metrics/path-observer.ts";
 import type { Numbers } from "../numbers/numbers.ts";
 import type { MessagePath } from "../path/path.ts";
 import { deliveryId } from "../webhooks/rows.ts";
@@ -10,7 +13,7 @@ import type { Base, Data } from "./data.ts";
 
 /** Lets those be told who are asked what happened: `/events` and `/metrics`. */
 export function observe(
-  { store, observers }: Base,
+  { store, log, observers, cluster, redis }: Base,
   { whatsapp }: Pick<Data, "whatsapp">,
   path: MessagePath,
   numbers: Numbers,
@@ -20,8 +23,20 @@ export function observe(
     store,
     sessions: numbers.states,
     clientVersion: whatsapp.clientVersion,
+    node:
+      cluster.node === null
+        ? undefined
+        : { name: cluster.node, owns: cluster.ownership.owns, redisIsAway: () => redis?.isAway ?? true },
   });
-  const events = createEvents(store.time);
+  const events =
+    redis === null
+      ? createEvents(store.time)
+      : createSharedEvents({
+          store,
+          cluster,
+          log,
+          streams: createEventStreams(redis, cluster.node ?? "", store.time),
+        });
   const publisher = createPublisher({
     events,
     now: store.now,
@@ -33,6 +48,8 @@ export function observe(
   });
   observers.add(publisher);
   observers.add(observePath(metrics));
+  const traffic = createTraffic({ store, cluster, log });
+  observers.add(observeTraffic(traffic));
   observers.add({ device: createDisconnectCounter(metrics.disconnected, store.now()).look });
-  return { metrics, events };
+  return { metrics, traffic, events };
 }

@@ -40,6 +40,7 @@ guardConnections(http, handle!, {
   perAddress: !config.trustProxy,
 });
 
+let ending = false;
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
 process.on("SIGHUP", () => void (isTerminalGone() ? end() : reloadBots()));
 
@@ -61,12 +62,13 @@ async function listen(): Promise<void> {
   }
 }
 
-/** SIGTERM: the port stays open and refuses, what is under way ends, then the process does. A second signal ends it now. */
-let ending = false;
+/** SIGTERM: the other nodes get the numbers while requests are served; then the port stays open and refuses, what is under way ends, then the process does. A second signal ends it now. */
 async function end(): Promise<void> {
   if (ending) exit(1);
   ending = true;
   log.info("ending: waiting for what is under way");
+  drain.leave();
+  await app.handOver().catch((err: unknown) => log.error({ err }, "handing numbers over failed"));
   setTimeout(() => {
     log.warn("ending now: something did not end in time; it is taken up again at the next start");
     exit(0);

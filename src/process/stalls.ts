@@ -6,9 +6,23 @@ const TICK_MS = 500;
 const STALL_MS = 2_000;
 const REMEMBERED_MS = 5 * 60_000;
 
+/** Most stalls that are remembered to be shown. */
+const MOST_SHOWN = 50;
+
+/** One time in which nothing else could run. */
+export interface Stall {
+  /** When it was noticed, Unix milliseconds. */
+  at: number;
+  ms: number;
+  /** Bots that ran meanwhile. */
+  bots: string[];
+}
+
 interface Stalls {
   /** Longest time of the last five minutes in which nothing else could run; 0 when none was worth naming. */
   longestMs(): number;
+  /** The last of them since the start, newest first. */
+  latest(): readonly Stall[];
   stop(): void;
 }
 
@@ -19,6 +33,7 @@ interface Stalls {
  */
 export function watchStalls(log: Logger, during: () => string[]): Stalls {
   let stalls: { at: number; ms: number }[] = [];
+  const latest: Stall[] = [];
   let expected = performance.now() + TICK_MS;
   const timer = setInterval(() => {
     const now = performance.now();
@@ -27,6 +42,8 @@ export function watchStalls(log: Logger, during: () => string[]): Stalls {
     expected = now + TICK_MS;
     if (stalledMs < STALL_MS) return;
     stalls = [...recent(stalls), { at: now, ms: stalledMs }];
+    latest.unshift({ at: Date.now(), ms: stalledMs, bots: ran });
+    latest.splice(MOST_SHOWN);
     log.warn(
       { stalledMs, bots: ran },
       "the event loop stood still: nothing could be received or sent meanwhile",
@@ -35,6 +52,7 @@ export function watchStalls(log: Logger, during: () => string[]): Stalls {
   timer.unref();
   return {
     longestMs: () => Math.max(0, ...recent(stalls).map(({ ms }) => ms)),
+    latest: () => latest,
     stop: () => clearInterval(timer),
   };
 }

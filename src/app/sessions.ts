@@ -1,0 +1,24 @@
+import type { Accounts } from "../accounts/accounts.ts";
+import type { ApiKeys } from "../accounts/api-keys.ts";
+import { createAuditLog, type AuditLog } from "../accounts/audit-log.ts";
+import { createLinks, type Links } from "../accounts/links.ts";
+import { createSessions, type Sessions } from "../accounts/sessions.ts";
+import type { Numbers } from "../numbers/numbers.ts";
+import type { Base } from "./data.ts";
+
+/** Who is signed in at a browser, by a key, the operator's token or a link, and what was changed by whom. */
+export function openSessions(
+  { store, config, cluster }: Base,
+  keys: ApiKeys,
+  accounts: Accounts,
+  numbers: Pick<Numbers, "find">,
+): { auditLog: AuditLog; links: Links; sessions: Sessions } {
+  const links = createLinks({
+    store,
+    keys,
+    accounts,
+    isNumber: ({ id, accountId, number }) => numbers.find(accountId, number)?.id === id,
+  });
+  const sessions = createSessions({ store, config, keys, links, accounts, cluster });
+  return { auditLog: createAuditLog(store), links, sessions };
+}
