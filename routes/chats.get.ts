@@ -6,10 +6,11 @@ import { chatFilter, listedDevices } from "../src/api/senders.ts";
 /** `GET /chats`: whom the numbers that the key may use write with. */
 export default defineApi(listChats, async ({ app, caller, input }) => {
   const devices = listedDevices(app, caller, input.sender);
-  const { sender: _, ...filter } = input;
+  const { sender: _, chat, ...filter } = input;
   const { chats, ...page } = await app.conversations.chats.list({
     ...filter,
     devices,
+    chat: chat?.jid,
     allowed: chatFilter(caller),
   });
   return { ...page, data: chats.map(listedChatView) };

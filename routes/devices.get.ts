@@ -1,10 +1,10 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { listDevices } from "../src/api/endpoints/numbers.ts";
 import { pageView } from "../src/api/envelope.ts";
-import { devicePage, visibleDevices } from "../src/api/senders.ts";
+import { currentPage, devicePage, visibleDevices } from "../src/api/senders.ts";
 import { deviceView } from "../src/api/views.ts";
 
 /** `GET /devices`: the numbers that the key may use. */
 export default defineApi(listDevices, async ({ app, caller, input }) =>
-  pageView(devicePage(visibleDevices(app, caller), input), deviceView),
+  pageView(await currentPage(app, devicePage(visibleDevices(app, caller), input)), deviceView),
 );

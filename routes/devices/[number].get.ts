@@ -1,9 +1,9 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { getDevice } from "../../src/api/endpoints/numbers.ts";
-import { findDevice } from "../../src/api/senders.ts";
+import { current, findDevice } from "../../src/api/senders.ts";
 import { deviceView } from "../../src/api/views.ts";
 
 /** `GET /devices/{number}` */
 export default defineApi(getDevice, async ({ app, caller, params }) => ({
-  data: deviceView(findDevice(app, caller, params["number"])),
+  data: deviceView(await current(app, findDevice(app, caller, params["number"]))),
 }));

@@ -1,4 +1,6 @@
 import type { App } from "./services.ts";
+import type { Asker } from "./authenticate.ts";
+import type { Console } from "./console.ts";
 import type { Drain } from "./drain.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { WrongKeys } from "./wrong-keys.ts";
@@ -11,6 +13,12 @@ declare module "h3" {
     cameWhileDraining: boolean;
     rateLimit: RateLimit;
     wrongKeys: WrongKeys;
+    /** Undefined in tests that run routes without a server. */
+    console?: Console;
     requestId?: string;
+    /** By a request that usually changes nothing. */
+    hasChanged?: boolean;
+    /** Who this request has signed in. */
+    signedIn?: Asker;
   }
 }

@@ -1,12 +1,15 @@
 import type { ListedChat } from "../conversations/chats.ts";
 import type { ListedMessage } from "../conversations/records.ts";
-import { iso } from "./views.ts";
+import type { Trace } from "../conversations/trace.ts";
+import type { OpenDialogue } from "../conversations/dialogues.ts";
+import { iso, isoOrNull } from "./views.ts";
 
 /** A message in the list: what it has not is left out. */
-export const listedMessageView = ({ at, expiresAt, answeredBy, ...message }: ListedMessage) => ({
+export const listedMessageView = ({ at, expiresAt, answeredBy, targetId, ...message }: ListedMessage) => ({
   ...message,
   at: iso(at),
   ...(expiresAt !== undefined && { expires_at: iso(expiresAt) }),
+  ...(targetId !== undefined && { target_id: targetId }),
   ...(answeredBy !== undefined && { answered_by: answeredBy }),
 });
 
@@ -26,4 +29,22 @@ export const listedChatView = ({ sender, chat, name, last, ...facts }: ListedCha
   unanswered: facts.unanswered,
   taken_over_until: facts.takenOverUntil === null ? null : iso(facts.takenOverUntil),
   bot: facts.bot,
+});
+
+/** The way of a message, step by step. */
+export const traceView = ({ steps, ...trace }: Trace) => ({
+  ...trace,
+  steps: steps.map(({ step, at, ms, ...more }) => ({
+    step,
+    at: at === null ? null : iso(at),
+    ms: ms ?? null,
+    ...more,
+  })),
+});
+
+/** A dialogue that is under way. */
+export const dialogueView = ({ updatedAt, expiresAt, ...dialogue }: OpenDialogue) => ({
+  ...dialogue,
+  updated_at: iso(updatedAt),
+  expires_at: isoOrNull(expiresAt),
 });

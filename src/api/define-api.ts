@@ -1,23 +1,30 @@
 import { defineHandler, getRouterParams, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
-import { authorize as requirePermission } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { withSentence } from "../model/error-sentences.ts";
 import { GatewayError, type ErrorCode } from "../model/errors.ts";
-import { authenticate, authenticateOperator } from "./authenticate.ts";
+import { inStep, isTraced, traceOfHeaders } from "../model/spans.ts";
+import type { Session } from "../accounts/sessions.ts";
+import { isChange, logChange } from "./audit-log.ts";
+import { authenticate, requireAccess, type Asker } from "./authenticate.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
 import { crashed, failed, succeeded, type HttpAnswer, type Result } from "./envelope.ts";
 import { oncePerKey } from "./idempotency.ts";
 import { readInput, validate, type RawInput } from "./input.ts";
 import type { Claim } from "../outbox/idempotency.ts";
 import { requestId, respond } from "./respond.ts";
+import { catchUpWith } from "./senders.ts";
 import type { App } from "./services.ts";
 
 /** What a route is handed once everything about the request is known to be right. */
 export interface Call<A extends Access, I> {
   app: App;
-  /** Null for the operator and for everybody. */
-  caller: A extends { by: "key" } ? Caller : null;
+  /** Null for everybody, for the operator, and at an endpoint of both for the operator. */
+  caller: A extends { by: "key" } ? Caller : A extends { by: "key or operator" } ? Caller | null : null;
+  /** Of a browser that is signed in; null: by a key or a token itself. */
+  session: A extends { by: "session" } ? Session : Session | null;
+  /** Hash of the key or token; see {@link Asker.credential}. */
+  credential(): string;
   input: I;
   /** Path parameters, decoded. */
   params: Record<string, string>;
@@ -43,11 +50,26 @@ export function defineApi<A extends Access, I extends z.ZodObject, O extends z.Z
 ): EventHandler {
   return defineHandler(async (event) => {
     const limits: Record<string, string> = {};
-    const answer = await answerTo(event, endpoint, run, limits).catch((error: unknown) => {
-      const failed = failure(event, error);
-      return endpoint.sends ? sayingWhy(failed) : failed;
-    });
+    const answer = await traced(event, endpoint, () =>
+      answerTo(event, endpoint, run, limits).catch((error: unknown) => {
+        const failed = failure(event, error);
+        return endpoint.sends ? sayingWhy(failed) : failed;
+      }),
+    );
     return respond(event, { ...answer, headers: { ...limits, ...answer.headers } });
+  });
+}
+
+/** The request as a step of its caller's trace. */
+function traced(event: H3Event, endpoint: Endpoint, work: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  if (!isTraced) return work();
+  const { method, headers } = event.req;
+  const parent = traceOfHeaders((name) => headers.get(name));
+  const attributes = { "http.request.method": method, "http.route": endpoint.path };
+  return inStep(`${method} ${endpoint.path}`, { kind: "server", parent, attributes }, async ({ set }) => {
+    const answer = await work();
+    set({ "http.response.status_code": answer.httpStatus });
+    return answer;
   });
 }
 
@@ -60,18 +82,29 @@ async function answerTo<A extends Access, I extends z.ZodObject>(
   const { app, cameWhileDraining } = event.context;
   if (cameWhileDraining && endpoint.access.by !== "everybody") throw restarting();
   const raw = await readInput(event, endpoint);
-  const caller = await authorize(event, endpoint, raw, limits);
+  const asker = await authorize(event, endpoint, raw, limits);
+  const { caller, session, credential } = asker;
   const input = validate(endpoint, raw);
   const params = getRouterParams(event, { decode: true });
+  if (caller !== null) {
+    const { sender, device }: { sender?: unknown; device?: unknown } = input;
+    await catchUpWith(app, caller, [sender, device, params["number"]]);
+  }
   return oncePerKey({ app, caller, event, endpoint, raw }, async (claim) => {
     const result = await run({
       app,
       caller: caller as Call<A, never>["caller"],
+      session: session as Call<A, never>["session"],
+      credential,
       input,
       params,
       event,
       claim,
     });
+    const done = { event, endpoint, asker, params, given: raw.fields, input };
+    // Whoever hears that it is done may ask another node next.
+    const settled = isChange(event, endpoint) ? app.settle() : null;
+    await Promise.all([settled, logChange({ ...done, result: result ?? undefined })]);
     return succeeded(result ?? undefined, endpoint.message);
   });
 }
@@ -81,18 +114,23 @@ async function authorize(
   endpoint: Endpoint,
   raw: RawInput,
   limits: Record<string, string>,
-): Promise<Caller | null> {
+): Promise<Asker> {
   const { app, rateLimit } = event.context;
-  if (endpoint.access.by === "everybody") return null;
-  if (endpoint.access.by === "operator") {
-    await authenticateOperator(app, event);
-    return null;
-  }
-  const caller = await authenticate(app, event, endpoint, raw.fields);
-  Object.assign(limits, await rateLimit.take(caller.keyId));
-  if (endpoint.access.permission !== null) requirePermission(caller, endpoint.access.permission);
-  return caller;
+  if (endpoint.access.by === "everybody") return NOBODY;
+  const asker = await authenticate(app, event, endpoint, raw.fields);
+  if (asker.countedAs !== null) Object.assign(limits, await rateLimit.take(asker.countedAs));
+  requireAccess(endpoint, asker.caller);
+  return asker;
 }
+
+const NOBODY: Asker = {
+  caller: null,
+  session: null,
+  countedAs: null,
+  credential() {
+    throw new Error("nobody was asked who he is");
+  },
+};
 
 /** What sends tell of a failed destination they tell of a request that is refused as a whole. */
 function sayingWhy(failed: HttpAnswer): HttpAnswer {

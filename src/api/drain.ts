@@ -4,6 +4,9 @@ import { sharedAbort } from "../model/shared-abort.ts";
 /** Whether the gateway is ending, and which requests were under way when that began. */
 export interface Drain {
   readonly draining: boolean;
+  /** It will end soon: whoever asks whether it is ready is told so, and requests are still served. */
+  readonly leaving: boolean;
+  leave(): void;
   /** Aborted when the end begins: answers that have no end of their own end then. */
   readonly signal: AbortSignal;
   track(response: ServerResponse): void;
@@ -16,12 +19,17 @@ export function createDrain(): Drain {
   const underWay = new Set<ServerResponse>();
   const ending = sharedAbort();
   let draining = false;
+  let leaving = false;
   let settle: (() => void) | undefined;
 
   return {
     get draining() {
       return draining;
     },
+    get leaving() {
+      return leaving;
+    },
+    leave: () => void (leaving = true),
     signal: ending.signal,
     track(response) {
       // What comes later is refused at once and need not be waited for.
@@ -34,6 +42,7 @@ export function createDrain(): Drain {
     },
     begin() {
       draining = true;
+      leaving = true;
       ending.abort();
       return new Promise((resolve) => {
         settle = resolve;

@@ -5,10 +5,16 @@ import type { ErrorCode } from "../model/errors.ts";
 /** The HTTP methods that endpoints of the API have. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may call: a key with a permission (null: any key), the operator, or everybody. */
+/**
+ * Who may call: a key with a permission (null: any key), the operator, either of both, whoever is signed in, or everybody.
+ * Where a key or the operator's token is asked for, a session that was opened with it will do.
+ */
 export type Access =
-  | { by: "key"; permission: Exclude<Permission, "*"> | null }
+  /** `links`: also the session of a link, which has not got the permission. */
+  | { by: "key"; permission: Exclude<Permission, "*"> | null; links?: true }
   | { by: "operator" }
+  | { by: "key or operator" }
+  | { by: "session" }
   | { by: "everybody" };
 
 /**
@@ -26,6 +32,8 @@ export interface Endpoint<
   access: A;
   /** `query`: `api_key` counts in the query string. A POST takes it in its body anyway. */
   keyIn?: "query";
+  /** Why what it does stands not in the log of changes, though it is no GET. Sends are none. */
+  changesNothing?: string;
   /** A send: takes an idempotency key, in the header or in the field `idempotency_key`. */
   sends?: true;
   summary: string;

@@ -1,6 +1,6 @@
 import { authorize, mayUseNumber } from "../accounts/authorize.ts";
 import type { Caller, Permission } from "../accounts/caller.ts";
-import type { AccountEvent, EventName, EventReader } from "../events/events.ts";
+import type { AccountEvent, EventName, EventReader } from "../events/event.ts";
 import { GatewayError } from "../model/errors.ts";
 import type { Incoming } from "../model/messages.ts";
 import { systemTime } from "../model/time.ts";
@@ -117,6 +117,8 @@ async function mayHear(
 ): Promise<boolean> {
   if (!mayUseNumber(caller, number)) return false;
   try {
+    // Whoever links a number by a link sees how it is.
+    if (name === "device" && caller.byLink) return true;
     authorize(caller, PERMISSION_FOR[name]);
     if (name === "message.in") return await mayReach(caller, number, (record as Incoming).chatKey);
     if (name === "read") return await mayReach(caller, number, (record as ReadRecord).chat);

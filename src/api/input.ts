@@ -19,7 +19,7 @@ export interface RawInput {
 const listsOf = new WeakMap<z.ZodObject, ReadonlySet<string>>();
 
 /**
- * Body of a POST, PUT or PATCH; query of a GET or DELETE.
+ * Body of a POST, PUT or PATCH; query of a GET or DELETE. What a DELETE leaves out of its query may stand in a body.
  *
  * @throws BODY_TOO_LARGE, UNSUPPORTED_CONTENT_TYPE, INVALID_JSON; INVALID_PARAMETERS for a form of too many fields
  */
@@ -30,7 +30,15 @@ export async function readInput(event: H3Event, endpoint: Endpoint): Promise<Raw
   const form = decodeForm(event.url.search.replace(/^\?/, ""), lists);
   if (form === null) throw tooManyFields("query");
   const problems = Object.fromEntries(form.notUtf8.map((name) => [name, ["Is not UTF-8."]]));
-  return { fields: form.fields, problems, place: "query" };
+  const inBody = endpoint.method === "DELETE" && takesFields(endpoint) && hasBody(event);
+  const body = inBody ? await readBodyFields(event, lists) : {};
+  return { fields: { ...body, ...form.fields }, problems, place: "query" };
+}
+
+const takesFields = ({ input }: Endpoint): boolean => Object.keys(input.shape).length > 0;
+
+function hasBody({ req: { headers } }: H3Event): boolean {
+  return Number(headers.get("content-length") ?? 0) > 0 || headers.has("transfer-encoding");
 }
 
 /**
@@ -54,7 +62,7 @@ export function validate<I extends z.ZodObject>(
   throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
 }
 
-/** Whoever misses a field may have put it into a body, which is not looked at. */
+/** Says where a field is looked for first. */
 function inQuery(problems: FieldProblems): FieldProblems {
   const told = Object.entries(problems).map(([name, texts]) => [
     name,

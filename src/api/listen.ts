@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
-import { bearerToken } from "./authenticate.ts";
+import { callerStill } from "./authenticate.ts";
 import { RawResult } from "./envelope.ts";
 import { eventStream, lastEventId } from "./event-stream.ts";
 import { mayReach } from "./recipients.ts";
@@ -12,9 +12,9 @@ import type { App } from "./services.ts";
  *
  * @throws RATE_LIMITED when the account, or this key of it, has as many listeners as it may
  */
-export function listen(app: App, caller: Caller, event: H3Event): RawResult {
+export async function listen(app: App, caller: Caller, event: H3Event): Promise<RawResult> {
   const after = lastEventId(event.req.headers.get("last-event-id"));
-  const reader = app.events.read(caller.accountId, caller.keyId, after);
+  const reader = await app.events.read(caller.accountId, caller.keyId, after);
   if (reader === null)
     throw new GatewayError(
       "RATE_LIMITED",
@@ -23,10 +23,9 @@ export function listen(app: App, caller: Caller, event: H3Event): RawResult {
         retryAfter: 15,
       },
     );
-  const key = bearerToken(event) ?? "";
   const stream = eventStream({
     reader,
-    caller: async () => app.keys.authenticate(key),
+    caller: () => callerStill(app, event, caller),
     async mayReach(listener, number, chat) {
       const device = app.numbers.find(listener.accountId, number);
       return device !== null && (await mayReach(app, listener, device.id, chat));

@@ -1,5 +1,6 @@
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { RateLimiterRes } from "rate-limiter-flexible";
 import { GatewayError } from "../model/errors.ts";
+import { createLimiter, type SharedCounts } from "./limiter.ts";
 
 /** Requests per API key and minute. */
 export interface RateLimit {
@@ -11,10 +12,13 @@ export interface RateLimit {
   take(keyId: string): Promise<Record<string, string>>;
 }
 
-/** @param perMinute 0 is no limit */
-export function createRateLimit(perMinute: number): RateLimit {
+/**
+ * @param perMinute 0 is no limit
+ * @param shared    where nodes count together; null: this process counts alone
+ */
+export function createRateLimit(perMinute: number, shared: SharedCounts | null = null): RateLimit {
   if (perMinute === 0) return { take: async () => ({}) };
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const limiter = createLimiter("key", perMinute, shared);
   const headers = (left: RateLimiterRes): Record<string, string> => ({
     "ratelimit-limit": String(perMinute),
     "ratelimit-remaining": String(left.remainingPoints),

@@ -42,32 +42,44 @@ export async function send(
   requireLinked(app, device);
   await requireRecipients(app, caller, device, input.number);
   const share = await app.accounts.takeSends(caller.accountId, input.number.length);
-  let stored = 0;
-  try {
+  const results = await taking(share, input.number.length, async () => {
     const draft = typeof content === "function" ? await content(device) : content;
-    const results = await app.outbox.submit({
+    return app.outbox.submit({
       deviceId: device.id,
       destinations: input.number,
       draft,
       quoteId: input.msgid,
-      beside: claim?.statements,
-      undo: claim?.undo,
+      beside: (planned) => [
+        ...(share?.storing(planned.filter(isStored).length) ?? []),
+        ...(claim?.statements(planned) ?? []),
+      ],
+      undo: () => [...(share?.takingBack() ?? []), ...(claim?.undo() ?? [])],
     });
-    stored = results.filter(({ id }) => id !== null).length;
-    return outcomesResult(results, quotaHeaders(share, input.number.length - stored));
-  } finally {
-    share?.giveBack(input.number.length - stored);
+  });
+  share?.giveBack(input.number.length - results.filter(isStored).length);
+  return outcomesResult(results, await quotaHeaders(share));
+}
+
+/** Where nothing is stored, nothing is taken out of the plan. */
+async function taking<T>(share: SendShare | null, count: number, submit: () => Promise<T>): Promise<T> {
+  try {
+    return await submit();
+  } catch (error) {
+    if (share === null) throw error;
+    share.giveBack(count);
+    throw await share.explain(error);
   }
 }
 
-/** @param notStored sends that go back to the plan */
-function quotaHeaders(share: SendShare | null, notStored: number): Record<string, string> {
-  if (share === null) return {};
-  return {
-    "x-quota-limit": String(share.limit),
-    "x-quota-remaining": String(share.remaining() + notStored),
-  };
+const isStored = ({ id }: { id: string | null }): boolean => id !== null;
+
+/** The messages are stored: what cannot be counted now is not told. */
+async function quotaHeaders(share: SendShare | null): Promise<Record<string, string>> {
+  const left = share === null || share.limit === null ? null : await asking(share).catch(() => null);
+  return left === null ? {} : { "x-quota-limit": String(share!.limit), "x-quota-remaining": String(left) };
 }
+
+const asking = async (share: SendShare): Promise<number> => share.remaining();
 
 /** One destination that the key may not write to refuses the whole request. */
 async function requireRecipients(

@@ -25,6 +25,20 @@ export function findSender(app: App, caller: Caller, number: string): DeviceReco
 const visibleDevice = (app: App, caller: Caller, number: string): DeviceRecord | null =>
   mayUseNumber(caller, number) ? app.numbers.find(caller.accountId, number) : null;
 
+/**
+ * Before the numbers that a request names are looked for: another node may have registered or linked them a moment ago, and
+ * its caller comes to this one next.
+ *
+ * @param named whatever stands where a request can name one
+ * @throws StorageUnavailable
+ */
+export async function catchUpWith(app: App, caller: Caller, named: unknown[]): Promise<void> {
+  for (const text of named) {
+    const number = typeof text === "string" ? parseNumber(text) : null;
+    if (number !== null && mayUseNumber(caller, number)) await app.numbers.catchUp(caller.accountId, number);
+  }
+}
+
 /** The refusal when a key names a number that it may not use. It reads the same whether the number exists or not. */
 export const senderNotFound = (field: "sender" | "device"): GatewayError =>
   new GatewayError("SENDER_NOT_FOUND", "Invalid data!", {
@@ -114,6 +128,34 @@ export function visibleDevices(app: App, caller: Caller): DeviceRecord[] {
   const devices = app.numbers.list(caller.accountId);
   return devices.filter((device) => mayUseNumber(caller, device.number));
 }
+
+/** Numbers of all accounts, for the operator. @param q a part of the digits, or of the name */
+export function matchingDevices(
+  app: App,
+  { q, state, account }: { q?: string | undefined; state?: string | undefined; account?: string | undefined },
+): DeviceRecord[] {
+  const words = q?.toLowerCase();
+  return app.numbers
+    .all()
+    .filter(
+      (device) =>
+        (state === undefined || device.state === state) &&
+        (account === undefined || device.accountId === account) &&
+        (words === undefined ||
+          device.number.includes(words) ||
+          device.name?.toLowerCase().includes(words) === true),
+    );
+}
+
+/** A number as it is now, wherever it lives. */
+export const current = async (app: App, device: DeviceRecord): Promise<DeviceRecord> =>
+  (await app.numbers.current([device]))[0] ?? device;
+
+/** A page of numbers as they are now. */
+export const currentPage = async (app: App, page: Page<DeviceRecord>): Promise<Page<DeviceRecord>> => ({
+  ...page,
+  items: await app.numbers.current(page.items),
+});
 
 /** One page of numbers, newest first: all of them are in memory. */
 export const devicePage = (devices: DeviceRecord[], wanted: PageWanted): Page<DeviceRecord> =>

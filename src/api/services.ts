@@ -1,5 +1,11 @@
 import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
+import type { AuditLog } from "../accounts/audit-log.ts";
+import type { Links } from "../accounts/links.ts";
+import type { Sessions } from "../accounts/sessions.ts";
+import type { Forks } from "../app/forks.ts";
+import type { Nodes } from "../app/nodes.ts";
+import type { Overview } from "../app/overview.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { Bindings } from "../bot/bindings.ts";
@@ -14,6 +20,7 @@ import type { Logger } from "../log.ts";
 import type { ReceivedMedia } from "../media/incoming.ts";
 import type { Media } from "../media/media.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { Traffic } from "../metrics/traffic.ts";
 import type { PollTally } from "../model/messages.ts";
 import type { Numbers } from "../numbers/numbers.ts";
 import type { Idempotency } from "../outbox/idempotency.ts";
@@ -23,6 +30,7 @@ import type { MessagePath } from "../path/path.ts";
 import type { Decisions } from "../pipeline/decisions.ts";
 import type { checkStorage } from "../store/health.ts";
 import type { Webhooks } from "../webhooks/index.ts";
+import type { SharedCounts } from "./limiter.ts";
 
 /**
  * What the routes ask of the gateway: parts of the domain's own types. `src/app.ts` hands the real ones in. Times are
@@ -35,12 +43,18 @@ export interface App {
   /** Compares in constant time. */
   isAdminToken(token: string): boolean;
   accounts: Pick<Accounts, "create" | "list" | "get" | "update" | "remove" | "usage" | "takeSends">;
-  keys: Pick<ApiKeys, "authenticate" | "issue" | "list" | "remove" | "rotate">;
+  keys: Pick<ApiKeys, "authenticate" | "hashOf" | "issue" | "list" | "remove" | "rotate">;
+  sessions: Pick<Sessions, "open" | "authenticate" | "operatorCredential" | "list" | "end" | "choose">;
+  auditLog: AuditLog;
+  links: Pick<Links, "make" | "list" | "remove">;
   numbers: Pick<
     Numbers,
     | "ids"
+    | "all"
     | "list"
     | "find"
+    | "catchUp"
+    | "current"
     | "register"
     | "remove"
     | "change"
@@ -52,7 +66,7 @@ export interface App {
     | "isLinked"
   >;
   audit: Pick<Audit, "report">;
-  outbox: Pick<Outbox, "submit" | "waitsForMedia" | "reachoutLock"> & {
+  outbox: Pick<Outbox, "submit"> & {
     find(accountId: string, waId: string): Promise<SentMessage | null>;
   };
   idempotency: Pick<Idempotency, "begin">;
@@ -71,21 +85,31 @@ export interface App {
     reload(): Promise<BotRecord[]>;
   };
   bindings: Pick<Bindings, "list" | "put" | "change" | "routes">;
+  forks: Forks;
   decisions: Pick<Decisions, "list">;
   conversations: Conversations & Pick<MessagePath, "takeOver">;
   events: Pick<Events, "read">;
   metrics: Pick<Metrics, "authFailed" | "read" | "contentType">;
+  traffic: Pick<Traffic, "report">;
   media: Pick<ReceivedMedia, "open">;
-  files: Pick<Media, "prepare">;
+  files: Pick<Media, "prepare"> & { uploads: Pick<Media["uploads"], "add"> };
   health: {
     /** Whether the database can be written and the disk has room. */
     check(): ReturnType<typeof checkStorage>;
     /** Milliseconds for which the event loop stood still, at the longest, in the last five minutes. */
     longestStallMs(): number;
   };
+  /** What nodes share besides the database; null: this process is alone. */
+  redis: SharedCounts | null;
+  /** Resolves when the other nodes know what this one has changed so far. */
+  settle(): Promise<void>;
+  nodes: Nodes;
+  overview: Pick<Overview, "look">;
   backups: Pick<Backups, "make">;
   /** Called once the port is open: restores linked numbers, lanes, outbox and retries. */
   start(): Promise<void>;
+  /** Before `stop`: the other nodes get the numbers, and this one serves meanwhile. Nothing in a process that is alone. */
+  handOver(): Promise<void>;
   /**
    * Ends what is under way, closes connections and the database. Resolves when nothing is left to lose.
    *

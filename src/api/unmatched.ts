@@ -1,6 +1,7 @@
 import { HTTPResponse, type H3Event } from "h3";
 import routes from "#routes";
 import { GatewayError } from "../model/errors.ts";
+import { CONSOLE_PATH, isOfConsole } from "./console.ts";
 import { failed } from "./envelope.ts";
 import { requestId, respond } from "./respond.ts";
 
@@ -13,11 +14,16 @@ export function allowedMethods(path: string): string[] {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Answers whatever no route has matched: OPTIONS, a wrong method, or a path that does not exist. */
-export function answerUnmatched(event: H3Event): HTTPResponse {
-  if (event.url.pathname === "/" && event.req.method === "GET" && wantsPage(event))
-    return leadTo(event, "/docs");
-  const allowed = allowedMethods(event.url.pathname);
+/** Answers whatever no route has matched: the console, OPTIONS, a wrong method, or a path that does not exist. */
+export async function answerUnmatched(event: H3Event): Promise<HTTPResponse> {
+  const { pathname } = event.url;
+  const isGet = event.req.method === "GET";
+  const isHome = pathname === "/";
+  if (isHome && isGet) return wantsPage(event) ? leadHome(event) : respond(event, failed(notFound()));
+  const { console } = event.context;
+  const isConsole = console?.isBuilt === true && isOfConsole(pathname);
+  if (isConsole && isGet) return (await console.answer(event)) ?? respond(event, failed(notFound()));
+  const allowed = isConsole || isHome ? ["GET", "OPTIONS"] : allowedMethods(pathname);
   if (allowed.length === 0) return respond(event, failed(notFound()));
   const allow = allowed.join(", ");
   if (event.req.method === "OPTIONS")
@@ -34,7 +40,8 @@ export function answerUnmatched(event: H3Event): HTTPResponse {
 const wantsPage = (event: H3Event): boolean =>
   (event.req.headers.get("accept") ?? "").toLowerCase().includes("text/html");
 
-function leadTo(event: H3Event, location: string): HTTPResponse {
+function leadHome(event: H3Event): HTTPResponse {
+  const location = event.context.console?.isBuilt === true ? CONSOLE_PATH : "/docs";
   const headers = { location, "cache-control": "no-store", "x-request-id": requestId(event) };
   return new HTTPResponse(null, { status: 302, headers });
 }

@@ -2,15 +2,15 @@ import type { AccountRecord } from "../accounts/account-record.ts";
 import type { KeyRecord } from "../accounts/api-keys.ts";
 import { mayGrant } from "../accounts/authorize.ts";
 import type { Grants } from "../accounts/caller.ts";
+import type { NodeRecord } from "../app/nodes.ts";
 import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
 import { counted, withSentence } from "../model/error-sentences.ts";
 import { systemTime } from "../model/time.ts";
 import { view } from "../model/view.ts";
-import type { MediaWait } from "../outbox/senders.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";
-import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
+import type { DeliveryRecord, WebhookRecord, WebhookTest } from "../webhooks/index.ts";
 import { webhook } from "../webhooks/settings.ts";
 import type { SentMessage } from "./services.ts";
 
@@ -20,7 +20,7 @@ type NewChats = NonNullable<DeviceRecord["newChats"]>;
 /** How records look in answers: snake case, times in ISO 8601 UTC. */
 
 export const iso = (at: number): string => new Date(at).toISOString();
-const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
 /** A decision as `GET /events` tells of it, before it is shown. */
 export interface ToldDecision extends Omit<StoredDecision, "type"> {
@@ -35,6 +35,16 @@ export const accountView = ({ id, name, plan, enabled, createdAt }: AccountRecor
   plan,
   enabled,
   created_at: iso(createdAt),
+});
+
+/** A process among those that run on the database. */
+export const nodeView = ({ node, partitions, numbers, lagMs, version, since }: NodeRecord) => ({
+  node,
+  partitions,
+  numbers,
+  lag_ms: lagMs,
+  version,
+  since: iso(since),
 });
 
 /** A key without its secret; `prefix` is what tells keys apart. */
@@ -64,6 +74,7 @@ export const deviceView = (device: DeviceRecord) => ({
   lid: device.lid,
   name: device.name,
   platform: device.platform,
+  waiting: device.waiting ?? null,
   reachout: lockView(device.reachout ?? null),
   new_chats: newChatsView(device.newChats ?? null),
   calls: device.calls,
@@ -79,11 +90,11 @@ const newChatsView = (quota: NewChats | null) =>
   quota && { limit: quota.limit, used: quota.used, resets_at: isoOrNull(quota.resetsAt) };
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
-export const whyView = (why: Why, media: MediaWait | null, reachout: ReachoutLock | null) => ({
+export const whyView = ({ holdups: { media, reachout, pausedUntil }, ...why }: Why) => ({
   state: why.state,
-  reason: why.reason,
+  reason: why.reason ?? (isPaused(why, pausedUntil) ? "rate_limited" : null),
   since: iso(why.since),
-  until: isoOrNull(why.until),
+  until: isoOrNull(why.until ?? (isPaused(why, pausedUntil) ? pausedUntil : null)),
   last_close:
     why.lastClose === null
       ? null
@@ -91,10 +102,25 @@ export const whyView = (why: Why, media: MediaWait | null, reachout: ReachoutLoc
   next_retry_at: isoOrNull(why.nextRetryAt),
   waiting: why.waiting,
   reachout: reachout === null ? null : { locked_until: iso(reachout.until), reason: reachout.reason },
-  advice: why.state === "connected" && media !== null ? mediaAdvice(media) : why.advice,
+  advice: adviceView(why, media, pausedUntil),
 });
 
-const mediaAdvice = ({ since, chats, reason }: MediaWait): string =>
+const isPaused = (
+  { state, reason }: Pick<Why, "state" | "reason">,
+  pausedUntil: number | null,
+): pausedUntil is number => state === "connected" && reason === null && pausedUntil !== null;
+
+function adviceView(
+  why: Omit<Why, "holdups">,
+  media: Why["holdups"]["media"],
+  pausedUntil: number | null,
+): string {
+  if (isPaused(why, pausedUntil))
+    return "WhatsApp wants to be asked less often (429). Sends are kept and go on by themselves then; write more slowly if this happens often (PACE_PER_MINUTE).";
+  return why.state === "connected" && media !== null ? mediaAdvice(media) : why.advice;
+}
+
+const mediaAdvice = ({ since, chats, reason }: NonNullable<Why["holdups"]["media"]>): string =>
   `Since ${iso(since)} WhatsApp's media service has not taken files: ${reason} ${counted(
     chats,
     "chat waits",
@@ -156,6 +182,22 @@ export const channelView = ({ id, name, role, canSend }: ChannelRecord) => ({
   role,
   can_send: canSend,
 });
+
+/** What came of a sample event. */
+export function webhookTestView({ request, replies, statusCode, durationMs, ...rest }: WebhookTest) {
+  return {
+    status_code: statusCode,
+    duration_ms: durationMs,
+    ...rest,
+    request: { method: "POST", ...request },
+    replies: replies.map((reply) => {
+      const { kind, quoted } = reply;
+      if (kind === "poll") return { kind, text: reply.name, quoted, options: reply.options };
+      if (kind === "media") return { kind, text: reply.caption, quoted, url: reply.url };
+      return { kind, text: reply.text, quoted };
+    }),
+  };
+}
 
 /** A webhook without its secret, which is shown only when it is made. */
 export const webhookView = (record: WebhookRecord) => view(webhook, record);

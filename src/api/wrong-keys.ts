@@ -2,8 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import type { H3Event } from "h3";
 import ipaddr from "ipaddr.js";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { RateLimiterRes } from "rate-limiter-flexible";
 import { GatewayError } from "../model/errors.ts";
+import { createLimiter, type SharedCounts } from "./limiter.ts";
 
 /** Wrong keys and tokens per address and minute. Right ones are not counted, and pass whatever the address has done. */
 export interface WrongKeys {
@@ -17,10 +18,15 @@ export interface WrongKeys {
 /**
  * @param perMinute 0 is no limit
  * @param trustProxy whether a proxy in front says whose request it is
+ * @param shared where nodes count together; null: this process counts alone
  */
-export function createWrongKeys(perMinute: number, trustProxy: boolean): WrongKeys {
+export function createWrongKeys(
+  perMinute: number,
+  trustProxy: boolean,
+  shared: SharedCounts | null = null,
+): WrongKeys {
   if (perMinute === 0) return { count: async () => undefined };
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const limiter = createLimiter("address", perMinute, shared);
   return {
     async count(event) {
       const request = event.runtime?.node?.req as IncomingMessage | undefined;

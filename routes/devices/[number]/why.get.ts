@@ -5,8 +5,8 @@ import { ofDevice } from "../../../src/api/webhooks.ts";
 
 /** `GET /devices/{number}/why`: why it is in its state, and what to do. */
 export default defineApi(whyDevice, async ({ app, caller, params }) => ({
-  data: await ofDevice(app, caller, params["number"], (id) => {
-    const why = app.numbers.why(id);
-    return why && whyView(why, app.outbox.waitsForMedia(id), app.outbox.reachoutLock(id));
+  data: await ofDevice(app, caller, params["number"], async (id) => {
+    const why = await app.numbers.why(id);
+    return why && whyView(why);
   }),
 }));

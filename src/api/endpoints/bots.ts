@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { listOf, record } from "../schemas/answer.ts";
-import { flag, integer, list, text } from "../../model/fields.ts";
+import { flag, integer, list, ownNumber, text } from "../../model/fields.ts";
 
 const bots = { by: "key", permission: "bots" } as const;
 /** Files that the operator has put there, and what they say themselves: no row of anybody adds to them. */
@@ -16,6 +16,10 @@ const bot = z
     routes: z.array(z.strictObject({ kind: z.string(), pattern: z.string() })),
     /** What in its file is not what its author may have meant. */
     warnings: z.array(z.string()),
+    /** Settings without which it is asked nothing on a number. */
+    needs: z.array(z.string()).optional(),
+    /** Its settings as JSON Schema 2020-12; missing: it says of none. */
+    config_schema: z.record(z.string(), z.unknown()).optional(),
     error: z.string().optional(),
     /** The file cannot be loaded now: its last good version goes on. */
     kept: z.boolean().optional(),
@@ -153,4 +157,70 @@ export const reloadBots = endpoint({
   input: z.object({}),
   bounded,
   output: listOf(bot),
+});
+
+const forkAnswers = z.array(z.strictObject({ who: z.enum(["bot", "webhook", "sent"]), text: z.string() }));
+
+const forked = z
+  .strictObject({
+    turns: z.array(
+      z.strictObject({
+        who: z.enum(["user", "owner", "time"]),
+        /** In a group: who writes. */
+        as: z.string().nullable(),
+        said: z.array(z.string()),
+        /** What was answered then; null: this was said in the sandbox alone. */
+        before: forkAnswers.nullable(),
+        /** What is answered now; null: the sandbox ended before. */
+        now: forkAnswers.nullable(),
+        same: z.boolean(),
+      }),
+    ),
+    /** `folder`: its file in BOTS_DIR · `sources`: its file in bots/ · `build`: as it runs in the gateway. */
+    bots: z.array(z.strictObject({ id: z.string(), from: z.enum(["folder", "sources", "build"]) })),
+    /** Nothing earlier of the chat is stored. */
+    complete: z.boolean(),
+    /** Turns that are answered otherwise now. */
+    differences: z.int().min(0),
+    /** What could not be done again, or went wrong. */
+    troubles: z.array(z.string()),
+    logged: z.array(z.string()),
+    /** Text of a `.story.yaml`, without the people it was with; "" when there is none. */
+    story: z.string(),
+  })
+  .meta({ id: "Fork" });
+
+const MOST_LINES = 50;
+
+/** `POST /bots/fork`: bots as their files are now, in a process that reaches nothing. */
+export const forkConversation = endpoint({
+  method: "POST",
+  path: "/bots/fork",
+  access: bots,
+  summary:
+    "Tell a stored conversation again to the bots as their files are now, in a sandbox, and go on with it; nothing leaves and nothing is stored",
+  message: "Told again.",
+  errors: ["SENDER_NOT_FOUND", "NOT_FOUND", "UNAVAILABLE"],
+  bounded: `as many turns as \`last\` and \`says\` ask for.`,
+  input: z.object({
+    sender: ownNumber(),
+    chat: text(1, 255),
+    /** WhatsApp's id of the last message that is told; default: the newest. */
+    message: text(1, 255).optional(),
+    /** At most so many stored messages, the newest. */
+    last: integer(1, 200).default(100),
+    /** What the person does then: a text, votes, or time that passes. */
+    says: list(
+      z.union([
+        text(1, 4096),
+        z.strictObject({ vote: list(text(1, 255), 0, 12) }),
+        z.strictObject({ after: text(2, 10) }),
+      ]),
+      0,
+      MOST_LINES,
+    ).default([]),
+    /** Ids; default: those that are on at the number. */
+    bots: list(text(1, 255), 1, 50).optional(),
+  }),
+  output: record(forked),
 });

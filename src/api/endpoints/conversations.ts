@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { destination, integer, oneOf, ownNumber, pageOfMany, text, time } from "../../model/fields.ts";
+import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time } from "../../model/fields.ts";
 import { SENT_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
-import { listedChat, listedMessage, takeover } from "../schemas/conversations.ts";
+import { listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
+import { trace } from "../schemas/trace.ts";
 
 const messages = { by: "key", permission: "messages" } as const;
 const bots = { by: "key", permission: "bots" } as const;
@@ -24,9 +25,31 @@ export const listMessages = endpoint({
     direction: oneOf(["in", "out"]).optional(),
     state: oneOf([...SENT_STATES, "failed", "expired"]).optional(),
     since: time().optional(),
+    q: text(1, 100).optional().meta({
+      description:
+        "A part of the text. Texts are stored sealed and opened one by one: a page looks through 500 messages, may be empty, and goes on with `next`",
+    }),
     ...pageOfMany(),
   }),
   output: pageOf(listedMessage),
+});
+
+/** `GET /messages/{id}/trace`: of messages of both directions, and of those that the owner typed. */
+export const traceMessage = endpoint({
+  method: "GET",
+  path: "/messages/{id}/trace",
+  access: messages,
+  summary:
+    "The way of a message: what happened when, who was asked, what was committed, and why nobody answered",
+  message: "The way of the message.",
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({
+    sender: ownNumber()
+      .optional()
+      .meta({ description: "The number, where two of the account have the same message" }),
+  }),
+  bounded: "who was asked, at most 50 replies, and the last 30 attempts at the webhook.",
+  output: record(trace),
 });
 
 /** `GET /chats`: whom numbers write with. */
@@ -39,10 +62,23 @@ export const listChats = endpoint({
   errors: ["SENDER_NOT_FOUND"],
   input: z.object({
     sender: ownNumber().optional(),
+    chat: destination().optional().meta({ description: "This chat alone, by any form of its address" }),
     q: text(1, 100).optional().meta({ description: "A part of the name, or of the digits" }),
+    unanswered: flag().optional().meta({ description: "1: only chats in which the other side wrote last" }),
     ...pageOfMany(),
   }),
   output: pageOf(listedChat),
+});
+
+/** `GET /devices/{number}/dialogues`: what bots are in the middle of. */
+export const listDialogues = endpoint({
+  method: "GET",
+  path: "/devices/{number}/dialogues",
+  access: bots,
+  summary: "Dialogues of bots that are under way, those that went on last first",
+  message: "Dialogues.",
+  input: z.object(pageOfMany()),
+  output: pageOf(openDialogue),
 });
 
 /** `POST /chats/{chat}/takeover`: a person answers there, and bots do not. */

@@ -6,7 +6,7 @@ import { streamEvent } from "../schemas/events.ts";
 export const events = endpoint({
   method: "GET",
   path: "/events",
-  access: { by: "key", permission: null },
+  access: { by: "key", permission: null, links: true },
   summary: "What happens in the account, as Server-Sent Events",
   message: "Events.",
   input: z.object({}),

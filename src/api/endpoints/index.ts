@@ -1,6 +1,7 @@
 import type { Endpoint } from "../endpoint.ts";
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
+import * as auditLog from "./audit-log.ts";
 import * as backup from "./backup.ts";
 import * as bots from "./bots.ts";
 import * as conversations from "./conversations.ts";
@@ -10,18 +11,25 @@ import * as contacts from "./contacts.ts";
 import * as documentation from "./documentation.ts";
 import * as events from "./events.ts";
 import * as health from "./health.ts";
+import * as links from "./links.ts";
 import * as media from "./media.ts";
 import * as messages from "./messages.ts";
 import * as metrics from "./metrics.ts";
+import * as nodes from "./nodes.ts";
 import * as numbers from "./numbers.ts";
+import * as overview from "./overview.ts";
 import * as polls from "./polls.ts";
+import * as sessions from "./sessions.ts";
 import * as sendMedia from "./send-media.ts";
+import * as traffic from "./traffic.ts";
+import * as uploads from "./uploads.ts";
 import * as webhooks from "./webhooks.ts";
 
 const NAMED = [
   messages,
   conversations,
   sendMedia,
+  uploads,
   polls,
   contacts,
   channels,
@@ -32,7 +40,13 @@ const NAMED = [
   decisions,
   events,
   accounts,
+  sessions,
+  links,
+  auditLog,
   backup,
+  nodes,
+  overview,
+  traffic,
   media,
   health,
   metrics,

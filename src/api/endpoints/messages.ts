@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
 import { sendAnswer, sentMessage } from "../schemas/messages.ts";
-import { destinations, ownNumber, text, visibleText } from "../../model/fields.ts";
+import { destinations, ownNumber, quotedId, visibleText } from "../../model/fields.ts";
 
 const messages = { by: "key", permission: "messages" } as const;
 
@@ -10,7 +10,7 @@ const textMessage = z.object({
   sender: ownNumber(),
   number: destinations(),
   message: visibleText(65_536),
-  msgid: text(1, 255).optional().meta({ description: "A message to quote, when it is known" }),
+  msgid: quotedId(),
 });
 
 const send = {

@@ -13,6 +13,8 @@ import {
 } from "../schemas/numbers.ts";
 
 const devices = { by: "key", permission: "devices" } as const;
+/** Whoever links a number by a link sees how it is. */
+const seen = { ...devices, links: true } as const;
 const nothing = z.object({});
 
 const expiresIn = z.int().min(0);
@@ -22,6 +24,8 @@ export const generateQr = endpoint({
   method: "POST",
   path: "/generate-qr",
   access: { by: "key", permission: "qr" },
+  changesNothing:
+    "Is asked again and again until the number is linked; a number that it registers is logged.",
   summary: "Link a number; call again until it is connected",
   message: "Processing",
   errors: ["WRONG_NUMBER", "PLAN_LIMIT", "WHATSAPP_REFUSED"],
@@ -86,7 +90,7 @@ export const createDevice = endpoint({
 export const getDevice = endpoint({
   method: "GET",
   path: "/devices/{number}",
-  access: devices,
+  access: seen,
   summary: "One number",
   message: "Device.",
   input: nothing,
@@ -129,7 +133,7 @@ export const logoutDevice = endpoint({
 export const whyDevice = endpoint({
   method: "GET",
   path: "/devices/{number}/why",
-  access: devices,
+  access: seen,
   summary: "Why a number is in its state, and what to do",
   message: "Explanation.",
   input: nothing,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { destinations, isBlank, ownNumber, text, trimmedText } from "../../model/fields.ts";
+import { destinations, isBlank, ownNumber, quotedId, trimmedText } from "../../model/fields.ts";
 import { sendAnswer } from "../schemas/messages.ts";
 
 const LONGEST_OPTION = 100;
@@ -43,7 +43,7 @@ const poll = {
     .preprocess(asText, z.enum(["1", "0"]))
     .default("1")
     .meta({ description: "1: one answer, 0: any number" }),
-  msgid: text(1, 255).optional(),
+  msgid: quotedId(),
 };
 
 const send = {

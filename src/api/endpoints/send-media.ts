@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../model/errors.ts";
 import { MEDIA_TYPES } from "../../model/media.ts";
 import { endpoint } from "../endpoint.ts";
-import { destinations, ownNumber, text } from "../../model/fields.ts";
+import { destinations, ownNumber, quotedId, text } from "../../model/fields.ts";
 import { sendAnswer } from "../schemas/messages.ts";
 
 const LONGEST_URL = 8_192;
@@ -38,8 +38,8 @@ const send = {
     caption: text(0, 65_536)
       .optional()
       .meta({ description: "Text under an image or video; file name of a document" }),
-    ptt: text(0, 255).optional().meta({ description: "vn: a voice note, of audio or mp3" }),
-    msgid: text(1, 255).optional(),
+    ptt: text(0, 65_536).optional().meta({ description: "vn: a voice note, of audio or mp3" }),
+    msgid: quotedId(),
   }),
   output: sendAnswer,
 };

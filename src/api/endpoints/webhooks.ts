@@ -58,9 +58,11 @@ export const testWebhook = endpoint({
   method: "POST",
   path: `${path}/test`,
   access: webhooks,
+  changesNothing: "Shows what would come of it.",
   summary: "Post a sample event; nothing goes to WhatsApp",
   message: "Sample event posted.",
   input: nothing,
+  bounded: "at most 10 replies.",
   output: record(webhookTest),
 });
 

@@ -7,6 +7,9 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
   INVALID_PARAMETERS: "`fields` names what is wrong with each field.",
   INVALID_API_KEY: "The key is missing, malformed, unknown, deleted or expired.",
   INVALID_ADMIN_TOKEN: "The operator's token is missing or wrong.",
+  SESSION_EXPIRED: "Nobody is signed in by this cookie, or no longer.",
+  LINK_EXPIRED: "The link is unknown, over, or withdrawn.",
+  CSRF_TOKEN_INVALID: "By a session's cookie, and without its `X-CSRF-Token`; or from another site.",
   PERMISSION_DENIED: "The key lacks `permission`.",
   ACCOUNT_DISABLED: "The operator has disabled the account.",
   PLAN_LIMIT: "The plan allows no more than `limit`.",
@@ -44,6 +47,8 @@ export const CODE_TEXTS: Record<ErrorCode, string> = {
 const ALWAYS: ErrorCode[] = ["INVALID_PARAMETERS", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE", "INTERNAL_ERROR"];
 const BODY: ErrorCode[] = ["INVALID_JSON", "UNSUPPORTED_CONTENT_TYPE", "BODY_TOO_LARGE"];
 const KEY: ErrorCode[] = ["INVALID_API_KEY", "ACCOUNT_DISABLED", "RATE_LIMITED"];
+/** Of a session's cookie that stands for a key or the operator's token. */
+const COOKIE: ErrorCode[] = ["SESSION_EXPIRED"];
 const SEND: ErrorCode[] = [
   "RECIPIENT_NOT_ALLOWED",
   "QUOTA_EXCEEDED",
@@ -65,9 +70,12 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
     if (when) for (const code of more) codes.add(code);
   };
   add(method === "POST" || method === "PUT" || method === "PATCH", BODY);
-  add(access.by === "key", KEY);
-  add(access.by === "key" && access.permission !== null, ["PERMISSION_DENIED"]);
+  add(access.by === "key" || access.by === "key or operator", KEY);
+  add(access.by === "key" || access.by === "key or operator", ["PERMISSION_DENIED"]);
   add(access.by === "operator", ["INVALID_ADMIN_TOKEN", "RATE_LIMITED"]);
+  add(access.by === "session", ["RATE_LIMITED"]);
+  add(access.by !== "everybody", COOKIE);
+  add(access.by !== "everybody" && (method !== "GET" || sends === true), ["CSRF_TOKEN_INVALID"]);
   add(access.by !== "everybody", ["UNAVAILABLE"]);
   add(path.includes("{") || path === "/account", ["NOT_FOUND"]);
   add(fields.includes("sender"), ["SENDER_NOT_FOUND", "SENDER_NOT_CONNECTED"]);

@@ -54,6 +54,13 @@ export async function makeDocument(): Promise<OpenApiDocument> {
         key: { type: "http", scheme: "bearer", description: "An API key; its permissions are the scopes." },
         keyInQuery: { type: "apiKey", in: "query", name: "api_key", description: "GET sends only." },
         operator: { type: "http", scheme: "bearer", description: "PARLEY_ADMIN_TOKEN." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "parley",
+          description:
+            "What `POST /sessions` sets (`__Host-parley` where PUBLIC_URL is https). It counts wherever a key or the operator's token does, as that one; every method but GET, and a GET that sends, then needs the header `X-CSRF-Token`.",
+        },
       },
     },
   };

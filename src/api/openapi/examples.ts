@@ -13,6 +13,7 @@ const MESSAGE = "3EB0A1B2C3D4E5F6A1B2C3";
 const DELIVERY = "msg_0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 const ACCOUNT = "7d0c1f5e-6f0a-4b37-9b51-2a3f3a8f5f10";
 const KEY_ID = "b1f6c2de-0d4b-4b52-8a39-6f8d7e1c2b3a";
+const SESSION = "0c9d2f64-5f0e-4f7b-8a53-d1c2b3a4f5e6";
 const AT = "2026-11-21T09:30:00.000Z";
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDt8Wx2ZqkJmE=";
 const NEW_KEY = "parley_4fQ8uV2nXk1Zs7Ty0Rb6Lm3Wc9Dp5H0aBcDe";
@@ -51,6 +52,43 @@ const poll = {
   countable: "1",
 };
 const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true, created_at: AT };
+const sessionTimes = {
+  created_at: AT,
+  idle_ends_at: "2026-11-21T17:30:00.000Z",
+  ends_at: "2026-11-28T09:30:00.000Z",
+};
+const session = {
+  id: SESSION,
+  kind: "key",
+  account: { id: ACCOUNT, name: "Corner shop" },
+  permissions: ["*"],
+  devices: null,
+  csrf_token: "nY0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
+  ...sessionTimes,
+};
+const change = {
+  id: "17",
+  at: AT,
+  actor: { kind: "key", id: KEY_ID, name: "Web shop" },
+  account: ACCOUNT,
+  action: "putWebhook",
+  target: SENDER,
+  changes: { url: "https://crm.example/…", headers: "(given)" },
+  request_id: "0b6f7a52-6c3f-4e0e-9a54-0f3f7a1c2b3d",
+  address: "203.0.113.7",
+};
+const link = {
+  id: SESSION,
+  device: SENDER,
+  created_at: AT,
+  expires_at: "2026-11-21T10:30:00.000Z",
+  last_used_at: null,
+  made_by: { kind: "key", name: "Web shop" },
+};
+const newLink = one("Link made. It is shown this once.", link, {
+  url: "https://gateway.example/console/link#zX0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
+  expires_at: "2026-11-21T10:30:00.000Z",
+});
 const key = {
   id: KEY_ID,
   name: "Web shop",
@@ -73,6 +111,7 @@ const device = {
   name: "Corner shop",
   platform: "android",
   reachout: null,
+  waiting: null,
   new_chats: null,
   calls: "reject",
   calls_text: "We take no calls here. Please write to us.",
@@ -148,6 +187,32 @@ const routes = {
   ],
 };
 
+const node = {
+  node: "gateway-1",
+  partitions: 256,
+  numbers: 12,
+  lag_ms: 0,
+  version: "0.1.0",
+  since: "2026-11-21T08:00:00.000Z",
+};
+const happened = {
+  in: 12,
+  out: 11,
+  failed: 0,
+  answered: 11,
+  answer_ms: { p50: 18, p95: 140 },
+  posts: 3,
+  post_failures: 1,
+};
+const traffic = {
+  since: AT,
+  until: "2026-11-21T09:33:00.000Z",
+  step_seconds: 300,
+  complete_since: null,
+  partial: false,
+  buckets: [{ at: AT, ...happened }],
+  total: happened,
+};
 const ofDevice = { number: SENDER };
 const ofAccount = { id: ACCOUNT };
 
@@ -157,6 +222,15 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /send-message": { input: text, output: sent },
   "POST /send-media": { input: media, output: sent },
   "GET /send-media": { input: media, output: sent },
+  "POST /uploads": {
+    input: { sender: SENDER, data: "JVBERi0xLjcK", size: 9, name: "menu.pdf" },
+    output: one("Part kept.", {
+      id: "mu_0f3a1c5e7b9d2f4a6c8e0b1d",
+      received: 9,
+      url: "https://gateway.example/media/Up-1-0f3a1c5e7b9d2f4a6c8e0b1d-tlc5ug.nY0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
+      expires_at: "2026-11-22T09:30:00.000Z",
+    }),
+  },
   "POST /send-poll": { input: poll, output: sent },
   "GET /send-poll": { input: poll, output: sent },
   "GET /messages/{id}": {
@@ -178,6 +252,41 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /messages": {
     input: { sender: SENDER, chat: PERSON, limit: 20 },
     output: { ...page("Messages.", listed), next: "1795253400000.84" },
+  },
+  "GET /messages/{id}/trace": {
+    path: { id: listed.id },
+    output: one("The way of the message.", {
+      id: listed.id,
+      sender: SENDER,
+      chat: PERSON,
+      direction: "in",
+      type: "text",
+      outcome: "answered",
+      silence: null,
+      steps: [
+        { step: "sent", at: AT, ms: null },
+        {
+          step: "stored",
+          at: AT,
+          ms: null,
+          commit: { name: "T1", held: ["ratchet", "ciphertext_hash", "inbox"] },
+        },
+        { step: "lane", at: AT, ms: 0, count: 0 },
+        { step: "guard", at: null, ms: null, by: "guard:too_old", outcome: "passed" },
+        { step: "asked", at: null, ms: null, by: "bot:menu", outcome: "answered", route: "keyword:menu" },
+        {
+          step: "decided",
+          at: AT,
+          ms: 3,
+          by: "bot:menu",
+          route: "keyword:menu",
+          commit: { name: "T2", held: ["decision", "replies", "session", "ratchet"] },
+        },
+        { step: "reply", at: AT, ms: null, id: MESSAGE, by: "bot:menu", outcome: "delivered" },
+        { step: "acknowledged", at: AT, ms: null, id: MESSAGE },
+        { step: "delivered", at: AT, ms: null, id: MESSAGE },
+      ],
+    }),
   },
   "GET /chats": {
     input: { sender: SENDER, limit: 20 },
@@ -313,6 +422,22 @@ export const EXAMPLES: Record<string, Example> = {
       duration_ms: 61,
       answer: '{"message":"Hello"}',
       understood: true,
+      error: null,
+      request: {
+        method: "POST",
+        url: "https://example.com/whatsapp",
+        headers: {
+          "user-agent": "Parley",
+          "content-type": "application/json",
+          "webhook-id": DELIVERY,
+          "webhook-timestamp": "1788274800",
+          "webhook-signature": "v1,SkQCjVcA1IvJHm3nDPtFdV4mYNGvK0qWmT4fQ5hTgmY=",
+        },
+        body: '{"message":"This is a test of your webhook.","from":"31600000001"}',
+      },
+      replies: [{ kind: "text", text: "Hello", quoted: false }],
+      ignored: [],
+      hold: null,
     }),
   },
   "GET /deliveries": { input: { device: SENDER, limit: 20 }, output: page("Deliveries.", delivery) },
@@ -348,8 +473,48 @@ export const EXAMPLES: Record<string, Example> = {
     input: { bots: [{ id: "menu", enabled: true }] },
     output: many("Bots of the device saved.", binding),
   },
+  "POST /bots/fork": {
+    input: { sender: SENDER, chat: "4915100000001", says: ["and on sunday?"] },
+    output: one("Told again.", {
+      turns: [
+        {
+          who: "user",
+          as: null,
+          said: ["are you open?"],
+          before: [{ who: "bot", text: "Until 18:00." }],
+          now: [{ who: "bot", text: "Until 19:00." }],
+          same: false,
+        },
+        {
+          who: "user",
+          as: null,
+          said: ["and on sunday?"],
+          before: null,
+          now: [{ who: "bot", text: "On Sunday we are closed." }],
+          same: true,
+        },
+      ],
+      bots: [{ id: "opening-hours", from: "folder" }],
+      complete: true,
+      differences: 1,
+      troubles: [],
+      logged: [],
+      story: "story: A conversation that was continued in the sandbox\nsays:\n  - user: are you open?\n",
+    }),
+  },
   "GET /bots/routes": { output: one("Routes.", routes) },
   "GET /devices/{number}/bots/routes": { path: ofDevice, output: one("Routes of the device.", routes) },
+  "GET /devices/{number}/dialogues": {
+    path: ofDevice,
+    output: page("Dialogues.", {
+      chat: PERSON,
+      participant: null,
+      bot: "shop",
+      dialogue: "order",
+      updated_at: AT,
+      expires_at: "2026-11-22T09:30:00.000Z",
+    }),
+  },
   "GET /devices/{number}/decisions": {
     path: ofDevice,
     input: { message: MESSAGE, limit: 20 },
@@ -384,6 +549,37 @@ export const EXAMPLES: Record<string, Example> = {
     path: { id: KEY_ID },
     output: one("API key rotated. The new one is shown this once.", key, { api_key: NEW_KEY }),
   },
+  "POST /sessions": { input: { api_key: NEW_KEY }, output: one("Signed in.", session) },
+  "GET /sessions": {
+    output: many("Sessions.", {
+      id: SESSION,
+      kind: "key",
+      account: { id: ACCOUNT, name: "Corner shop" },
+      ...sessionTimes,
+      last_used_at: AT,
+      address: "203.0.113.7",
+      user_agent: "Mozilla/5.0",
+      current: true,
+    }),
+  },
+  "DELETE /sessions/{id}": { path: { id: SESSION }, output: says("Session ended.") },
+  "GET /sessions/current": { output: one("Signed in.", session) },
+  "DELETE /sessions/current": { output: says("Signed out.") },
+  "PUT /sessions/current/account": {
+    input: { account: ACCOUNT },
+    output: one("Account chosen.", { ...session, kind: "operator" }),
+  },
+  "GET /log": { output: page("Changes.", change) },
+  "GET /admin/log": { output: page("Changes.", change) },
+  "POST /links": { input: { device: SENDER }, output: newLink },
+  "GET /links": { output: page("Links.", link) },
+  "DELETE /links/{id}": { path: { id: SESSION }, output: says("Link withdrawn.") },
+  "GET /admin/accounts/{id}/links": { path: ofAccount, output: page("Links.", link) },
+  "POST /admin/accounts/{id}/links": { path: ofAccount, input: { device: SENDER }, output: newLink },
+  "DELETE /admin/accounts/{id}/links/{linkId}": {
+    path: { id: ACCOUNT, linkId: SESSION },
+    output: says("Link withdrawn."),
+  },
   "POST /admin/accounts": {
     input: { name: "Corner shop", plan: "basic" },
     output: says("Account created. The key is shown this once.", { account, api_key: NEW_KEY }),
@@ -413,6 +609,45 @@ export const EXAMPLES: Record<string, Example> = {
     output: one("Device registered.", { ...device, state: "unlinked" }),
   },
   "POST /admin/backup": {},
+  "GET /admin/nodes": { output: many("Nodes.", node) },
+  "GET /admin/overview": {
+    output: one("Overview.", {
+      version: "0.1.0",
+      node: "v24.1.0",
+      whatsapp_version: { version: "2.3000.1029498811", refused: false },
+      started_at: "2026-11-21T08:00:00.000Z",
+      uptime_seconds: 5400,
+      accounts: 1,
+      numbers: { total: 1, by_state: { connected: 1 } },
+      queues: {
+        measured_at: AT,
+        inbox: { waiting: 0, oldest_at: null },
+        outbox: { waiting: 1, oldest_at: AT },
+        deliveries: { pending: 0, retrying: 2, dead: 1 },
+      },
+      stalls: { longest_ms: 0, latest: [] },
+      storage: {
+        measured_at: AT,
+        database_bytes: 18_874_368,
+        media_bytes: 4_194_304,
+        free_bytes: 21_474_836_480,
+        total_bytes: 42_949_672_960,
+      },
+      backup: { at: "2026-11-21T03:00:00.000Z", bytes: 9_437_184 },
+      retention: {
+        days: 30,
+        started_at: AT,
+        ended_at: AT,
+        next_at: "2026-11-21T10:30:00.000Z",
+        failed: false,
+      },
+      nodes: [node],
+    }),
+  },
+  "GET /admin/devices": {
+    input: { q: "316", limit: 20 },
+    output: page("Devices.", { ...device, account: { id: ACCOUNT, name: account.name } }),
+  },
   "POST /admin/bots/reload": {
     output: many("Bots loaded again.", {
       id: "menu",
@@ -422,6 +657,8 @@ export const EXAMPLES: Record<string, Example> = {
       warnings: [],
     }),
   },
+  "GET /traffic": { input: { hours: 24, sender: SENDER }, output: one("Traffic.", traffic) },
+  "GET /admin/traffic": { input: { hours: 24 }, output: one("Traffic.", traffic) },
   "GET /health/live": { output: says("Alive.") },
   "GET /health/ready": {
     output: says("Ready.", {

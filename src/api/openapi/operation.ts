@@ -40,6 +40,8 @@ export function operationOf(endpoint: Endpoint, named: NamedSchemas): Operation 
 function securityOf({ access, keyIn }: Endpoint): Operation["security"] {
   if (access.by === "everybody") return [];
   if (access.by === "operator") return [{ operator: [] }];
+  if (access.by === "session") return [{ session: [] }];
+  if (access.by === "key or operator") return [{ key: [] }, { operator: [] }];
   const scopes = access.permission === null ? [] : [access.permission];
   return keyIn === "query" ? [{ key: scopes }, { keyInQuery: scopes }] : [{ key: scopes }];
 }

@@ -5,7 +5,7 @@ export const TAGS: { name: string; description: string; paths: RegExp }[] = [
   {
     name: "Messages",
     description: "Send texts, files and polls, and read what was sent and received.",
-    paths: /^\/(send-|messages)/,
+    paths: /^\/(send-|uploads|messages)/,
   },
   {
     name: "Chats",
@@ -23,7 +23,11 @@ export const TAGS: { name: string; description: string; paths: RegExp }[] = [
     paths: /\/bots|^\/bots|\/decisions/,
   },
   { name: "Numbers", description: "Link numbers, and see how they do.", paths: /^\/(devices|generate-qr)/ },
-  { name: "Account", description: "The key's own account and its keys.", paths: /^\/(account|api-keys)/ },
+  {
+    name: "Account",
+    description: "The key's own account, its keys, and who is signed in.",
+    paths: /^\/(account|api-keys|sessions|links|log)/,
+  },
   { name: "Operator", description: "Accounts, backups and the gateway itself.", paths: /^\/admin/ },
   {
     name: "Observing",
@@ -41,6 +45,8 @@ export function descriptionOf({ summary, access, sends, path, input, bounded }: 
   const says = [`${summary}.`];
   if (access.by === "operator") says.push("Needs the operator's token.");
   else if (access.by === "everybody") says.push("Needs no key.");
+  else if (access.by === "session") says.push("Needs a session's cookie.");
+  else if (access.by === "key or operator") says.push("Any key may ask, and the operator.");
   else if (access.permission === null) says.push("Any key may ask.");
   else says.push(`Needs a key with the permission \`${access.permission}\`.`);
   if (sends)

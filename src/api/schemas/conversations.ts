@@ -11,8 +11,25 @@ const media = z.strictObject({
   mimetype: z.string(),
   fileName: z.string().nullable(),
   size: z.int().min(0),
+  seconds: z.number().min(0).optional().meta({ description: "Of sound and video that came" }),
   url: z.string().nullable().meta({ description: "Signed, expires, needs no key" }),
   error: z.string().optional(),
+});
+
+const poll = z.strictObject({
+  id: z.string(),
+  name: z.string().nullable().meta({ description: "Null: the poll that the vote is about is not known" }),
+  options: z.array(z.string()),
+  selected: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "Of a vote: what was chosen; none: it was withdrawn" }),
+});
+const location = z.strictObject({
+  latitude: z.number(),
+  longitude: z.number(),
+  name: z.string().nullable(),
+  address: z.string().nullable(),
 });
 
 /** A message in the list of what was received and sent. */
@@ -24,7 +41,15 @@ export const listedMessage = z
     direction,
     from: z.string().meta({ description: "The writer: digits, or `…@lid` while the number is unknown" }),
     type: messageType,
+    name: z.string().optional().meta({ description: "What the writer calls himself" }),
     message: z.string().meta({ description: "The text, after its last edit" }),
+    target_id: z
+      .string()
+      .optional()
+      .meta({ description: "The message that a reaction, a vote, an edit or a revoke is about" }),
+    poll: poll.optional(),
+    location: location.optional(),
+    contacts: z.array(z.strictObject({ name: z.string(), numbers: z.array(z.string()) })).optional(),
     media: media.optional(),
     quoted: z.strictObject({ id: z.string(), from: z.string(), text: z.string() }).optional(),
     at: isoTime(),
@@ -65,3 +90,15 @@ export const takeover = z.strictObject({
   chat: z.string(),
   taken_over_until: isoTime().nullable(),
 });
+
+/** A dialogue of a bot that is under way. */
+export const openDialogue = z
+  .strictObject({
+    chat: z.string(),
+    participant: z.string().nullable().meta({ description: "In a group who is being talked to" }),
+    bot: z.string(),
+    dialogue: z.string().meta({ description: "Its name in the bot: of a form, a menu, a flow" }),
+    updated_at: isoTime().meta({ description: "When it last went on" }),
+    expires_at: isoTime().nullable().meta({ description: "When it ends by itself; null: never" }),
+  })
+  .meta({ id: "OpenDialogue" });

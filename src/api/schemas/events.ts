@@ -85,20 +85,32 @@ export const webhookEvent = z
 /** A message as `/events` tells of it: without what only a webhook gets. */
 const incomingEvent = z.object(told).meta({ id: "IncomingMessage" });
 
-const media2 = z.object({
+const quoted = z.boolean().optional().meta({ description: "Quote the message that the event is about" });
+const hold = z
+  .number()
+  .optional()
+  .meta({ description: "Seconds for which the chat stays with the webhook; 0 lets it go" });
+const file = z.object({
   type: z.string().optional(),
   media_type: z.string().optional(),
   url: z.string(),
   caption: z.string().optional(),
   filename: z.string().optional(),
   ptt: z.string().optional(),
+  quoted,
+  hold,
 });
-const quoted = z.boolean().optional().meta({ description: "Quote the message that the event is about" });
 const one = z.union([
   z.string(),
-  z.object({ message: z.union([z.string(), z.number()]), quoted }),
-  media2,
-  z.object({ name: z.string(), option: z.array(z.string()).min(2), countable: z.string().optional() }),
+  z.object({ message: z.union([z.string(), z.number()]), quoted, hold }),
+  file,
+  z.object({
+    name: z.string(),
+    option: z.array(z.string()).min(2),
+    countable: z.string().optional(),
+    quoted,
+    hold,
+  }),
 ]);
 
 /** What a webhook may answer, in the forms that are written anew; others of older gateways are read as well. */
@@ -106,10 +118,8 @@ export const webhookReply = z
   .union([
     one,
     z.array(one).max(10),
-    z.object({
-      replies: z.array(one).max(10),
-      hold: z.number().optional().meta({ description: "Seconds for which the chat stays with the webhook" }),
-    }),
+    z.object({ replies: z.array(one).max(10), hold }),
+    z.object({ hold: z.number() }),
   ])
   .meta({ id: "Reply" });
 

@@ -30,6 +30,11 @@ export const device = z
     lid: z.string().nullable(),
     name: z.string().nullable(),
     platform: z.string().nullable(),
+    waiting: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: "What WhatsApp still holds back of the time offline, when it says so" }),
     reachout: reachoutLock.nullable().meta({ description: "No first contacts until then" }),
     new_chats: z
       .strictObject({

@@ -8,6 +8,29 @@ export const webhookTest = z.strictObject({
   duration_ms: z.int(),
   answer: z.string().nullable(),
   understood: z.boolean(),
+  /** Why nothing came of it, in a sentence. */
+  error: z.string().nullable(),
+  /** Exactly what was posted, signature included. */
+  request: z.strictObject({
+    method: z.literal("POST"),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+  }),
+  /** What would have been sent for this answer, in order. */
+  replies: z.array(
+    z.strictObject({
+      kind: z.enum(["text", "poll", "media"]),
+      text: z.string().nullable(),
+      quoted: z.boolean(),
+      options: z.array(z.string()).optional(),
+      url: z.string().optional(),
+    }),
+  ),
+  /** What of it is not understood, or may not be sent. */
+  ignored: z.array(z.string()),
+  /** Seconds that the chat would be the webhook's. */
+  hold: z.number().nullable(),
 });
 
 /** A delivery in an answer, with its attempts. */

@@ -2,11 +2,11 @@ import { defineApi } from "../../../../src/api/define-api.ts";
 import { listAccountDevices } from "../../../../src/api/endpoints/accounts.ts";
 import { pageView } from "../../../../src/api/envelope.ts";
 import { requireAccount } from "../../../../src/api/operator.ts";
-import { devicePage } from "../../../../src/api/senders.ts";
+import { currentPage, devicePage } from "../../../../src/api/senders.ts";
 import { deviceView } from "../../../../src/api/views.ts";
 
 /** `GET /admin/accounts/{id}/devices` */
 export default defineApi(listAccountDevices, async ({ app, input, params }) => {
   const { id } = await requireAccount(app, params["id"]);
-  return pageView(devicePage(app.numbers.list(id), input), deviceView);
+  return pageView(await currentPage(app, devicePage(app.numbers.list(id), input)), deviceView);
 });

@@ -1,10 +1,10 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
 import { testWebhook } from "../../../../src/api/endpoints/webhooks.ts";
+import { webhookTestView } from "../../../../src/api/views.ts";
 import { ofDevice } from "../../../../src/api/webhooks.ts";
 
 /** `POST /devices/{number}/webhook/test`: posts a sample event, sends nothing to WhatsApp. */
 export default defineApi(testWebhook, async ({ app, caller, params }) => {
   const result = await ofDevice(app, caller, params["number"], (id) => app.webhooks.test(id));
-  const { statusCode, durationMs, answer, understood } = result;
-  return { data: { status_code: statusCode, duration_ms: durationMs, answer, understood } };
+  return { data: webhookTestView(result) };
 });

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { text } from "../../model/fields.ts";
+import { endpoint } from "../endpoint.ts";
+import { answer, listOf, record } from "../schemas/answer.ts";
+import { listedSession, newSession, session } from "../schemas/sessions.ts";
+
+const signedIn = { by: "session" } as const;
+const keyOrOperator = { by: "key or operator" } as const;
+const nothing = z.object({});
+
+/** `POST /sessions`: the answer sets the cookie. */
+export const createSession = endpoint({
+  method: "POST",
+  path: "/sessions",
+  access: { by: "everybody" },
+  summary: "Sign in with an API key, the operator's token or a link",
+  message: "Signed in.",
+  errors: [
+    "INVALID_API_KEY",
+    "INVALID_ADMIN_TOKEN",
+    "LINK_EXPIRED",
+    "ACCOUNT_DISABLED",
+    "CSRF_TOKEN_INVALID",
+    "RATE_LIMITED",
+  ],
+  input: newSession,
+  output: record(session),
+});
+
+/** `GET /sessions`: of whoever has the same key; links see none. */
+export const listSessions = endpoint({
+  method: "GET",
+  path: "/sessions",
+  access: keyOrOperator,
+  summary: "Who is signed in with the same key, or as operator; last used first",
+  bounded: "at most fifty sessions of one key; a further one ends that which was not used the longest.",
+  message: "Sessions.",
+  input: nothing,
+  output: listOf(listedSession),
+});
+
+/** `DELETE /sessions/{id}`: of those that `GET /sessions` lists. */
+export const deleteSession = endpoint({
+  method: "DELETE",
+  path: "/sessions/{id}",
+  access: keyOrOperator,
+  summary: "End a session, at once",
+  message: "Session ended.",
+  input: nothing,
+  output: answer({}),
+});
+
+export const getCurrentSession = endpoint({
+  method: "GET",
+  path: "/sessions/current",
+  access: signedIn,
+  summary: "Who is signed in by this cookie",
+  message: "Signed in.",
+  input: nothing,
+  output: record(session),
+});
+
+/** `DELETE /sessions/current`: the answer clears the cookie. */
+export const deleteCurrentSession = endpoint({
+  method: "DELETE",
+  path: "/sessions/current",
+  access: signedIn,
+  summary: "Sign out",
+  message: "Signed out.",
+  input: nothing,
+  output: answer({}),
+});
+
+/** `PUT /sessions/current/account`: of the operator. From then on endpoints of keys are those of this account. */
+export const chooseAccount = endpoint({
+  method: "PUT",
+  path: "/sessions/current/account",
+  access: signedIn,
+  summary: "As operator, work in an account; null: in none",
+  message: "Account chosen.",
+  errors: ["PERMISSION_DENIED", "NOT_FOUND"],
+  input: z.object({ account: text(1, 255).nullish() }),
+  output: record(session),
+});
