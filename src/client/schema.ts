@@ -1,0 +1,3870 @@
+// Made from the OpenAPI document by `npm run build:client`: do not edit. On a conflict, make it again.
+
+/** Requests that take an Idempotency-Key. */
+export const SENDS: readonly string[] = [
+  "POST /send-message",
+  "GET /send-message",
+  "POST /send-media",
+  "GET /send-media",
+  "POST /send-poll",
+  "GET /send-poll",
+];
+
+/** Every path of the gateway with its methods. */
+export interface paths {
+    "/send-message": {
+        /** Send text to 1 to 10 destinations */
+        get: operations["sendMessageByGet"];
+        /** Send text to 1 to 10 destinations */
+        post: operations["sendMessage"];
+    };
+    "/send-media": {
+        /** Send a file to 1 to 10 destinations */
+        get: operations["sendMediaByGet"];
+        /** Send a file to 1 to 10 destinations */
+        post: operations["sendMedia"];
+    };
+    "/uploads": {
+        /** Give the gateway a file that has no address, in parts: the last answer's `url` is for `/send-media` */
+        post: operations["createUpload"];
+    };
+    "/send-poll": {
+        /** Send a poll to 1 to 10 destinations */
+        get: operations["sendPollByGet"];
+        /** Send a poll to 1 to 10 destinations */
+        post: operations["sendPoll"];
+    };
+    "/messages/{id}": {
+        /** What became of a message */
+        get: operations["getMessage"];
+    };
+    "/messages": {
+        /** What numbers received and sent, newest first */
+        get: operations["listMessages"];
+    };
+    "/messages/{id}/trace": {
+        /** The way of a message: what happened when, who was asked, what was committed, and why nobody answered */
+        get: operations["traceMessage"];
+    };
+    "/chats": {
+        /** Chats of numbers with their last message, newest first */
+        get: operations["listChats"];
+    };
+    "/chats/{chat}/takeover": {
+        /** Pause the bots in a chat */
+        post: operations["takeChatOver"];
+        /** Let the bots go on in a chat */
+        delete: operations["handChatBack"];
+    };
+    "/groups": {
+        /** Groups of a number, cached for 60 seconds */
+        post: operations["groups"];
+    };
+    "/resolve-lid": {
+        /** The phone number behind a LID */
+        post: operations["resolveLid"];
+    };
+    "/channels": {
+        /** Registered channels of a number, newest first */
+        get: operations["listChannels"];
+        /** Register a channel by its invite link or id, and follow it */
+        post: operations["addChannel"];
+    };
+    "/channels/{id}": {
+        /** Forget a channel, and stop following it */
+        delete: operations["removeChannel"];
+    };
+    "/media/{token}": {
+        /** The file of a message, by the signed address in `media.url` of a webhook event or of `GET /messages` */
+        get: operations["getMedia"];
+    };
+    "/generate-qr": {
+        /** Link a number; call again until it is connected */
+        post: operations["generateQr"];
+    };
+    "/devices": {
+        /** Numbers of the account, newest first */
+        get: operations["listDevices"];
+        /** Register a number without linking it */
+        post: operations["createDevice"];
+    };
+    "/devices/{number}": {
+        /** One number */
+        get: operations["getDevice"];
+        /** Log a number out and erase it */
+        delete: operations["deleteDevice"];
+        /** What a number does with calls */
+        patch: operations["changeDevice"];
+    };
+    "/devices/{number}/logout": {
+        /** Log a number out; its record and webhook stay */
+        post: operations["logoutDevice"];
+    };
+    "/devices/{number}/audit": {
+        /** Whether messages were lost: what WhatsApp says there was, compared with what is here */
+        get: operations["auditDevice"];
+    };
+    "/devices/{number}/why": {
+        /** Why a number is in its state, and what to do */
+        get: operations["whyDevice"];
+    };
+    "/devices/{number}/passkey": {
+        /** Answer WhatsApp's question for the passkey of a number */
+        post: operations["answerPasskey"];
+    };
+    "/devices/{number}/passkey/confirm": {
+        /** Confirm that gateway and phone show the same code */
+        post: operations["confirmPasskey"];
+    };
+    "/devices/{number}/webhook": {
+        /** The webhook of a number */
+        get: operations["getWebhook"];
+        /** Set the webhook of a number; replaces all of it */
+        put: operations["putWebhook"];
+        /** Remove the webhook; what is pending ends */
+        delete: operations["deleteWebhook"];
+    };
+    "/devices/{number}/webhook/rotate": {
+        /** A new signing secret; old and new sign for 24 hours */
+        post: operations["rotateWebhook"];
+    };
+    "/devices/{number}/webhook/test": {
+        /** Post a sample event; nothing goes to WhatsApp */
+        post: operations["testWebhook"];
+    };
+    "/deliveries": {
+        /** Deliveries to webhooks, newest first */
+        get: operations["listDeliveries"];
+    };
+    "/deliveries/{id}": {
+        /** One delivery with its attempts */
+        get: operations["getDelivery"];
+    };
+    "/deliveries/{id}/replay": {
+        /** One more attempt under the same id */
+        post: operations["replayDelivery"];
+    };
+    "/deliveries/replay": {
+        /** One more attempt of each delivery that matches; by default of those given up (dead and disabled) */
+        post: operations["replayDeliveries"];
+    };
+    "/bots": {
+        /** All bots */
+        get: operations["listBots"];
+    };
+    "/devices/{number}/bots": {
+        /** Which bots answer at a number */
+        get: operations["getDeviceBots"];
+        /** Set which bots answer at a number; a bot that is not listed does as it says itself */
+        put: operations["putDeviceBots"];
+        /** Change single bots at a number; what is not named stays as it is */
+        patch: operations["patchDeviceBots"];
+    };
+    "/bots/fork": {
+        /** Tell a stored conversation again to the bots as their files are now, in a sandbox, and go on with it; nothing leaves and nothing is stored */
+        post: operations["forkConversation"];
+    };
+    "/bots/routes": {
+        /** Routes of the bots that are on for every number, in the order of asking, and where they get in each other's way */
+        get: operations["listBotRoutes"];
+    };
+    "/devices/{number}/bots/routes": {
+        /** Routes of a number's bots in the order of asking, and where they get in each other's way */
+        get: operations["listDeviceRoutes"];
+    };
+    "/devices/{number}/dialogues": {
+        /** Dialogues of bots that are under way, those that went on last first */
+        get: operations["listDialogues"];
+    };
+    "/devices/{number}/decisions": {
+        /** Why messages were answered or not, newest first */
+        get: operations["listDecisions"];
+    };
+    "/events": {
+        /** What happens in the account, as Server-Sent Events */
+        get: operations["events"];
+    };
+    "/account": {
+        /** The key's own account, its limits and what is used of them */
+        get: operations["getOwnAccount"];
+    };
+    "/api-keys": {
+        /** Keys of the account, newest first */
+        get: operations["listKeys"];
+        /** Make a key that may do no more than this one */
+        post: operations["createKey"];
+    };
+    "/api-keys/{id}": {
+        /** Delete a key, at once */
+        delete: operations["deleteKey"];
+    };
+    "/api-keys/{id}/rotate": {
+        /** Give a key a new secret; the old one ends at once */
+        post: operations["rotateKey"];
+    };
+    "/sessions": {
+        /** Who is signed in with the same key, or as operator; last used first */
+        get: operations["listSessions"];
+        /** Sign in with an API key, the operator's token or a link */
+        post: operations["createSession"];
+    };
+    "/sessions/{id}": {
+        /** End a session, at once */
+        delete: operations["deleteSession"];
+    };
+    "/sessions/current": {
+        /** Who is signed in by this cookie */
+        get: operations["getCurrentSession"];
+        /** Sign out */
+        delete: operations["deleteCurrentSession"];
+    };
+    "/sessions/current/account": {
+        /** As operator, work in an account; null: in none */
+        put: operations["chooseAccount"];
+    };
+    "/log": {
+        /** What was changed in the account, by whom, newest first; sends are no changes */
+        get: operations["listChanges"];
+    };
+    "/admin/log": {
+        /** What was changed, by whom, in all accounts, newest first; sends are no changes */
+        get: operations["listAllChanges"];
+    };
+    "/links": {
+        /** Links that are not over, newest first */
+        get: operations["listLinks"];
+        /** Make a link with which a customer links one number and sets its webhook, and nothing else */
+        post: operations["createLink"];
+    };
+    "/links/{id}": {
+        /** Withdraw a link, at once */
+        delete: operations["deleteLink"];
+    };
+    "/admin/accounts/{id}/links": {
+        /** Links of an account that are not over, newest first */
+        get: operations["listAccountLinks"];
+        /** Make a link for a number of an account */
+        post: operations["createAccountLink"];
+    };
+    "/admin/accounts/{id}/links/{linkId}": {
+        /** Withdraw a link of an account */
+        delete: operations["deleteAccountLink"];
+    };
+    "/admin/accounts": {
+        /** Accounts, newest first */
+        get: operations["listAccounts"];
+        /** Make an account and its first key */
+        post: operations["createAccount"];
+    };
+    "/admin/accounts/{id}": {
+        /** One account */
+        get: operations["getAccount"];
+        /** Log its numbers out and erase everything that is the account's */
+        delete: operations["deleteAccount"];
+        /** Rename, change the plan, enable or disable */
+        patch: operations["changeAccount"];
+    };
+    "/admin/accounts/{id}/api-keys": {
+        /** Keys of an account, newest first */
+        get: operations["listAccountKeys"];
+        /** Make a key for an account */
+        post: operations["createAccountKey"];
+    };
+    "/admin/accounts/{id}/api-keys/{keyId}": {
+        /** Delete a key of an account */
+        delete: operations["deleteAccountKey"];
+    };
+    "/admin/accounts/{id}/devices": {
+        /** Numbers of an account, newest first */
+        get: operations["listAccountDevices"];
+        /** Register a number for an account without linking it */
+        post: operations["createAccountDevice"];
+    };
+    "/admin/backup": {
+        /** A consistent copy of all data as one archive, made while the gateway runs; the master key is not in it */
+        post: operations["createBackup"];
+    };
+    "/admin/nodes": {
+        /** Processes that run on this database, and how many numbers each has */
+        get: operations["listNodes"];
+    };
+    "/admin/overview": {
+        /** How the gateway is: versions, queues, stalls, storage, backups, retention, nodes */
+        get: operations["getOverview"];
+    };
+    "/admin/devices": {
+        /** Numbers of all accounts, newest first */
+        get: operations["listAllDevices"];
+    };
+    "/admin/bots/reload": {
+        /** Read the bots of BOTS_DIR again; connections stay, and a file that is broken now keeps its last good version */
+        post: operations["reloadBots"];
+    };
+    "/traffic": {
+        /** How many messages came, went, failed and were answered, and how fast, for charts */
+        get: operations["getTraffic"];
+    };
+    "/admin/traffic": {
+        /** The same of all numbers of all accounts together */
+        get: operations["getAllTraffic"];
+    };
+    "/health/live": {
+        /** Whether the process answers */
+        get: operations["live"];
+    };
+    "/health/ready": {
+        /** Whether requests are served; numbers that are not linked do not matter */
+        get: operations["ready"];
+    };
+    "/metrics": {
+        /** Measurements, as Prometheus reads them */
+        get: operations["metrics"];
+    };
+    "/openapi.json": {
+        /** This description, as OpenAPI 3.1 */
+        get: operations["openApi"];
+    };
+    "/docs": {
+        /** This description, as a page to read */
+        get: operations["docs"];
+    };
+}
+/** What the gateway posts, and what may be answered. */
+export interface webhooks {
+    event: {
+        /**
+         * What happened at a number, posted to its webhook
+         * @description Signed as Standard Webhooks has it. A 2xx answer that is JSON of a known shape is sent as the reply; anything else is silence. Network errors, timeouts, 408, 425, 429, 5xx and redirects are tried again for three days; 410 disables the webhook.
+         */
+        post: operations["receiveEvent"];
+    };
+}
+/** Records by the names that the documentation gives them. */
+export interface components {
+    schemas: {
+        Account: {
+            id: string;
+            name: string;
+            plan: string;
+            enabled: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Audit: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /** @description Messages that existed, are not here, and do not come any more */
+            lost: number;
+            /** @description Messages of others in the inbox */
+            received: number;
+            /** @description Those that a bot answered or that the webhook was given */
+            answered_or_forwarded: number;
+            /** @description Those that wait for a decision */
+            pending: number;
+            /** @description Missing, asked for again, and still expected */
+            awaited: number;
+            /** @description Missing at first, and here by now */
+            recovered: number;
+            /** @description Newest first, at most 100; `announced`: what WhatsApp said was waiting */
+            connections: {
+                /** Format: date-time */
+                opened_at: string;
+                closed_at: string | null;
+                code: number | null;
+                announced: number | null;
+                arrived: number;
+            }[];
+            /** @description Newest first, at most 500 */
+            missing: {
+                id: string;
+                chat: string;
+                from: string;
+                /** @enum {string} */
+                reason: "undecryptable" | "unavailable" | "phone_only" | "history" | "unknown_send";
+                /** @enum {string} */
+                state: "arrived" | "asked" | "lost" | "phone_only" | "unknown_send";
+                /** Format: date-time */
+                noticed_at: string;
+                resolved_at: string | null;
+            }[];
+        };
+        Bot: {
+            id: string;
+            priority: number;
+            enable: string;
+            routes: {
+                kind: string;
+                pattern: string;
+            }[];
+            warnings: string[];
+            needs?: string[];
+            config_schema?: {
+                [key: string]: unknown;
+            };
+            error?: string;
+            kept?: boolean;
+            blocked?: {
+                times: number;
+                longest_ms: number;
+                route: string;
+                at: string;
+                left_out_until: string | null;
+            };
+        };
+        BotRoutes: {
+            routes: {
+                bot: string;
+                priority: number;
+                chats: string[];
+                kind: string;
+                pattern: string;
+            }[];
+            conflicts: {
+                kind: string;
+                winner: {
+                    bot: string;
+                    route: string;
+                };
+                loser: {
+                    bot: string;
+                    route: string;
+                } | null;
+                text: string;
+            }[];
+        };
+        BoundBot: {
+            id: string;
+            priority: number;
+            enable: string;
+            routes: {
+                kind: string;
+                pattern: string;
+            }[];
+            warnings: string[];
+            needs?: string[];
+            config_schema?: {
+                [key: string]: unknown;
+            };
+            error?: string;
+            kept?: boolean;
+            blocked?: {
+                times: number;
+                longest_ms: number;
+                route: string;
+                at: string;
+                left_out_until: string | null;
+            };
+            enabled: boolean;
+            config: {
+                [key: string]: unknown;
+            } | null;
+        };
+        Change: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            actor: {
+                /** @enum {string} */
+                kind: "key" | "operator" | "link" | "nobody";
+                /** @description Of the key or the link */
+                id: string | null;
+                /** @description What the key was called */
+                name: string | null;
+            };
+            account: string | null;
+            /** @description The `operationId` of the request */
+            action: string;
+            /** @description A number, or the id of a record */
+            target: string | null;
+            /** @description Fields of the request. What may be a secret is `(given)`, of an address the host */
+            changes: {
+                [key: string]: unknown;
+            } | null;
+            request_id: string;
+            address: string;
+        };
+        Channel: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "subscriber" | "guest";
+            can_send: boolean;
+        };
+        Chat: {
+            sender: string;
+            chat: string;
+            name: string | null;
+            is_group: boolean;
+            last: {
+                id: string;
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                direction: "in" | "out";
+                type: string;
+                message: string;
+            };
+            /** @description The other side has written last */
+            unanswered: boolean;
+            taken_over_until: string | null;
+            /** @description Which bot answered last */
+            bot: string | null;
+        };
+        Decision: {
+            message_id: string;
+            chat: string;
+            type: string;
+            by: string | null;
+            route: string | null;
+            guard: string | null;
+            trail: {
+                by: string;
+                outcome: string;
+                route?: string;
+                detail?: string;
+            }[];
+            /** Format: date-time */
+            at: string;
+        };
+        Delivery: {
+            id: string;
+            device: string;
+            message_id: string;
+            type: string;
+            url: string;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "retrying" | "dead" | "disabled";
+            attempts: {
+                /** Format: date-time */
+                at: string;
+                status_code: number | null;
+                duration_ms: number;
+                error: string | null;
+                answer: string | null;
+            }[];
+            next_at: string | null;
+            reply: {
+                understood: boolean;
+                ignored: string[];
+                ids: string[];
+            } | null;
+        };
+        Device: {
+            device: string;
+            /** @enum {string} */
+            state: "unlinked" | "linking" | "connecting" | "connected" | "logged_out" | "blocked" | "replaced" | "action_required";
+            /** Format: date-time */
+            since: string;
+            last_in: string | null;
+            last_out: string | null;
+            lid: string | null;
+            name: string | null;
+            platform: string | null;
+            /** @description What WhatsApp still holds back of the time offline, when it says so */
+            waiting: number | null;
+            /** @description No first contacts until then */
+            reachout: {
+                /** Format: date-time */
+                locked_until: string;
+                reason: string | null;
+            } | null;
+            /** @description How many chats the number may begin, as WhatsApp says; null while it has not */
+            new_chats: {
+                /** @description Null: as many as it likes */
+                limit: number | null;
+                used: number;
+                resets_at: string | null;
+            } | null;
+            /** @enum {string} */
+            calls: "ignore" | "reject";
+            calls_text: string | null;
+        };
+        Error: {
+            /** @enum {string} */
+            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+            message?: string;
+            /** @enum {string} */
+            reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+            whatsapp_code?: number;
+            /** Format: date-time */
+            until?: string;
+            fields?: {
+                [key: string]: string[];
+            };
+            permission?: string;
+            limit?: number;
+            scanned?: string;
+            request_id?: string;
+        };
+        Event: {
+            /** @description What a person would read; empty when there is nothing */
+            message: string;
+            /** @description The same text */
+            text: string;
+            /** @description The writer: digits, or `…@lid` while the number is unknown */
+            from: string;
+            id: string;
+            pushName: string;
+            /** @description The linked number */
+            device: string;
+            /** @description What `number` of a send accepts to answer there */
+            chat: string;
+            is_group: boolean;
+            participant: string | null;
+            from_lid: string | null;
+            /** @description Unix seconds */
+            timestamp: number;
+            /** @enum {string} */
+            type: "text" | "image" | "video" | "audio" | "voice" | "document" | "sticker" | "location" | "contact" | "poll" | "poll_vote" | "reaction" | "edit" | "revoke" | "channel" | "call" | "unknown" | "status" | "device" | "read";
+            /** @description When the message disappears from phones */
+            expires_at: string | null;
+            quoted: {
+                id: string;
+                from: string;
+                text: string;
+            } | null;
+            mentions: string[];
+            media: {
+                type: string;
+                mimetype: string;
+                fileName: string | null;
+                /** @description Bytes */
+                size: number;
+                /** @description Signed, expires, needs no key */
+                url: string | null;
+                error?: string;
+            } | null;
+            location: {
+                latitude: number;
+                longitude: number;
+                name: string | null;
+                address: string | null;
+            } | null;
+            contacts: {
+                name: string;
+                numbers: string[];
+            }[] | null;
+            reaction: {
+                id: string;
+                emoji: string;
+            } | null;
+            /** @description Message that an edit or a revoke is about; of `status` the message that was sent, of `read` the one that was read, as `id` */
+            target_id: string | null;
+            poll: {
+                id: string;
+                name: string | null;
+                selected: string[] | null;
+                options: {
+                    name: string;
+                    voters: string[];
+                }[] | null;
+                total: number | null;
+            } | null;
+            /** @description Images up to 5 MiB: bare base64 */
+            bufferImage: string | null;
+            /** @description `bot:<id>` that answered already */
+            handled_by: string | null;
+            /** @description Of `status` the message's new state, of `device` the number's, of `read` that; else absent */
+            state?: string;
+            /** @description Of `device`: why, in a word; `reachout_locked`: no first contacts before `until` */
+            reason?: string | null;
+            /** @description Of `device`: when it ends by itself */
+            until?: string | null;
+            /** @description Of `status`: why the message failed, as `GET /messages/{id}` says it */
+            error?: ({
+                code: string;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+        };
+        Failure: {
+            /** @constant */
+            status: false;
+            msg: string;
+            message: string;
+            errors: components["schemas"]["Error"];
+        };
+        Fork: {
+            turns: {
+                /** @enum {string} */
+                who: "user" | "owner" | "time";
+                as: string | null;
+                said: string[];
+                before: {
+                    /** @enum {string} */
+                    who: "bot" | "webhook" | "sent";
+                    text: string;
+                }[] | null;
+                now: {
+                    /** @enum {string} */
+                    who: "bot" | "webhook" | "sent";
+                    text: string;
+                }[] | null;
+                same: boolean;
+            }[];
+            bots: {
+                id: string;
+                /** @enum {string} */
+                from: "folder" | "sources" | "build";
+            }[];
+            complete: boolean;
+            differences: number;
+            troubles: string[];
+            logged: string[];
+            story: string;
+        };
+        Group: {
+            id: string;
+            name: string;
+            participants: number;
+            only_admins: boolean;
+            is_member: boolean;
+            is_admin: boolean;
+            can_send: boolean;
+        };
+        IncomingMessage: {
+            /** @description What a person would read; empty when there is nothing */
+            message: string;
+            /** @description The same text */
+            text: string;
+            /** @description The writer: digits, or `…@lid` while the number is unknown */
+            from: string;
+            id: string;
+            pushName: string;
+            /** @description The linked number */
+            device: string;
+            /** @description What `number` of a send accepts to answer there */
+            chat: string;
+            is_group: boolean;
+            participant: string | null;
+            from_lid: string | null;
+            /** @description Unix seconds */
+            timestamp: number;
+            /** @enum {string} */
+            type: "text" | "image" | "video" | "audio" | "voice" | "document" | "sticker" | "location" | "contact" | "poll" | "poll_vote" | "reaction" | "edit" | "revoke" | "channel" | "call" | "unknown";
+            /** @description When the message disappears from phones */
+            expires_at: string | null;
+            quoted: {
+                id: string;
+                from: string;
+                text: string;
+            } | null;
+            mentions: string[];
+            media: {
+                type: string;
+                mimetype: string;
+                fileName: string | null;
+                /** @description Bytes */
+                size: number;
+                /** @description Signed, expires, needs no key */
+                url: string | null;
+                error?: string;
+            } | null;
+            location: {
+                latitude: number;
+                longitude: number;
+                name: string | null;
+                address: string | null;
+            } | null;
+            contacts: {
+                name: string;
+                numbers: string[];
+            }[] | null;
+            reaction: {
+                id: string;
+                emoji: string;
+            } | null;
+            /** @description Message that an edit or a revoke is about */
+            target_id: string | null;
+            poll: {
+                id: string;
+                name: string | null;
+                selected: string[] | null;
+                options: {
+                    name: string;
+                    voters: string[];
+                }[] | null;
+                total: number | null;
+            } | null;
+        };
+        Key: {
+            id: string;
+            name: string;
+            permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+            devices: string[] | null;
+            recipients: string[] | null;
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            last_used_at: string | null;
+            prefix: string;
+        };
+        Link: {
+            id: string;
+            device: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description When somebody opened it last */
+            last_used_at: string | null;
+            /** @description `name` of the key; null for the operator, and of a key that has ended: so has the link */
+            made_by: {
+                /** @enum {string} */
+                kind: "key" | "operator";
+                name: string | null;
+            };
+        };
+        ListedSession: {
+            id: string;
+            /** @enum {string} */
+            kind: "key" | "operator" | "link";
+            account: {
+                id: string;
+                name: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            idle_ends_at: string;
+            /** Format: date-time */
+            ends_at: string;
+            /**
+             * Format: date-time
+             * @description Within a minute of the truth
+             */
+            last_used_at: string;
+            /** @description Where it was opened; of IPv6 the /64 */
+            address: string;
+            user_agent: string;
+            current: boolean;
+        };
+        Message: {
+            id: string;
+            /** @description The number itself */
+            sender: string;
+            /** @description What `number` of a send accepts to answer there */
+            chat: string;
+            /** @enum {string} */
+            direction: "in" | "out";
+            /** @description The writer: digits, or `…@lid` while the number is unknown */
+            from: string;
+            type: string;
+            /** @description What the writer calls himself */
+            name?: string;
+            /** @description The text, after its last edit */
+            message: string;
+            /** @description The message that a reaction, a vote, an edit or a revoke is about */
+            target_id?: string;
+            poll?: {
+                id: string;
+                /** @description Null: the poll that the vote is about is not known */
+                name: string | null;
+                options: string[];
+                /** @description Of a vote: what was chosen; none: it was withdrawn */
+                selected?: string[];
+            };
+            location?: {
+                latitude: number;
+                longitude: number;
+                name: string | null;
+                address: string | null;
+            };
+            contacts?: {
+                name: string;
+                numbers: string[];
+            }[];
+            media?: {
+                type: string;
+                mimetype: string;
+                fileName: string | null;
+                size: number;
+                /** @description Of sound and video that came */
+                seconds?: number;
+                /** @description Signed, expires, needs no key */
+                url: string | null;
+                error?: string;
+            };
+            quoted?: {
+                id: string;
+                from: string;
+                text: string;
+            };
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            expires_at?: string;
+            /** @enum {string} */
+            state?: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+            /** @description `bot:<id>` or `webhook`: who answered it, or wrote it */
+            answered_by?: string;
+            edited?: boolean;
+            revoked?: boolean;
+        };
+        Node: {
+            /** @description NODE_NAME; of a process that is alone the name of its host */
+            node: string;
+            /** @description How many of the 256 partitions of numbers it has */
+            partitions: number;
+            /** @description Numbers in these partitions */
+            numbers: number;
+            /** @description Longest time of the last five minutes for which it stood still; 0: none worth naming */
+            lag_ms: number;
+            version: string;
+            /**
+             * Format: date-time
+             * @description When it was started
+             */
+            since: string;
+        };
+        OpenDialogue: {
+            chat: string;
+            /** @description In a group who is being talked to */
+            participant: string | null;
+            bot: string;
+            /** @description Its name in the bot: of a form, a menu, a flow */
+            dialogue: string;
+            /**
+             * Format: date-time
+             * @description When it last went on
+             */
+            updated_at: string;
+            /** @description When it ends by itself; null: never */
+            expires_at: string | null;
+        };
+        Overview: {
+            version: string;
+            /** @description Of Node.js */
+            node: string;
+            /** @description Named to WhatsApp; whether it was refused */
+            whatsapp_version: {
+                version: string;
+                refused: boolean;
+            };
+            /** Format: date-time */
+            started_at: string;
+            uptime_seconds: number;
+            accounts: number | null;
+            numbers: {
+                total: number;
+                by_state: {
+                    [key: string]: number;
+                };
+            };
+            queues: {
+                /** Format: date-time */
+                measured_at: string;
+                /** @description Messages that wait for their decision */
+                inbox: {
+                    waiting: number;
+                    oldest_at: string | null;
+                };
+                /** @description Messages that wait to be sent */
+                outbox: {
+                    waiting: number;
+                    oldest_at: string | null;
+                };
+                deliveries: {
+                    /** @description Null: a number has more than is worth counting */
+                    pending: number | null;
+                    /** @description Null: a number has more than is worth counting */
+                    retrying: number | null;
+                    /** @description Null: a number has more than is worth counting */
+                    dead: number | null;
+                };
+            };
+            /** @description Times in which the event loop of this process stood still, the last 50 */
+            stalls: {
+                /** @description In the last five minutes; 0: none worth naming */
+                longest_ms: number;
+                latest: {
+                    /** Format: date-time */
+                    at: string;
+                    ms: number;
+                    bots: string[];
+                }[];
+            };
+            /** @description Of this process' disk; null: not known */
+            storage: {
+                measured_at: string | null;
+                database_bytes: number | null;
+                media_bytes: number | null;
+                free_bytes: number | null;
+                total_bytes: number | null;
+            };
+            /** @description The last that POST /admin/backup gave; null: none yet */
+            backup: {
+                /** Format: date-time */
+                at: string;
+                bytes: number;
+            } | null;
+            retention: {
+                days: number;
+                started_at: string | null;
+                ended_at: string | null;
+                next_at: string | null;
+                failed: boolean;
+            };
+            nodes: components["schemas"]["Node"][];
+        };
+        OwnAccount: {
+            id: string;
+            name: string;
+            plan: string;
+            limits: {
+                devices: number | null;
+                keys: number | null;
+                sends_per_day: number | null;
+            };
+            used: {
+                devices: number;
+                keys: number;
+                sends_per_day: number;
+            };
+        };
+        OwnedDevice: {
+            device: string;
+            /** @enum {string} */
+            state: "unlinked" | "linking" | "connecting" | "connected" | "logged_out" | "blocked" | "replaced" | "action_required";
+            /** Format: date-time */
+            since: string;
+            last_in: string | null;
+            last_out: string | null;
+            lid: string | null;
+            name: string | null;
+            platform: string | null;
+            /** @description What WhatsApp still holds back of the time offline, when it says so */
+            waiting: number | null;
+            /** @description No first contacts until then */
+            reachout: {
+                /** Format: date-time */
+                locked_until: string;
+                reason: string | null;
+            } | null;
+            /** @description How many chats the number may begin, as WhatsApp says; null while it has not */
+            new_chats: {
+                /** @description Null: as many as it likes */
+                limit: number | null;
+                used: number;
+                resets_at: string | null;
+            } | null;
+            /** @enum {string} */
+            calls: "ignore" | "reject";
+            calls_text: string | null;
+            account: {
+                id: string;
+                name: string;
+            };
+        };
+        Reply: (string | {
+            message: string | number;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        } | {
+            type?: string;
+            media_type?: string;
+            url: string;
+            caption?: string;
+            filename?: string;
+            ptt?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        } | {
+            name: string;
+            option: string[];
+            countable?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        }) | (string | {
+            message: string | number;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        } | {
+            type?: string;
+            media_type?: string;
+            url: string;
+            caption?: string;
+            filename?: string;
+            ptt?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        } | {
+            name: string;
+            option: string[];
+            countable?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        })[] | {
+            replies: (string | {
+                message: string | number;
+                /** @description Quote the message that the event is about */
+                quoted?: boolean;
+                /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+                hold?: number;
+            } | {
+                type?: string;
+                media_type?: string;
+                url: string;
+                caption?: string;
+                filename?: string;
+                ptt?: string;
+                /** @description Quote the message that the event is about */
+                quoted?: boolean;
+                /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+                hold?: number;
+            } | {
+                name: string;
+                option: string[];
+                countable?: string;
+                /** @description Quote the message that the event is about */
+                quoted?: boolean;
+                /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+                hold?: number;
+            })[];
+            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            hold?: number;
+        } | {
+            hold: number;
+        };
+        SendAnswer: {
+            status: boolean;
+            msg: string;
+            message: string;
+            results: {
+                number: string;
+                status: boolean;
+                /** @enum {string} */
+                state: "sent" | "queued" | "failed";
+                id: string | null;
+                error?: {
+                    /** @enum {string} */
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    message?: string;
+                    /** @enum {string} */
+                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                    whatsapp_code?: number;
+                    /** Format: date-time */
+                    until?: string;
+                };
+            }[];
+            id?: string | null;
+            /** @enum {string} */
+            state?: "sent" | "queued" | "failed";
+            errors?: components["schemas"]["Error"];
+        };
+        SendFailure: {
+            /** @constant */
+            status: false;
+            msg: string;
+            message: string;
+            errors: components["schemas"]["Error"];
+            results?: {
+                number: string;
+                status: boolean;
+                /** @enum {string} */
+                state: "sent" | "queued" | "failed";
+                id: string | null;
+                error?: {
+                    /** @enum {string} */
+                    code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                    message?: string;
+                    /** @enum {string} */
+                    reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                    whatsapp_code?: number;
+                    /** Format: date-time */
+                    until?: string;
+                };
+            }[];
+            id?: string | null;
+            /** @enum {string} */
+            state?: "sent" | "queued" | "failed";
+        };
+        SentMessage: {
+            id: string;
+            sender: string;
+            number: string;
+            kind: string;
+            origin: string;
+            /** @enum {string} */
+            state: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+            history: {
+                /** @enum {string} */
+                state: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+                /** Format: date-time */
+                at: string;
+            }[];
+            error?: {
+                /** @enum {string} */
+                code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                message?: string;
+                /** @enum {string} */
+                reason?: "not_member" | "only_admins" | "not_channel_admin" | "community";
+                whatsapp_code?: number;
+                /** Format: date-time */
+                until?: string;
+            };
+            poll?: {
+                name: string;
+                options: {
+                    name: string;
+                    voters: string[];
+                }[];
+                total: number;
+            };
+        };
+        Session: {
+            id: string;
+            /** @enum {string} */
+            kind: "key" | "operator" | "link";
+            /** @description Of the operator the one that was chosen, or null */
+            account: {
+                id: string;
+                name: string;
+            } | null;
+            permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+            devices: string[] | null;
+            /** @description Header `X-CSRF-Token` of every request that changes something */
+            csrf_token: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            idle_ends_at: string;
+            /** Format: date-time */
+            ends_at: string;
+        };
+        StreamEvent: {
+            id: string;
+            /** @constant */
+            event: "device";
+            data: components["schemas"]["Device"];
+        } | {
+            id: string;
+            /** @constant */
+            event: "message.in";
+            data: components["schemas"]["IncomingMessage"];
+        } | {
+            id: string;
+            /** @constant */
+            event: "message.out";
+            data: components["schemas"]["SentMessage"];
+        } | {
+            id: string;
+            /** @constant */
+            event: "read";
+            data: {
+                id: string;
+                /** @description The linked number */
+                device: string;
+                chat: string;
+                /** Format: date-time */
+                at: string;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "decision";
+            data: {
+                message_id: string;
+                chat: string;
+                by: string | null;
+                route: string | null;
+                guard: string | null;
+                trail: {
+                    by: string;
+                    outcome: string;
+                    route?: string;
+                    detail?: string;
+                }[];
+                /** Format: date-time */
+                at: string;
+                device: string;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            event: "delivery";
+            data: components["schemas"]["Delivery"];
+        } | {
+            id: string;
+            /** @constant */
+            event: "webhook";
+            data: {
+                url: string;
+                /** @enum {string} */
+                mode: "fallback" | "always" | "off";
+                /** @enum {string} */
+                reply_to: "chat" | "sender";
+                events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                headers: {
+                    [key: string]: string;
+                };
+                timeout_ms: number;
+                reply_max_age: number;
+                read: boolean;
+                typing: boolean;
+                enabled: boolean;
+                health: {
+                    /** @enum {string} */
+                    state: "ok" | "failing" | "paused" | "disabled";
+                    failures: number;
+                    failing_since: string | null;
+                    paused_until: string | null;
+                    reason: ("gone" | "failing") | null;
+                };
+                device: string;
+            };
+        };
+        StrongerKey: {
+            id: string;
+            name: string;
+            prefix: string;
+        };
+        Trace: {
+            id: string;
+            sender: string;
+            chat: string;
+            /** @enum {string} */
+            direction: "in" | "out";
+            type: string;
+            /** @enum {string} */
+            outcome: "waiting" | "answered" | "forwarded" | "silent" | "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+            /** @description Why nobody answered a message that came; null: somebody did */
+            silence: {
+                /** @enum {string} */
+                reason: "own_message" | "owner_wrote" | "owner_handed_back" | "status" | "too_old" | "muted" | "loop_guard" | "takeover" | "no_match" | "passed" | "bot_failed" | "bot_silent" | "answer_too_late" | "answer_refused" | "merged" | "webhook_waiting" | "webhook_silent" | "webhook_failed" | "given_up" | "undecided" | "unknown";
+                /** @description The reason in one sentence */
+                text: string;
+            } | null;
+            /** @description In order */
+            steps: components["schemas"]["TraceStep"][];
+        };
+        TraceStep: {
+            /** @enum {string} */
+            step: "sent" | "stored" | "lane" | "guard" | "asked" | "decided" | "reply" | "acknowledged" | "delivered" | "read" | "played" | "failed" | "expired" | "delivery" | "attempt";
+            /** @description Null: no row says when */
+            at: string | null;
+            /** @description How long it took */
+            ms: number | null;
+            /** @description `guard:<name>`, `bot:<id>`, `webhook`, `api` */
+            by?: string;
+            outcome?: string;
+            route?: string;
+            detail?: string;
+            /** @description Of the reply, the delivery, or the message answered */
+            id?: string;
+            /** @description Of a lane: messages before it; of an attempt: which it was */
+            count?: number;
+            /** @description What one commit made so together */
+            commit?: {
+                /** @enum {string} */
+                name: "T1" | "T2";
+                held: string[];
+            };
+        };
+        Traffic: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /** @description Five minutes for up to 24 hours, else an hour */
+            step_seconds: 300 | 3600;
+            /** @description Before it nothing was counted, or it is not known any more; null: all is known */
+            complete_since: string | null;
+            /** @description A node that counts, too, did not answer */
+            partial: boolean;
+            /** @description Oldest first, one for each step */
+            buckets: {
+                /** Format: date-time */
+                at: string;
+                /** @description Messages of others that came */
+                in: number;
+                /** @description Messages that WhatsApp took */
+                out: number;
+                /** @description Messages that failed, or expired */
+                failed: number;
+                /** @description Messages that a bot or the webhook took */
+                answered: number;
+                /** @description How long answers took, estimated; null: there were none */
+                answer_ms: {
+                    p50: number;
+                    p95: number;
+                } | null;
+                /** @description Attempts at webhooks */
+                posts: number;
+                post_failures: number;
+            }[];
+            total: {
+                /** @description Messages of others that came */
+                in: number;
+                /** @description Messages that WhatsApp took */
+                out: number;
+                /** @description Messages that failed, or expired */
+                failed: number;
+                /** @description Messages that a bot or the webhook took */
+                answered: number;
+                /** @description How long answers took, estimated; null: there were none */
+                answer_ms: {
+                    p50: number;
+                    p95: number;
+                } | null;
+                /** @description Attempts at webhooks */
+                posts: number;
+                post_failures: number;
+            };
+        };
+        Upload: {
+            /** @description `after` of the part that follows */
+            id: string;
+            /** @description Bytes of the file until now */
+            received: number;
+            /** @description The file until now: `url` of `/send-media` */
+            url: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        Webhook: {
+            url: string;
+            /** @enum {string} */
+            mode: "fallback" | "always" | "off";
+            /** @enum {string} */
+            reply_to: "chat" | "sender";
+            events: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+            headers: {
+                [key: string]: string;
+            };
+            timeout_ms: number;
+            reply_max_age: number;
+            read: boolean;
+            typing: boolean;
+            enabled: boolean;
+            health: {
+                /** @enum {string} */
+                state: "ok" | "failing" | "paused" | "disabled";
+                failures: number;
+                failing_since: string | null;
+                paused_until: string | null;
+                reason: ("gone" | "failing") | null;
+            };
+        };
+        Why: {
+            /** @enum {string} */
+            state: "unlinked" | "linking" | "connecting" | "connected" | "logged_out" | "blocked" | "replaced" | "action_required";
+            reason: string | null;
+            /** Format: date-time */
+            since: string;
+            until: string | null;
+            last_close: {
+                code: number;
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            } | null;
+            next_retry_at: string | null;
+            waiting: number | null;
+            reachout: {
+                /** Format: date-time */
+                locked_until: string;
+                reason: string | null;
+            } | null;
+            advice: string;
+        };
+    };
+}
+/** Every request: its parameters, its body, and its answers of success. */
+export interface operations {
+    sendMessageByGet: {
+        parameters: {
+            query: {
+                sender: string;
+                number: string;
+                message: string;
+                msgid?: string;
+                idempotency_key?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendMessage: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    message: string;
+                    /** @description A message to quote, when it is known */
+                    msgid?: string;
+                    /** @description Names this send: sent again within 24 hours, the first answer comes again and nothing is sent. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendMediaByGet: {
+        parameters: {
+            query: {
+                sender: string;
+                number: string;
+                media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml";
+                url: string;
+                caption?: string;
+                ptt?: string;
+                msgid?: string;
+                idempotency_key?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendMedia: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    /** @enum {string} */
+                    media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml";
+                    /** @description http or https; must answer with the file itself */
+                    url: string;
+                    /** @description Text under an image or video; file name of a document */
+                    caption?: string;
+                    /** @description vn: a voice note, of audio or mp3 */
+                    ptt?: string;
+                    /** @description A message to quote, when it is known */
+                    msgid?: string;
+                    /** @description Names this send: sent again within 24 hours, the first answer comes again and nothing is sent. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    createUpload: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    /** @description The part in base64, about 700 KB of the file at most */
+                    data: string;
+                    /** @description `id` of the part before it; none: it is the first */
+                    after?: string;
+                    /** @description Bytes of the whole file: too many are refused with the first part */
+                    size?: number | string;
+                    /** @description What the file is called, when no `caption` names it */
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Part kept. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Upload"];
+                    };
+                };
+            };
+        };
+    };
+    sendPollByGet: {
+        parameters: {
+            query: {
+                sender: string;
+                number: string;
+                name: string;
+                countable?: "0" | "1";
+                msgid?: string;
+                option: string[];
+                idempotency_key?: string;
+            };
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendPoll: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    name: string;
+                    /**
+                     * @description 1: one answer, 0: any number
+                     * @default 1
+                     * @enum {string}
+                     */
+                    countable?: "0" | "1";
+                    /** @description A message to quote, when it is known */
+                    msgid?: string;
+                    /** @description 2 to 5 different texts of 1 to 100 characters, trimmed */
+                    option: string[];
+                    /** @description Names this send: sent again within 24 hours, the first answer comes again and nothing is sent. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    getMessage: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Message. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                sender?: string;
+                chat?: string;
+                direction?: "in" | "out";
+                state?: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
+                since?: string;
+                q?: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Messages. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Message"][];
+                    };
+                };
+            };
+        };
+    };
+    traceMessage: {
+        parameters: {
+            query?: {
+                sender?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description The way of the message. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Trace"];
+                    };
+                };
+            };
+        };
+    };
+    listChats: {
+        parameters: {
+            query?: {
+                sender?: string;
+                chat?: string;
+                q?: string;
+                unanswered?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Chats. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Chat"][];
+                    };
+                };
+            };
+        };
+    };
+    takeChatOver: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    /** @description Default: TAKEOVER_MINUTES */
+                    minutes?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Bots pause in this chat. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            chat: string;
+                            taken_over_until: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    handChatBack: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                chat: string;
+            };
+        };
+        responses: {
+            /** @description Bots go on in this chat. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            chat: string;
+                            taken_over_until: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    groups: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    /** @default false */
+                    refresh?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Groups. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["Group"][];
+                        /** Format: date-time */
+                        cached_at: string;
+                        stale: boolean;
+                        refreshed?: boolean;
+                    };
+                };
+            };
+        };
+    };
+    resolveLid: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    lid: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Number found. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        lid: string;
+                        number: string | null;
+                        errors?: {
+                            /** @constant */
+                            code: "NUMBER_NOT_AVAILABLE";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query: {
+                sender: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Channels. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Channel"][];
+                    };
+                };
+            };
+        };
+    };
+    addChannel: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    channel: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Channel registered. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Channel"];
+                    };
+                };
+            };
+        };
+    };
+    removeChannel: {
+        parameters: {
+            query: {
+                sender: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Channel removed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getMedia: {
+        parameters: {
+            path: {
+                token: string;
+            };
+        };
+        responses: {
+            /** @description File. */
+            200: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    generateQr: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    device: string;
+                    /** @default false */
+                    force?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /**
+                     * @default qr
+                     * @enum {string}
+                     */
+                    method?: "qr" | "code";
+                };
+            };
+        };
+        responses: {
+            /** @description Processing */
+            200: {
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: false;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "processing";
+                    } | {
+                        /** @constant */
+                        status: false;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "qr";
+                        qrcode: string;
+                        qr: string;
+                        expires_in: number;
+                    } | {
+                        /** @constant */
+                        status: false;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "code";
+                        code: string;
+                        expires_in: number;
+                    } | {
+                        /** @constant */
+                        status: false;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "passkey";
+                        device: string;
+                        passkey: {
+                            challenge: string;
+                            rpId: string;
+                            timeout: number;
+                            allowCredentials: {
+                                id: string;
+                                type: string;
+                                transports: string[];
+                            }[];
+                            userVerification: string;
+                            extensions: {
+                                [key: string]: unknown;
+                            };
+                        };
+                        expires_in: number;
+                    } | {
+                        /** @constant */
+                        status: false;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "action_required";
+                        /** @enum {string} */
+                        reason: "passkey" | "version";
+                        device: string;
+                    } | {
+                        /** @constant */
+                        status: true;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "connected";
+                        device: string;
+                    } | {
+                        /** @constant */
+                        status: true;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "connecting";
+                        device: string;
+                    };
+                };
+            };
+        };
+    };
+    listDevices: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Devices. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Device"][];
+                    };
+                };
+            };
+        };
+    };
+    createDevice: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    device: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Device registered. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Device"];
+                    };
+                };
+            };
+        };
+    };
+    getDevice: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Device. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Device"];
+                    };
+                };
+            };
+        };
+    };
+    deleteDevice: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Device deleted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    changeDevice: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    calls?: "ignore" | "reject";
+                    calls_text?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Device changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Device"];
+                    };
+                };
+            };
+        };
+    };
+    logoutDevice: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Device logged out. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Device"];
+                    };
+                };
+            };
+        };
+    };
+    auditDevice: {
+        parameters: {
+            query?: {
+                since?: string;
+            };
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description 0 messages lost. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Audit"];
+                    };
+                };
+            };
+        };
+    };
+    whyDevice: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Explanation. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Why"];
+                    };
+                };
+            };
+        };
+    };
+    answerPasskey: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    assertion: {
+                        id: string;
+                        rawId: string;
+                        /** @constant */
+                        type: "public-key";
+                        response: {
+                            clientDataJSON: string;
+                            authenticatorData: string;
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description WhatsApp has the passkey's answer. */
+            200: {
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: true;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "linking";
+                    } | {
+                        /** @constant */
+                        status: true;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "confirm";
+                        code: string;
+                    };
+                };
+            };
+        };
+    };
+    confirmPasskey: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Linking goes on. */
+            200: {
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: true;
+                        msg: string;
+                        message: string;
+                        /** @constant */
+                        state: "linking";
+                    };
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Webhook. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Webhook"];
+                    };
+                };
+            };
+        };
+    };
+    putWebhook: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    url: string;
+                    /**
+                     * @default fallback
+                     * @enum {string}
+                     */
+                    mode?: "fallback" | "always" | "off";
+                    /**
+                     * @default chat
+                     * @enum {string}
+                     */
+                    reply_to?: "chat" | "sender";
+                    /**
+                     * @default [
+                     *       "message",
+                     *       "poll_vote"
+                     *     ]
+                     */
+                    events?: ("message" | "poll_vote" | "reaction" | "edit" | "revoke" | "own" | "channel" | "call" | "status" | "device" | "read")[];
+                    /** @default {} */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    timeout_ms?: number | string;
+                    /** @default 3600 */
+                    reply_max_age?: number | string;
+                    /** @default false */
+                    read?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @default false */
+                    typing?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                    /** @default true */
+                    enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Webhook saved. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Webhook"];
+                        secret?: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Webhook deleted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhook: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Secret rotated. The new one is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Webhook"];
+                        secret: string;
+                    };
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Sample event posted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            status_code: number | null;
+                            duration_ms: number;
+                            answer: string | null;
+                            understood: boolean;
+                            error: string | null;
+                            request: {
+                                /** @constant */
+                                method: "POST";
+                                url: string;
+                                headers: {
+                                    [key: string]: string;
+                                };
+                                body: string;
+                            };
+                            replies: {
+                                /** @enum {string} */
+                                kind: "text" | "poll" | "media";
+                                text: string | null;
+                                quoted: boolean;
+                                options?: string[];
+                                url?: string;
+                            }[];
+                            ignored: string[];
+                            hold: number | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                device?: string;
+                state?: "pending" | "delivered" | "retrying" | "dead" | "disabled";
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Deliveries. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Delivery"][];
+                    };
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Delivery. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Delivery"];
+                    };
+                };
+            };
+        };
+    };
+    replayDelivery: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Delivery"];
+                    };
+                };
+            };
+        };
+    };
+    replayDeliveries: {
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    device?: string;
+                    /** @enum {string} */
+                    state?: "pending" | "delivered" | "retrying" | "dead" | "disabled";
+                    /** Format: date-time */
+                    since?: string;
+                    /** Format: date-time */
+                    until?: string;
+                    ids?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; it goes on by itself. */
+            202: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                    };
+                };
+            };
+        };
+    };
+    listBots: {
+        responses: {
+            /** @description Bots. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["Bot"][];
+                    };
+                };
+            };
+        };
+    };
+    getDeviceBots: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Bots of the device. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["BoundBot"][];
+                    };
+                };
+            };
+        };
+    };
+    putDeviceBots: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    bots: {
+                        id: string;
+                        enabled: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                        priority?: (number | string) | null;
+                        config?: {
+                            [key: string]: unknown;
+                        } | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Bots of the device saved. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["BoundBot"][];
+                    };
+                };
+            };
+        };
+    };
+    patchDeviceBots: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    bots: {
+                        id: string;
+                        enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                        priority?: (number | string) | null;
+                        config?: {
+                            [key: string]: unknown;
+                        } | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Bots of the device saved. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["BoundBot"][];
+                    };
+                };
+            };
+        };
+    };
+    forkConversation: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                    chat: string;
+                    message?: string;
+                    /** @default 100 */
+                    last?: number | string;
+                    /** @default [] */
+                    says?: (string | {
+                        vote: string[];
+                    } | {
+                        after: string;
+                    })[];
+                    bots?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Told again. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Fork"];
+                    };
+                };
+            };
+        };
+    };
+    listBotRoutes: {
+        responses: {
+            /** @description Routes. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["BotRoutes"];
+                    };
+                };
+            };
+        };
+    };
+    listDeviceRoutes: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Routes of the device. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["BotRoutes"];
+                    };
+                };
+            };
+        };
+    };
+    listDialogues: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Dialogues. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["OpenDialogue"][];
+                    };
+                };
+            };
+        };
+    };
+    listDecisions: {
+        parameters: {
+            query?: {
+                message?: string;
+                chat?: string;
+                limit?: number | string;
+                before?: string;
+            };
+            path: {
+                number: string;
+            };
+        };
+        responses: {
+            /** @description Decisions. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Decision"][];
+                    };
+                };
+            };
+        };
+    };
+    events: {
+        responses: {
+            /** @description Events. */
+            200: {
+                content: {
+                    "text/event-stream": components["schemas"]["StreamEvent"];
+                };
+            };
+        };
+    };
+    getOwnAccount: {
+        responses: {
+            /** @description Account. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["OwnAccount"];
+                    };
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description API keys. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: (components["schemas"]["Key"] | components["schemas"]["StrongerKey"])[];
+                    };
+                };
+            };
+        };
+    };
+    createKey: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    name: string;
+                    permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                    devices?: string[];
+                    recipients?: string[];
+                    /** Format: date-time */
+                    expires_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description API key created. It is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Key"];
+                        api_key: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteKey: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description API key deleted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    rotateKey: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description API key rotated. The new one is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Key"];
+                        api_key: string;
+                    };
+                };
+            };
+        };
+    };
+    listSessions: {
+        responses: {
+            /** @description Sessions. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["ListedSession"][];
+                    };
+                };
+            };
+        };
+    };
+    createSession: {
+        requestBody?: {
+            content: {
+                "application/json": {
+                    api_key?: string;
+                    admin_token?: string;
+                    link?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Signed in. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+        };
+    };
+    deleteSession: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Session ended. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getCurrentSession: {
+        responses: {
+            /** @description Signed in. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+        };
+    };
+    deleteCurrentSession: {
+        responses: {
+            /** @description Signed out. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    chooseAccount: {
+        requestBody?: {
+            content: {
+                "application/json": {
+                    account?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Account chosen. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Changes. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Change"][];
+                    };
+                };
+            };
+        };
+    };
+    listAllChanges: {
+        parameters: {
+            query?: {
+                account?: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Changes. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Change"][];
+                    };
+                };
+            };
+        };
+    };
+    listLinks: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Links. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Link"][];
+                    };
+                };
+            };
+        };
+    };
+    createLink: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    device: string;
+                    /** @default 60 */
+                    minutes?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Link made. It is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Link"];
+                        /** @description What the customer opens; it is told this once */
+                        url: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteLink: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Link withdrawn. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listAccountLinks: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Links. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Link"][];
+                    };
+                };
+            };
+        };
+    };
+    createAccountLink: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, with its country code */
+                    device: string;
+                    /** @default 60 */
+                    minutes?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Link made. It is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Link"];
+                        /** @description What the customer opens; it is told this once */
+                        url: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteAccountLink: {
+        parameters: {
+            path: {
+                id: string;
+                linkId: string;
+            };
+        };
+        responses: {
+            /** @description Link withdrawn. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Accounts. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Account"][];
+                    };
+                };
+            };
+        };
+    };
+    createAccount: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * @default basic
+                     * @enum {string}
+                     */
+                    plan?: "basic" | "pro";
+                };
+            };
+        };
+        responses: {
+            /** @description Account created. The key is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        account: components["schemas"]["Account"];
+                        api_key: string;
+                    };
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Account. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Account deleted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    changeAccount: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @enum {string} */
+                    plan?: "basic" | "pro";
+                    enabled?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
+                };
+            };
+        };
+        responses: {
+            /** @description Account changed. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+        };
+    };
+    listAccountKeys: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description API keys. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Key"][];
+                    };
+                };
+            };
+        };
+    };
+    createAccountKey: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                    devices?: string[];
+                    recipients?: string[];
+                    /** Format: date-time */
+                    expires_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description API key created. It is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Key"];
+                        api_key: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteAccountKey: {
+        parameters: {
+            path: {
+                id: string;
+                keyId: string;
+            };
+        };
+        responses: {
+            /** @description API key deleted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listAccountDevices: {
+        parameters: {
+            query?: {
+                limit?: number | string;
+                before?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Devices. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["Device"][];
+                    };
+                };
+            };
+        };
+    };
+    createAccountDevice: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A number of this account, with its country code */
+                    device: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Device registered. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Device"];
+                    };
+                };
+            };
+        };
+    };
+    createBackup: {
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Backup. */
+            200: {
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+        };
+    };
+    listNodes: {
+        responses: {
+            /** @description Nodes. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["Node"][];
+                    };
+                };
+            };
+        };
+    };
+    getOverview: {
+        responses: {
+            /** @description Overview. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Overview"];
+                    };
+                };
+            };
+        };
+    };
+    listAllDevices: {
+        parameters: {
+            query?: {
+                q?: string;
+                state?: "unlinked" | "linking" | "connecting" | "connected" | "logged_out" | "blocked" | "replaced" | "action_required";
+                account?: string;
+                limit?: number | string;
+                before?: string;
+            };
+        };
+        responses: {
+            /** @description Devices. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number | null;
+                        next: string | null;
+                        data: components["schemas"]["OwnedDevice"][];
+                    };
+                };
+            };
+        };
+    };
+    reloadBots: {
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Bots loaded again. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["Bot"][];
+                    };
+                };
+            };
+        };
+    };
+    getTraffic: {
+        parameters: {
+            query?: {
+                hours?: number | string;
+                sender?: string;
+            };
+        };
+        responses: {
+            /** @description Traffic. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Traffic"];
+                    };
+                };
+            };
+        };
+    };
+    getAllTraffic: {
+        parameters: {
+            query?: {
+                hours?: number | string;
+            };
+        };
+        responses: {
+            /** @description Traffic. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Traffic"];
+                    };
+                };
+            };
+        };
+    };
+    live: {
+        responses: {
+            /** @description Alive. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    ready: {
+        responses: {
+            /** @description Ready. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        checks: {
+                            database: boolean;
+                            disk: boolean;
+                            draining: boolean;
+                        };
+                        longest_stall_ms: number;
+                        errors?: {
+                            /** @enum {string} */
+                            code: "INVALID_JSON" | "INVALID_PARAMETERS" | "INVALID_API_KEY" | "INVALID_ADMIN_TOKEN" | "SESSION_EXPIRED" | "LINK_EXPIRED" | "PERMISSION_DENIED" | "CSRF_TOKEN_INVALID" | "ACCOUNT_DISABLED" | "PLAN_LIMIT" | "RECIPIENT_NOT_ALLOWED" | "CANNOT_SEND" | "SENDER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "SENDER_NOT_CONNECTED" | "WRONG_NUMBER" | "IDEMPOTENCY_IN_PROGRESS" | "NO_PASSKEY_REQUEST" | "BODY_TOO_LARGE" | "FILE_TOO_LARGE" | "UNSUPPORTED_CONTENT_TYPE" | "FILE_UNREACHABLE" | "FILE_NOT_USABLE" | "URL_NOT_ALLOWED" | "NOT_ON_WHATSAPP" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "WHATSAPP_REFUSED" | "REACHOUT_LOCKED" | "UNAVAILABLE" | "CONVERTER_MISSING" | "EXPIRED";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    metrics: {
+        responses: {
+            /** @description Metrics. */
+            200: {
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    openApi: {
+        responses: {
+            /** @description OpenAPI 3.1. */
+            200: {
+                content: {
+                    "application/json": {
+                        openapi: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    docs: {
+        responses: {
+            /** @description A page. */
+            200: {
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            header: {
+                /** @description The same on every attempt */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt */
+                "webhook-timestamp": string;
+                /** @description `v1,…`, one for each secret that signs now */
+                "webhook-signature": string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Event"];
+            };
+        };
+        responses: {
+            /** @description Taken; what it says is the reply. */
+            200: {
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "We close at six.",
+                     *       "quoted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reply"];
+                };
+            };
+            /** @description Not wanted any more: the webhook is disabled. */
+            410: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
+        };
+    };
+}
