@@ -1,0 +1,75 @@
+import { shallowRef } from "vue";
+import { createRouter, createWebHistory, type RouteLocationNormalized } from "vue-router";
+import { loadSession, may, useSession } from "../data/session.ts";
+import type { ScreenMeta, ScreenRoute } from "./screen.ts";
+
+const found = import.meta.glob<ScreenRoute[]>("../screens/*/routes.ts", { eager: true, import: "routes" });
+
+/** Routes of all areas. */
+export const screens: ScreenRoute[] = Object.values(found).flat();
+
+const { session, isOperator, account } = useSession();
+
+/** May who is signed in see this screen? */
+export function shows(meta: ScreenMeta = {}): boolean {
+  if (meta.public) return true;
+  if (session.value === null || session.value.kind === "link") return false;
+  if (meta.operator) return isOperator.value;
+  if (meta.account !== false && isOperator.value && account.value === null) return false;
+  return meta.needs === undefined || may(meta.needs);
+}
+
+/** Screens with an entry in the navigation that are shown, in their order; `path` without what it may be followed by. */
+export const navigation = () =>
+  screens
+    .filter((screen) => screen.meta?.nav && shows(screen.meta))
+    .map(({ path, meta }) => ({ path: path.split("/:")[0]!, meta }))
+    .toSorted((a, b) => a.meta!.nav!.order - b.meta!.nav!.order);
+
+/** Where one begins. */
+export function home(): string {
+  if (session.value?.kind === "link") return "/link";
+  if (isOperator.value && account.value === null) return "/choose";
+  return navigation()[0]?.path ?? "/sessions";
+}
+
+export const router = createRouter({
+  history: createWebHistory("/console/"),
+  scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
+  routes: [
+    // Where it leads is known once it is known who is signed in.
+    { path: "/", name: "home", component: () => import("./NoSuchPage.vue"), meta: {} },
+    ...screens,
+    {
+      path: "/:rest(.*)*",
+      name: "nowhere",
+      component: () => import("./NoSuchPage.vue"),
+      meta: { account: false },
+    },
+  ],
+});
+
+/** What keeps the first screen from being shown: the gateway did not say who is signed in. */
+export const trouble = shallowRef<unknown>(null);
+
+/** Who is not signed in signs in and comes back; who may not see a screen is led to where they begin. */
+async function guard(to: RouteLocationNormalized) {
+  if (to.meta.public) return true;
+  try {
+    await loadSession();
+    trouble.value = null;
+  } catch (error) {
+    trouble.value = error;
+    return false;
+  }
+  if (session.value === null) return { name: "sign-in", query: to.path === "/" ? {} : { to: to.fullPath } };
+  return (to.name !== "home" && shows(to.meta)) || home();
+}
+router.beforeEach(guard);
+
+/** A page that stood open while the gateway was updated asks for files of before: it is loaded anew, once. */
+const STOOD_OPEN_MS = 10_000;
+router.onError((error: unknown, to) => {
+  const isGone = error instanceof TypeError && error.message.includes("module");
+  if (isGone && performance.now() > STOOD_OPEN_MS) location.assign(router.resolve(to).href);
+});

@@ -1,0 +1,121 @@
+import { computed, readonly, ref, shallowRef } from "vue";
+import { api, ApiError, wire } from "./api.ts";
+import { forgetDrafts } from "./draft.ts";
+import { clearQueries, refreshQueries } from "./query.ts";
+
+/** Who is signed in, as `GET /sessions/current` says. */
+export interface Session {
+  id: string;
+  kind: "key" | "operator" | "link";
+  account: { id: string; name: string } | null;
+  permissions: string[];
+  /** Numbers that it is limited to, or null. */
+  devices: string[] | null;
+  csrf_token: string;
+  created_at: string;
+  idle_ends_at: string;
+  ends_at: string;
+}
+
+/** What one signs in with: exactly one of them. */
+export type Credentials = { api_key: string } | { admin_token: string } | { link: string };
+
+const session = shallowRef<Session | null>(null);
+/** A session was there and ended by itself: the screen waits, hidden, until somebody signs in again. */
+const ended = ref(false);
+/** Changes when another account is looked at: what is shown is made anew. */
+const generation = ref(0);
+let asked: Promise<void> | null = null;
+
+const scopeOf = (one: Session | null): string =>
+  one === null ? "" : [one.kind, one.account?.id, ...one.permissions, ...(one.devices ?? [])].join(" ");
+
+function take(next: Session | null): void {
+  const other = session.value !== null && next !== null && scopeOf(session.value) !== scopeOf(next);
+  wire.csrf = next?.csrf_token ?? null;
+  session.value = next;
+  ended.value = false;
+  if (!other) return refreshQueries("");
+  clearQueries();
+  generation.value++;
+}
+
+wire.onSessionEnd = () => {
+  if (session.value !== null) ended.value = true;
+};
+
+/** A cookie that is gone is no session either, and a key's session may not do what is the operator's: only one place tells them apart. */
+wire.onDoubt = () => {
+  if (session.value === null || ended.value) return;
+  void api({ method: "GET", path: "/sessions/current" }).catch(() => {});
+};
+
+/** Asks once who is signed in; nobody is no error. @throws ApiError when the gateway does not answer */
+export function loadSession(): Promise<void> {
+  asked ??= api<{ data: Session }>({ method: "GET", path: "/sessions/current" })
+    .then(({ data }) => take(data))
+    .catch((error: unknown) => {
+      asked = null;
+      if (!(error instanceof ApiError) || (error.status !== 401 && error.status !== 404)) throw error;
+    });
+  return asked;
+}
+
+/** @throws ApiError: 401 for a wrong secret, 429 with `retryAfter` for too many attempts */
+export async function signIn(credentials: Credentials): Promise<Session> {
+  const { data } = await api<{ data: Session }>(
+    { method: "POST", path: "/sessions", body: credentials },
+    { retries: 0 },
+  );
+  take(data);
+  return data;
+}
+
+/** Ends the session here and at the gateway. */
+export async function signOut(): Promise<void> {
+  await api({ method: "DELETE", path: "/sessions/current" }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+  });
+  wire.csrf = null;
+  session.value = null;
+  ended.value = false;
+  asked = null;
+  clearQueries();
+  forgetDrafts();
+}
+
+/** The operator looks at this account from now on; null: at none. */
+export async function chooseAccount(account: string | null): Promise<void> {
+  const { data } = await api<{ data: Session }>({
+    method: "PUT",
+    path: "/sessions/current/account",
+    body: { account },
+  });
+  take(data);
+}
+
+/** May the session do what needs this permission? An operator may, once an account is chosen. */
+export function may(permission: string): boolean {
+  const { value } = session;
+  if (value === null) return false;
+  if (value.kind === "operator") return value.account !== null;
+  return value.permissions.includes("*") || value.permissions.includes(permission);
+}
+
+const isOperator = computed(() => session.value?.kind === "operator");
+const account = computed(() => session.value?.account ?? null);
+
+/** Who is signed in, and what follows from it. */
+export function useSession() {
+  return {
+    session: readonly(session),
+    ended: readonly(ended),
+    generation: readonly(generation),
+    isOperator,
+    account,
+    may,
+    signIn,
+    signOut,
+    chooseAccount,
+  };
+}

@@ -1,0 +1,20 @@
+import { MessagesSquare } from "@lucide/vue";
+import type { ScreenRoute } from "../../app/screen.ts";
+
+const component = () => import("./ChatsScreen.vue");
+
+export const routes: ScreenRoute[] = [
+  {
+    path: "/chats",
+    name: "chats",
+    component,
+    meta: { nav: { label: "chats.nav", icon: MessagesSquare, order: 10 }, needs: "messages", fill: true },
+  },
+  {
+    // The third level, a message's way, is part of the address: going back leads to the conversation.
+    path: "/chats/:sender(\\d+)/:chat/:message?",
+    name: "chat",
+    component,
+    meta: { needs: "messages", title: "chats.nav", fill: true },
+  },
+];

@@ -1,0 +1,10 @@
+import type { ScreenRoute } from "../../app/screen.ts";
+
+export const routes: ScreenRoute[] = [
+  {
+    path: "/sessions",
+    name: "sessions",
+    component: () => import("./SessionList.vue"),
+    meta: { account: false, title: "sessions.title" },
+  },
+];
