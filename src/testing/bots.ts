@@ -1,5 +1,7 @@
+import { readBindings, refuseConfigs } from "../bot/binding-input.ts";
 import { createRegistry, type BotRegistry } from "../bot/registry.ts";
 import type { Logger } from "../log.ts";
+import { GatewayError } from "../model/errors.ts";
 import type { TestBots } from "./options.ts";
 
 /** @throws {TypeError} when a bot is none */
@@ -24,4 +26,27 @@ export function bindingsFor({ bots }: BotRegistry, config: Record<string, unknow
     const own = bots.length === 1 ? config : config?.[id];
     return { id, enabled: true, ...(own !== undefined && { config: own }) };
   });
+}
+
+/** @throws {GatewayError} that names each field which a bot's schema refuses; {TypeError} for settings of bots that there are not */
+export async function checkSettings(registry: BotRegistry, config: Record<string, unknown>): Promise<void> {
+  const ids = registry.bots.map(({ id }) => id);
+  const strangers = ids.length === 1 ? [] : Object.keys(config).filter((id) => !ids.includes(id));
+  if (strangers.length > 0)
+    throw new TypeError(
+      `config: ${strangers.join(", ")} is none of the bots. With several bots it is { "<id>": { … } }, and they are: ${ids.join(", ")}.`,
+    );
+  await namingFields(() =>
+    refuseConfigs(readBindings(bindingsFor(registry, config), registry), registry, async () => undefined),
+  );
+}
+
+/** Errors of the interface keep what is wrong beside their message: a test shows nothing but the message. */
+async function namingFields<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.details.fields === undefined) throw error;
+    throw new GatewayError(error.code, Object.values(error.details.fields).flat().join("\n"), error.details);
+  }
 }

@@ -6,8 +6,9 @@ import type { TestChat } from "./types.ts";
  * A chat with bots as the gateway runs them: the real path of a message on a real database in a temporary folder. Clock
  * and connection are the test's, and nothing reaches the network. To be closed: `await using`, or `close()`.
  *
- * @throws {TypeError} when a bot is none; {GatewayError} when a bot refuses its config
+ * @throws {TypeError} when a bot or an option is none; {GatewayError} when a bot refuses its config
  */
-export function createTestChat(bots: TestBots, options: TestChatOptions = {}): Promise<TestChat> {
-  return openTestChat(bots, options, () => null);
+export async function createTestChat(bots: TestBots, options: TestChatOptions = {}): Promise<TestChat> {
+  const { chat } = await openTestChat(bots, options, () => null);
+  return chat;
 }

@@ -7,6 +7,9 @@ import { describeIncoming, messageFrom, MIMETYPES, type Place } from "./incoming
 import { createExpectations } from "./expectations.ts";
 import type { Room } from "./room.ts";
 import type { Clock } from "./clock.ts";
+import type { Stubs } from "./stubs.ts";
+import { storyOfTest } from "./stories/of-test.ts";
+import { writeStory } from "./stories/write.ts";
 import type { Conversation, Decision, Reply } from "./types.ts";
 import type { Wire } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -33,6 +36,7 @@ export interface ConversationDeps {
   botIds(): readonly string[];
   /** What bots have logged as wrong. */
   complaints(): readonly string[];
+  stubs: Pick<Stubs, "answered">;
 }
 
 /** A conversation with the bots at one place: what is written arrives as from a phone. */
@@ -140,6 +144,11 @@ export function createConversation(deps: ConversationDeps): Conversation {
         throw new Error(`session() needs the id of a bot: ${ids.join(", ")}.`);
       const scope = scopeOf(messageFrom(place, "", 0, {}));
       return (await (await world.run()).path.state.session(DEVICE, id, scope))?.value ?? null;
+    },
+    async story(title = "") {
+      await settle();
+      const { store } = await world.run();
+      return writeStory(await storyOfTest(store, place, { title, answered: deps.stubs.answered }));
     },
   };
 }

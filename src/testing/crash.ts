@@ -1,8 +1,9 @@
 import type { Statement } from "../model/statement.ts";
+import { effectsOf, stepsKeptBy } from "./effects.ts";
 import type { Side } from "./life.ts";
-import type { Call } from "./network.ts";
 import { openTestChat } from "./open.ts";
 import type { TestBots, TestChatOptions } from "./options.ts";
+import { beginningsSoFar } from "./steps.ts";
 import type { TestChat } from "./types.ts";
 
 /** What `crashEverywhere` takes besides bots and script. */
@@ -33,7 +34,8 @@ interface Point {
 
 interface Outcome {
   transcripts: Record<string, string[]>;
-  calls: readonly Call[];
+  /** What was asked of the network to change something. */
+  effects: string[];
   /** What each commit was about. */
   commits: string[];
   error: unknown;
@@ -42,7 +44,8 @@ interface Outcome {
 /**
  * Runs the script once undisturbed, then once for every commit and both sides of it: the process is killed there, started
  * again on the same database, and the script goes on. What people see must be the same each time, and so must be what
- * was asked of the network to change something (all but GET and HEAD).
+ * was asked of the network to change something (all but GET and HEAD): twice is once only in the same step, or under the
+ * same `Idempotency-Key`.
  *
  * @throws {CrashDifferenceError} with the point and a diff; what the script throws in the undisturbed run
  */
@@ -71,13 +74,16 @@ async function play(
   point: Point | null,
 ): Promise<Outcome> {
   const commits: string[] = [];
+  const kept = new Map<string, number>();
   let counting = false;
   const plan = (statements: Statement[]): Side | null => {
     if (!counting) return null;
     commits.push(subjectOf(statements));
-    return point !== null && commits.length - 1 === point.commit ? point.side : null;
+    const side = point !== null && commits.length - 1 === point.commit ? point.side : null;
+    if (side !== "before") for (const step of stepsKeptBy(statements)) kept.set(step, beginningsSoFar());
+    return side;
   };
-  const chat = await openTestChat(bots, options, plan);
+  const { chat, made } = await openTestChat(bots, options, plan);
   let error: unknown = null;
   try {
     await prepare?.(chat);
@@ -87,7 +93,8 @@ async function play(
   } catch (thrown) {
     error = thrown;
   }
-  const outcome = { transcripts: chat.transcripts(), calls: chat.calls(), commits, error };
+  const effects = effectsOf(made(), kept);
+  const outcome = { transcripts: chat.transcripts(), effects, commits, error };
   await chat.close();
   return outcome;
 }
@@ -106,25 +113,18 @@ function subjectOf(statements: Statement[]): string {
 
 function compare(calm: Outcome, crashed: Outcome, { commit, side }: Point): void {
   const point = `${side} commit ${commit + 1} of ${calm.commits.length} (${calm.commits[commit]})`;
+  const asked = differenceOf(calm.effects, crashed.effects);
   const difference =
     differenceOf(talk(calm.transcripts), talk(crashed.transcripts)) ??
-    differenceOf(changes(calm), changes(crashed, isStep(calm, commit, side)));
+    (asked === null ? null : `${asked}\n\n${ONCE}`);
   const { error } = crashed;
   if (error !== null)
     throw new CrashDifferenceError(point, [difference, String(error)].filter(Boolean).join("\n\n"), error);
   if (difference !== null) throw new CrashDifferenceError(point, difference);
 }
 
-const isStep = ({ commits }: Outcome, commit: number, side: Side): boolean =>
-  side === "before" && commits[commit] === SUBJECTS[0]![1];
-
-/** What is asked again may be the same again where nothing can tell that it was asked: before a step is kept. */
-function changes({ calls }: Outcome, onceEach = false): string[] {
-  const lines = calls
-    .filter(({ method }) => method !== "GET" && method !== "HEAD")
-    .map(({ method, url, body }) => `${method} ${url} ${body}`.trim());
-  return onceEach ? lines.filter((line, index) => line !== lines[index - 1]) : lines;
-}
+const ONCE =
+  "A handler that is killed runs again. What it asks of others is meant once in ctx.step or f.step, or under an Idempotency-Key.";
 
 function talk(transcripts: Record<string, string[]>): string[] {
   const chats = Object.entries(transcripts).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,4 @@
-import type { Incoming, MediaKind } from "../model/messages.ts";
+import { nothingSaid, type Incoming, type MediaKind } from "../model/messages.ts";
 
 /** Somebody who writes to the bot. */
 export interface Contact {
@@ -14,6 +14,8 @@ export interface Place {
   chat: string;
   kind: "dm" | "group";
   contact: Contact;
+  /** Of a group. */
+  group?: { name: string; members: readonly string[] };
 }
 
 /** WhatsApp's address of a phone number, given in digits. */
@@ -28,6 +30,7 @@ export function messageFrom(
 ): Incoming {
   const sender = jidOf(contact.number);
   return {
+    ...nothingSaid(),
     id,
     chat,
     chatKey: chat,
@@ -40,15 +43,7 @@ export function messageFrom(
     pushName: contact.name,
     timestamp: Math.floor(now / 1000),
     type: "text",
-    text: "",
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
     media: null,
-    raw: "",
     ...change,
   };
 }

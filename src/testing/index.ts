@@ -5,9 +5,15 @@
  */
 export { createTestChat } from "./chat.ts";
 export { CrashDifferenceError, crashEverywhere, type CrashOptions, type CrashReport } from "./crash.ts";
+export { BotFailedError } from "./failures.ts";
 export { matchers } from "./matching.ts";
 export { NetworkBlockedError, type Call, type Stub, type StubAnswer } from "./network.ts";
-export type { AnyBot, TestBots, TestChatOptions, TestWebhook } from "./options.ts";
+export { differenceOf, type Difference } from "./stories/difference.ts";
+export { playStory, type Played, type PlayOptions } from "./stories/play.ts";
+export { readStory, StoryError } from "./stories/read.ts";
+export type { Answerer, OutsideAnswers, Said, Story, StoryLine, StoryReply } from "./stories/story.ts";
+export { writeStory } from "./stories/write.ts";
+export type { AnyBot, DeployOptions, TestBots, TestChatOptions, TestWebhook } from "./options.ts";
 export type {
   Conversation,
   Decision,

@@ -1,5 +1,5 @@
 import type { ResultSet } from "@libsql/client";
-import type { Statement, Store, Writer } from "../store/store.ts";
+import type { CommitOptions, Statement, Store, Writer } from "../store/store.ts";
 
 /** Where a run is ended, relative to a commit. */
 export type Side = "before" | "after";
@@ -52,18 +52,22 @@ export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
     },
     writer: {
       drain: () => (life.over ? never() : store.writer.drain()),
-      commit: (statements) => committed(statements, store.writer.commit),
-      soon: (statements) => committed(statements, store.writer.soon),
+      commit: (statements, options) => committed(statements, store.writer.commit, options),
+      soon: (statements, options) => committed(statements, store.writer.soon, options),
     },
   };
 
-  async function committed(statements: Statement[], commit: Writer["commit"]): Promise<ResultSet[]> {
+  async function committed(
+    statements: Statement[],
+    commit: Writer["commit"],
+    options?: CommitOptions,
+  ): Promise<ResultSet[]> {
     if (life.over) return never();
     const side = statements.length === 0 ? null : plan(statements);
     if (side === "before") return (life.end(), never());
     life.inFlight++;
     try {
-      const results = await commit(statements);
+      const results = await commit(statements, options);
       if (side === "after") life.end();
       return life.over ? never() : results;
     } catch (error) {

@@ -16,13 +16,26 @@ export interface Call {
   body: string;
 }
 
+/** A call with what tells whether it is another one, or the same again. */
+export interface MadeCall extends Call {
+  /** The step that made it: one id for one step of one message, however often it was begun; null outside of steps. */
+  step: string | null;
+  /** Which beginning of the step it was; they are counted through the whole chat. */
+  beginning: number;
+  /** Its `Idempotency-Key` header. */
+  idempotencyKey: string | null;
+}
+
 /** A bot wanted to reach something that the test has no answer for. */
 export class NetworkBlockedError extends Error {
+  /** Method and address. */
+  readonly request: string;
   constructor(what: string, from: string | null) {
     super(
       `Your bot called ${what}${from === null ? "" : ` (${from})`} in a test. Stub it: chat.stub(${JSON.stringify(what.replace(/^[A-Z]+ /, ""))}, { … }).`,
     );
     this.name = "NetworkBlockedError";
+    this.request = what;
   }
 }
 

@@ -19,6 +19,14 @@ export type TestBots =
 /** What a webhook is told, and what it answers: see docs on webhooks. A text stands for `{ message: text }`. */
 export type TestWebhook = (event: Record<string, unknown>) => unknown;
 
+/** What comes with new code; what is left out stays as it was. */
+export interface DeployOptions {
+  /** Settings of the bot; by id when there are several bots. */
+  config?: Record<string, unknown>;
+  /** Texts of `ctx.t` by language. */
+  locales?: Record<string, unknown>;
+}
+
 /** The gateway and the person of a test. All of it may be left out. */
 export interface TestChatOptions {
   /** Settings of the bot; by id when there are several bots. */
@@ -39,6 +47,8 @@ export interface TestChatOptions {
   takeoverMinutes?: number;
   /** Automatic replies per chat and minute, after which bots fall silent. Default 0, no limit: the clock stands still between messages. */
   loopGuardPerMinute?: number;
+  /** What bots throw is for the bots' `onError` alone, and fails no test. Default false: the next call of the chat rejects with it. */
+  allowErrors?: boolean;
   /** Real milliseconds until a chat that does not come to rest is a failure. Default 30,000. */
   patienceMs?: number;
 }

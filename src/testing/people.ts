@@ -56,7 +56,7 @@ export function createPeople(deps: Omit<ConversationDeps, "place" | "room">, roo
       const chat = `${idOf(name)}@g.us`;
       const as = (member: string): Conversation => {
         if (!members.includes(member)) throw new Error(`${member} is not in the group "${name}".`);
-        return talk({ chat, kind: "group", contact: contactOf({ name: member }) });
+        return talk({ chat, kind: "group", contact: contactOf({ name: member }), group: { name, members } });
       };
       return { ...as(members[0]!), as };
     },

@@ -11,10 +11,11 @@ import { createObservers } from "../path/observers.ts";
 import { createMessagePath, type MessagePath } from "../path/path.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import type { Clock } from "./clock.ts";
-import { createWaits, type Waits } from "./clock.ts";
+import { createWaits, type Clock, type Waits } from "./clock.ts";
+import type { Failures } from "./failures.ts";
 import { createLife, mortalStore, type CrashPlan, type Life } from "./life.ts";
 import { requestFromStubs } from "./request.ts";
+import { inStep } from "./steps.ts";
 import type { Wire } from "./wire.ts";
 
 /** The one number of a test chat. */
@@ -33,6 +34,8 @@ export interface RunOptions {
   ownNumber: string;
   /** Files that bots name by address. */
   download: SafeFetch["download"];
+  /** Told what bots throw while the run lives. */
+  failures: Pick<Failures, "failed">;
   plan: CrashPlan;
   /** The run was ended by the plan. */
   onEnd(): void;
@@ -84,19 +87,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
     },
     // Contacts are known by their numbers here.
     directory: { canonicalChat: async (_deviceId, jid) => jid },
-    bots: {
-      registry: options.registry,
-      http: { request: requestFromStubs },
-      locales: () => options.locales,
-      checksFlows: true,
-      running: {
-        begin() {
-          life.inFlight++;
-          return () => void life.inFlight--;
-        },
-      },
-      time: timeWithClock(clock.now),
-    },
+    bots: botsOf(options, life),
     http,
     files: { outgoing, received: receivedFiles(store, wire) },
     observers: createObservers(),
@@ -127,6 +118,28 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
     },
   };
 }
+
+/** The bots of a run, which are told apart from a gateway's by nothing but who looks at them. */
+const botsOf = (
+  { registry, locales, clock, failures }: RunOptions,
+  life: Life,
+): Parameters<typeof createMessagePath>[0]["bots"] => ({
+  registry,
+  http: { request: requestFromStubs },
+  locales: () => locales,
+  checksFlows: true,
+  onlooker: {
+    failed: (failure) => (life.over ? undefined : failures.failed(failure)),
+    step: inStep,
+  },
+  running: {
+    begin() {
+      life.inFlight++;
+      return () => void life.inFlight--;
+    },
+  },
+  time: timeWithClock(clock.now),
+});
 
 function receivedFiles(store: Store, wire: Wire) {
   const { load } = createInboxReader(store);

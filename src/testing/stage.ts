@@ -1,16 +1,18 @@
-import { readLocales } from "../bot/locales.ts";
-import { loadConfig, type Config } from "../config.ts";
-import { createLogger } from "../log.ts";
-import { bindingsFor, readBots } from "./bots.ts";
+import { readLocales, type Locales } from "../bot/locales.ts";
+import type { BotRegistry } from "../bot/registry.ts";
+import { createLogger, type Logger } from "../log.ts";
+import { bindingsFor, checkSettings, readBots } from "./bots.ts";
 import { createClock, type Clock } from "./clock.ts";
 import { downloadFromStubs } from "./download.ts";
+import { createFailures } from "./failures.ts";
 import { createFolder, removeFolder } from "./folder.ts";
 import type { CrashPlan } from "./life.ts";
 import { guardNetwork } from "./network.ts";
-import type { TestBots, TestChatOptions } from "./options.ts";
+import type { DeployOptions, TestBots, TestChatOptions } from "./options.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { createRooms, type Rooms } from "./room.ts";
-import { DEVICE, openRun } from "./run.ts";
+import { DEVICE, openRun, type Run } from "./run.ts";
+import { readStart, refuseUnknown, settingsOf } from "./settings.ts";
 import { createStubs, type Stubs } from "./stubs.ts";
 import { createWire, type Wire } from "./wire.ts";
 import { createWorld, type World } from "./world.ts";
@@ -26,24 +28,26 @@ export interface Stage {
   botIds(): readonly string[];
   /** What was logged as wrong. */
   complaints(): readonly string[];
+  /** See `TestChat`. */
+  deploy(bots: TestBots, options?: DeployOptions): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-const START = Date.UTC(2026, 0, 5, 10);
-
 /** @param plan asked before each commit once everything stands */
-export async function buildStage(bots: TestBots, options: TestChatOptions, plan: CrashPlan): Promise<Stage> {
-  const complaints: string[] = [];
-  // The folder is not known yet, and the log does not write there.
-  const log = createLogger(settingsOf("", options), {
-    write: (line) => void complaints.push(readComplaint(line)),
-  });
-  const { locales } = readLocales((options.locales ?? {}) as never);
+export async function buildStage(
+  firstBots: TestBots,
+  options: TestChatOptions,
+  plan: CrashPlan,
+): Promise<Stage> {
+  refuseUnknown(options);
+  const { log, complaints } = listen(options);
+  const code = { bots: firstBots, locales: localesOf(options) };
   const clock = createClock(readStart(options.now));
   const rooms = createRooms();
   const wire = createWire(rooms.sent);
   const stubs = createStubs();
+  const failures = createFailures(options.allowErrors === true, stubs.isBlocked);
   const { number: ownNumber = "491700000001", patienceMs = 30_000 } = options;
   const folder = await createFolder(log);
   const config = settingsOf(folder, options);
@@ -51,10 +55,13 @@ export async function buildStage(bots: TestBots, options: TestChatOptions, plan:
   let receiver: Receiver | null = null;
   let botIds: string[] = [];
   let stands = false;
+  /** Settings that came with the code and are not stored yet; null: none did. */
+  let arriving: { config: Record<string, unknown> | undefined } | null = { config: options.config };
   let wrongInTest: Error | null = null;
 
   async function open(onEnd: () => void) {
-    const registry = await readBots(bots, log);
+    const registry = await readBots(code.bots, log);
+    const known = botIds;
     botIds = registry.bots.map(({ id }) => id);
     const run = await openRun({
       config,
@@ -62,16 +69,29 @@ export async function buildStage(bots: TestBots, options: TestChatOptions, plan:
       clock,
       wire,
       registry,
-      locales,
+      locales: code.locales,
       ownNumber,
       download: downloadFromStubs,
-      plan: (statements) => (stands ? plan(statements) : null),
+      failures,
+      plan: (statements) => (stands && arriving === null ? plan(statements) : null),
       onEnd,
     });
-    if (stands) return run;
-    await run.path.bindings.put(DEVICE, bindingsFor(registry, options.config));
-    if (receiver !== null) await run.path.webhooks.put(DEVICE, { url: receiver.url });
+    if (arriving !== null) await bind(run, registry, known, arriving.config);
+    if (receiver !== null && !stands) await run.path.webhooks.put(DEVICE, { url: receiver.url });
+    arriving = null;
     return run;
+  }
+
+  async function deploy(bots: TestBots, { config, locales }: DeployOptions = {}): Promise<void> {
+    await world.settle(null);
+    // Before anything ends: what cannot be used takes nothing down.
+    const registry = await readBots(bots, log);
+    if (config !== undefined) await checkSettings(registry, config);
+    code.bots = bots;
+    if (locales !== undefined) code.locales = localesOf({ locales });
+    arriving = { config };
+    await world.kill();
+    await world.settle(null);
   }
 
   const tidy = async (): Promise<void> => {
@@ -86,7 +106,7 @@ export async function buildStage(bots: TestBots, options: TestChatOptions, plan:
       receiver = await startReceiver(options.webhook, (error) => void (wrongInTest ??= error));
       stubs.ports.add(receiver.port);
     }
-    const problem = () => stubs.takeBlocked() ?? wrongInTest;
+    const problem = () => stubs.takeBlocked() ?? wrongInTest ?? failures.take();
     world = createWorld({ clock, wire, ownNumber, patienceMs, problem, open });
     await world.run();
   } catch (error) {
@@ -104,29 +124,35 @@ export async function buildStage(bots: TestBots, options: TestChatOptions, plan:
     ownNumber,
     botIds: () => botIds,
     complaints: () => complaints,
+    deploy,
     close: () => (closing ??= world.close().then(tidy)),
   };
 }
 
-function readStart(now: TestChatOptions["now"]): number {
-  const start = new Date(now ?? START).getTime();
-  if (!Number.isFinite(start)) throw new TypeError(`now: ${JSON.stringify(now)} is no time.`);
-  return start;
+const localesOf = ({ locales }: DeployOptions): Locales => readLocales((locales ?? {}) as never).locales;
+
+/** A log that keeps what was wrong. The folder of the test is not known yet, and it does not write there. */
+function listen(options: TestChatOptions): { log: Logger; complaints: string[] } {
+  const complaints: string[] = [];
+  const write = (line: string): void => void complaints.push(readComplaint(line));
+  return { log: createLogger(settingsOf("", options), { write }), complaints };
 }
 
-/** Sends are not paced: a test waits for nothing that it has not asked for. */
-function settingsOf(folder: string, options: TestChatOptions): Config {
-  const { botTimeoutMs = 30_000, takeoverMinutes = 30, loopGuardPerMinute = 0 } = options;
-  return loadConfig({
-    DATA_DIR: folder,
-    LOG_LEVEL: "warn",
-    STORE_THREAD: "off",
-    PACE_PER_MINUTE: "0",
-    ALLOW_PRIVATE_NETWORK: "1",
-    BOT_TIMEOUT_MS: String(botTimeoutMs),
-    TAKEOVER_MINUTES: String(takeoverMinutes),
-    LOOP_GUARD_PER_MINUTE: String(loopGuardPerMinute),
-  });
+/** Switches on what is new, and gives each bot the settings that came with it. */
+async function bind(
+  { path }: Run,
+  registry: BotRegistry,
+  known: readonly string[],
+  config: Record<string, unknown> | undefined,
+): Promise<void> {
+  if (config !== undefined) await checkSettings(registry, config);
+  await path.bindings.load();
+  const isNew = (id: string): boolean => config !== undefined || !known.includes(id);
+  const bindings = bindingsFor(registry, config) as { id: string }[];
+  await path.bindings.change(
+    DEVICE,
+    bindings.filter(({ id }) => isNew(id)),
+  );
 }
 
 /** One line of the log, for people. */

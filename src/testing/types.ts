@@ -1,6 +1,7 @@
 import type { Duration } from "../bot/duration.ts";
 import type { MediaKind } from "../model/messages.ts";
 import type { Call, Stub } from "./network.ts";
+import type { DeployOptions, TestBots } from "./options.ts";
 
 /** One message of the bot, as its chat shows it. */
 export interface Reply {
@@ -100,6 +101,8 @@ export interface Conversation {
   decisions(): Promise<Decision[]>;
   /** What a bot remembers of this person; null when it is nothing. @param botId may be left out when there is one bot */
   session(botId?: string): Promise<unknown>;
+  /** This conversation so far as a story, YAML: what people said, what they were answered, and what the network answered. */
+  story(title?: string): Promise<string>;
 }
 
 /** A group with the bot; without `as`, its first member writes. */
@@ -125,6 +128,13 @@ export interface TestChat extends Conversation, AsyncDisposable {
   calls(): readonly Call[];
   /** Ends the process as `kill -9` does, and starts it again on the same database. */
   kill(): Promise<void>;
+  /**
+   * New code under open conversations: the process ends in peace, and starts again on the same database with these bots.
+   * Bots that are new are switched on. What is running stays when they cannot be used.
+   *
+   * @throws {TypeError} when a bot is none; {GatewayError} when a bot refuses its settings
+   */
+  deploy(bots: TestBots, options?: DeployOptions): Promise<void>;
   /** Lets time pass, with everything that becomes due on the way. */
   advance(duration: Duration): Promise<void>;
   /** What the clock of the test shows. */

@@ -1,0 +1,3 @@
+import { built } from "./built.mjs";
+
+await built("matchers");

@@ -1,0 +1,35 @@
+import { structuredPatch } from "diff";
+import type { StoryLine } from "./story.ts";
+import { transcriptOf } from "./transcript.ts";
+
+/** Where a conversation goes another way. */
+export interface Difference {
+  /** Lines that begin with ` `, `-` (as the story has it) or `+` (as it is now); `@@` stands between places. */
+  lines: string[];
+  /** How many lines of the story are said no more, and how many are new. */
+  removed: number;
+  added: number;
+}
+
+/** Lines around a difference that are shown with it. */
+const AROUND = 3;
+/** Telling two conversations apart takes so many milliseconds at most; then they are shown one after the other. */
+const LONGEST_MS = 2000;
+
+const asText = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
+
+/** @returns null when both read alike */
+export function differenceOf(before: readonly StoryLine[], now: readonly StoryLine[]): Difference | null {
+  const [was, is] = [before, now].map(transcriptOf);
+  if (was!.join("\n") === is!.join("\n")) return null;
+  const patch = structuredPatch("", "", asText(was!), asText(is!), "", "", {
+    context: AROUND,
+    timeout: LONGEST_MS,
+  });
+  const lines =
+    patch === undefined
+      ? [...was!.map((line) => `-${line}`), ...is!.map((line) => `+${line}`)]
+      : patch.hunks.flatMap((hunk, index) => [...(index === 0 ? [] : ["@@"]), ...hunk.lines]);
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+  return { lines, removed: count("-"), added: count("+") };
+}
