@@ -1,23 +1,32 @@
 /**
- * `npm run demo`: gateway and simulator, a linked number, a conversation, and a prompt to go on with it.
+ * `npm run demo`: gateway, simulator and the playground in the browser.
+ * `npm run demo -- --terminal`: a linked number, a conversation, and a prompt to go on with it; so it is where no browser can open.
  * `npm run demo -- --once`: the same without the prompt; exit code 0 when everything arrived.
  */
+import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createPaint, createSteps, wantsColour } from "../cli/terminal.ts";
 import { repositoryRoot } from "../config.ts";
+import { hasDisplay, openInBrowser } from "./browser.ts";
 import { createCleanup } from "./cleanup.ts";
 import { startConversation, type Conversation } from "./conversation.ts";
+import { openPlayground } from "./playground/open.ts";
 import { openPrompt } from "./prompt.ts";
+import { takeTyped } from "./save-story.ts";
 import { play, SCRIPT } from "./script.ts";
 import { showLine } from "./show-line.ts";
 import { CONTACT, NUMBER, openStage, type Stage } from "./stage.ts";
 
 const DEADLINE_MS = 240_000;
-const HELP = `Plays a conversation over an offline WhatsApp: no phone, no network.
+const HELP = `Parley over an offline WhatsApp: no phone, no network.
 
-  npm run demo             then type as the contact; Ctrl-C ends
-  npm run demo -- --once   plays it and ends; exit code 1 when something did not arrive
+  npm run demo                 phones to play with, in your browser; Ctrl-C ends
+  npm run demo -- --no-open    the same, and you open the address
+  npm run demo -- --terminal   a conversation in this terminal, to go on with as the contact
+  npm run demo -- --once       plays that conversation and ends; exit code 1 when something did not arrive
+
+  --stories <folder>           where the playground saves stories. Default: bots/
 `;
 
 const output = process.stdout;
@@ -27,10 +36,35 @@ let write = (row: string): void => void output.write(`${row}\n`);
 
 class Interrupted extends Error {}
 
-function readArguments(): { once: boolean; help: boolean } {
+/** How the demo is played. */
+interface Arguments {
+  how: "playground" | "terminal" | "once";
+  /** A browser is opened. */
+  opens: boolean;
+  stories: string | undefined;
+  help: boolean;
+}
+
+function readArguments(): Arguments {
+  const flag = { type: "boolean", default: false } as const;
+  const options = {
+    once: flag,
+    terminal: flag,
+    "no-open": flag,
+    stories: { type: "string" },
+    help: flag,
+  } as const;
   try {
-    const { values } = parseArgs({ options: { once: { type: "boolean" }, help: { type: "boolean" } } });
-    return { once: values.once === true, help: values.help === true };
+    const { values } = parseArgs({ options });
+    const display = hasDisplay(process.platform, process.env);
+    const inTerminal = values.terminal || (!display && !values["no-open"]);
+    return {
+      how: values.once ? "once" : inTerminal ? "terminal" : "playground",
+      opens: !values["no-open"],
+      stories:
+        values.stories === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? ".", values.stories),
+      help: values.help,
+    };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
     process.exit(2);
@@ -91,7 +125,7 @@ function showAccess(stage: Stage): void {
 }
 
 /** Never ends by itself. */
-async function stayUp(conversation: Conversation, interrupt: () => void): Promise<never> {
+async function stayUp(stage: Stage, conversation: Conversation, interrupt: () => void): Promise<never> {
   write(`  ${paint.dim(`Type a line to write as ${CONTACT.name}. Ctrl-C ends.`)}`);
   write("");
   const prompt = openPrompt({
@@ -101,18 +135,47 @@ async function stayUp(conversation: Conversation, interrupt: () => void): Promis
     name: CONTACT.name,
     onEnd: interrupt,
     onLine: (text) =>
-      void conversation.say(text).catch((error: Error) => write(`  ${paint.red(error.message)}`)),
+      void takeTyped(text, conversation, { dataDir: stage.dataDir, contact: CONTACT.number }, (row) =>
+        write(`  ${paint.dim(row)}`),
+      ),
   });
   write = prompt.write;
   cleanup.add(async () => prompt.close());
-  // Keeps the process alive when there is no terminal to wait for.
+  return forever();
+}
+
+/** Keeps the process alive when there is no terminal to wait for. */
+function forever(): Promise<never> {
   const alive = setInterval(() => {}, 60_000);
   cleanup.add(async () => clearInterval(alive));
   return new Promise<never>(() => {});
 }
 
-async function perform(once: boolean, interrupt: () => void): Promise<number> {
+async function showPlayground({ opens, stories }: Arguments): Promise<never> {
+  const { url, baseUrl, apiKey } = await openPlayground({
+    root: repositoryRoot(),
+    steps: createSteps(output, paint),
+    cleanup,
+    watch,
+    stories,
+    onTrouble: (text) => write(`  ${paint.yellow("!")} ${text}`),
+  });
+  write("");
+  write(`  ${paint.dim("Playground")}  ${paint.bold(url)}`);
+  write(`  ${paint.dim("Base URL")}    ${baseUrl}`);
+  write(`  ${paint.dim("API key")}     ${apiKey}`);
+  write("");
+  write(
+    `  ${paint.dim(opens ? "It opens in your browser. Ctrl-C ends." : "Open it in a browser. Ctrl-C ends.")}`,
+  );
+  if (opens) openInBrowser(url);
+  return forever();
+}
+
+async function perform(given: Arguments, interrupt: () => void): Promise<number> {
+  const once = given.how === "once";
   write(`\n  ${paint.bold("Parley")}  ${paint.dim("a WhatsApp number without a phone or a network")}\n`);
+  if (given.how === "playground") return showPlayground(given);
   const stage = await openStage(repositoryRoot(), createSteps(output, paint), cleanup, watch);
   write("");
   const conversation = converse(stage);
@@ -124,7 +187,7 @@ async function perform(once: boolean, interrupt: () => void): Promise<number> {
     });
     for (const sentence of missing) write(`  ${paint.red("✗")} ${sentence}`);
     showAccess(stage);
-    return once ? Math.min(1, missing.length) : stayUp(conversation, interrupt);
+    return once ? Math.min(1, missing.length) : stayUp(stage, conversation, interrupt);
   };
   return Promise.race([talk(), conversation.lost]);
 }
@@ -142,14 +205,15 @@ async function reasonFor(error: Error): Promise<string> {
   return reason.message;
 }
 
-const { once, help } = readArguments();
-if (help) {
+const given = readArguments();
+const once = given.how === "once";
+if (given.help) {
   output.write(HELP);
   process.exit(0);
 }
 const interrupted = untilInterrupted();
 const ends = [
-  perform(once, interrupted.interrupt),
+  perform(given, interrupted.interrupt),
   interrupted.promise,
   crash,
   ...(once ? [deadline()] : []),

@@ -9,6 +9,8 @@ export interface Program {
   child: ChildProcess;
   /** Never resolves; rejects when the program ends before {@link Program.stop}. */
   crashed: Promise<never>;
+  /** SIGKILL, as the machine may. Resolves when the process is gone; {@link Program.crashed} tells of it. */
+  kill(): Promise<void>;
   /** SIGTERM, then SIGKILL after eight seconds. Resolves when the process is gone. */
   stop(): Promise<void>;
 }
@@ -56,17 +58,21 @@ export function startProgram(options: ProgramOptions): Program {
 
   const killGroup = () => endGroup(child, "SIGKILL");
   process.once("exit", killGroup);
+  void gone.then(() => process.off("exit", killGroup));
   return {
     name: options.name,
     child,
     crashed,
+    async kill() {
+      killGroup();
+      await gone;
+    },
     async stop() {
       stopping = true;
       endGroup(child, "SIGTERM");
       const impatient = setTimeout(killGroup, STOP_WITHIN_MS);
       await gone;
       clearTimeout(impatient);
-      process.off("exit", killGroup);
     },
   };
 }

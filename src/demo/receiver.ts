@@ -7,17 +7,28 @@ export interface Receiver {
   url: string;
   /** The secret that the gateway signs with; before it is set every event is refused. */
   trust(secret: string): void;
+  /** While it is down, everything is answered with 503. */
+  refuse(down: boolean): void;
+  /** How many events it has taken, and how many it has turned away. */
+  counts(): { taken: number; refused: number };
   close(): Promise<void>;
 }
 
-/** What the receiver answers to a text. */
-export const receiverAnswer = (text: string): string => `We read “${text}” and will write back today.`;
+/** What the receiver answers to a text, or to something without one. */
+export const receiverAnswer = (text: string): string =>
+  text === "" ? "We have got it and will write back today." : `We read “${text}” and will write back today.`;
 
-/** Starts the receiver on a free port of loopback. Events without a valid signature get 401. */
-export async function startReceiver(): Promise<Receiver> {
+/** Starts the receiver on a free port of loopback. Events without a valid signature get 401. @param onEvent called for each */
+export async function startReceiver(onEvent: () => void = () => {}): Promise<Receiver> {
   let secret: string | null = null;
+  let isDown = false;
+  const counts = { taken: 0, refused: 0 };
   const server = createServer(async (request, response) => {
     const event = await readEvent(request, secret);
+    if (isDown || !event) counts.refused += 1;
+    else counts.taken += 1;
+    onEvent();
+    if (isDown) return void response.writeHead(503).end();
     response.statusCode = event ? 200 : 401;
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(event ? { message: receiverAnswer(event.message) } : {}));
@@ -28,6 +39,10 @@ export async function startReceiver(): Promise<Receiver> {
     trust(next) {
       secret = next;
     },
+    refuse(down) {
+      isDown = down;
+    },
+    counts: () => ({ ...counts }),
     close: () => close(server),
   };
 }

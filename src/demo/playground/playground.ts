@@ -1,0 +1,216 @@
+import { mkdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { GatewayClient } from "../../cli/gateway-client.ts";
+import { writeStoryFile } from "../../cli/stories/written.ts";
+import { createAuthenticator } from "../authenticator.ts";
+import type { Cleanup } from "../cleanup.ts";
+import { startReceiver, type Receiver } from "../receiver.ts";
+import { replayCommand, storyOfChat } from "../save-story.ts";
+import { NUMBER, SHOP, type Services } from "../services.ts";
+import { bindBots } from "../stage.ts";
+import type { WithCookie } from "./answers.ts";
+import { createFaults } from "./faults.ts";
+import { createFiles, type Files } from "./files.ts";
+import { createLines } from "./lines.ts";
+import { createLinking, type Linking } from "./linking.ts";
+import { createPhones, type Phones } from "./phones.ts";
+import { Refusal } from "./refusal.ts";
+import { followTranscript } from "./transcript.ts";
+import { createVerdicts } from "./verdict.ts";
+import type { FaultName, PlaygroundEvent, VerdictView, WorldView } from "./view.ts";
+import { createAsker } from "./why.ts";
+
+/** A conversation that is to become a story. */
+interface StoryRequest {
+  phone: string;
+  chat: string;
+  title: string;
+  /** Name without an ending. */
+  file: string;
+}
+
+/** Everything that the page can do. */
+export interface Playground {
+  phones: Phones;
+  files: Files;
+  linking: Linking;
+  setFault(name: FaultName, on: boolean): Promise<void>;
+  /** Somebody else connects with the gateway's keys. */
+  replace(): Promise<void>;
+  /** SIGKILL; a verdict follows when the gateway is back. */
+  kill(): Promise<void>;
+  judge(): Promise<VerdictView>;
+  /** What the gateway says of a message. */
+  traceOf(id: string): Promise<unknown>;
+  saveStory(story: StoryRequest): Promise<{ file: string; run: string; text: string }>;
+  /** A session for the browser at the gateway's console, whose key it never sees. */
+  signIn(as: "account" | "operator", hostname: string): Promise<WithCookie>;
+  /** Everything there is, then what changes. @returns ends it */
+  subscribe(listener: (event: PlaygroundEvent) => void): () => void;
+}
+
+interface PlaygroundOptions {
+  services: Services;
+  cleanup: Cleanup;
+  /** Where stories are written, absolute. */
+  stories: string;
+  /** What a person should hear of that nobody asked for. */
+  onTrouble(text: string): void;
+}
+
+/** What the playground itself keeps in mind. */
+interface Seen {
+  verdict: VerdictView | null;
+  judging: boolean;
+  kills: number;
+  bots: string[];
+}
+
+/** Phones, faults and a verdict around a gateway that runs. */
+export async function createPlayground(options: PlaygroundOptions): Promise<Playground> {
+  const { services, cleanup, stories } = options;
+  const { simulator, kept, folder, dataDir } = services;
+  if (kept === null) throw new Error("The playground kills its gateway: it must be started again.");
+  const gateway = await withOwnKey(services.gateway);
+  const receiver = await startReceiver(() => changed());
+  cleanup.add(() => receiver.close());
+  const authenticator = createAuthenticator();
+  const listeners = new Set<(event: PlaygroundEvent) => void>();
+  const tell = (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event));
+  const lines = createLines();
+  const files = createFiles(join(folder, "files"));
+  const seen: Seen = { verdict: null, judging: false, kills: 0, bots: [] };
+  let world: (() => WorldView) | null = null;
+  const changed = (): void => {
+    if (world !== null) tell({ type: "world", world: world() });
+  };
+  const asker = createAsker(gateway, (id, why) => lines.explain(id, why));
+  cleanup.add(async () => asker.end());
+  const phones = await createPhones({ simulator, lines, files, onChange: changed });
+  const faults = createFaults({ simulator, receiver, authenticator });
+  const verdicts = createVerdicts({ simulator, dataDir, phones: phones.all });
+  const judgeNow = async (): Promise<VerdictView> => {
+    seen.judging = true;
+    changed();
+    try {
+      seen.verdict = await verdicts();
+      return seen.verdict;
+    } finally {
+      seen.judging = false;
+      changed();
+    }
+  };
+  let judgesWhenBack = false;
+  const linking = createLinking({
+    simulator,
+    gateway,
+    authenticator,
+    onChange: changed,
+    onTrouble: options.onTrouble,
+    onConnected() {
+      void furnish(gateway, receiver, seen).then(changed, (error: Error) => options.onTrouble(error.message));
+      if (!judgesWhenBack) return;
+      judgesWhenBack = false;
+      void judgeNow().catch((error: Error) => options.onTrouble(error.message));
+    },
+  });
+  cleanup.add(async () => linking.end());
+  world = () => ({
+    number: { digits: NUMBER, name: SHOP, ...linking.state() },
+    gateway: { url: gateway.baseUrl, up: kept.isUp(), kills: seen.kills },
+    phones: phones.all(),
+    groups: phones.groups(),
+    faults: faults.state(),
+    bots: seen.bots,
+    files: files.all(),
+    webhook: { url: receiver.url, ...receiver.counts() },
+    verdict: seen.verdict,
+    judging: seen.judging,
+  });
+  kept.onChange(changed);
+  lines.onChange((line) => tell({ type: "line", line: { ...line } }));
+
+  const following = new AbortController();
+  cleanup.add(async () => following.abort());
+  await followTranscript(
+    simulator.controlUrl,
+    (entry) => {
+      lines.came(entry);
+      const isGateways =
+        entry.direction === "to_companion" || (entry.from === NUMBER && entry.fromDevice > 0);
+      if (isGateways && entry.decrypted) asker.ask(entry.id);
+    },
+    following.signal,
+  );
+
+  return {
+    phones,
+    files: { ...files, keep: async (...file) => files.keep(...file).finally(changed) },
+    linking,
+    async setFault(name, on) {
+      await faults.set(name, on);
+      changed();
+    },
+    replace: () => simulator.faults.close({ number: NUMBER, code: 440 }),
+    async kill() {
+      if (!kept.isUp()) throw new Refusal(409, "The gateway is down already; it comes back by itself.");
+      seen.kills += 1;
+      judgesWhenBack = true;
+      await kept.kill();
+    },
+    judge: judgeNow,
+    traceOf: async (id) =>
+      (await gateway.get<{ data: unknown }>(`/messages/${encodeURIComponent(id)}/trace?sender=${NUMBER}`))
+        .data,
+    async saveStory({ phone, chat, title, file: name }) {
+      const contact = phones.addressOf(phone, chat);
+      const text = await storyOfChat({ dataDir, contact }, title);
+      await mkdir(stories, { recursive: true });
+      const path = join(stories, `${name}.story.yaml`);
+      await writeStoryFile(path, text);
+      const file = relative(process.cwd(), path) || path;
+      return { file, run: replayCommand(file), text };
+    },
+    signIn: (as, hostname) => signIn(services, as, hostname),
+    subscribe(listener) {
+      listeners.add(listener);
+      listener({ type: "all", world: world!(), lines: lines.all() });
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** What the page asks does not count against the key that is shown for one's own requests. */
+async function withOwnKey(gateway: GatewayClient): Promise<GatewayClient> {
+  const made = await gateway.post<{ api_key: string }>("/api-keys", {
+    name: "playground",
+    permissions: ["*"],
+  });
+  return gateway.as(made.api_key);
+}
+
+/** Bots answer and a webhook stands behind them, once the number is there. */
+async function furnish(gateway: GatewayClient, receiver: Receiver, seen: { bots: string[] }): Promise<void> {
+  if (seen.bots.length > 0) return;
+  seen.bots = await bindBots(gateway, false);
+  const made = await gateway.put<{ secret: string }>(`/devices/${NUMBER}/webhook`, { url: receiver.url });
+  receiver.trust(made.secret);
+}
+
+/** Cookies know no ports: the gateway's own cookie, handed on by us, is the browser's at the gateway. */
+async function signIn(
+  { gateway, apiKey, adminToken }: Services,
+  as: "account" | "operator",
+  hostname: string,
+): Promise<WithCookie> {
+  const response = await fetch(`${gateway.baseUrl}/sessions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(as === "operator" ? { admin_token: adminToken } : { api_key: apiKey }),
+  }).catch(() => null);
+  if (response === null) throw new Refusal(503, "The gateway does not answer now. Wait until it is back.");
+  if (!response.ok) throw new Refusal(502, `The gateway opened no session (HTTP ${response.status}).`);
+  const { port } = new URL(gateway.baseUrl);
+  const cookies = response.headers.getSetCookie();
+  return { cookies, body: { url: `http://${hostname}:${port}/console` } };
+}

@@ -1,0 +1,14 @@
+import { createApp } from "vue";
+import App from "./App.vue";
+import { i18n, preferredLanguage } from "../console/app/i18n.ts";
+import { followTheme } from "../console/app/theme.ts";
+import { connect } from "./control.ts";
+import { speak } from "./speak.ts";
+// oxlint-disable import/no-unassigned-import -- styles are loaded by being imported
+import "../console/kit/tokens.css";
+import "../console/kit/base.css";
+
+followTheme();
+await speak(preferredLanguage());
+connect();
+createApp(App).use(i18n).mount("#app");
