@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { repositoryRoot } from "../config.ts";
 import type { PasskeyRequest } from "../model/passkey.ts";
 import { GatewayRefusal, type GatewayClient } from "./gateway-client.ts";
-import { paint, say } from "./plainly.ts";
+import { paint, tell } from "./plainly.ts";
 import { showNumber } from "./terminal.ts";
 
 /** Answer of `POST /devices/{number}/passkey`. */
@@ -43,13 +43,13 @@ export async function answerPasskey(
 async function explain(number: string, request: PasskeyRequest): Promise<void> {
   const file = `${repositoryRoot()}/docs/passkey/ask.js`;
   const script = (await readFile(file, "utf8")).replace("REQUEST", () => JSON.stringify(request));
-  say(`\nWhatsApp asks for the ${paint.bold("passkey")} of ${showNumber(number)}. You have ten minutes.\n`);
-  say(
+  tell(`\nWhatsApp asks for the ${paint.bold("passkey")} of ${showNumber(number)}. You have ten minutes.\n`);
+  tell(
     `1. Open ${paint.bold("https://web.whatsapp.com")} in the browser that has the passkey; you need not log in there.`,
   );
-  say("2. Press F12, choose Console, and paste these lines. Read them first: they send nothing anywhere.\n");
-  say(script);
-  say("3. Follow the browser. Then copy the line that the console printed, paste it here, and press Enter:");
+  tell("2. Press F12, choose Console, and paste these lines. Read them first: they send nothing anywhere.\n");
+  tell(script);
+  tell("3. Follow the browser. Then copy the line that the console printed, paste it here, and press Enter:");
 }
 
 async function readAnswer(lines: Interface, signal: AbortSignal): Promise<unknown> {
@@ -59,7 +59,7 @@ async function readAnswer(lines: Interface, signal: AbortSignal): Promise<unknow
     try {
       return JSON.parse(line);
     } catch {
-      say("That is not the whole line. It begins with { and ends with }: copy it again and paste it here.");
+      tell("That is not the whole line. It begins with { and ends with }: copy it again and paste it here.");
     }
   }
 }
@@ -74,7 +74,7 @@ async function send(
   } catch (error) {
     const again = error instanceof GatewayRefusal && error.code !== "NO_PASSKEY_REQUEST";
     if (!again) throw error;
-    say(`${error.message}\nRun the lines once more and paste the new answer:`);
+    tell(`${error.message}\nRun the lines once more and paste the new answer:`);
     return null;
   }
 }
@@ -86,7 +86,7 @@ async function compare(
   lines: Interface,
   signal: AbortSignal,
 ): Promise<void> {
-  say(`\n  ${paint.bold(code)}\n\nDoes the phone of ${showNumber(number)} show this code? Type yes or no:`);
+  tell(`\n  ${paint.bold(code)}\n\nDoes the phone of ${showNumber(number)} show this code? Type yes or no:`);
   const said = (await nextLine(lines, signal)).trim().toLowerCase();
   if (said !== "yes" && said !== "y")
     throw new Error(

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
 import { rolldown } from "rolldown";
 import { buildBeside, isPackage } from "../build/beside.ts";
 
@@ -12,7 +13,15 @@ import { buildBeside, isPackage } from "../build/beside.ts";
  */
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const dist = join(root, "dist");
+/** What is rolled up, and removed. */
 const types = join(dist, "types");
+const COMPILER = {
+  target: "es2023",
+  module: "nodenext",
+  moduleResolution: "nodenext",
+  types: ["node"],
+  skipLibCheck: true,
+};
 const ENTRIES = {
   index: "src/bot/index.ts",
   testing: "src/testing/index.ts",
@@ -37,27 +46,64 @@ async function bundle(): Promise<void> {
   await build.close();
 }
 
-/** One `.d.ts` for each source that the entries name, in the folders of the sources. */
+/** What the compiler says of every source, in the folders of the sources; compilers look for `x.d.ts` when they read `x.js`. */
 function declare(): void {
   const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
   execFileSync(process.execPath, [tsc, "--project", join(root, "tsconfig.kit.json")], { stdio: "inherit" });
-  const needed = new Set<string>();
-  for (const entry of Object.values(ENTRIES)) follow(join(types, entry.replace(/\.ts$/, ".d.ts")), needed);
   for (const entry of readdirSync(types, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !needed.has(file)) rmSync(file);
+    const text = readFileSync(file, "utf8").replace(/((?:from|import)\s*\(?\s*"\.[^"]+)\.ts"/g, '$1.js"');
+    writeFileSync(
+      file,
+      isIn("src/testing", file) ? text.replace(/"\.\.\/bot\/types\.js"/g, '"parley"') : text,
+    );
   }
 }
 
-/** Compilers of other projects look for `x.d.ts` when they read `x.js`. */
-function follow(file: string, needed: Set<string>): void {
-  if (needed.has(file)) return;
-  if (!existsSync(file)) throw new Error(`${relative(root, file)} was not made.`);
-  needed.add(file);
-  const text = readFileSync(file, "utf8");
-  for (const [, target] of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)\.ts"/g))
-    follow(resolve(dirname(file), `${target}.d.ts`), needed);
-  writeFileSync(file, text.replace(/((?:from|import)\s*\(?\s*"\.[^"]+)\.ts"/g, '$1.js"'));
+const isIn = (folder: string, file: string): boolean => !relative(join(types, folder), file).startsWith("..");
+
+/**
+ * Makes one file of all declarations that an entry shows, and nothing of what they show nobody: compilers would otherwise read
+ * everything that the gateway is made of, and its packages.
+ */
+function rollUp(name: "index" | "testing", entry: string): void {
+  const file = join(types, entry.replace(/\.ts$/, ".d.ts"));
+  const config = ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: file,
+      compiler: { overrideTsconfig: { compilerOptions: COMPILER, files: [file] } },
+      dtsRollup: { enabled: true, untrimmedFilePath: join(dist, `${name}.d.ts`) },
+    },
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(root, "package.json"),
+  });
+  const problems: string[] = [];
+  const { succeeded } = Extractor.invoke(config, {
+    localBuild: true,
+    messageCallback(message) {
+      if (message.logLevel === ExtractorLogLevel.Error) problems.push(message.text);
+      message.handled = true;
+    },
+  });
+  if (!succeeded) throw new Error(`The declarations of ${name} were not made: ${problems.join("; ")}`);
+}
+
+/** The other entry names types of this one, as projects do: twice the same type would be two types. */
+function layBeside(): void {
+  const laid = join(types, "node_modules/parley");
+  mkdirSync(laid, { recursive: true });
+  cpSync(join(dist, "index.d.ts"), join(laid, "index.d.ts"));
+  writeFileSync(join(laid, "package.json"), '{ "name": "parley", "type": "module", "types": "index.d.ts" }');
+  writeFileSync(join(types, "package.json"), '{ "type": "module" }');
+}
+
+/** The tool would leave out that vitest is added to: the file is short, and stands as it is. */
+function copyMatchers(): void {
+  const file = join(types, ENTRIES.matchers.replace(/\.ts$/, ".d.ts"));
+  const text = readFileSync(file, "utf8").replace(/"\.\/types\.js"/g, '"./testing.js"');
+  writeFileSync(join(dist, "matchers.d.ts"), text);
 }
 
 rmSync(dist, { recursive: true, force: true });
@@ -69,3 +115,8 @@ await buildBeside({
   isInstalled: isPackage,
 });
 declare();
+rollUp("index", ENTRIES.index);
+layBeside();
+rollUp("testing", ENTRIES.testing);
+copyMatchers();
+rmSync(types, { recursive: true });

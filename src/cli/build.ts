@@ -11,7 +11,7 @@ const PARTS = [".output/server/index.mjs", ".output/server/drizzle/migrations/me
 /** What the gateway is built from. */
 const SOURCES = ["src", "bots", "routes", "drizzle", "nitro.config.ts", "package-lock.json"];
 /** Development tools inside `src`, never part of the gateway. */
-const NOT_BUILT = ["src/simulator", "src/demo", "src/dev", "src/cli"];
+const NOT_BUILT = ["src/simulator", "src/demo", "src/playground", "src/dev", "src/cli"];
 const LOCK = ".nitro/building";
 const LONGEST_BUILD_MS = 300_000;
 
@@ -58,7 +58,8 @@ export async function buildIfStale(
   }
 }
 
-async function hasNewer(root: string, path: string, than: number): Promise<boolean> {
+/** Is anything at or below a path newer than a time (milliseconds since 1970)? What is not built does not count. */
+export async function hasNewer(root: string, path: string, than: number): Promise<boolean> {
   if (NOT_BUILT.includes(path)) return false;
   const info = await stat(join(root, path)).catch(() => null);
   if (!info) return false;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, open, readFile, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -34,6 +34,8 @@ export function checkNode(version: string): Finding {
 
 /** Is the gateway built from the sources as they are now? */
 export async function checkBuild(root: string): Promise<Finding> {
+  // An image brings the build and not what it was made of.
+  if (!existsSync(join(root, "routes"))) return good("build", "that of the image");
   return (await isStale(root))
     ? note("build", "missing or older than the sources; npm start builds it")
     : good("build", "up to date");
@@ -105,16 +107,26 @@ export async function checkGateway(config: Config): Promise<Finding> {
       .catch(() => null);
     if (ready?.checks) return good("gateway", `runs at ${address}`);
   }
-  return (await isPortFree(config.host, config.port))
-    ? note("gateway", `does not run; port ${config.port} is free for it: npm start`)
-    : bad("gateway", `port ${config.port} is taken by another program: stop that one, or set PORT.`);
+  const { host, port } = config;
+  const problem = await listenProblem(host, port);
+  if (problem === null) return note("gateway", `does not run; port ${port} is free for it: npm start`);
+  const cures: Record<string, string> = {
+    EADDRINUSE: `port ${port} is taken by another program: stop that one, or set PORT.`,
+    EACCES: `this user may not listen at port ${port}: set PORT to 1024 or more, and put a proxy in front.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine: mend HOST.`,
+  };
+  return bad(
+    "gateway",
+    cures[problem] ?? `cannot listen at ${host}:${port} (${problem}): mend HOST and PORT.`,
+  );
 }
 
-async function isPortFree(host: string, port: number): Promise<boolean> {
+/** Code of what keeps this user from listening there; null: nothing does. */
+async function listenProblem(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(null)));
   });
 }
 
@@ -187,8 +199,10 @@ async function namedVersion(config: Config): Promise<{ version: string; refused:
       redirect: "manual",
     });
     const text = await asked.then((answer) => answer.text()).catch(() => "");
-    const found = /^parley_client_version\{version="([\d.]{1,40})",refused="(true|false)"\} 1$/m.exec(text);
-    if (found) return { version: found[1]!, refused: found[2] === "true" };
+    // A node's series carry its name as well, in front or behind.
+    const [labels = ""] = /^parley_client_version\{.{1,400}\} 1$/m.exec(text) ?? [];
+    const version = /\bversion="([\d.]{1,40})"/.exec(labels)?.[1];
+    if (version !== undefined) return { version, refused: labels.includes('refused="true"') };
   }
   return null;
 }

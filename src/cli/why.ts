@@ -28,6 +28,7 @@ const OUTCOMES: Record<string, string> = {
   blocked: "looked at it for too long",
   not_asked: "was not asked",
   forwarded: "was told of it",
+  interrupted: "was cut off by a word of the same person",
   merged: "answered it together with",
 };
 
@@ -36,6 +37,7 @@ const REASONS: Record<string, string> = {
   blocks_everybody: "it has blocked everybody too often",
   rate_limited: "it had answered the chat often enough",
   takeover: "a person has the chat",
+  expired: "it would have come too late",
   postponed: "it runs when bots may speak again",
 };
 
@@ -44,6 +46,8 @@ export function sentencesOf(decision: Decision): string[] {
   const { by, route, guard, trail } = decision;
   const answered = by !== null && by.startsWith("bot:");
   const asked = trail.filter((entry) => !entry.by.startsWith("guard:"));
+  const gaveBack = trail.some(({ outcome }) => outcome === "gave_back");
+  if (gaveBack) return ["The owner gave the chat back to the bots with it."];
   const lines = guard === null ? [] : [GUARDS[guard] ?? `It was held back: ${guard}.`];
   lines.push(...asked.map(sentenceOf));
   if (by === null) lines.push("Nobody answered.");

@@ -11,6 +11,7 @@ export interface Bot {
   error?: string;
   kept?: boolean;
   warnings?: string[];
+  needs?: string[];
 }
 
 /** Asks as an account, with a key that may do nothing but bots. */

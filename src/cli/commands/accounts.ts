@@ -1,30 +1,33 @@
 import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { findOperator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 import { showTable } from "../terminal.ts";
 
-const list = defineCommand({
+const list = command({
   meta: { name: "list", description: "All accounts" },
-  run: plainly(async () => {
+  async run() {
     const accounts = await (await findOperator()).accounts();
     const rows = accounts.map(({ id, name, plan, enabled }) => [id, name, plan, enabled ? "yes" : "no"]);
     say(showTable(paint, ["ID", "NAME", "PLAN", "ENABLED"], rows) || "There is no account yet.");
-  }),
+    return accounts;
+  },
 });
 
-const create = defineCommand({
+const create = command({
   meta: { name: "create", description: "Make an account with its first API key" },
   args: {
     name: { type: "positional", description: "Its name", required: true },
-    plan: { type: "string", description: "basic or pro" },
+    plan: { type: "string", description: "basic or pro", valueHint: "basic|pro" },
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const made = await (await findOperator()).createAccount(args.name, args.plan);
     say(
       `Account ${paint.bold(made.account.name)} (${made.account.id}) was made. Its API key, shown this once:`,
     );
     say(`\n  ${made.api_key}\n`);
-  }),
+    return made;
+  },
 });
 
 export default defineCommand({

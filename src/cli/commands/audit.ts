@@ -1,6 +1,6 @@
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { findOperator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 import { showNumber, showTable } from "../terminal.ts";
 
 interface Audit {
@@ -30,14 +30,14 @@ const MEANING: Record<string, string> = {
 };
 
 /** `parley audit <number>`: whether messages were lost. */
-export default defineCommand({
+export default command({
   meta: { name: "audit", description: "Were messages lost? What WhatsApp says there was, and what is here" },
   args: {
     number: { type: "positional", description: "The number, digits", required: true },
     account: { type: "string", description: "Id or name of the account" },
     since: { type: "string", description: "A time in ISO 8601. Default: seven days ago" },
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const operator = await findOperator();
     const query = args.since ? `?since=${encodeURIComponent(args.since)}` : "";
     const path = `/devices/${encodeURIComponent(args.number)}/audit${query}`;
@@ -49,7 +49,7 @@ export default defineCommand({
     say(
       `${data.received} received, ${data.answered_or_forwarded} answered or forwarded, ${data.pending} waiting.`,
     );
-    if (data.missing.length === 0) return;
+    if (data.missing.length === 0) return data;
     const rows = data.missing.map(({ id, chat, from, reason, state, noticed_at: noticed }) => [
       id,
       chat,
@@ -60,5 +60,6 @@ export default defineCommand({
     ]);
     say();
     say(showTable(paint, ["MESSAGE", "CHAT", "FROM", "REASON", "STATE", "NOTICED"], rows));
-  }),
+    return data;
+  },
 });

@@ -1,7 +1,8 @@
 import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { answersOf, asBots, sayBroken, sayWarnings, type Bot } from "../bots/gateway-bots.ts";
 import { findOperator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 import { showNumber, showTable } from "../terminal.ts";
 
 const account = { type: "string", description: "Id or name of the account" } as const;
@@ -16,23 +17,23 @@ interface BoundBot extends Bot {
   config: object | null;
 }
 
-const list = defineCommand({
+const onWhere = ({ enable, needs = [] }: Bot): string =>
+  (enable === "bound" ? "where bound" : "every number") +
+  (needs.length > 0 ? `, once config has ${needs.join(", ")}` : "");
+
+const list = command({
   meta: { name: "list", description: "Bots that the gateway loaded, and those that it could not" },
   args: { account },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const { data } = await asBots(args.account, (gateway) => gateway.get<{ data: Bot[] }>("/bots"));
-    const rows = data.map((bot) => [
-      bot.id,
-      String(bot.priority ?? ""),
-      bot.enable === "bound" ? "where bound" : "every number",
-      answersOf(bot),
-    ]);
+    const rows = data.map((bot) => [bot.id, String(bot.priority ?? ""), onWhere(bot), answersOf(bot)]);
     say(showTable(paint, ["BOT", "PRIORITY", "ON", "ANSWERS"], rows) || "No bot is loaded.");
     sayWarnings(data);
-  }),
+    return data;
+  },
 });
 
-const routes = defineCommand({
+const routes = command({
   meta: {
     name: "routes",
     description: "Who is asked in which order, and where bots get in each other's way",
@@ -45,7 +46,7 @@ const routes = defineCommand({
     },
     account,
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const path = args.number ? `/devices/${encodeURIComponent(args.number)}/bots/routes` : "/bots/routes";
     const { data } = await asBots(args.account, (gateway) => gateway.get<{ data: RouteTable }>(path));
     const rows = data.routes.map(({ bot, priority, chats, kind, pattern }) => [
@@ -58,13 +59,14 @@ const routes = defineCommand({
     const where = args.number ? `at ${showNumber(args.number)}` : "where nothing is bound";
     const none = `No bot is on ${where}. Switch one on: npm run parley -- bots bind <number> <id>`;
     say(showTable(paint, ["PRIORITY", "BOT", "KIND", "PATTERN", "CHATS"], rows) || none);
-    if (data.conflicts.length === 0) return;
+    if (data.conflicts.length === 0) return data;
     say();
     for (const { text } of data.conflicts) say(`${paint.yellow("!")} ${text}`);
-  }),
+    return data;
+  },
 });
 
-const bind = defineCommand({
+const bind = command({
   meta: { name: "bind", description: "Switch a bot on at a number, or off; other bots stay as they are" },
   args: {
     number: { type: "positional", description: "The number, digits", required: true },
@@ -74,7 +76,7 @@ const bind = defineCommand({
     off: { type: "boolean", description: "Switch it off" },
     account,
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const change = {
       id: args.id,
       enabled: !args.off,
@@ -90,17 +92,19 @@ const bind = defineCommand({
     if (args.off) say(`${bot.id} is off at ${number}.`);
     else if (bot.enabled) say(`${bot.id} answers at ${number}, with priority ${bot.priority}.`);
     else throw new Error(`${bot.id} is bound to ${number}, and off until its file is mended: ${bot.error}`);
-  }),
+    return bot;
+  },
 });
 
-const reload = defineCommand({
+const reload = command({
   meta: { name: "reload", description: "Load the bots of BOTS_DIR again; connections stay" },
-  run: plainly(async () => {
+  async run() {
     const { gateway } = await findOperator();
     const { data } = await gateway.post<{ data: Bot[] }>("/admin/bots/reload");
     say(`Loaded again: ${data.map(({ id }) => id).join(", ") || "no bot"}.`);
     if (sayBroken(data)) process.exitCode = 1;
-  }),
+    return data;
+  },
 });
 
 function readPriority(text: string): number | null {
@@ -126,8 +130,11 @@ export default defineCommand({
   meta: { name: "bots", description: "Bots of this gateway" },
   subCommands: {
     list,
+    check: () => import("./bots-check.ts").then((module) => module.default),
     new: () => import("./bots-new.ts").then((module) => module.default),
     test: () => import("./bots-test.ts").then((module) => module.default),
+    record: () => import("./bots-record.ts").then((module) => module.default),
+    replay: () => import("./bots-replay.ts").then((module) => module.default),
     routes,
     bind,
     reload,

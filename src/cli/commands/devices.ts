@@ -1,7 +1,8 @@
 import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { findOperator, type Operator } from "../operator.ts";
 import type { GatewayClient } from "../gateway-client.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 import { showNumber, showTable } from "../terminal.ts";
 
 const account = { type: "string", description: "Id or name of the account" } as const;
@@ -32,10 +33,10 @@ async function asAccount<T>(
   return operator.withKey(await operator.account(named), ["devices"], work);
 }
 
-const list = defineCommand({
+const list = command({
   meta: { name: "list", description: "Numbers of an account, and how they are" },
   args: { account },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);
     const devices = await operator.gateway.all<Device>(`/admin/accounts/${id}/devices`);
@@ -51,13 +52,14 @@ const list = defineCommand({
     say(
       showTable(paint, heading, rows) || "There is no number yet. Link one: npm run parley -- link <number>",
     );
-  }),
+    return devices;
+  },
 });
 
-const why = defineCommand({
+const why = command({
   meta: { name: "why", description: "Why a number is in the state that it is in" },
   args: { number, account },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const path = `/devices/${encodeURIComponent(args.number)}/why`;
     const { data } = await asAccount(await findOperator(), args.account, (gateway) =>
       gateway.get<{ data: Why }>(path),
@@ -69,17 +71,19 @@ const why = defineCommand({
     }
     if (data.next_retry_at) say(`The next attempt is at ${data.next_retry_at}.`);
     if (data.advice) say(data.advice);
-  }),
+    return data;
+  },
 });
 
-const logout = defineCommand({
+const logout = command({
   meta: { name: "logout", description: "Unlink a number; its record and webhook stay" },
   args: { number, account },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const path = `/devices/${encodeURIComponent(args.number)}/logout`;
     await asAccount(await findOperator(), args.account, (gateway) => gateway.post(path));
     say(`${showNumber(args.number)} is unlinked.`);
-  }),
+    return { device: args.number, state: "unlinked" };
+  },
 });
 
 export default defineCommand({

@@ -1,4 +1,4 @@
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { loadConfig, repositoryRoot } from "../../config.ts";
 import {
   checkBuild,
@@ -13,7 +13,16 @@ import {
 } from "../doctor.ts";
 import { examineDatabase } from "../database-doctor.ts";
 import type { Finding } from "../finding.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import {
+  checkBackup,
+  checkClock,
+  checkConsole,
+  checkMemory,
+  checkOwners,
+  checkTls,
+} from "../machine-doctor.ts";
+import { checkRedis, checkServer } from "../services-doctor.ts";
+import { paint, say } from "../plainly.ts";
 
 const MARKS = { good: paint.green("✓"), note: paint.yellow("·"), bad: paint.red("✗") };
 
@@ -25,7 +34,7 @@ function show({ name, state, text }: Finding): void {
 const bundledVersion = async () => (await import("../../whatsapp/bundled-version.ts")).bundledVersion;
 
 /** `parley doctor`: exit code 1 when something will not work until it is cured. */
-export default defineCommand({
+export default command({
   meta: { name: "doctor", description: "Looks for what would keep the gateway from working" },
   args: {
     repair: {
@@ -35,22 +44,34 @@ export default defineCommand({
       default: false,
     },
   },
-  run: plainly(async ({ args }: { args: { repair: boolean } }) => {
-    show(checkNode(process.versions.node));
-    show(await checkBuild(repositoryRoot()));
+  async run({ args }) {
+    const before = [
+      checkNode(process.versions.node),
+      await checkBuild(repositoryRoot()),
+      checkConsole(repositoryRoot()),
+    ];
+    for (const finding of before) show(finding);
     // A wrong setting throws here: it is named, and nothing below would be true.
     const config = loadConfig(process.env);
     const findings = [
+      checkMemory(),
+      await checkClock(),
       ...(await checkDataFolder(config)),
+      ...(await checkOwners(config.dataDir)),
       await checkDatabase(config),
       ...(await examineDatabase(config, { repair: args.repair })),
+      ...(await checkServer(config)),
+      ...(await checkRedis(config)),
+      ...(await checkBackup(config)),
       await checkGateway(config),
       checkWhatsApp(config),
       await checkVersion(config, await bundledVersion()),
       checkPublicUrl(config),
+      ...(await checkTls(config)),
       await checkConverter(config),
     ];
     for (const finding of findings) show(finding);
     if (findings.some((finding) => finding.state === "bad")) process.exitCode = 1;
-  }),
+    return [...before, ...findings];
+  },
 });

@@ -1,6 +1,7 @@
 import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { findOperator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 import { showTable } from "../terminal.ts";
 
 const account = { type: "string", description: "Id or name of the account" } as const;
@@ -14,10 +15,10 @@ interface ApiKey {
   prefix: string;
 }
 
-const list = defineCommand({
+const list = command({
   meta: { name: "list", description: "API keys of an account" },
   args: { account },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);
     const keys = await operator.gateway.all<ApiKey>(`/admin/accounts/${id}/api-keys`);
@@ -31,37 +32,43 @@ const list = defineCommand({
     ]);
     const heading = ["ID", "NAME", "BEGINS", "MAY", "NUMBERS", "LAST USED"];
     say(showTable(paint, heading, rows) || "There is no key.");
-  }),
+    return keys;
+  },
 });
 
-const create = defineCommand({
+const create = command({
   meta: { name: "create", description: "Make an API key" },
   args: {
     name: { type: "positional", description: "What it is for", required: true },
     account,
     permissions: { type: "string", description: "Comma-separated; * is everything", default: "*" },
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);
     const permissions = args.permissions.split(",").map((permission) => permission.trim());
-    const made = await operator.gateway.post<{ api_key: string }>(`/admin/accounts/${id}/api-keys`, {
-      name: args.name,
-      permissions,
-    });
+    const made = await operator.gateway.post<{ data: ApiKey; api_key: string }>(
+      `/admin/accounts/${id}/api-keys`,
+      {
+        name: args.name,
+        permissions,
+      },
+    );
     say(`The key “${args.name}”, shown this once:\n\n  ${made.api_key}\n`);
-  }),
+    return { ...made.data, api_key: made.api_key };
+  },
 });
 
-const remove = defineCommand({
+const remove = command({
   meta: { name: "delete", description: "Delete an API key; it stops working at once" },
   args: { id: { type: "positional", description: "Id of the key, see keys list", required: true }, account },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);
     await operator.gateway.delete(`/admin/accounts/${id}/api-keys/${encodeURIComponent(args.id)}`);
     say(`The key ${args.id} is deleted.`);
-  }),
+    return { id: args.id, deleted: true };
+  },
 });
 
 export default defineCommand({

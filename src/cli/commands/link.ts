@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import type { PasskeyRequest } from "../../model/passkey.ts";
 import { answerPasskey } from "../answer-passkey.ts";
 import { GatewayRefusal, type GatewayClient } from "../gateway-client.ts";
 import { showLinking, type LinkingView } from "../linking-view.ts";
 import { findOperator, type Account, type Operator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { forPeople, paint, say } from "../plainly.ts";
 import { showNumber } from "../terminal.ts";
 
 /** Answer of `POST /generate-qr`. */
@@ -23,30 +23,35 @@ const GIVE_UP_MS = 10 * 60_000;
 const ASK_EVERY_MS = 1_000;
 
 /** `parley link <number>`: registers the number if need be, and waits until a phone has linked it. */
-export default defineCommand({
+export default command({
   meta: { name: "link", description: "Link a WhatsApp number with a QR code in the terminal" },
   args: {
     number: { type: "positional", description: "The number with country code, digits", required: true },
     account: { type: "string", description: "Id or name of the account; default: the only one" },
     code: { type: "boolean", description: "Link with an eight-character code instead of a QR code" },
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const operator = await findOperator();
-    const account = await accountFor(operator, args.account);
+    const { account, apiKey } = await accountFor(operator, args.account);
     const number = args.number.replace(/[\s+\-().]/g, "").replace(/^00/, "");
     await operator.withKey(account, ["qr", "devices"], (gateway) =>
       link(gateway, number, args.code === true ? "code" : "qr"),
     );
-  }),
+    return { device: number, state: "connected", account: account.id, api_key: apiKey };
+  },
 });
 
 /** The named account; at the very first use, an account called `default` and its key. */
-async function accountFor(operator: Operator, named?: string): Promise<Account> {
-  if (named !== undefined || (await operator.accounts()).length > 0) return operator.account(named);
+async function accountFor(
+  operator: Operator,
+  named?: string,
+): Promise<{ account: Account; apiKey: string | null }> {
+  if (named !== undefined || (await operator.accounts()).length > 0)
+    return { account: await operator.account(named), apiKey: null };
   const made = await operator.createAccount("default");
   say(`This gateway had no account: ${paint.bold("default")} was made. Its API key, shown this once:`);
   say(`\n  ${made.api_key}\n`);
-  return made.account;
+  return { account: made.account, apiKey: made.api_key };
 }
 
 /**
@@ -55,7 +60,7 @@ async function accountFor(operator: Operator, named?: string): Promise<Account> 
  * @throws Error when another number scanned, or nobody did within ten minutes
  */
 async function link(gateway: GatewayClient, number: string, method: "qr" | "code"): Promise<void> {
-  const view = showLinking(process.stdout, number);
+  const view = showLinking(forPeople, number);
   const interrupted = new AbortController();
   const stop = () => interrupted.abort();
   process.once("SIGINT", stop);

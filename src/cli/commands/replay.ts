@@ -1,11 +1,11 @@
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { findOperator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 
 const REPLAYING_MS = 10 * 60_000;
 
 /** `parley replay`: asks the gateway to post deliveries again, all that match. */
-export default defineCommand({
+export default command({
   meta: {
     name: "replay",
     description: "Post deliveries to their webhooks again; by default those that were given up",
@@ -21,7 +21,7 @@ export default defineCommand({
     until: { type: "string", description: "Only of events until then" },
     id: { type: "string", description: "Only these, by webhook-id, separated by commas" },
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
     const filter = {
       ...(args.device && { device: args.device }),
       ...(args.state && { state: args.state }),
@@ -34,12 +34,14 @@ export default defineCommand({
     const { total } = await operator.withKey(account, ["webhooks"], (gateway) =>
       gateway.patient(REPLAYING_MS).post<{ total: number }>("/deliveries/replay", filter),
     );
-    if (total === 0) return say("There is nothing to replay.");
+    if (total === 0) say("There is nothing to replay.");
+    if (total === 0) return { total };
     const what = total === 1 ? "1 delivery is" : `${total} deliveries are`;
     say(
       `${paint.green("✓")} ${what} on the way again, oldest first. See GET /deliveries for what comes of it.`,
     );
-  }),
+    return { total };
+  },
 });
 
 /** A day alone begins at midnight, by the clock of who asks. */

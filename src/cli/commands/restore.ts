@@ -1,31 +1,37 @@
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { restoreBackup, type Restored } from "../../backup/restore.ts";
 import { loadConfig } from "../../config.ts";
 import { forgetRatchets } from "../../whatsapp/signal/rollback.ts";
-import { plainly, say } from "../plainly.ts";
+import { say } from "../plainly.ts";
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** `parley restore <file>`: what is in the data folder is put aside only with `--force`. */
-export default defineCommand({
+export default command({
   meta: { name: "restore", description: "Put the data of a backup back; the gateway must be stopped" },
   args: {
-    file: { type: "positional", description: "What parley backup has saved", required: true },
+    file: {
+      type: "positional",
+      description: "What parley backup has saved",
+      required: true,
+      valueHint: "file",
+    },
     force: { type: "boolean", description: "Put the data that is there aside; it is not deleted" },
     resend: { type: "boolean", description: "Send everything that waited then, however old it is" },
   },
-  run: plainly(async ({ args }) => {
-    report(
-      await restoreBackup({
-        config: loadConfig(process.env),
-        archive: args.file,
-        force: args.force === true,
-        resend: args.resend === true,
-        now: Date.now,
-        forgetRatchets,
-      }),
-    );
-  }),
+  async run({ args }) {
+    const restored = await restoreBackup({
+      config: loadConfig(process.env),
+      archive: args.file,
+      force: args.force === true,
+      resend: args.resend === true,
+      now: Date.now,
+      forgetRatchets,
+    });
+    report(restored);
+    const { manifest, linked, waiting, expired, aside } = restored;
+    return { created_at: manifest.created_at, linked, waiting, expired, aside };
+  },
 });
 
 function report({ manifest, linked, waiting, expired, aside }: Restored): void {

@@ -1,7 +1,7 @@
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import { loadConfig, parseMasterKey, type Config } from "../../config.ts";
 import { rotateMasterKey } from "../../store/rotate.ts";
-import { plainly, say } from "../plainly.ts";
+import { say } from "../plainly.ts";
 
 const SETTING = "PARLEY_NEW_MASTER_KEY";
 
@@ -23,9 +23,9 @@ function newKey(config: Config, env: NodeJS.ProcessEnv): Buffer | null {
 }
 
 /** `parley rotate-key`: seals everything anew; the gateway must be stopped. */
-export default defineCommand({
+export default command({
   meta: { name: "rotate-key", description: "Change the master key; the gateway must be stopped" },
-  run: plainly(async () => {
+  async run() {
     const config = loadConfig(process.env);
     const { values, oldKeyFile } = await rotateMasterKey(config, newKey(config, process.env));
     say(`Sealed ${values} values with a new master key. API keys, links and numbers stay as they are.`);
@@ -35,5 +35,6 @@ export default defineCommand({
     say(
       `Backups made before now open only with the old key${oldKeyFile === null ? "" : `, kept in ${oldKeyFile}`}: delete it together with the last of them.`,
     );
-  }),
+    return { values, old_key_file: oldKeyFile };
+  },
 });

@@ -1,46 +1,79 @@
-import { defineCommand } from "citty";
+import { command } from "../command.ts";
 import type { GatewayClient } from "../gateway-client.ts";
 import { findOperator } from "../operator.ts";
-import { paint, plainly, say } from "../plainly.ts";
+import { paint, say } from "../plainly.ts";
 import { sentencesOf, type Decision } from "../why.ts";
 
-/** `parley why <message>`: who decided about a message, and what each bot said to it. */
-export default defineCommand({
+/** A decision, and the number that it was made at. */
+interface Found {
+  device: string;
+  decision: Decision;
+}
+
+/** `parley why [message]`: who decided about a message, or about the last ones, and what each bot said to it. */
+export default command({
   meta: { name: "why", description: "Why a message was answered or not, and by whom" },
   args: {
-    message: { type: "positional", description: "WhatsApp's id of the message", required: true },
+    message: {
+      type: "positional",
+      description: "WhatsApp's id of the message; without it: the last ones",
+      required: false,
+    },
+    chat: { type: "string", description: "Only of this chat: digits of a number, or an id as it is shown" },
+    last: { type: "string", description: "How many messages without an id, 1 to 100; default 10" },
     account: { type: "string", description: "Id or name of the account; default: the only one" },
     device: { type: "string", description: "Only of this number, digits" },
   },
-  run: plainly(async ({ args }) => {
+  async run({ args }) {
+    const { message, chat, device: only } = args;
+    const last = readLast(args.last);
+    const asked = {
+      ...(chat !== undefined && { chat }),
+      ...(message ? { message } : { limit: String(last) }),
+    };
     const operator = await findOperator();
     const account = await operator.account(args.account);
     const found = await operator.withKey(account, ["bots", "devices"], (gateway) =>
-      decisionsOf(gateway, args.message, args.device),
+      decisionsOf(gateway, new URLSearchParams(asked), only),
     );
-    if (found.length === 0)
-      throw new Error(
-        `No number of this account has decided about a message ${args.message}. GET /devices/{number}/decisions lists them.`,
-      );
-    for (const { device, decision } of found) {
-      const { chat, type, at } = decision;
-      say(paint.bold(`${type} from ${chat} to ${device}, decided ${at}`));
+    if (found.length === 0) throw new Error(nothing(message, chat));
+    const newest = found.toSorted((a, b) => (a.decision.at < b.decision.at ? -1 : 1)).slice(-last);
+    for (const { device, decision } of newest) {
+      const { chat: from, type, at, message_id: id } = decision;
+      say(`${paint.bold(`${type} from ${from} to ${device}, decided ${at}`)} ${paint.dim(id)}`);
       for (const sentence of sentencesOf(decision)) say(`  ${sentence}`);
     }
-  }),
+    return newest.map(({ device, decision }) => ({
+      device,
+      ...decision,
+      sentences: sentencesOf(decision),
+    }));
+  },
 });
+
+function readLast(text: string | undefined): number {
+  if (text === undefined) return 10;
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 100) return Number(text);
+  throw new Error("--last must be a whole number from 1 to 100.");
+}
+
+function nothing(message: string | undefined, chat: string | undefined): string {
+  const where = chat === undefined ? "" : ` in the chat ${chat}`;
+  return message
+    ? `No number of this account has decided about a message ${message}${where}. The last ones: npm run parley -- why`
+    : `Nothing has been decided${where} yet. A message is decided when it has come and bots were asked.`;
+}
 
 async function decisionsOf(
   gateway: GatewayClient,
-  message: string,
+  asked: URLSearchParams,
   only: string | undefined,
-): Promise<{ device: string; decision: Decision }[]> {
+): Promise<Found[]> {
   const devices = (await gateway.all<{ device: string }>("/devices"))
     .map(({ device }) => device)
     .filter((device) => only === undefined || device === only);
   const found = devices.map(async (device) => {
-    const path = `/devices/${device}/decisions?message=${encodeURIComponent(message)}`;
-    const answer = await gateway.get<{ data: Decision[] }>(path);
+    const answer = await gateway.get<{ data: Decision[] }>(`/devices/${device}/decisions?${asked}`);
     return answer.data.map((decision) => ({ device, decision }));
   });
   return (await Promise.all(found)).flat();

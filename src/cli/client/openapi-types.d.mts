@@ -1,0 +1,2 @@
+/** The types that openapi-typescript makes of a document. */
+export function openApiTypes(document: object): Promise<string>;

@@ -1,0 +1,56 @@
+import { defineCommand } from "citty";
+import { command } from "../command.ts";
+import { findOperator } from "../operator.ts";
+import { say } from "../plainly.ts";
+import { showNumber } from "../terminal.ts";
+
+const number = { type: "positional", description: "The linked number, digits", required: true } as const;
+const chat = {
+  type: "positional",
+  description: "The chat: digits, …@lid or …@g.us",
+  required: true,
+} as const;
+const account = { type: "string", description: "Id or name of the account; default: the only one" } as const;
+const path = (named: string): string => `/chats/${encodeURIComponent(named)}/takeover`;
+
+interface Takeover {
+  data: { chat: string; taken_over_until: string | null };
+}
+
+const take = command({
+  meta: { name: "take", description: "A person takes a chat: bots are silent there" },
+  args: {
+    number,
+    chat,
+    account,
+    minutes: { type: "string", description: "For how long; default: TAKEOVER_MINUTES" },
+  },
+  async run({ args }) {
+    const operator = await findOperator();
+    const minutes = args.minutes === undefined ? {} : { minutes: args.minutes };
+    const { data } = await operator.withKey(await operator.account(args.account), ["bots"], (gateway) =>
+      gateway.post<Takeover>(path(args.chat), { sender: args.number, ...minutes }),
+    );
+    say(`Bots of ${showNumber(args.number)} are silent in ${data.chat} until ${data.taken_over_until}.`);
+    return data;
+  },
+});
+
+const giveBack = command({
+  meta: { name: "give-back", description: "Bots go on in a chat that a person had" },
+  args: { number, chat, account },
+  async run({ args }) {
+    const operator = await findOperator();
+    const { data } = await operator.withKey(await operator.account(args.account), ["bots"], (gateway) =>
+      gateway.delete<Takeover>(`${path(args.chat)}?sender=${encodeURIComponent(args.number)}`),
+    );
+    say(`Bots of ${showNumber(args.number)} go on in ${data.chat}.`);
+    return data;
+  },
+});
+
+/** `parley chats`: who has a chat, a person or the bots. */
+export default defineCommand({
+  meta: { name: "chats", description: "Take a chat from the bots, and give it back" },
+  subCommands: { take, "give-back": giveBack },
+});

@@ -1,0 +1,30 @@
+import type { CommandDef } from "citty";
+import { command } from "../command.ts";
+import { SHELLS, type Shell } from "../completion/scripts.ts";
+import { describeCommand } from "../completion/describe.ts";
+import { repositoryRoot } from "../../config.ts";
+import { asJson } from "../plainly.ts";
+
+/** `parley completion bash|zsh|fish`: a script for the shell, made of all commands as they are. */
+export const completionOf = (parley: CommandDef) =>
+  command({
+    meta: { name: "completion", description: "A script with which a shell completes these commands" },
+    args: {
+      shell: {
+        type: "positional",
+        description: Object.keys(SHELLS).join(", "),
+        valueHint: Object.keys(SHELLS).join("|"),
+        required: true,
+      },
+    },
+    async run({ args }) {
+      const { shell } = args;
+      if (!Object.hasOwn(SHELLS, shell))
+        throw new Error(
+          `There is no completion for “${shell}”. There is for: ${Object.keys(SHELLS).join(", ")}.`,
+        );
+      const script = SHELLS[shell as Shell](await describeCommand(parley), repositoryRoot());
+      if (!asJson) process.stdout.write(script);
+      return { shell, script };
+    },
+  });

@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import { connect, type PeerCertificate } from "node:tls";
+import { promisify } from "node:util";
+import { meta } from "../../drizzle/schema.ts";
+import type { Config } from "../config.ts";
+import { DAY_MS } from "../model/time.ts";
+import { defineQuery } from "../store/query.ts";
+import { openReadOnly } from "../store/read-only.ts";
+import { bad, good, note, type Finding } from "./finding.ts";
+import { createGatewayClient } from "./gateway-client.ts";
+
+const MB = 1024 * 1024;
+/** Measured, see docs/operations/sizing.md: the gateway itself, what each number takes, and room for everything else. */
+const GATEWAY_MB = 126;
+const NUMBER_MB = 5;
+const SYSTEM_MB = 256;
+const OLD_BACKUP_DAYS = 7;
+const ENDING_CERTIFICATE_DAYS = 14;
+const ASKING_MS = 5_000;
+
+/** Is there memory for the gateway? @param bytes of the machine, or what the container may have */
+export function checkMemory(
+  bytes = Math.min(totalmem(), process.constrainedMemory?.() || Infinity),
+): Finding {
+  const mb = Math.round(bytes / MB);
+  const numbers = Math.floor((mb - SYSTEM_MB - GATEWAY_MB) / NUMBER_MB / 10) * 10;
+  return numbers < 10
+    ? bad("memory", `${mb} MB: the gateway wants 512 MB or more; give the machine or container more.`)
+    : good("memory", `${mb} MB, enough for some ${numbers} numbers`);
+}
+
+/** Is the clock kept right? @param program that says so: systemd's `timedatectl` */
+export async function checkClock(program = "timedatectl"): Promise<Finding> {
+  const args = ["show", "--property=NTPSynchronized", "--value"];
+  const said = await promisify(execFile)(program, args, { timeout: ASKING_MS }).then(
+    ({ stdout }) => stdout.trim(),
+    () => "",
+  );
+  if (said === "yes") return good("time", `${new Date().toISOString()}, kept by this machine`);
+  const now = `${new Date().toISOString()} by this machine's clock`;
+  return said === "no"
+    ? bad(
+        "time",
+        `${now}, which nobody sets: timedatectl set-ntp true. Signatures of webhooks end by the time.`,
+      )
+    : note("time", `${now}; who keeps it right was not found out: see that NTP runs, here or on the host`);
+}
+
+/** Does everything in the data folder belong to whoever the folder belongs to? */
+export async function checkOwners(dataDir: string): Promise<Finding[]> {
+  const folder = await stat(dataDir).catch(() => null);
+  if (folder === null) return [];
+  const names = await readdir(dataDir).catch(() => []);
+  const others: string[] = [];
+  for (const name of names)
+    if ((await stat(join(dataDir, name)).catch(() => folder)).uid !== folder.uid) others.push(name);
+  if (others.length === 0) return [];
+  const owner = `${folder.uid}:${folder.gid}`;
+  return [
+    bad(
+      "owner",
+      `${others.join(", ")} in ${dataDir} belong to another user than the folder, and the gateway may not write there: chown -R ${owner} ${dataDir}`,
+    ),
+  ];
+}
+
+/** Is the console there, which `npm run build` makes? @param root of the repository */
+export function checkConsole(root: string): Finding {
+  return existsSync(join(root, ".output/console/index.html"))
+    ? good("console", "built; served at /console")
+    : note("console", "not built, so GET / leads to /docs: npm run build");
+}
+
+const LAST_BACKUP = defineQuery("SELECT value FROM meta WHERE key = 'last_backup'", { value: meta.value });
+
+/** When did somebody save a backup by this gateway last? */
+export async function checkBackup(config: Config, now = Date.now()): Promise<Finding[]> {
+  if (!config.databaseUrl.startsWith("file:"))
+    return [note("backup", "the libSQL server's own: see that it makes some (docs/operations/backup.md)")];
+  if (!existsSync(config.databaseUrl.slice("file:".length))) return [];
+  const row = await openReadOnly(config).then(
+    (store) => store.readOne(LAST_BACKUP).finally(() => store.close()),
+    () => undefined,
+  );
+  // What keeps the database from being read is a finding of its own.
+  if (row === undefined) return [];
+  const how = "npm run parley -- backup <folder>, every night";
+  const made = row === null ? null : (JSON.parse(String(row.value)) as { at: number });
+  if (made === null) return [note("backup", `none was made by this gateway yet: ${how}`)];
+  const days = Math.floor((now - made.at) / DAY_MS);
+  const when = `the last one is of ${new Date(made.at).toISOString()}`;
+  return [
+    days >= OLD_BACKUP_DAYS ? note("backup", `${when}, ${days} days ago: ${how}`) : good("backup", when),
+  ];
+}
+
+/** Does the address that people are given lead to a gateway, with a certificate that holds? Nothing is asked of a local one. */
+export async function checkTls(config: Config, now = Date.now()): Promise<Finding[]> {
+  const url = new URL(config.publicUrl);
+  if (url.protocol !== "https:") return [];
+  const findings: Finding[] = [];
+  if (!config.trustProxy)
+    findings.push(
+      note(
+        "proxy",
+        "TRUST_PROXY is off: behind a proxy all requests seem to come from it. Set TRUST_PROXY=1.",
+      ),
+    );
+  const certificate = await certificateOf(url).catch((error: unknown) => error as Error);
+  if (certificate instanceof Error)
+    return [
+      ...findings,
+      bad(
+        "tls",
+        `${url.host}: ${certificate.message}. See that its name leads here, that port ${url.port || 443} is open, and the proxy's log.`,
+      ),
+    ];
+  const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
+  const until = `the certificate of ${url.host} holds until ${new Date(certificate.valid_to).toISOString()}`;
+  findings.push(
+    days < ENDING_CERTIFICATE_DAYS
+      ? bad("tls", `${until}: ${days} days; the proxy has not renewed it, see its log.`)
+      : good("tls", until),
+  );
+  const live = await createGatewayClient(config.publicUrl, undefined, ASKING_MS)
+    .get<{ status?: boolean }>("/health/live")
+    .catch(() => null);
+  findings.push(
+    live?.status === true
+      ? good("proxy", `${config.publicUrl} leads to a gateway`)
+      : bad(
+          "proxy",
+          `${config.publicUrl} leads to no gateway: start it, or see where the proxy sends requests.`,
+        ),
+  );
+  return findings;
+}
+
+/** @throws Error when there is no connection, or its certificate is not believed */
+function certificateOf({ hostname, port }: URL): Promise<PeerCertificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      { host: hostname, port: Number(port) || 443, servername: hostname, timeout: ASKING_MS },
+      () => {
+        resolve(socket.getPeerCertificate());
+        socket.end();
+      },
+    );
+    socket.on("timeout", () => socket.destroy(new Error("nobody answers")));
+    socket.on("error", reject);
+  });
+}
