@@ -23,7 +23,7 @@ export default defineBot(
       const what = ctx.match.rest;
       if (what === "" || what.length > 200)
         return ctx.reply("Write what for: /who football on Friday, 19:00");
-      ctx.poll(ASKS + what, [IN, "Not this time"]);
+      return ctx.poll(ASKS + what, [IN, "Not this time"]);
     });
 
     b.on("poll:vote", (ctx) => {

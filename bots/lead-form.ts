@@ -54,7 +54,7 @@ export default defineBot({ enable: "bound", config }, (b) => {
   );
 
   // A row in the database, not a setTimeout: it runs after a restart as well.
-  b.timer("retry", (ctx) => report(ctx, ctx.timer!.data as Retry));
+  b.timer<Retry>("retry", (ctx) => report(ctx, ctx.timer.data));
 });
 
 /** Tells the CRM. When it is away the person need not know: a timer tries again, under the same key. */
@@ -64,7 +64,7 @@ async function report(ctx: AnyContext, { lead, key, tries }: Retry): Promise<voi
     await ctx.step("crm", (signal) => post(ctx, { ...lead, from: ctx.from.number }, key, signal));
   } catch (error) {
     ctx.log.warn({ err: error, tries }, "the CRM did not take a lead");
-    if (tries + 1 < MOST_TRIES) ctx.after("10m", "retry", { lead, key, tries: tries + 1 });
+    if (tries + 1 < MOST_TRIES) ctx.after("10m", "retry", { lead, key, tries: tries + 1 }, { id: key });
   }
 }
 

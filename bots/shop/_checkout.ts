@@ -55,7 +55,7 @@ export function checkoutForm(b: Routes<Config, Session>): Checkout {
 
 async function order(ctx: ShopContext, delivery: Delivery): Promise<void> {
   const { cart } = ctx.session;
-  if (isEmpty(cart)) return ctx.reply(cartText(cart));
+  if (isEmpty(cart)) return void ctx.reply(cartText(cart));
   const { total } = sumsOf(cart);
   let number: string;
   try {
@@ -64,7 +64,7 @@ async function order(ctx: ShopContext, delivery: Delivery): Promise<void> {
     number = await ctx.step("order", (signal) => placeOrder(ctx, cart, delivery, key, signal));
   } catch (error) {
     ctx.log.error({ err: error }, "an order could not be placed");
-    return ctx.reply(
+    return void ctx.reply(
       "We cannot take orders at the moment. Your cart is kept: write “checkout” to try again.",
     );
   }

@@ -33,7 +33,7 @@ function browsing(b: Shop): void {
       return ctx.reply(`We send 1 to ${MOST_PIECES} of a thing. More? Write “person”.`);
     // Set again by each change: it counts from the last one.
     ctx.after(ctx.config.remindAfterMinutes * 60_000, "abandoned");
-    ctx.reply(`${cartText(ctx.session.cart)}\n\nWrite “checkout” to order.`);
+    return ctx.reply(`${cartText(ctx.session.cart)}\n\nWrite “checkout” to order.`);
   });
 
   b.prefix("remove", (ctx) => {
@@ -43,7 +43,7 @@ function browsing(b: Shop): void {
     // "remove espresso" means all of it, "remove 1 espresso" one piece.
     takeOut(ctx.session.cart, product, /^\d/.test(ctx.match) ? wish.pieces : null);
     if (isEmpty(ctx.session.cart)) ctx.cancelTimer("abandoned");
-    ctx.reply(cartText(ctx.session.cart));
+    return ctx.reply(cartText(ctx.session.cart));
   });
 
   b.timer("abandoned", (ctx) => {
@@ -62,7 +62,7 @@ function ordering(b: Shop): void {
     // The form reminds by itself.
     ctx.cancelTimer("abandoned");
     // What is known is not asked again.
-    ctx.start(checkout, name === null ? {} : { name });
+    return ctx.start(checkout, name === null ? {} : { name });
   });
 
   // Heard before the form, whatever it asks just now. With an empty cart there is nothing here to cancel: other bots may
@@ -76,7 +76,7 @@ function ordering(b: Shop): void {
     const last = ctx.session.orders.at(-1);
     if (last === undefined) return ctx.reply("You have not ordered anything yet. Write “shop” to begin.");
     const state = await orderState(ctx, last.number);
-    ctx.reply(
+    return ctx.reply(
       state === null
         ? `I cannot look up ${last.number} at the moment. Please try again later, or write “person”.`
         : `Your order ${last.number}: ${state}.`,
