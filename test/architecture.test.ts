@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MUTATIONS, mutated } from "./crash/mutations.ts";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -29,22 +30,38 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: [...BASE],
   net: [...BASE],
   whatsapp: [...BASE],
+  // What processes that share a database need of one another; the others see `model/cluster.ts` alone.
+  cluster: [...BASE],
   // A domain folder may also name the types of WhatsApp's port, and nothing of its neighbours.
   ...Object.fromEntries(DOMAIN.map((folder) => [folder, [...BASE, "whatsapp/port"]])),
   pipeline: [...BASE, ...DOMAIN, "whatsapp/port"],
   // The way of a message, joined once for the gateway, the test kit and the benches.
   path: [...BASE, ...DOMAIN, "pipeline", "whatsapp/port"],
-  app: [...BASE, ...DOMAIN, "pipeline", "path", "whatsapp", "api/services", "process/stalls", "process/stop"],
+  app: [
+    ...BASE,
+    ...DOMAIN,
+    "cluster",
+    "pipeline",
+    "path",
+    "whatsapp",
+    "api/services",
+    "process/stalls",
+    "process/stop",
+  ],
   api: [...BASE, ...DOMAIN, "pipeline", "path", "app"],
   start: [...BASE, "app", "api", "bot", "process"],
   // A package in all but name: nothing of Parley.
   simulator: [],
+  // The same: it is installed without the gateway, and runs in browsers.
+  client: [],
   testing: [...BASE, ...DOMAIN, "pipeline", "path", "whatsapp/port"],
+  // Runs in browsers: of the gateway it knows what the client knows.
+  console: ["client"],
 };
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.(ts|vue)$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
@@ -91,7 +108,7 @@ function circles(files: string[]): string[][] {
 }
 
 /** `src/store/open.ts` → `store/open` */
-const place = (file: string): string => file.replace(/^src\//, "").replace(/\.ts$/, "");
+const place = (file: string): string => file.replace(/^src\//, "").replace(/\.(ts|vue)$/, "");
 const allows = (allowed: string[], target: string): boolean =>
   allowed.some((entry) => target === entry || target.startsWith(`${entry}/`));
 
@@ -143,7 +160,8 @@ describe("imports go one way", () => {
 
   it("nothing of the gateway imports the testing kit", () => {
     const importers = [...files, ...sources("routes")]
-      .filter((file) => !file.startsWith("src/testing/"))
+      // The author's command, which runs stories with it.
+      .filter((file) => !/^src\/(testing|cli\/stories)\//.test(file))
       .filter((file) => imports(file).some((name) => /\/testing\/|^parley\/testing/.test(name)));
     expect(importers).toEqual([]);
   });
@@ -157,6 +175,62 @@ describe("imports go one way", () => {
         ...foreign.map((name) => `${file} → ${name}`),
       ];
     });
+    expect(wrong).toEqual([]);
+  });
+
+  it("the playground's page imports the console's kit, and of the demo what it is told alone", () => {
+    const wrong = files
+      .filter((file) => file.startsWith("src/playground/"))
+      .flatMap((file) => targets(file).map((target) => ({ file, target })))
+      .filter(
+        ({ target }) =>
+          !/^src\/(playground|console\/(kit|app|data))\/|^src\/demo\/playground\/view.ts$/.test(target),
+      )
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it("nothing of the gateway imports the demo or the playground", () => {
+    const wrong = [...files, ...sources("routes")]
+      .filter((file) => !/^src\/(demo|playground|cli)\//.test(file))
+      .flatMap((file) => targets(file).map((target) => ({ file, target })))
+      .filter(({ target }) => /^src\/(demo|playground)\//.test(target))
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it("the console imports packages of browsers alone, and its screens nothing of one another", () => {
+    const BROWSER =
+      /^(vue|vue-router|vue-i18n|reka-ui|uplot(\/.*)?|vite|@vitejs\/plugin-vue|@lucide\/vue|@tanstack\/vue-virtual)$/;
+    const screenOf = (path: string): string | undefined =>
+      /^src\/console\/screens\/([^/]+)\//.exec(path)?.[1];
+    const of = files.filter((file) => file.startsWith("src/console/") && !file.endsWith("vite.config.ts"));
+    const foreign = of.flatMap((file) =>
+      imports(file)
+        .filter((name) => !name.startsWith(".") && !BROWSER.test(name))
+        .map((name) => `${file} → ${name}`),
+    );
+    const neighbours = of.flatMap((file) =>
+      targets(file)
+        .filter((target) => screenOf(target) !== undefined && screenOf(target) !== screenOf(file))
+        .map((target) => `${file} → ${target}`),
+    );
+
+    expect(of.length).toBeGreaterThan(50);
+    expect([...foreign, ...neighbours]).toEqual([]);
+  });
+
+  // The page's policy allows no style in its text, and right-to-left turns only what is logical.
+  it("components have no style in their markup, and no side called left or right", () => {
+    const wrong = files
+      .filter((file) => file.endsWith(".vue"))
+      .filter((file) => {
+        const text = readFileSync(join(root, file), "utf8");
+        const styles = [...text.matchAll(/<style[^>]*>([\s\S]*?)<\/style>/g)]
+          .map((match) => match[1])
+          .join("");
+        return /\sstyle="/.test(text) || /\bv-html\b/.test(text) || /[\s-](left|right)\s*:/.test(styles);
+      });
     expect(wrong).toEqual([]);
   });
 
@@ -181,5 +255,11 @@ describe("no file imports itself by way of others", () => {
       .filter((file) => !file.endsWith(".test.ts"))
       .filter((file) => /^(before|after)(Each|All)\(/m.test(readFileSync(join(root, file), "utf8")));
     expect(wrong).toEqual([]);
+  });
+});
+
+describe("what stands beside the sources follows them", () => {
+  it.each(MUTATIONS)("the crash drills find the place of $name", (mutation) => {
+    expect(() => mutated(readFileSync(join(root, mutation.file), "utf8"), mutation)).not.toThrow();
   });
 });

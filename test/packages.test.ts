@@ -39,8 +39,12 @@ function packagesOf(file: string): string[] {
   return names.filter((name) => /^(@[a-z0-9-]+\/)?[a-z][\w.-]*(\/[\w./-]+)?$/.test(name)).map(packageOf);
 }
 
-/** What runs where messages are; the demo, the simulator and the kit for tests do not. */
-const PRODUCTION = /^(bots|routes|src\/(?!demo|simulator|testing))/;
+/**
+ * What runs where messages are; the demo, the simulator and the kit for tests, with what builds it and the client, do not, and
+ * the console is built into files of its own.
+ */
+const PRODUCTION =
+  /^(bots|routes|src\/(?!demo|simulator|testing|console|playground|build\/vue-types|build\/console|cli\/build-kit|cli\/client))/;
 const OURS = new Set(["parley", ...builtinModules]);
 
 /** Every import of a package, of all sources. */

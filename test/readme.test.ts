@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { loadConfig, repositoryRoot, type Config } from "../src/config.ts";
+import { removeFolder } from "./_setup/folders.ts";
 import { openWorld, until } from "./_setup/world.ts";
 
 const ROOT = repositoryRoot();
@@ -14,7 +15,7 @@ const CONTACT = "31600000002";
 const folders: string[] = [];
 
 afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) removeFolder(folder);
 });
 
 /** The text between the fences of the first block that holds `marker`. */
@@ -84,7 +85,9 @@ describe("README.md", () => {
   });
 
   it("lists every setting that the gateway reads, and no other", () => {
-    const source = readFileSync(join(ROOT, "src/config.ts"), "utf8");
+    const source = ["src/config.ts", "src/model/media-store-setting.ts"]
+      .map((file) => readFileSync(join(ROOT, file), "utf8"))
+      .join("");
     const read = [...source.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "");
     const listed = settings().flatMap(({ names }) => names);
     expect(listed.toSorted()).toEqual([...new Set(read)].toSorted());

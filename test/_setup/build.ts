@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { removeFolder } from "./folders.ts";
 import { madeOnce, placeOf, root } from "./made-once.ts";
 
 declare module "vitest" {
@@ -26,7 +27,7 @@ const BUILD = {
   name: "build",
   of: SOURCES,
   /** Parts of `src` that no build contains. */
-  without: /^src\/(simulator|cli|demo|dev)\//,
+  without: /^src\/(simulator|cli|demo|dev|console|client)\//,
 };
 /** On two cores that many share. */
 export const BUILD_WITHIN_MS = 400_000;
@@ -93,5 +94,5 @@ export async function buildGateway(rootDir: string, into: string): Promise<void>
   await prepare(nitro);
   await build(nitro);
   await nitro.close();
-  rmSync(`${into}.tmp`, { recursive: true, force: true });
+  removeFolder(`${into}.tmp`);
 }

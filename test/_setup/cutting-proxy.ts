@@ -13,6 +13,8 @@ export interface CuttingProxy {
   url: string;
   /** @param times how many requests; default 1 */
   next(fate: Fate, marked: string, times?: number): void;
+  /** The same for what comes behind it. */
+  thenNext(fate: Fate, marked: string, times?: number): void;
   /** Hands the server what was held back, and resolves when it has answered. */
   deliverLate(): Promise<void>;
   /** Nobody gets a connection any more, or everybody does again. */
@@ -21,17 +23,16 @@ export interface CuttingProxy {
 
 /** A TCP proxy in front of a server, closed when the test ends. */
 export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
-  let fate: Fate | null = null;
-  let marked = "";
-  let left = 0;
+  let planned: { fate: Fate; marked: string; left: number }[] = [];
   let closed = false;
   let late: Buffer | null = null;
   const sockets = new Set<Socket>();
 
   function fateOf(request: Buffer): Fate | null {
-    if (fate === null || left === 0 || !request.includes(marked)) return null;
-    left--;
-    return fate;
+    const [now] = planned;
+    if (now === undefined || !request.includes(now.marked)) return null;
+    if (--now.left === 0) planned.shift();
+    return now.fate;
   }
 
   const server = createServer((client) => {
@@ -68,11 +69,10 @@ export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    next(wanted, text, times = 1) {
-      fate = wanted;
-      marked = text;
-      left = times;
+    next(fate, marked, times = 1) {
+      planned = [{ fate, marked, left: times }];
     },
+    thenNext: (fate, marked, times = 1) => void planned.push({ fate, marked, left: times }),
     async deliverLate() {
       const socket = connect(port, "127.0.0.1");
       sockets.add(socket);

@@ -1,11 +1,15 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { PARTITIONS } from "../../src/model/cluster.ts";
 import { atExit } from "./at-exit.ts";
 import { createClient, type GatewayClient } from "./client.ts";
+import { removeFolder } from "./folders.ts";
+import { freePort } from "./free-port.ts";
+import { endServices, nodeSettings } from "./node-services.ts";
+import { gatewayProgram } from "./runtimes.ts";
 
 export interface GatewayOptions {
   /** Settings; `DATA_DIR` and `PORT` are given already. */
@@ -14,6 +18,8 @@ export interface GatewayOptions {
   dataDir?: string;
   /** Default: the build that vitest's global setup has made. */
   entry?: string;
+  /** Default 60 s. */
+  readyWithinMs?: number;
 }
 
 export interface Exit {
@@ -27,6 +33,12 @@ export interface Gateway extends GatewayClient {
   readonly pid: number;
   readonly dataDir: string;
   readonly adminToken: string;
+  /** Its database as `createClient` takes it: a file, or the server of a node. */
+  readonly databaseUrl: string;
+  /** Environment of `npm run parley -- …` as its operator on the same machine calls it. */
+  readonly operatorEnv: Record<string, string>;
+  /** From launch to ready, the longest of all its starts. */
+  readonly slowestStartMs: number;
   /** Everything it has written so far, stdout and stderr of all its starts. */
   output(): string;
   /** SIGKILL. Resolves when the process is gone. */
@@ -46,7 +58,9 @@ export interface Gateway extends GatewayClient {
 }
 
 const READY_WITHIN_MS = 60_000;
-const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SystemRoot"];
+/** And which way messages take: `npm run test:baileys` and `npm run crash -- --ways` say so of every gateway. */
+const WAYS = ["EVERYDAY_PATH", "EVERYDAY_MIX"];
+const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SystemRoot", ...WAYS];
 const running = new Set<ChildProcess>();
 atExit(() => {
   for (const child of running) child.kill("SIGKILL");
@@ -63,9 +77,17 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const entry = options.entry ?? inject("serverEntry");
   const port = options.env?.["PORT"] ? Number(options.env["PORT"]) : await freePort();
   const url = `http://127.0.0.1:${port}`;
-  let env: Settings = { DATA_DIR: dataDir, PORT: String(port), NODE_ENV: "production", ...options.env };
+  const services = await nodeSettings(dataDir, options.env);
+  const program = await gatewayProgram();
+  let env: Settings = {
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    NODE_ENV: "production",
+    ...services,
+    ...options.env,
+  };
   const firstEnv = env;
-  let started = launch(entry, env);
+  let started = launch(program, entry, env);
   let before = "";
 
   const exited = () => started.exit;
@@ -75,7 +97,23 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   };
   const adminToken = () =>
     env.PARLEY_ADMIN_TOKEN ?? readFileSync(join(dataDir, "admin-token"), "utf8").trim();
-  await ready(url, started);
+  let slowestStartMs = 0;
+  const whenReady = async (): Promise<void> => {
+    const launchedAt = Date.now();
+    await ready(url, started, options.readyWithinMs ?? READY_WITHIN_MS);
+    if ("DATABASE_URL" in services) await hasEveryNumber(url, adminToken());
+    slowestStartMs = Math.max(slowestStartMs, Date.now() - launchedAt);
+  };
+  const discard = async (): Promise<void> => {
+    await end("SIGKILL");
+    if (ownFolder === null) return;
+    await endServices(ownFolder);
+    removeFolder(ownFolder);
+  };
+  await whenReady().catch(async (error: unknown) => {
+    await discard();
+    throw error;
+  });
 
   return {
     ...createClient(url, adminToken, () => env["MPWA_COMPAT"] !== "1"),
@@ -87,6 +125,18 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     get adminToken() {
       return adminToken();
     },
+    get databaseUrl() {
+      return env["DATABASE_URL"] || `file:${join(dataDir, "parley.db")}`;
+    },
+    get operatorEnv() {
+      // The token of a node is in no file.
+      const token: Record<string, string> =
+        "DATABASE_URL" in services ? { PARLEY_ADMIN_TOKEN: adminToken() } : {};
+      return { PATH: process.env["PATH"]!, PORT: String(port), DATA_DIR: dataDir, ...token };
+    },
+    get slowestStartMs() {
+      return slowestStartMs;
+    },
     output: () => before + started.output(),
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
@@ -96,16 +146,24 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (started.child.exitCode === null && started.child.signalCode === null) await end("SIGTERM");
       before += started.output();
       if (Object.keys(more).length > 0) env = { ...env, ...more };
-      started = launch(entry, env);
-      await ready(url, started);
+      started = launch(program, entry, env);
+      await whenReady();
     },
     isAsStarted: () =>
       env === firstEnv && started.child.exitCode === null && started.child.signalCode === null,
-    async dispose() {
-      await end("SIGKILL");
-      if (ownFolder !== null) rmSync(ownFolder, { recursive: true, force: true });
-    },
+    dispose: discard,
   };
+}
+
+/** A node that is alone takes what nobody has, and what a killed one had when that one's lease has ended. */
+async function hasEveryNumber(url: string, token: string): Promise<void> {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (Date.now() < deadline) {
+    const answer = await fetch(`${url}/admin/nodes`, { headers: { authorization: `Bearer ${token}` } });
+    const { data } = (await answer.json()) as { data: { partitions: number }[] };
+    if (data.some(({ partitions }) => partitions === PARTITIONS)) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 /** A start that is expected to fail, or that ends by itself. */
@@ -115,11 +173,11 @@ export async function runGateway(
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "parley-test-"));
   const port = String(await freePort());
   const env = { DATA_DIR: dataDir, PORT: port, NODE_ENV: "production", ...options.env };
-  const started = launch(options.entry ?? inject("serverEntry"), env);
+  const started = launch(await gatewayProgram(), options.entry ?? inject("serverEntry"), env);
   const late = setTimeout(() => started.child.kill("SIGKILL"), READY_WITHIN_MS);
   const exit = await started.exit;
   clearTimeout(late);
-  if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  if (options.dataDir === undefined) removeFolder(dataDir);
   return { ...exit, stdout: started.stdout(), stderr: started.stderr() };
 }
 
@@ -134,9 +192,9 @@ interface Started {
 type Settings = Record<string, string> & { PARLEY_ADMIN_TOKEN?: string };
 
 /** Of our own environment it gets only what every program needs: a test must not depend on somebody's settings. */
-function launch(entry: string, env: Settings): Started {
+function launch(program: string, entry: string, env: Settings): Started {
   const inherited = INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
-  const child = spawn(process.execPath, [entry], {
+  const child = spawn(program, [entry], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -162,10 +220,10 @@ function launch(entry: string, env: Settings): Started {
   };
 }
 
-async function ready(url: string, started: Started): Promise<void> {
+async function ready(url: string, started: Started, withinMs: number): Promise<void> {
   const state = { gone: false };
   void started.exit.then(() => (state.gone = true));
-  const deadline = Date.now() + READY_WITHIN_MS;
+  const deadline = Date.now() + withinMs;
   while (!state.gone && Date.now() < deadline) {
     const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5_000) }).catch(
       () => null,
@@ -175,15 +233,6 @@ async function ready(url: string, started: Started): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   started.child.kill("SIGKILL");
-  const what = state.gone ? "ended" : `did not become ready within ${READY_WITHIN_MS / 1000} s`;
+  const what = state.gone ? "ended" : `did not become ready within ${withinMs / 1000} s`;
   throw new Error(`The gateway ${what}. It wrote:\n${started.output()}`);
-}
-
-/** A port of loopback that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificates } from "../../src/simulator/inside.ts";
 import type { Simulator } from "../../src/simulator/types.ts";
 import { atExit } from "./at-exit.ts";
+import { removeFolder } from "./folders.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** A gateway that a test has left in order: no account, no number, and a simulator that is gone. */
@@ -57,7 +58,7 @@ export function certificatesOfTests(): NonNullable<typeof made> {
   const folder = mkdtempSync(join(tmpdir(), "parley-authority-"));
   const caFile = join(folder, "ca.pem");
   writeFileSync(caFile, certificates.ca);
-  atExit(() => rmSync(folder, { recursive: true, force: true }));
+  atExit(() => removeFolder(folder));
   made = { certificates, caFile };
   return made;
 }

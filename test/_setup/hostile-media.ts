@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeFolder } from "./folders.ts";
 
 /** Files made to exhaust whoever reads them. They are small to send; what they claim, or list, is large. */
 
@@ -103,7 +104,7 @@ export function opusOfComments(bytes: number): Buffer {
     spawnSync("ffmpeg", args.split(" "));
     return readFileSync(made);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { mkdir, rename, rmdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { removeFolder } from "./folders.ts";
 
 /** Absolute path of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -81,5 +82,5 @@ function removeOld(name: string): void {
     .filter((folder) => pattern.test(folder))
     .map((folder) => join(root, ".test", folder))
     .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  for (const folder of folders.slice(KEPT)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.slice(KEPT)) removeFolder(folder);
 }

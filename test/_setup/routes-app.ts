@@ -70,6 +70,8 @@ export function createRoutesApp(parts: Parts = {}): RoutesApp {
     keys: { authenticate: () => caller },
     numbers: {
       find: (_: string, number: string) => (number === OWN_NUMBER ? device : null),
+      current: async (some: DeviceRecord[]) => some,
+      catchUp: async () => undefined,
       isLinked: () => true,
     },
     metrics: { authFailed: () => undefined },
@@ -82,6 +84,7 @@ export function createRoutesApp(parts: Parts = {}): RoutesApp {
       config,
       log: createLogger(config, { write: (line: string) => void (log += line) }),
       isAdminToken: (token: string) => token === "operator",
+      settle: async () => undefined,
     } as Partial<App>,
     {
       get: (target, name: string) =>

@@ -1,8 +1,10 @@
 import { expect } from "vitest";
 import { startSimulator } from "../../src/simulator/index.ts";
 import type { NumberOptions, Simulator, SimulatorOptions } from "../../src/simulator/types.ts";
+import { freePort } from "./free-port.ts";
 import { certificatesOfTests, giveBack, takeIdle } from "./gateways-again.ts";
 import { startGateway, type Gateway } from "./gateway.ts";
+import { scanning } from "./scanning.ts";
 
 /** A gateway, an offline WhatsApp, and an account with a key: what a test from the outside needs. */
 export interface World {
@@ -75,7 +77,8 @@ async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<
   const again = options.again ? JSON.stringify(options.env ?? {}) : undefined;
   const idle = again === undefined ? null : takeIdle(again);
   const { certificates, caFile } = certificatesOfTests();
-  const port = idle ? Number(new URL(idle.wsUrl).port) : 0;
+  // Its own for as long as the gateway lives, which looks for it there also between two tests.
+  const port = idle ? Number(new URL(idle.wsUrl).port) : await freePort();
   const sim = await startSimulator({ certificates, port, ...options.simulator });
   const started: Started = { sim, ...(again !== undefined && { again }) };
   worlds.add(started);
@@ -101,15 +104,10 @@ async function startWorld(options: WorldOptions, worlds: Set<Started>): Promise<
     key,
     async link(number, { key: ownKey = key, ...numberOptions } = {}) {
       const owner = await sim.addNumber(number, numberOptions);
-      let scanned = "";
-      await until(async () => {
-        const { body } = await gateway.post("/generate-qr", { device: number }, { key: ownKey });
-        if (body.state === "qr" && scanned === "") {
-          scanned = body.qr;
-          await owner.scan(scanned);
-        }
-        return body.state === "connected";
-      });
+      const isLinked = scanning(owner);
+      await until(async () =>
+        isLinked((await gateway.post("/generate-qr", { device: number }, { key: ownKey })).body),
+      );
     },
     async online(number, timeoutMs) {
       await sim.waitOnline(number, timeoutMs);
@@ -132,7 +130,7 @@ const SELDOM_AFTER_MS = 3_000;
 const SELDOM_EVERY_MS = 200;
 
 /** Waits for a condition; fails with its last error, or by the time given. */
-export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
+export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
   const seldomFrom = Date.now() + SELDOM_AFTER_MS;
   const deadline = Date.now() + timeoutMs;
   let last: unknown = new Error("the condition stayed false");

@@ -1,5 +1,10 @@
+import { existsSync, readdirSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { asNodes } from "../_setup/node-services.ts";
 import { startGateway, type Gateway } from "../_setup/gateway.ts";
+import { until } from "../_setup/world.ts";
 
 let gateway: Gateway;
 let admin: { key: string };
@@ -254,5 +259,104 @@ describe("/api-keys", () => {
     expect((await gateway.get(path, admin)).body).toMatchObject({ total: 2 });
     expect((await gateway.delete(`${path}/${made.body["data"].id}`, admin)).status).toBe(200);
     expect((await gateway.get(path, admin)).body).toMatchObject({ total: 1 });
+  });
+});
+
+it.runIf(asNodes)("leaves backups of a libSQL server to that server, and says so", async () => {
+  const { status, body } = await gateway.post("/admin/backup", {}, admin);
+  expect(status).toBe(503);
+  expect(body.message).toContain("DATABASE_URL names a libSQL server: back it up");
+});
+
+describe.skipIf(asNodes)("/admin/backup", () => {
+  const folder = () => join(gateway.dataDir, "backup");
+  const made = () => (existsSync(folder()) ? readdirSync(folder()) : []);
+
+  /** Asks for one, and is gone as soon as it is being made. @returns whether the answer had begun by then */
+  async function leave(): Promise<boolean> {
+    const client = connect(gateway.port, "127.0.0.1");
+    client.end(
+      `POST /admin/backup HTTP/1.1\r\nhost: parley\r\nauthorization: Bearer ${admin.key}\r\ncontent-length: 0\r\n\r\n`,
+    );
+    while (made().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    client.destroy();
+    return client.bytesRead > 0;
+  }
+
+  it("is made for the next who asks when a client has left before its answer began", async () => {
+    await until(async () => {
+      await until(() => made().length === 0);
+      return !(await leave());
+    });
+
+    const headers = { authorization: `Bearer ${admin.key}` };
+    await until(async () => {
+      const answer = await fetch(`${gateway.url}/admin/backup`, { method: "POST", headers });
+      return answer.status === 200 && (await answer.arrayBuffer()).byteLength > 0;
+    });
+    await until(() => made().length === 0);
+    expect(gateway.isAsStarted()).toBe(true);
+  });
+});
+
+describe("/admin/overview, /admin/devices and /admin/traffic", () => {
+  it("show the operator what there is, and nobody else", async () => {
+    const name = "Overseen";
+    const { id, key } = await gateway.createAccount(name, "basic");
+    await gateway.post("/devices", { device: "4915177777777" }, { key });
+
+    const overview = (await gateway.get("/admin/overview", admin)).body["data"];
+    expect(overview).toMatchObject({
+      version: expect.any(String),
+      node: process.version,
+      uptime_seconds: expect.any(Number),
+      queues: { inbox: { waiting: 0, oldest_at: null }, deliveries: { pending: 0, retrying: 0, dead: 0 } },
+      stalls: { latest: expect.any(Array) },
+      storage: { free_bytes: expect.any(Number) },
+      retention: { days: 30 },
+      nodes: [{ version: expect.any(String) }],
+    });
+    expect(overview.numbers.total).toBeGreaterThan(0);
+    expect(overview.numbers.by_state.unlinked).toBeGreaterThan(0);
+
+    const record = { device: "4915177777777", state: "unlinked", account: { id, name } };
+    const find = (query: string) => gateway.get(`/admin/devices?${query}`, admin);
+    expect((await find("q=777777")).body).toMatchObject({ total: 1, next: null, data: [record] });
+    expect((await find(`account=${id}&state=unlinked`)).body["data"]).toMatchObject([record]);
+    expect((await find(`account=${id}&state=connected`)).body["data"]).toEqual([]);
+    expect(await find("state=asleep")).toMatchObject(refused(400, "INVALID_PARAMETERS"));
+    expect((await find("limit=1")).body["data"]).toHaveLength(1);
+
+    const traffic = (await gateway.get("/admin/traffic", admin)).body["data"];
+    expect(traffic).toMatchObject({ step_seconds: 300, total: { in: 0, answer_ms: null } });
+    expect(traffic.buckets).toHaveLength(288);
+    for (const path of ["/admin/overview", "/admin/devices", "/admin/traffic"])
+      expect(await gateway.get(path, { key })).toMatchObject(refused(401, "INVALID_ADMIN_TOKEN"));
+  });
+
+  it.skipIf(asNodes)("say when somebody took a backup", async () => {
+    const at = async () => (await gateway.get("/admin/overview", admin)).body["data"].backup;
+    const before = await at();
+    const answer = await fetch(`${gateway.url}/admin/backup`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${admin.key}` },
+    });
+    const { byteLength } = await answer.arrayBuffer();
+    await until(async () => (await at()) !== null && (await at()).at !== before?.at);
+    expect(await at()).toMatchObject({ at: time, bytes: byteLength });
+  });
+});
+
+describe("/traffic", () => {
+  it("is given by the hour for longer times, and of one number", async () => {
+    const { key } = await gateway.createAccount("Charts", "basic");
+    await gateway.post("/devices", { device: "4915166666666" }, { key });
+    const { body } = await gateway.get("/traffic?hours=48&sender=4915166666666", { key });
+    expect(body["data"]).toMatchObject({ step_seconds: 3600, partial: false, total: { in: 0, out: 0 } });
+    expect(body["data"].buckets).toHaveLength(48);
+    expect(await gateway.get("/traffic?sender=4915111111111", { key })).toMatchObject(
+      refused(404, "SENDER_NOT_FOUND"),
+    );
+    expect(await gateway.get("/traffic?hours=0", { key })).toMatchObject(refused(400, "INVALID_PARAMETERS"));
   });
 });

@@ -42,6 +42,7 @@ describe("/devices", () => {
       name: null,
       platform: null,
       reachout: null,
+      waiting: null,
       new_chats: null,
       calls: "ignore",
       calls_text: null,

@@ -5,9 +5,12 @@ import { openWorld, until } from "../_setup/world.ts";
 const SHOP = "31600000001";
 const ANA = "4915100000001";
 
-/** Samples by their name with labels. */
+/** Samples by their name with labels, without that of the node where the gateway is one. */
 function samples(text: string): Map<string, number> {
-  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const lines = text
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => line.replace(/,?node="[^"]*"/, "").replace("{}", ""));
   return new Map(
     lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))]),
   );
@@ -49,6 +52,17 @@ describe("GET /metrics", () => {
       "outbox_oldest_age_seconds",
     ])
       expect(found.get(`parley_${name}`)).toBe(0);
+    // The first message of a contact opens a session: Baileys' affair. Its reply and the receipts for that are ours.
+    // What the owner's phone says to its new device is no message of anybody.
+    const ways = [...found].filter(
+      ([name]) => name.startsWith("parley_everyday_total") && !name.includes('reason="peer"'),
+    );
+    expect(new Map(ways).get('parley_everyday_total{direction="in",reason="ciphertext"}')).toBe(1);
+    const counted = (direction: string): number =>
+      ways.reduce((sum, [name, count]) => (name.includes(`direction="${direction}"`) ? sum + count : sum), 0);
+    expect(counted("in")).toBe(1);
+    expect(counted("out")).toBe(1);
+    expect(counted("receipt")).toBeGreaterThan(0);
     expect(found.has("parley_process_cpu_seconds_total")).toBe(true);
     for (const name of found.keys()) expect(name).toMatch(/^parley_/);
     for (const secret of [SHOP, ANA, world.account, key, "127.0.0.1"])

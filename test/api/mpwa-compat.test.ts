@@ -46,13 +46,10 @@ describe("MPWA_COMPAT", () => {
       if (told.at(-1)?.["message"] !== body["message"]) told.push(body);
       return body;
     };
-    let scanned = false;
+    let scanned = "";
     await until(async () => {
       const body = await ask();
-      if (body["qr"] && !scanned) {
-        scanned = true;
-        await owner.scan(body["qr"]);
-      }
+      if (body["qr"] && body["qr"] !== scanned) await owner.scan((scanned = body["qr"]));
       return body["message"] === "Device already connected!";
     });
 

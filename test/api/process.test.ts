@@ -1,6 +1,13 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer, request as httpRequest } from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
-import { freePort, runGateway, startGateway, type Gateway } from "../_setup/gateway.ts";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
+import { freePort } from "../_setup/free-port.ts";
+import { runGateway, startGateway, type Gateway } from "../_setup/gateway.ts";
 
 const started: Gateway[] = [];
 const start = async (options?: Parameters<typeof startGateway>[0]): Promise<Gateway> => {
@@ -43,6 +50,21 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+/** Resolves as soon as somebody listens there. */
+async function listens(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1");
+    try {
+      await once(socket, "connect");
+      return;
+    } catch {
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      socket.destroy();
+    }
+  }
+}
+
 describe("the gateway process", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "ends with exit code 0 on %s, also where CI is set",
@@ -54,6 +76,19 @@ describe("the gateway process", () => {
       expect(await gateway.exited()).toEqual({ code: 0, signal: null });
     },
   );
+
+  it("ends with exit code 0 on a signal that comes while it starts", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
+    onTestFinished(() => removeFolder(dataDir));
+    for (let start = 0; start < 5; start++) {
+      const port = await freePort();
+      const run = runGateway({ dataDir, env: { PORT: String(port) } });
+      await listens(port);
+      process.kill(Number(readFileSync(join(dataDir, "lock.pid"), "utf8")), "SIGTERM");
+
+      expect(await run).toMatchObject({ code: 0, signal: null });
+    }
+  });
 
   it("refuses new requests with 503 until what is under way has been answered, then ends", async () => {
     const gateway = await start();

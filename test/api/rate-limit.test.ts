@@ -31,6 +31,17 @@ describe("API_RATE_PER_MINUTE", () => {
     expect(denied.headers.get("ratelimit-remaining")).toBe("2");
   });
 
+  it("counts what a person clicks apart from what programs ask with the same key", async () => {
+    const { key } = await gateway.createAccount("Both");
+    for (let request = 0; request < 3; request++) await gateway.get("/account", { key });
+    const signedIn = await gateway.post("/sessions", { api_key: key });
+    const headers = { cookie: signedIn.headers.get("set-cookie")!.split(";")[0]! };
+
+    expect((await gateway.get("/account", { key })).status).toBe(429);
+    const answer = await gateway.get("/account", { headers });
+    expect([answer.status, answer.headers.get("ratelimit-remaining")]).toEqual([200, "2"]);
+  });
+
   it("is off at 0, without headers", async () => {
     const free = await startGateway({ env: { API_RATE_PER_MINUTE: "0" } });
     const { key } = await free.createAccount();
@@ -71,5 +82,16 @@ describe("WRONG_KEYS_PER_MINUTE", () => {
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     expect([right.status, operator.status]).toEqual([200, 200]);
+  });
+
+  it("counts wrong attempts at signing in with them, and lets right ones pass", async () => {
+    const { key } = await gateway.createAccount("At a browser");
+    for (let guess = 0; guess < 5; guess++) await gateway.get("/account", { key: "parley_wrong" });
+
+    expect(await gateway.post("/sessions", { api_key: "parley_wrong" })).toMatchObject({
+      status: 429,
+      body: { errors: { code: "RATE_LIMITED" } },
+    });
+    expect((await gateway.post("/sessions", { api_key: key })).status).toBe(200);
   });
 });

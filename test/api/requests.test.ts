@@ -71,6 +71,7 @@ describe("paths and methods", () => {
     ["PATCH", "/admin/accounts", ["GET", "POST"]],
     ["POST", "/health/live", ["GET", "HEAD"]],
     ["PROPFIND", "/account", ["GET"]],
+    ["POST", "/", ["GET"]],
   ])("answers %s %s with 405 and Allow", async (method, path, allowed) => {
     const answer = await gateway.request(method, path);
 
@@ -89,7 +90,7 @@ describe("paths and methods", () => {
     expect((await gateway.request("HEAD", path)).status).toBe(200);
   });
 
-  it.each(["/send-message", "/account", "/admin/accounts"])("refuses HEAD %s with 405", async (path) => {
+  it.each(["/", "/send-message", "/account", "/admin/accounts"])("refuses HEAD %s with 405", async (path) => {
     expect((await gateway.request("HEAD", path)).status).toBe(405);
   });
 
@@ -233,6 +234,22 @@ describe("bodies", () => {
 
   it("reads no body at all as no fields", async () => {
     expect(await gateway.post("/send-message", undefined, { key })).toMatchObject(
+      refused(400, "INVALID_PARAMETERS"),
+    );
+  });
+
+  it("takes the fields of a DELETE from its query, or else from its body", async () => {
+    const path = "/chats/4915112345678/takeover";
+    const [sender, headers] = ["4915100000009", { authorization: `Bearer ${key}` }];
+    const body = JSON.stringify({ sender });
+
+    for (const [where, init] of [
+      [`${path}?sender=${sender}`, { headers }],
+      [path, { headers, body }],
+      [`${path}?sender=${sender}`, { headers, body: JSON.stringify({ sender: "none" }) }],
+    ] as const)
+      expect(await gateway.request("DELETE", where, init)).toMatchObject(refused(404, "SENDER_NOT_FOUND"));
+    expect(await gateway.request("DELETE", path, { headers })).toMatchObject(
       refused(400, "INVALID_PARAMETERS"),
     );
   });
@@ -547,12 +564,18 @@ describe("every list that has pages", () => {
         ACCOUNTS,
         `${ACCOUNTS}/${lister.id}/api-keys`,
         `${ACCOUNTS}/${lister.id}/devices`,
+        `${ACCOUNTS}/${lister.id}/links`,
+        "/admin/devices",
+        "/admin/log",
         "/api-keys",
         "/channels",
         "/chats",
         "/deliveries",
         "/devices",
         `/devices/${OLDEST}/decisions`,
+        `/devices/${OLDEST}/dialogues`,
+        "/links",
+        "/log",
         "/messages",
       ].toSorted(),
     );

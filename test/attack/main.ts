@@ -1,24 +1,27 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../_setup/program-options.ts";
 import { root } from "../bench/processes.ts";
 import { openArena } from "./arena.ts";
 import { heading, outcomeLines, summary } from "./report.ts";
 import { loadAttacks } from "./load.ts";
 import { createYardstick, type Outcome } from "./yardstick.ts";
 
-/**
- * `npm run attack`: every hostile thing that is known, against a started gateway. Meanwhile `GET /health/live` has to
- * answer within 250 ms, and another account's send to arrive within 2 s; ends with 1 when it does not.
- * `--only A2` runs one class, `--short` the sizes of `npm test`, `--shared` is for a machine on which others compute
- * as well, `--entry` another build.
- */
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    short: { type: "boolean", default: false },
-    shared: { type: "boolean", default: false },
-    entry: { type: "string", default: join(root, ".output/server/index.mjs") },
-  },
+const HELP = `Every hostile thing that is known, against a started gateway. Meanwhile GET /health/live has to answer within 250 ms, and
+another account's send to arrive within 2 s; ends with 1 when it does not.
+
+  npm run attack
+
+  --only CLASS     only this class of attacks, as A2
+  --short          the sizes of npm test
+  --shared         for a machine on which others compute as well
+  --entry FILE     another build
+`;
+
+const values = readOptions(HELP, {
+  only: { type: "string" },
+  short: { type: "boolean", default: false },
+  shared: { type: "boolean", default: false },
+  entry: { type: "string", default: join(root, ".output/server/index.mjs") },
 });
 
 // Whatever was started ends with this process, however it is ended.

@@ -4,23 +4,27 @@
  * `npm run bench -- --bots`.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { isPackage } from "../../src/build/beside.ts";
 import { lazyView } from "../../src/bot/message-view.ts";
 import { readBot } from "../../src/bot/define.ts";
 import { createRegistry } from "../../src/bot/registry.ts";
 import { createBotState } from "../../src/bot/state.ts";
+import { EXPIRE, type NewTimer } from "../../src/bot/timer-rows.ts";
 import { buildTable, type RouteTable } from "../../src/bot/table.ts";
 import type { BotDefinition, Routes } from "../../src/bot/types.ts";
 import { loadConfig } from "../../src/config.ts";
 import { createLogger } from "../../src/log.ts";
-import type { Incoming } from "../../src/model/messages.ts";
+import { nothingSaid, type Incoming } from "../../src/model/messages.ts";
 import type { Answerer } from "../../src/model/answerer.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { commitIntake } from "../../src/store/intake.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { joinPath } from "../_setup/path.ts";
 
 const ROUTES = 500;
@@ -58,15 +62,9 @@ function messageFrom(number: number, text: string): Incoming {
     fromMe: false,
     pushName: "",
     timestamp: Math.floor(Date.now() / 1000),
+    ...nothingSaid(),
     type: "text",
     text,
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
-    raw: "",
   };
 }
 
@@ -208,7 +206,54 @@ async function benchReplies(): Promise<{ bot: number[]; bare: number[] }> {
   }
   await bot.close();
   await bare.close();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) removeFolder(folder);
+  return figures;
+}
+
+const QUESTIONS = 40;
+const ANSWERED = 30;
+const KEYS = Array.from({ length: QUESTIONS }, (_, index) => `question-${index}`);
+const asking: BotDefinition = {
+  routes(b) {
+    const form = b.form(
+      "form",
+      Object.fromEntries(KEYS.map((key) => [key, b.fields.text(`${key}?`)])),
+      () => null,
+    );
+    const flow = b.flow("flow", async (f) => {
+      for (const key of KEYS) await f.text(key, `${key}?`);
+    });
+    b.keyword("form", (ctx) => ctx.start(form));
+    b.keyword("flow", (ctx) => ctx.start(flow));
+  },
+};
+
+/** CPU of turns of a form and of a flow, milliseconds: with few answers, and with {@link ANSWERED}. */
+async function benchTurns(): Promise<Record<"form" | "flow", { few: number[]; many: number[] }>> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
+  const path = await openPath(folder, { bot: asking });
+  const turn = async (kind: "form" | "flow", text: string): Promise<number> => {
+    const first = kind === "form" ? 4_916_000_000_000 : 4_917_000_000_000;
+    const messages = Array.from({ length: CHATS }, (_, i) => messageFrom(first + i, text));
+    const before = process.cpuUsage();
+    await path.answer(messages);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000 / CHATS;
+  };
+  const figures = {
+    form: { few: [] as number[], many: [] as number[] },
+    flow: { few: [] as number[], many: [] as number[] },
+  };
+  for (const kind of ["form", "flow"] as const) await turn(kind, kind);
+  // In turns: what the machine does meanwhile concerns both.
+  for (let answered = 0; answered < QUESTIONS - 2; answered++)
+    for (const kind of answered % 2 === 0 ? (["form", "flow"] as const) : (["flow", "form"] as const)) {
+      const took = await turn(kind, `answer ${answered}`);
+      if (answered >= 2 && answered < 10) figures[kind].few.push(took);
+      if (answered >= ANSWERED) figures[kind].many.push(took);
+    }
+  await path.close();
+  removeFolder(folder);
   return figures;
 }
 
@@ -220,6 +265,12 @@ async function fillIdle(folder: string): Promise<void> {
     const numbers = Array.from({ length: 1_000 }, (_, i) => FIRST_IDLE + from + i);
     await path.store.writer.commit(
       numbers.flatMap((number) => [
+        ...state.saveDialogue(
+          DEVICE,
+          { key: jid(number), alias: null },
+          { botId: "bench", dialogue: "flow", state: idleFlow(number), expiresAt: Date.now() + 86_400_000 },
+        ),
+        ...state.setTimer(DEVICE, "bench", { key: jid(number), alias: null }, idleTimer(number)),
         ...state.saveSession(
           DEVICE,
           "bench",
@@ -235,6 +286,29 @@ async function fillIdle(folder: string): Promise<void> {
   }
   await path.close();
 }
+
+/** A flow that waits for its fourth answer. */
+const idleFlow = (number: number): Record<string, unknown> => ({
+  entries: KEYS.slice(0, 3).map((key) => ({ key, kind: "answer", value: "an answer" })),
+  seed: `bench-${number}`,
+  open: { key: KEYS[3], shown: { text: `${KEYS[3]}?`, options: null }, tries: 0 },
+});
+
+const idleTimer = (number: number): NewTimer => ({
+  key: EXPIRE,
+  dueAt: Date.now() + 86_400_000,
+  body: {
+    chat: jid(number),
+    chatKey: jid(number),
+    chatKind: "dm",
+    sender: jid(number),
+    number: String(number),
+    lid: null,
+    pushName: "",
+    participant: null,
+    data: { dialogue: "flow", begun: true },
+  },
+});
 
 const rssMb = (): number => process.memoryUsage.rss() / 1024 / 1024;
 
@@ -253,7 +327,7 @@ async function measureMemory(folder: string): Promise<void> {
 
 /** This file in a process of its own: what one part holds must not count for another. */
 async function alone(part: "fill" | "memory", folder: string): Promise<string> {
-  const args = ["--expose-gc", "--import", "tsx", fileURLToPath(import.meta.url), part, folder];
+  const args = ["--expose-gc", fileURLToPath(import.meta.url), part, folder];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -270,11 +344,36 @@ async function benchMemory(): Promise<Record<"empty" | "idle", { before: number;
   await alone("fill", folders.idle);
   const empty = JSON.parse(await alone("memory", folders.empty)) as { before: number; after: number };
   const idle = JSON.parse(await alone("memory", folders.idle)) as { before: number; after: number };
-  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of Object.values(folders)) removeFolder(folder);
   return { empty, idle };
 }
 
+/**
+ * This file compiled as the build compiles the gateway. `tsx` writes its name into each function that is made while code
+ * runs, which costs more than what is measured, and which no gateway does.
+ *
+ * @returns where it is: as deep in the folders as the sources, which look for others from where they are
+ */
+async function compiled(): Promise<string> {
+  const file = fileURLToPath(new URL("../.bench/bots.mjs", import.meta.url));
+  const build = await rolldown({
+    input: fileURLToPath(import.meta.url),
+    platform: "node",
+    external: (id) => isPackage(id),
+    logLevel: "warn",
+  });
+  await build.write({ file, format: "es", codeSplitting: false });
+  await build.close();
+  return file;
+}
+
 export async function benchBots(): Promise<void> {
+  const child = spawn(process.execPath, ["--expose-gc", await compiled(), "all"], { stdio: "inherit" });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (code !== 0) throw new Error(`The bench of bots ended with ${String(code)}.`);
+}
+
+async function measureAll(): Promise<void> {
   console.log(
     `Dispatch among ${ROUTES} keywords: ${benchDispatch().toFixed(2)} µs per look-up (goal: under 5)`,
   );
@@ -286,14 +385,21 @@ export async function benchBots(): Promise<void> {
     `A bot's reply ${median(bot).toFixed(3)} ms CPU (${spread(bot)}), the same without the framework ` +
       `${median(bare).toFixed(3)} ms (${spread(bare)}): ${more.toFixed(1)} % more, medians of ${ROUNDS} rounds of ${MESSAGES} (goal: at most 15)`,
   );
+  const { form, flow } = await benchTurns();
+  const ratio = (one: number[], other: number[]): string => (median(one) / median(other)).toFixed(2);
+  console.log(
+    `A turn of a flow with ${ANSWERED} answers ${median(flow.many).toFixed(3)} ms CPU (${spread(flow.many)}), of a form with as many ` +
+      `${median(form.many).toFixed(3)} ms (${spread(form.many)}): ${ratio(flow.many, form.many)}; of a form with a few ` +
+      `${median(form.few).toFixed(3)} ms (${spread(form.few)}): ${ratio(flow.many, form.few)} (goal: at most 1.3)`,
+  );
   const { empty, idle } = await benchMemory();
   const show = ({ before, after }: { before: number; after: number }): string =>
     `${before.toFixed(0)} MB, ${after.toFixed(0)} MB after ${MESSAGES} messages in new chats`;
   console.log(
-    `Memory with ${IDLE_CHATS} idle chats in the database: ${show(idle)}; with none: ${show(empty)}`,
+    `Memory with ${IDLE_CHATS} idle chats in the database, a flow open in each: ${show(idle)}; with none: ${show(empty)}`,
   );
 }
 
-const [, script, part, folder] = process.argv;
-if (script === fileURLToPath(import.meta.url) && folder !== undefined)
-  await (part === "fill" ? fillIdle(folder) : measureMemory(folder));
+const [, script, part, folder = ""] = process.argv;
+if (script === fileURLToPath(import.meta.url))
+  await (part === "fill" ? fillIdle(folder) : part === "memory" ? measureMemory(folder) : measureAll());

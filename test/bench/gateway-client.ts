@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Simulator } from "../../src/simulator/types.ts";
 import type { BenchGateway } from "./processes.ts";
+import { scanning } from "../_setup/scanning.ts";
 
 export type Json = Record<string, any>;
 
@@ -36,14 +37,9 @@ export async function link(
   number: string,
 ): Promise<void> {
   const owner = await sim.addNumber(number, { name: "Bench" });
-  let scanned = false;
+  const isLinked = scanning(owner);
   for (let i = 0; i < 2000; i++) {
-    const status = await call(gateway, "POST", "/generate-qr", { device: number }, key);
-    if (status.state === "connected") return;
-    if (status.state === "qr" && !scanned) {
-      scanned = true;
-      await owner.scan(status.qr);
-    }
+    if (await isLinked(await call(gateway, "POST", "/generate-qr", { device: number }, key))) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`${number} was not linked`);

@@ -1,25 +1,16 @@
-/**
- * `npm run bench`: what one message costs, in CPU milliseconds of the process under test, with the simulator in another
- * process, and beside it in the same run the same work by the bare echo of `bare-echo.mjs`. Rounds alternate; medians.
- * Machines are noisy: trust the ratios. `npm run bench -- --rounds 5 --messages 300 --chats 100 --numbers 50`.
- *
- * `--echo`: only text → bot reply, in one chat and in many. `--profile DIR`: the same, with a CPU profile of the gateway.
- * `--year [--messages 1000000] [--folder DIR]`: what a year of data costs (`year/main.ts`); the folder is made once.
- * `--bots`: only what bots cost (`bots.ts`). `--slow-disk 5`: what 5 ms more per flush of the disk cost, see
- * `slow-disk-rounds.ts`.
- */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readOptions } from "../_setup/program-options.ts";
 import { benchBots } from "./bots.ts";
+import { benchCluster } from "./cluster.ts";
+import { benchConsole } from "./console.ts";
+import { type Round, measure, median, range } from "./figures.ts";
 import { call, createAccount, link } from "./gateway-client.ts";
 import { benchMedia } from "./media.ts";
 import { roundTrips } from "./round-trips.ts";
 import { benchSlowDisk } from "./slow-disk-rounds.ts";
 import {
-  type BenchGateway,
-  cpuMs,
   endAll,
   requireBuild,
   root,
@@ -28,25 +19,68 @@ import {
   startGatewayProcess,
   startSimulatorProcess,
 } from "./processes.ts";
+import { benchRuntimes } from "./runtimes.ts";
+import { benchTargets, PARTS, type Part } from "./targets/main.ts";
 import { benchYear } from "./year/main.ts";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "3" },
-    messages: { type: "string" },
-    chats: { type: "string", default: "100" },
-    numbers: { type: "string", default: "50" },
-    echo: { type: "boolean", default: false },
-    profile: { type: "string" },
-    bots: { type: "boolean", default: false },
-    year: { type: "boolean", default: false },
-    folder: { type: "string" },
-    "slow-disk": { type: "string" },
-  },
+const HELP = `What one message costs, in CPU milliseconds of the gateway, with the simulator in another process, and beside it in the
+same run the same work by a bare echo on Baileys. Rounds alternate; medians. Machines are noisy: trust the ratios.
+
+  npm run bench                     everything of one message
+  npm run bench -- --echo           only text and a bot's reply, in one chat and in many; --profile DIR writes a CPU profile as well
+  npm run bench -- --bots           what bots cost
+  npm run bench -- --cluster        what a message costs among several nodes
+  npm run bench -- --year           what a year of data costs; --folder DIR keeps it, it is made once
+  npm run bench -- --console        the console in a browser, with ten thousand chats and a hundred thousand messages
+  npm run bench -- --slow-disk MS   what so many milliseconds more for each flush of the disk cost
+  npm run bench -- --runtimes       versions of Node, and Bun
+  npm run bench -- --targets        every target beside what was measured; --only ${PARTS.join(",")}
+
+  --rounds N       default 3
+  --messages N     in a round, or of a year, default 300 and 1000000
+  --chats N        default 100
+  --numbers N      default 50, of \`--targets --only many\` 1000
+  --minutes N      of \`--targets --only many\`, default 30
+`;
+
+const values = readOptions(HELP, {
+  rounds: { type: "string", default: "3" },
+  messages: { type: "string" },
+  chats: { type: "string", default: "100" },
+  numbers: { type: "string" },
+  minutes: { type: "string", default: "30" },
+  runtimes: { type: "boolean", default: false },
+  targets: { type: "boolean", default: false },
+  only: { type: "string" },
+  echo: { type: "boolean", default: false },
+  profile: { type: "string" },
+  bots: { type: "boolean", default: false },
+  cluster: { type: "boolean", default: false },
+  year: { type: "boolean", default: false },
+  console: { type: "boolean", default: false },
+  folder: { type: "string" },
+  "slow-disk": { type: "string" },
 });
 if (values.bots) {
   await benchBots();
   process.exit(0);
+}
+if (values.cluster) {
+  requireBuild();
+  await benchCluster({
+    messages: Number(values.messages ?? 300),
+    rounds: Number(values.rounds),
+    numbers: 12,
+    say: console.log,
+  });
+  process.exit(0);
+}
+if (values.console) {
+  requireBuild();
+  const entry = join(root, ".output/server/index.mjs");
+  const size = Number(values.messages ?? 100_000);
+  const folder = values.folder ?? join(root, `.bench/console-${size}`);
+  process.exit((await benchConsole({ folder, entry, messages: size, say: console.log })) ? 0 : 1);
 }
 if (values.year) {
   requireBuild();
@@ -64,32 +98,30 @@ requireBuild();
 const rounds = Number(values.rounds);
 const messages = Number(values.messages ?? 300);
 const chats = Number(values.chats);
-const numbers = Number(values.numbers);
+const numbers = Number(values.numbers ?? 50);
+if (values.runtimes) {
+  await benchRuntimes({ rounds, messages, chats });
+  endAll();
+  process.exit(0);
+}
+if (values.targets) {
+  const asked = values.only?.split(",") ?? PARTS.filter((part) => part !== "many");
+  const unknown = asked.filter((part) => !PARTS.includes(part as Part));
+  if (unknown.length > 0) {
+    process.stderr.write(`There is no part "${unknown.join(", ")}"; there are ${PARTS.join(", ")}.\n`);
+    process.exit(1);
+  }
+  const many = { numbers: Number(values.numbers ?? 1_000), minutes: Number(values.minutes) };
+  await benchTargets(asked as Part[], { rounds, messages, chats, ...many });
+  endAll();
+  process.exit(0);
+}
 if (values["slow-disk"] !== undefined) {
   await benchSlowDisk({ ms: Number(values["slow-disk"]), rounds, messages, chats });
   endAll();
   process.exit(0);
 }
 const onlyEcho = values.echo || values.profile !== undefined;
-
-const median = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
-const range = (list: number[]): string => `${Math.min(...list).toFixed(2)}–${Math.max(...list).toFixed(2)}`;
-
-/** One round of some work: CPU milliseconds per message, and the median of how long one took where the work tells. */
-interface Round {
-  cpu: number;
-  latency: number;
-}
-
-async function measure(
-  child: BenchGateway["child"],
-  count: number,
-  work: () => Promise<number[] | void>,
-): Promise<Round> {
-  const before = cpuMs(child);
-  const took = await work();
-  return { cpu: (cpuMs(child) - before) / count, latency: took ? median(took) : Number.NaN };
-}
 
 function row(name: string, ours: Round[], bare: Round[]): void {
   line(name, "CPU", ours.map(cpu), bare.map(cpu));

@@ -1,14 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { connectSimulator } from "../../src/simulator/client.ts";
 import type { ReadyLine, Simulator } from "../../src/simulator/types.ts";
 import { atExit } from "../_setup/at-exit.ts";
+import { removeFolder } from "../_setup/folders.ts";
+import { freePort } from "../_setup/free-port.ts";
 
 /** `npm run build` makes it. */
 export const BUILT = ".output/server/index.mjs";
@@ -26,12 +26,16 @@ const folders = new Set<string>();
 
 export function endAll(): void {
   for (const child of children) child.kill("SIGKILL");
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) removeFolder(folder);
 }
 atExit(endAll);
 
-function spawnNode(command: string[], options: Parameters<typeof spawn>[2]): ChildProcess {
-  const child = spawn(process.execPath, command, { cwd: root, ...options });
+function spawnNode(
+  command: string[],
+  options: Parameters<typeof spawn>[2],
+  program: string = process.execPath,
+): ChildProcess {
+  const child = spawn(program, command, { cwd: root, ...options });
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;
@@ -82,12 +86,18 @@ export interface BareEcho {
   send(to: string, text: string): Promise<void>;
 }
 
-export async function startBareEcho({ sim, ready }: RunningSimulator, number: string): Promise<BareEcho> {
+/** @param program what runs it; default: what runs the bench */
+export async function startBareEcho(
+  { sim, ready }: RunningSimulator,
+  number: string,
+  program?: string,
+): Promise<BareEcho> {
   const owner = await sim.addNumber(number, { name: "Bare" });
-  const child = spawnNode(["test/bench/bare-echo.mjs", JSON.stringify(ready)], {
-    env: { ...process.env, NODE_ENV: "production" },
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
+  const child = spawnNode(
+    ["test/bench/bare-echo.mjs", JSON.stringify(ready)],
+    { env: { ...process.env, NODE_ENV: "production" }, stdio: ["ignore", "ignore", "ignore", "ipc"] },
+    program,
+  );
   let scanned = false;
   await new Promise<void>((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`The bare echo ended with ${code}`)));
@@ -113,14 +123,8 @@ export interface BenchGateway {
   url: string;
   dataDir: string;
   env: NodeJS.ProcessEnv;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
+  /** What runs it. */
+  program: string;
 }
 
 /** How a gateway is started for a measurement. */
@@ -136,6 +140,8 @@ export interface GatewayStart {
   probe?: string;
   /** `index.mjs` of a build; default: that of `npm run build`. */
   entry?: string;
+  /** What runs it; default: what runs the bench, or what ran it before. */
+  program?: string;
 }
 
 export async function startGatewayProcess(
@@ -162,12 +168,16 @@ export async function startGatewayProcess(
     ...start.env,
   };
   const preload = probe === undefined ? [] : ["--import", pathToFileURL(probe).href];
-  const child = spawnNode([...nodeOptions, ...preload, entry ?? BUILT], {
-    env,
-    stdio: probe === undefined ? ["ignore", "ignore", "inherit"] : ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const gateway = { child, url: `http://127.0.0.1:${port}`, dataDir, env };
-  const deadline = Date.now() + 30_000;
+  const program = start.program ?? again?.program ?? process.execPath;
+  const stdio: StdioOptions = [
+    "ignore",
+    "ignore",
+    "inherit",
+    ...(probe === undefined ? [] : ["ipc" as const]),
+  ];
+  const child = spawnNode([...nodeOptions, ...preload, entry ?? BUILT], { env, stdio }, program);
+  const gateway = { child, url: `http://127.0.0.1:${port}`, dataDir, env, program };
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const ok = await fetch(`${gateway.url}/health/ready`).then(
       (r) => r.ok,

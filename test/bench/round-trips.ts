@@ -59,3 +59,36 @@ export async function roundTrips(
   );
   return took;
 }
+
+/**
+ * Members of a group write one after the other, each when the last was answered.
+ *
+ * @param number who answers
+ * @returns how long each answer took, milliseconds
+ */
+export async function groupRoundTrips(
+  sim: Simulator,
+  group: { id: string; members: string[] },
+  number: string,
+  text: string,
+  count: number,
+): Promise<number[]> {
+  const took: number[] = [];
+  const answers = { from: number, chat: group.id };
+  const since = new Map<string, number>();
+  for (const member of group.members)
+    since.set(member, (await sim.messages(member, answers)).at(-1)?.seq ?? 0);
+  for (let i = 0; i < count; i++) {
+    const member = group.members[i % group.members.length]!;
+    const started = performance.now();
+    await sim.sendText(member, group.id, text);
+    await Promise.all(
+      group.members.map(async (each) => {
+        const answer = await sim.waitForMessage(each, { ...answers, since: since.get(each)! }, 30_000);
+        since.set(each, answer.seq);
+      }),
+    );
+    took.push(performance.now() - started);
+  }
+  return took;
+}

@@ -1,5 +1,6 @@
 // oxlint-disable vitest/expect-expect -- the chat expects
 import { describe, expect, it } from "vitest";
+import assistant from "../../bots/assistant.ts";
 import clinic from "../../bots/clinic.ts";
 import contactCard from "../../bots/contact-card.ts";
 import groupHelper from "../../bots/group-helper.ts";
@@ -8,10 +9,12 @@ import menu from "../../bots/menu.ts";
 import openingHours from "../../bots/opening-hours.ts";
 import orderStatus from "../../bots/order-status.ts";
 import ping from "../../bots/ping.ts";
+import restaurant from "../../bots/restaurant.ts";
 import satisfaction from "../../bots/satisfaction.ts";
 import shop from "../../bots/shop/index.ts";
 import { crashEverywhere, type CrashOptions, type TestBots, type TestChat } from "../../src/testing/index.ts";
 import { diary } from "./diary.ts";
+import { kitchen } from "./kitchen.ts";
 import { locales, shipped } from "./shipped.ts";
 
 interface Story {
@@ -28,11 +31,29 @@ const write =
 
 const CRM = "https://crm.example/leads";
 const ORDERS = "https://shop.example/orders";
+const KITCHEN = "https://kitchen.example";
 const DIARY = "https://clinic.example/diary";
 
 /** One for each bot of `bots/`. */
 const STORIES: Record<string, Story> = {
   ping: { bots: [ping], script: write("ping", "pang", "ping") },
+  assistant: {
+    bots: [assistant],
+    options: {
+      config: { url: "https://model.example/v1", key: "k", perPersonAndDay: 2, owner: "4915099" },
+      prepare: (chat) => {
+        const events =
+          'data: {"choices":[{"delta":{"content":"At nine."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+        chat.stub("https://model.example/v1/chat/completions", async (request) => {
+          const { messages } = (await request.json()) as { messages: { content: string }[] };
+          if (messages.at(-1)!.content.includes("open")) return new Response(events);
+          // The person and the owner are told.
+          return new Response("no", { status: 500 });
+        });
+      },
+    },
+    script: write("When do you open?", "Tell me a joke", "And another"),
+  },
   clinic: {
     bots: [clinic],
     options: { config: { diaryUrl: DIARY }, prepare: (chat) => chat.stub(DIARY, diary()) },
@@ -85,6 +106,19 @@ const STORIES: Record<string, Story> = {
       await group.vote("I am in");
       await group.as("Ben").vote("I am in");
       await group.user("/rules");
+    },
+  },
+  restaurant: {
+    bots: [restaurant],
+    options: {
+      config: { kitchenUrl: KITCHEN },
+      now: "2026-05-05T10:00:00Z",
+      prepare: (chat) => chat.stub(KITCHEN, kitchen().answer),
+    },
+    async script(chat) {
+      await write("delivery", "soup", "2", "that is all", "address", "12 Harbour Street")(chat);
+      await chat.advance("121m");
+      await write("yes", "table", "4", "1")(chat);
     },
   },
   shop: {

@@ -8,6 +8,7 @@ import menu from "../../bots/menu.ts";
 import openingHours from "../../bots/opening-hours.ts";
 import orderStatus from "../../bots/order-status.ts";
 import ping from "../../bots/ping.ts";
+import restaurant from "../../bots/restaurant.ts";
 import satisfaction from "../../bots/satisfaction.ts";
 import {
   createTestChat,
@@ -16,6 +17,7 @@ import {
   type TestChatOptions,
 } from "../../src/testing/index.ts";
 import { diary } from "./diary.ts";
+import { kitchen } from "./kitchen.ts";
 import { locales } from "./shipped.ts";
 
 const open: TestChat[] = [];
@@ -94,6 +96,75 @@ describe("clinic", () => {
     await full.expect(/about/);
     await full.expect(/name/);
     await says(full, "Ben Roy", "Nothing is free. We will call you.");
+  });
+});
+
+describe("restaurant", () => {
+  const KITCHEN = "https://kitchen.example";
+  const start = async (made = kitchen()) => {
+    const chat = await chatWith([restaurant], {
+      config: { kitchenUrl: KITCHEN },
+      now: "2026-05-05T10:00:00Z",
+    });
+    chat.stub(KITCHEN, made.answer);
+    return chat;
+  };
+  const dishes = (lines: string, ready = "\n3. That is all"): string =>
+    `${lines}What would you like?\n\n1. Soup\n2. Fish${ready}`;
+
+  it("fills a cart that can be corrected, delivers, and asks afterwards", async () => {
+    const made = kitchen();
+    const chat = await start(made);
+    await says(chat, "delivery", dishes("", ""));
+    await says(chat, "soup", "5 €. How many?");
+    await says(chat, "2", dishes("2 × Soup: 10 €\n"));
+    await says(chat, "2", "12 €. How many?");
+    await chat.kill();
+    await says(chat, "3", dishes("2 × Soup: 10 €\n3 × Fish: 36 €\n"));
+    await says(chat, "Fish", "12 €. How many?");
+    await says(chat, "back", dishes("2 × Soup: 10 €\n3 × Fish: 36 €\n"));
+    await says(chat, "Fish", "12 €. How many?");
+    await says(chat, "0", dishes("2 × Soup: 10 €\n"));
+    await says(chat, "that is all", "Share where you are, or write “address”.");
+    await chat.location({ latitude: 52.5, longitude: 13.4 });
+    await chat.expect("Thank you! Please pay here: https://pay.example/1");
+    expect([...made.orders.values()]).toMatchObject([
+      { to: { latitude: 52.5 }, dishes: [{ id: "soup", count: 2 }], from: expect.stringMatching(/^\d+$/) },
+    ]);
+    await chat.kill();
+    await chat.advance("121m");
+    await chat.expect("Did you like it?");
+    await says(chat, "yes", "Thank you!");
+  });
+
+  it.each([
+    [2, /Please pay here/, 1],
+    [9, "Our kitchen does not answer. Somebody will call you.", 0],
+  ])(
+    "goes on when the kitchen was away %i times, or leaves it to a person",
+    async (outages, said, orders) => {
+      const made = kitchen({ outages });
+      const chat = await start(made);
+      for (const text of ["food", "1", "1", "3", "address", "12 Harbour Street"]) await chat.user(text);
+      await chat.advance("3m");
+      expect(chat.replies().at(-1)?.text).toMatch(said);
+      expect(made.orders.size).toBe(orders);
+    },
+  );
+
+  it("books a table, another one when somebody was faster, and a waiter comes at a word", async () => {
+    const chat = await start(kitchen({ taken: 1 }));
+    await says(chat, "table", "For how many?");
+    await says(chat, "4", "When?\n\n1. 2026-05-05 at 18:00\n2. 2026-05-05 at 20:00");
+    await says(chat, "1", "Somebody was faster.", "When?\n\n1. 2026-05-05 at 20:00");
+    await says(chat, "1", "A table for 4. See you!");
+    await chat.advance("12h");
+    await chat.expect("Did you like it?");
+    await says(chat, "no", "We are sorry. Somebody will write to you.");
+    await chat.advance("1h");
+    await says(chat, "waiter", "One moment.");
+    await chat.user("table");
+    await chat.expectSilence("takeover");
   });
 });
 

@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
 import type { AnyBot } from "../../src/testing/index.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { programFile } from "../_setup/program-file.ts";
 import { filesOf, have, plain, writeFiles } from "./pages.ts";
 
 const ROOT = repositoryRoot();
-const PAGES = ["bots.md", "tutorial.md", "coming-from.md"];
+const PAGES = ["bots.md", "assistant.md", "tutorial.md", "coming-from.md"];
 /** What the commands say of themselves. */
 const help = new Map<string, string>();
 let folder: string;
@@ -20,7 +21,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(ROOT, ".test/pages-"));
   for (const page of PAGES) writeFiles(join(folder, page), filesOf(page));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 async function run(...command: string[]): Promise<string> {
   const [program = "", ...args] = command;

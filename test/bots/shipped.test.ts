@@ -27,6 +27,7 @@ describe("the bots in bots/", () => {
   it("all load", () => {
     expect(registry.list().filter(({ error }) => error)).toEqual([]);
     expect(registry.bots.map(({ id }) => id)).toEqual([
+      "assistant",
       "clinic",
       "contact-card",
       "group-helper",
@@ -35,6 +36,7 @@ describe("the bots in bots/", () => {
       "opening-hours",
       "order-status",
       "ping",
+      "restaurant",
       "satisfaction",
       "shop",
     ]);
@@ -112,10 +114,12 @@ describe("somebody on WhatsApp", () => {
       config: (address) => ({ crmUrl: address }),
       texts: ["quote", "Ana", "ana@example.org", "1", "no"],
     },
+    assistant: { config: (address) => ({ url: address, key: "k" }), texts: ["hello"] },
     clinic: {
       config: (address) => ({ diaryUrl: address }),
       texts: ["appointment", "1", "Ana Mora"],
     },
+    restaurant: { config: (address) => ({ kitchenUrl: address }), texts: ["table", "2"] },
     shop: {
       config: (address) => ({ ordersUrl: address }),
       texts: ["add 1 espresso", "checkout", "Ana", "Harbour Street 12", "1", "no", "yes", "my order"],
@@ -128,7 +132,7 @@ describe("somebody on WhatsApp", () => {
       .filter(
         (file) =>
           file.endsWith(".ts") &&
-          readFileSync(join(repositoryRoot(), "bots", file), "utf8").includes(".fetch("),
+          readFileSync(join(repositoryRoot(), "bots", file), "utf8").search(/\.(fetch|call)[(<]/) !== -1,
       )
       .map((file) => file.split(/[/.]/)[0]);
     expect([...new Set(fetching)].toSorted()).toEqual(Object.keys(asking).toSorted());

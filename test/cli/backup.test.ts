@@ -18,7 +18,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Statement, Store } from "../../src/store/store.ts";
 import { forgetRatchets } from "../../src/whatsapp/signal/rollback.ts";
 import { runCommand } from "../_setup/command.ts";
-import { freePort } from "../_setup/gateway.ts";
+import { freePort } from "../_setup/free-port.ts";
 import { configFor, silentLog, temporaryFolder } from "../unit/store/temporary.ts";
 import { rawRows } from "../unit/store/rows.ts";
 

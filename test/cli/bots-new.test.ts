@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { makeBot } from "../../src/cli/bots/make.ts";
 import { TEMPLATES } from "../../src/cli/bots/templates.ts";
 import { repositoryRoot } from "../../src/config.ts";
 import { createTestChat } from "../../src/testing/index.ts";
+import { removeFolder } from "../_setup/folders.ts";
 
 const FIRST_ANSWERS: Record<string, [string, RegExp]> = {
   hello: ["hi", /^Hello Ana!$/],
@@ -20,7 +21,7 @@ beforeAll(() => {
   mkdirSync(join(repositoryRoot(), ".test"), { recursive: true });
   folder = mkdtempSync(join(repositoryRoot(), ".test/bots-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const make = (template: string) => makeBot({ id: `new-${template}`, template, botsDir: null, own: folder });
 

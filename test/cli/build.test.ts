@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isStale } from "../../src/cli/build.ts";
+import { removeFolder } from "../_setup/folders.ts";
 
 const BUILT = new Date("2026-01-02T00:00:00Z");
 const BEFORE = new Date("2026-01-01T00:00:00Z");
@@ -40,7 +41,7 @@ beforeEach(() => {
   age("src", "src/simulator", "src/demo", "src/cli", "bots", "routes", "drizzle", "drizzle/migrations");
 });
 
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 describe("the build is stale", () => {
   it("not when everything is older than it", async () => {

@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { removeFolder } from "../_setup/folders.ts";
+import { freePort } from "../_setup/free-port.ts";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -22,7 +24,7 @@ const config = (env: Record<string, string> = {}): Config => loadConfig({ DATA_D
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-doctor-"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 async function listen(answer: (path: string) => string): Promise<{ server: Server; port: number }> {
   const server = createServer((request, response) => response.end(answer(request.url ?? "")));
@@ -83,9 +85,7 @@ describe("the doctor", () => {
       parley.server.close();
       other.server.close();
     }
-    const { server, port } = await listen(() => "");
-    await new Promise((resolve) => server.close(resolve));
-    expect(await checkGateway(config({ PORT: String(port) }))).toMatchObject({ state: "note" });
+    expect(await checkGateway(config({ PORT: String(await freePort()) }))).toMatchObject({ state: "note" });
   });
 
   it("finds the converter that is set, and says when it is not there", async () => {

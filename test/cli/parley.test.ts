@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
-import { createAuthenticator } from "../_setup/authenticator.ts";
+import { createAuthenticator } from "../../src/demo/authenticator.ts";
 import { readTerminalQr } from "./terminal-qr.ts";
 import { programFile } from "../_setup/program-file.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";

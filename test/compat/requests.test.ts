@@ -96,6 +96,42 @@ describe("how a body comes", () => {
     });
     expect(quoted).toBe(id);
   });
+
+  it.each([
+    ["text", "/send-message", { message: "Your order is ready." }, "Your order is ready."],
+    ["poll", "/send-poll", { name: "When?", option: ["today", "tomorrow"] }, "When?"],
+  ])("MPWA: msgid quotes a %s that was sent from here", async (_, path, fields, text) => {
+    const own = { api_key: shop.key, sender: SHOP, number: customer };
+    const first = await post(path, JSON.stringify({ ...own, ...fields }));
+    const { id } = first.body;
+
+    const { body } = await post(
+      "/send-message",
+      formOf({ number: customer, message: "And?", msgid: id }),
+      FORM,
+    );
+
+    expect((await arrived(body.id)).quoted).toMatchObject({
+      id,
+      participant: `${SHOP}@s.whatsapp.net`,
+      text,
+    });
+    const { data } = (await shop.gateway.get(`/messages?chat=${customer}&limit=1`, { key: shop.key })).body;
+    expect(data).toMatchObject([{ id: body.id, quoted: { id, from: SHOP, text } }]);
+  });
+
+  it.each([
+    ["is empty", ""],
+    ["is longer than any", "3EB0".repeat(100)],
+  ])("MPWA: msgid that %s quotes nothing", async (_, msgid) => {
+    const { status, body } = await post(
+      "/send-message",
+      formOf({ number: customer, message: "hi", msgid }),
+      FORM,
+    );
+    expect(status).toBe(200);
+    expect((await arrived(body.id)).quoted).toBeUndefined();
+  });
 });
 
 describe("how numbers are written", () => {

@@ -1,12 +1,14 @@
 import Database from "libsql";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FailpointName } from "../../src/model/failpoint.ts";
 import { testBuild } from "../_setup/build.ts";
-import { ok, startApart, until, type Apart } from "./apart.ts";
+import { removeFolder } from "../_setup/folders.ts";
+import { ok, PATIENT, startApart, until, type Apart } from "./apart.ts";
 import { startHook, type Hook } from "./hook.ts";
-import { judge, type Mark, type Script, type Verdict, type Written } from "./judge.ts";
+import { judge, type Mark, type Script, type Verdict, type Written } from "../../src/demo/judge/judge.ts";
+import { atRest } from "../../src/demo/judge/at-rest.ts";
 
 export const SHOP = "31600000001";
 export const ANA = "4915100000001";
@@ -32,12 +34,12 @@ export interface Arena {
   revive(): Promise<void>;
   /** Provokes, again and again, until the process has died by SIGKILL at the armed place. @throws when it does not */
   expectDeath(name: FailpointName, provoke: (round: number) => Promise<void>): Promise<void>;
-  /** Waits until all is done, or no longer; then judges what came since the last time. */
+  /** Waits until all is done, or nothing happens any more; then judges what came since the last time. */
   settle(changed?: Partial<Script>): Promise<Verdict>;
   close(): Promise<void>;
 }
 
-const ROUNDS = 20;
+const ROUNDS = 100;
 const ROUND_MS = 1_500;
 const SETTLE_MS = 45_000;
 
@@ -65,12 +67,11 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
   const world = await startApart({
     seed,
     entry: build,
-    env: { CRASH_FILE: crashFile, BOTS_DIR: folder, LOOP_GUARD_PER_MINUTE: "0", PACE_PER_MINUTE: "0" },
+    env: { ...PATIENT, CRASH_FILE: crashFile, BOTS_DIR: folder },
   });
   const hook = await startHook();
   // When the drill itself is ended early, nobody comes to close the arena.
-  const tidy = (): void =>
-    [folder, world.gateway.dataDir].forEach((path) => rmSync(path, { recursive: true, force: true }));
+  const tidy = (): void => [folder, world.gateway.dataDir].forEach((path) => removeFolder(path));
   process.once("exit", tidy);
   const { group, channel } = await furnish(world, hook);
 
@@ -105,16 +106,13 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
       sends,
       accepted,
       events: hook.events,
+      accepts: true,
       channels: [channel],
       ...changed,
       since: mark,
     };
-    const deadline = Date.now() + SETTLE_MS;
-    let verdict = await judge({ sim: world.sim, dataDir: world.gateway.dataDir }, script);
-    while (verdict.problems.length > 0 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      verdict = await judge({ sim: world.sim, dataDir: world.gateway.dataDir }, script);
-    }
+    const look = () => judge({ sim: world.sim, dataDir: world.gateway.dataDir }, script);
+    const verdict = await atRest(look, SETTLE_MS);
     if (hook.unsigned > 0) verdict.problems.push(`${hook.unsigned} events had no valid signature`);
     mark = verdict.mark;
     [accepted, sends, hook.unsigned] = [[], 0, 0];
@@ -154,7 +152,7 @@ export async function openArena(seed: string, entry?: string): Promise<Arena> {
       const database = new Database(join(copy, "parley.db"));
       const rows = database.prepare(sql).all([]) as { id: string }[];
       database.close();
-      rmSync(copy, { recursive: true, force: true });
+      removeFolder(copy);
       return rows.map(({ id }) => id);
     },
     async revive() {

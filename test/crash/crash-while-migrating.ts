@@ -1,15 +1,16 @@
 import Database from "libsql";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FailpointName } from "../../src/model/failpoint.ts";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { adoptCompanion, type LibrarySimulator } from "../../src/simulator/inside.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import type { UpgradeFacts } from "../fixtures/upgrade/facts.ts";
 import { runGateway, startGateway } from "../_setup/gateway.ts";
-import { until } from "./apart.ts";
-import { judge, type Judged, type Verdict } from "./judge.ts";
+import { PATIENCE_MS, until } from "./apart.ts";
+import { judge, type Judged, type Verdict } from "../../src/demo/judge/judge.ts";
 import type { CrashPoint, Random } from "./points.ts";
 
 const FIXTURE = fileURLToPath(new URL("../fixtures/upgrade/0.1/", import.meta.url));
@@ -47,7 +48,7 @@ async function drill(entry: string, failpoint: FailpointName, random: Random): P
     });
     if (signal !== "SIGKILL") throw new Error(`It did not end at "${failpoint}:${pass}": ${stderr}`);
     const half = schemaOf(dataDir);
-    const gateway = await startGateway({ dataDir, entry, env });
+    const gateway = await startGateway({ dataDir, entry, env, readyWithinMs: PATIENCE_MS });
     try {
       const verdict = await converse(sim, dataDir, facts);
       if (half.text !== before.text) verdict.problems.push("the crash left another schema than the old one");
@@ -57,7 +58,7 @@ async function drill(entry: string, failpoint: FailpointName, random: Random): P
     }
   } finally {
     await sim.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeFolder(dataDir);
   }
 }
 

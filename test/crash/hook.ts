@@ -8,8 +8,8 @@ export interface Hook {
   url: string;
   /** Address of a small picture, for sends that name a file. */
   pictureUrl: string;
-  /** Every call in the order in which they came. */
-  events: { chat: string; id: string }[];
+  /** Every call in the order in which they came; `at`: Unix milliseconds. */
+  events: { chat: string; id: string; at: number }[];
   /** Secret that the customer knows; each event must be signed with it. */
   secret: string;
   /** Calls whose signature did not fit. */
@@ -23,21 +23,27 @@ export const PICTURE = Buffer.from(
   "base64",
 );
 
-/** Answers every text that begins with `ask`, each call with another text: the gateway must take one of them. */
-export async function startHook(): Promise<Hook> {
+/**
+ * Answers every text that begins with `ask`, each call with another text: the gateway must take one of them.
+ *
+ * @param host as the gateway sees it
+ */
+export async function startHook(listenOn = "127.0.0.1", host = listenOn): Promise<Hook> {
   let calls = 0;
   const server = createServer(async (request, response) => {
     if (request.method === "GET") return void response.setHeader("content-type", "image/png").end(PICTURE);
-    const text = await readText(request);
+    const text = await readText(request).catch(() => null);
+    // Whoever asks was killed before all of it had left.
+    if (text === null) return;
     if (!isSigned(hook.secret, request, text)) hook.unsigned++;
     const event = JSON.parse(text) as { chat: string; id: string; text: string };
-    hook.events.push({ chat: event.chat, id: event.id });
+    hook.events.push({ chat: event.chat, id: event.id, at: Date.now() });
     const answer = event.text.startsWith("ask") ? { message: `call ${++calls} about ${event.text}` } : {};
     response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, listenOn);
   await once(server, "listening");
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = `http://${host}:${(server.address() as AddressInfo).port}`;
   const hook: Hook = {
     url: `${address}/hook`,
     pictureUrl: `${address}/picture.png`,

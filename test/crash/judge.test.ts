@@ -1,11 +1,12 @@
 import Database from "libsql";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 import { closeWorld, keepWorld, type World } from "../_setup/world.ts";
 import type { TranscriptEntry } from "../../src/simulator/types.ts";
-import { judge, type Judged, type Script, type Verdict } from "./judge.ts";
+import { judge, type Judged, type Script, type Verdict } from "../../src/demo/judge/judge.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -45,7 +46,7 @@ const script = (): Script => ({
 /** The judgement of a copy of the database in which one thing is wrong. */
 async function judgeAfter(sql: string, changed: Partial<Script> = {}): Promise<Verdict> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-judge-"));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(dataDir));
   const file = join(dataDir, "parley.db");
   cpSync(join(world.gateway.dataDir, "parley.db"), file);
   const database = new Database(file);
@@ -152,4 +153,19 @@ it("compares the calls of the webhook with the inbox, repetitions left out", asy
   const called = (order: string[]) => judgeAfter("", { events: order.map((id) => ({ chat: ANA, id })) });
   expect(await called([ids[0]!, ids[0]!, ids[1]!, ids[0]!, ids[2]!])).toMatchObject({ outOfOrder: 0 });
   expect(await called([ids[1]!, ids[0]!, ids[2]!])).toMatchObject({ outOfOrder: 1 });
+});
+
+it("lets what the webhook did not accept be told later, and says so where it accepts everything", async () => {
+  const ids = (await world.sim.transcript({ contact: ANA, direction: "to_companion" })).map(({ id }) => id);
+  const events = [ids[1]!, ids[0]!, ids[2]!].map((id) => ({ chat: ANA, id }));
+  const failed = (error: string): string =>
+    `INSERT INTO deliveries (id, device_id, inbox_id, message_id, chat, type, url, state, attempts, body, may_reply, created_at)
+      SELECT 'late', device_id, id, wa_id, chat, 'text', x'00', 'delivered', 2, x'00', 0, 0 FROM inbox WHERE wa_id = '${ids[0]!}';
+    INSERT INTO delivery_attempts (delivery_id, attempt, at, duration_ms, error) VALUES ('late', 1, 0, 0, ${error}),
+      ('late', 2, 0, 0, NULL)`;
+
+  expect(await judgeAfter(failed("NULL"), { events, accepts: true })).toMatchObject({ outOfOrder: 1 });
+  expect(await judgeAfter(failed("'cut'"), { events })).toMatchObject({ outOfOrder: 0, problems: [] });
+  const verdict = await judgeAfter(failed("'cut'"), { events, accepts: true });
+  expect(verdict.problems).toEqual([`the webhook of ${SHOP} was not told of ${ids[0]!} at once: cut`]);
 });

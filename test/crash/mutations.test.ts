@@ -1,11 +1,12 @@
 import Database from "libsql";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 import { ok, startApart, until, type Apart } from "./apart.ts";
 import { startHook, type Hook } from "./hook.ts";
-import { judge, type Mark, type Verdict } from "./judge.ts";
+import { judge, type Mark, type Verdict } from "../../src/demo/judge/judge.ts";
 import { buildMutants, MUTATIONS, type Mutants, type Mutation } from "./mutations.ts";
 
 /**
@@ -37,7 +38,7 @@ afterAll(async () => {
   await world?.close();
   hook?.close();
   mutants?.remove();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function restart(mutant: string): Promise<void> {
@@ -113,6 +114,7 @@ describe.each(MUTATIONS)("$name: $what", (mutation) => {
     }
     await restart(mutation.name);
     const after = await drill(mutation, mutation.name);
-    expect(after[mutation.found]).toBeGreaterThan(0);
+    const found = after[mutation.found];
+    expect(typeof found === "number" ? found : found.length).toBeGreaterThan(0);
   }, 400_000);
 });

@@ -1,6 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildGateway, SOURCES } from "../_setup/build.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { root } from "../_setup/made-once.ts";
 import type { FailpointName } from "../../src/model/failpoint.ts";
 
@@ -18,7 +19,7 @@ export interface Mutation {
   /** Where the drill kills the process; null: a message comes twice, encrypted anew. */
   killedAt: FailpointName | null;
   /** What the judge must find. */
-  found: "lost" | "duplicated";
+  found: "lost" | "duplicated" | "problems";
 }
 
 const on = (name: string): string => `process.env["MUTANT"] === "${name}"`;
@@ -107,18 +108,50 @@ export const MUTATIONS: Mutation[] = [
     found: "lost",
   },
   {
+    name: "ahead-unstored",
+    what: "a reply is encrypted by the commit that stores it, and the sessions are not stored with it",
+    file: "src/pipeline/handle.ts",
+    edits: [
+      [
+        "const all = [...effects, ...(ahead?.statements ?? [])];",
+        `const all = [...effects, ...(${on("ahead-unstored")} ? [] : (ahead?.statements ?? []))];`,
+      ],
+    ],
+    isEveryday: true,
+    killedAt: "before-ack",
+    found: "problems",
+  },
+  {
+    name: "outcome-first",
+    what: "a message is stored as sent before it has left",
+    file: "src/outbox/sender.ts",
+    edits: [
+      [
+        "return await deps.handleOutcome(message, await connection.send(outgoing));",
+        `if (${on("outcome-first")}) {
+        setTimeout(() => void connection.send(outgoing), 3_000);
+        return await deps.handleOutcome(message, { kind: "sent" });
+      }
+      return await deps.handleOutcome(message, await connection.send(outgoing));`,
+      ],
+    ],
+    isEveryday: true,
+    killedAt: "after-outcome-commit",
+    found: "lost",
+  },
+  {
     name: "split-commit",
     what: "a message is done before its reply is stored",
     file: "src/pipeline/handle.ts",
     edits: [
       [
-        "const results = await store.writer.commit([...guarded, ...effects, ...chat]);",
+        "const results = await store.writer.commit([...guarded, ...effects, ...chat], owning);",
         `if (${on("split-commit")}) {
-        await store.writer.commit([...guarded, ...chat]);
+        await store.writer.commit([...guarded, ...chat], owning);
         failpoint("after-reply-commit");
-        return await store.writer.commit(effects);
+        return await store.writer.commit(effects, owning);
       }
-      const results = await store.writer.commit([...guarded, ...effects, ...chat]);`,
+      const results = await store.writer.commit([...guarded, ...effects, ...chat], owning);`,
       ],
     ],
     killedAt: "after-reply-commit",
@@ -149,8 +182,8 @@ export const MUTATIONS: Mutation[] = [
         `AND NOT EXISTS (SELECT 1 FROM inbox WHERE \${${on("no-key")} ? "0 AND" : ""} device_id = ?1 AND wa_id = ?4`,
       ],
       [
-        'LID_OF("?13")}))\nON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id',
-        `LID_OF("?13")}))\n\${${on("no-key")} ? "" : "ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING"} RETURNING id`,
+        '"?13")})\nON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING RETURNING id',
+        `"?13")})\n\${${on("no-key")} ? "" : "ON CONFLICT (device_id, chat, sender, wa_id) DO NOTHING"} RETURNING id`,
       ],
     ],
     sql: "DROP INDEX inbox_message",
@@ -169,7 +202,7 @@ export interface Mutants {
 export async function buildMutants(): Promise<Mutants> {
   // Inside the checkout, whose packages are found from here.
   const folder = mkdtempSync(join(root, ".test", "mutants-"));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const remove = (): void => removeFolder(folder);
   try {
     for (const path of [...SOURCES, "tsconfig.json"])
       cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -182,9 +215,8 @@ export async function buildMutants(): Promise<Mutants> {
   }
 }
 
-function apply(folder: string, { name, file, edits }: Mutation): void {
-  const path = join(folder, file);
-  let text = readFileSync(path, "utf8");
+/** @returns the sources of a file with the mutation in it @throws naming the edit that does not stand there exactly once */
+export function mutated(text: string, { name, file, edits }: Mutation): string {
   for (const [from, to] of edits) {
     const found = text.split(from).length - 1;
     if (found !== 1)
@@ -193,5 +225,10 @@ function apply(folder: string, { name, file, edits }: Mutation): void {
       );
     text = text.replace(from, () => to);
   }
-  writeFileSync(path, text);
+  return text;
+}
+
+function apply(folder: string, mutation: Mutation): void {
+  const path = join(folder, mutation.file);
+  writeFileSync(path, mutated(readFileSync(path, "utf8"), mutation));
 }

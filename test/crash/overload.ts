@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import Database from "libsql";
 import { ok, startApart, until, type Apart } from "./apart.ts";
-import { groupBy } from "./group-by.ts";
-import { judge, type Verdict } from "./judge.ts";
+import { groupBy } from "../../src/demo/judge/group-by.ts";
+import { judge, type Verdict } from "../../src/demo/judge/judge.ts";
 
 const SHOP = "31600000001";
 /**

@@ -3,8 +3,9 @@ import { ok, until } from "./apart.ts";
 import { ANA, BEN, SHOP, type Arena } from "./arena.ts";
 import { crashWhileLinking } from "./crash-while-linking.ts";
 import { crashWhileMigrating } from "./crash-while-migrating.ts";
+import { heldBack, missedDevice, tokenGiven } from "./held-points.ts";
 import { PICTURE } from "./hook.ts";
-import type { Verdict } from "./judge.ts";
+import type { Verdict } from "../../src/demo/judge/judge.ts";
 
 /** Between 0 and 1, from the seed of the drill. */
 export type Random = () => number;
@@ -16,11 +17,14 @@ export interface CrashPoint {
   failpoint: FailpointName;
   /** Where the process ends, in words. */
   where: string;
+  /** It is on the everyday way alone: there is no such place when that is off. */
+  isEveryday?: boolean;
   /** One crash there, the start after it, and what the judge says of it. */
   run(arena: Arena, random: Random): Promise<Verdict>;
 }
 
-type Provoke = (arena: Arena, random: Random) => Promise<void>;
+/** Does what leads to the place, once. */
+export type Provoke = (arena: Arena, random: Random, round?: number) => Promise<void>;
 
 /** Whether the dead process was where it should have been, from what it left behind. */
 type Proof = (arena: Arena) => Promise<boolean>;
@@ -44,8 +48,8 @@ function during(
     async run(arena, random) {
       await prepare?.(arena, random);
       arena.arm(failpoint, 1 + Math.floor(random() * passes));
-      await arena.expectDeath(failpoint, () => provoke(arena, random));
-      if (proof) await until(`what proves the place "${name}"`, () => proof(arena), 10_000);
+      await arena.expectDeath(failpoint, (round) => provoke(arena, random, round));
+      if (proof) await until(`what proves the place "${name}"`, () => proof(arena));
       await arena.revive();
       return arena.settle();
     },
@@ -63,6 +67,13 @@ const acknowledgedAndPending: Proof = async ({ world: { sim }, left }) => {
 const askedOnly: Proof = async ({ hook, left }) => {
   const pending = new Set(left("SELECT wa_id AS id FROM inbox WHERE state = 'pending'"));
   return hook.events.some(({ id }) => pending.has(id));
+};
+
+/** A reply is in the outbox, and WhatsApp has nothing of it. */
+const storedOnly: Proof = async ({ world: { sim }, left }) => {
+  const entries = await sim.transcript({ number: SHOP, direction: "to_contact" });
+  const written = new Set(entries.map(({ id }) => id));
+  return left("SELECT wa_id AS id FROM outbox WHERE state = 'queued'").some((id) => !written.has(id));
 };
 
 /** A message is at WhatsApp that the outbox has not sent. */
@@ -149,6 +160,9 @@ const duringRotation = (failpoint: FailpointName, where: string): CrashPoint => 
   },
 });
 
+/** Then the chat has been held up by something else, and is asked again. */
+const WRITTEN_MS = 15_000;
+
 export const POINTS: CrashPoint[] = [
   during(conversation, "before-receive-commit", "decrypted; neither ratchet nor inbox row stored"),
   during(conversation, "after-receive-commit", "ratchet and inbox row stored; no receipt yet"),
@@ -158,6 +172,35 @@ export const POINTS: CrashPoint[] = [
   during(conversation, "in-handler", "inside a bot's handler", { passes: 1 }),
   during(conversation, "before-reply-commit", "answered; nothing of it stored"),
   during(conversation, "after-reply-commit", "replies stored; not sent"),
+  {
+    ...during(conversation, "after-ahead-commit", "encrypted by the commit that stores it; not sent", {
+      passes: 1,
+      proof: storedOnly,
+    }),
+    isEveryday: true,
+  },
+  heldBack("held-429", "encrypted ahead, refused with 429; not encrypted anew", ({ sim }) =>
+    sim.faults.errorAck({ number: SHOP, to: ANA, code: 429 }),
+  ),
+  heldBack("held-479", "encrypted ahead, for other devices than now; not encrypted anew", ({ sim }) =>
+    sim.faults.errorAck({ number: SHOP, to: ANA, code: 479 }),
+  ),
+  heldBack(
+    "held-line",
+    "encrypted ahead, the line lost before its ack; not encrypted anew",
+    async ({ sim }) => {
+      const written = { number: SHOP, device: 1, direction: "in", tag: "message" } as const;
+      // Neither an ack nor a receipt, be it of the shop's own phone, says that it was taken; the line is lost once it was written.
+      await sim.faults.holdDeliveries({ number: ANA });
+      await sim.faults.holdDeliveries({ number: SHOP, device: 0 });
+      await sim.faults.delayAcks({ number: SHOP, ms: 600_000 });
+      const before = await sim.countStanzas(written);
+      return async () => {
+        await until("a reply is written", async () => (await sim.countStanzas(written)) > before, WRITTEN_MS);
+        await sim.faults.dropSocket({ number: SHOP });
+      };
+    },
+  ),
   during(conversation, "after-webhook-request", "webhook asked; no answer yet", { proof: askedOnly }),
   during(conversation, "after-webhook-answer", "webhook has answered; nothing of it stored", {
     proof: askedOnly,
@@ -168,6 +211,13 @@ export const POINTS: CrashPoint[] = [
   during(sendingFiles, "after-upload", "file uploaded; not noted", { passes: 1 }),
   during(conversation, "before-ack", "written to WhatsApp; no ack", { proof: writtenOnly }),
   during(conversation, "after-ack", "ack seen; not stored", { proof: writtenOnly }),
+  during(conversation, "before-outcome-commit", "outcomes and receipts gathered; not stored", {
+    passes: 1,
+    proof: writtenOnly,
+  }),
+  during(conversation, "after-outcome-commit", "outcomes and receipts stored together"),
+  missedDevice,
+  tokenGiven(conversation),
   during(conversation, "after-delivery-receipt", "delivery receipt seen; not stored"),
   during(posting, "after-receive-commit", "a channel's post stored; not acknowledged", {
     name: "post-stored",

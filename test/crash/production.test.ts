@@ -22,7 +22,7 @@ function namesIn(folder: string): string[] {
     .filter(({ parentPath }) => !parentPath.includes("node_modules"))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
     .join("\n");
-  return [...names, "CRASH_AT", "CRASH_FILE"].filter(
+  return [...names, "CRASH_AT", "CRASH_FILE", "EVERYDAY_MIX"].filter(
     (name) => text.includes(`"${name}"`) || text.includes(`.${name}`),
   );
 }

@@ -40,7 +40,16 @@ export async function runTable(options: TableOptions): Promise<Row[]> {
   return rows;
 }
 
-const EMPTY = { runs: 0, messages: 0, lost: 0, duplicated: 0, outOfOrder: 0, repeated: 0, seconds: 0 };
+const EMPTY = {
+  runs: 0,
+  messages: 0,
+  lost: 0,
+  duplicated: 0,
+  outOfOrder: 0,
+  repeated: 0,
+  seconds: 0,
+  slowestStartS: 0,
+};
 
 async function work(
   world: string,
@@ -83,4 +92,5 @@ async function crash(arena: Arena, run: Run, seed: string): Promise<void> {
   row.repeated += verdict.repeated;
   row.problems.push(...verdict.problems.map((what) => `${nameOf(run)}: ${what}`));
   row.seconds += (Date.now() - started) / 1000;
+  row.slowestStartS = Math.max(row.slowestStartS, arena.world.gateway.slowestStartMs / 1000);
 }

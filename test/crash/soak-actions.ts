@@ -19,9 +19,18 @@ const CONTENTS: Content[] = [
   { kind: "contacts", contacts: [{ name: "Ben", vcard: VCARD }] },
 ];
 const OPTIONS = ["tea", "coffee"];
+/** What somebody comes back to; a phone of the simulator has its last 1,000 messages. */
+const LATEST = 8;
 
-/** A contact who writes everything that a person can write, to all numbers. */
-export function createContact(world: SoakWorld, person: string, random: Random): Actor {
+/** What contacts of any world need of it. */
+type ContactWorld = Pick<SoakWorld, "sim"> & { numbers: Pick<SoakNumber, "number" | "groups">[] };
+
+/**
+ * A contact who writes everything that a person can write, to all numbers.
+ *
+ * @param only names of what is done; default: everything
+ */
+export function createContact(world: ContactWorld, person: string, random: Random, only?: string[]): Actor {
   const { sim } = world;
   const written: { id: string; to: string }[] = [];
   const polls: string[] = [];
@@ -32,10 +41,11 @@ export function createContact(world: SoakWorld, person: string, random: Random):
     const { id } = await sim.sendText(person, to, words);
     // What is asked is to be answered, so it is neither edited nor taken back.
     if (words === "hello") written.push({ id, to });
+    written.splice(0, written.length - LATEST);
   };
   const words = (): string => ["hello", "order", `ask ${++questions}`][random.integer(3)]!;
 
-  const actions: Record<string, (number: SoakNumber) => Promise<unknown>> = {
+  const actions: Record<string, (number: ContactWorld["numbers"][number]) => Promise<unknown>> = {
     text: ({ number }) => text(number, words()),
     "another text": ({ number }) => text(number, words()),
     burst: async ({ number }) => {
@@ -46,6 +56,7 @@ export function createContact(world: SoakWorld, person: string, random: Random):
     poll: async ({ number }) => {
       const poll: Content = { kind: "poll", name: "What?", options: OPTIONS, selectable: 1 };
       polls.push((await sim.send(person, number, poll)).id);
+      polls.splice(0, polls.length - LATEST);
     },
     vote: async ({ number }) => {
       const arrived = await sim.messages(person, { from: number });
@@ -69,7 +80,7 @@ export function createContact(world: SoakWorld, person: string, random: Random):
 
   return {
     async act() {
-      const name = pick(Object.keys(actions))!;
+      const name = pick(only ?? Object.keys(actions))!;
       return (await actions[name]!(pick(world.numbers)!)) === false ? null : name;
     },
   };

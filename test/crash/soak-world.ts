@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ok, startApart, until, type Apart } from "./apart.ts";
+import { removeFolder } from "../_setup/folders.ts";
+import { ok, PATIENT, startApart, until, type Apart } from "./apart.ts";
 import { startHook, type Hook } from "./hook.ts";
-import type { Written } from "./judge.ts";
+import type { Written } from "../../src/demo/judge/judge.ts";
 
 /** A linked number with the customer's server behind it and the sends that its user makes. */
 export interface SoakNumber {
@@ -30,7 +31,7 @@ export interface SoakWorld extends Apart {
 }
 
 /** Two replies in two steps: what dies between them must not be half of an answer. */
-const BOT = `export default (b) => {
+export const ORDER_BOT = `export default (b) => {
   b.keyword("order", async (ctx) => {
     ctx.reply("what would you like?");
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -49,11 +50,15 @@ const NUMBERS = ["31600000001", "31600000002"];
 const EVENTS = ["message", "poll_vote", "reaction", "edit", "revoke", "channel"];
 const PAUSE_MS = 200;
 
-/** Two numbers (one of them with faults that change the order), contacts of every kind, a group, a channel. */
-export async function openSoakWorld(seed: string, entry?: string): Promise<SoakWorld> {
+/** Two numbers (one of them with faults that change the order), contacts of every kind, a group, a channel. @param more settings */
+export async function openSoakWorld(
+  seed: string,
+  entry?: string,
+  more: Record<string, string> = {},
+): Promise<SoakWorld> {
   const folder = mkdtempSync(join(tmpdir(), "parley-soak-"));
-  writeFileSync(join(folder, "order.mjs"), BOT);
-  const env = { BOTS_DIR: folder, LOOP_GUARD_PER_MINUTE: "0", PACE_PER_MINUTE: "0" };
+  writeFileSync(join(folder, "order.mjs"), ORDER_BOT);
+  const env = { ...PATIENT, BOTS_DIR: folder, ...more };
   const apart = await startApart({ seed, env, entry });
   const { sim, gateway, key } = apart;
   const contacts = await addContacts(apart);
@@ -109,7 +114,7 @@ export async function openSoakWorld(seed: string, entry?: string): Promise<SoakW
     async close() {
       for (const { hook } of numbers) hook.close();
       await apart.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

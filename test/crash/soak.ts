@@ -1,5 +1,8 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { seededRandom, type Random } from "../../src/simulator/inside.ts";
-import { judge, type Mark, type Verdict } from "./judge.ts";
+import { atRest } from "../../src/demo/judge/at-rest.ts";
+import { judge, type Mark, type Verdict } from "../../src/demo/judge/judge.ts";
 import {
   createContact,
   createCustomer,
@@ -7,6 +10,7 @@ import {
   createPublisher,
   type Actor,
 } from "./soak-actions.ts";
+import { openTruth, type Truth } from "./truth/truth.ts";
 import { openSoakWorld, repliesDue, type SoakNumber, type SoakWorld } from "./soak-world.ts";
 
 export interface SoakOptions {
@@ -18,6 +22,10 @@ export interface SoakOptions {
   killsPerRound?: number;
   /** The gateway's build. Default: the test build of the present sources. */
   entry?: string;
+  /** Folder for what is there when something is wrong: data, what the gateway wrote, the webhook's calls. Default: none. */
+  keep?: string | undefined;
+  /** Folder of the built console: what it shows in a browser is compared, too. Default: it is not looked at. */
+  console?: string | undefined;
   /** Told after each round. */
   onRound?: (report: SoakReport) => void;
 }
@@ -25,6 +33,10 @@ export interface SoakOptions {
 export type SoakReport = Omit<Verdict, "mark"> & {
   kills: number;
   seconds: number;
+  /** Until the gateway was ready, the longest of all starts. */
+  slowestStartS: number;
+  /** Messages that the console showed as they are. */
+  shown: number;
   /** How often each thing was done. */
   done: Record<string, number>;
 };
@@ -41,23 +53,32 @@ const QUIET_WITHIN_MS = 120_000;
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { seed, kills, minutes = Infinity, killsPerRound = 10 } = options;
   const started = Date.now();
-  const world = await openSoakWorld(seed, options.entry);
+  const more: Record<string, string> = options.console === undefined ? {} : { CONSOLE_DIR: options.console };
+  const world = await openSoakWorld(seed, options.entry, more);
   const random = seededRandom(`soak ${seed}`);
-  const actors = createActors(world, random);
+  let truth: Truth | null = null;
   const marks = new Map<string, Mark>();
-  const nothing = { messages: 0, lost: 0, duplicated: 0, outOfOrder: 0, repeated: 0 };
-  const report: SoakReport = { ...nothing, kills: 0, seconds: 0, done: {}, problems: [] };
+  const nothing = { messages: 0, lost: 0, duplicated: 0, outOfOrder: 0, repeated: 0, shown: 0 };
+  const report: SoakReport = { ...nothing, kills: 0, seconds: 0, slowestStartS: 0, done: {}, problems: [] };
   try {
+    truth = options.console === undefined ? null : await openTruth(world);
+    const actors = [...createActors(world, random), ...(truth?.actors ?? [])];
     while (report.kills < kills && Date.now() - started < minutes * 60_000) {
       const planned = Math.min(killsPerRound, kills - report.kills);
       await storm(world, actors, random, planned, report);
       await calm(world);
-      for (const number of world.numbers) add(report, await judgeNumber(world, number, marks));
+      for (const { accepted } of world.numbers) truth?.sent(accepted);
+      for (const number of world.numbers) add(report, await judgeNumber(world, number, marks, options.keep));
+      const seen = await truth?.look();
+      report.shown += seen?.shown ?? 0;
+      report.problems.push(...(seen?.problems ?? []));
+      report.slowestStartS = world.gateway.slowestStartMs / 1000;
       report.seconds = Math.round((Date.now() - started) / 1000);
       options.onRound?.(report);
     }
     return report;
   } finally {
+    await truth?.close();
     await world.close();
   }
 }
@@ -66,14 +87,14 @@ const COUNTS = ["messages", "lost", "duplicated", "outOfOrder", "repeated"] as c
 
 /** One line for people. */
 export function soakLine(report: SoakReport): string {
-  const { kills, messages, lost, duplicated, outOfOrder, repeated, seconds } = report;
+  const { kills, messages, lost, duplicated, outOfOrder, repeated, shown, seconds, slowestStartS } = report;
   const faults = Object.entries(report.done)
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([name, count]) => `${count} × ${name}`)
     .join(", ");
   return (
     `${kills} kills, ${messages} messages: ${lost} lost, ${duplicated} duplicated, ${outOfOrder} out of order, ` +
-    `${repeated} repeated under their id; ${seconds} s\n  ${faults}`
+    `${repeated} repeated under their id; ${shown > 0 ? `${shown} shown as they are; ` : ""}slowest start ${slowestStartS.toFixed(1)} s; ${seconds} s\n  ${faults}`
   );
 }
 
@@ -145,29 +166,39 @@ async function calm(world: SoakWorld): Promise<void> {
   }
 }
 
-/** Again and again until nothing is wrong, or no longer: what is under way looks like something lost. */
-async function judgeNumber(world: SoakWorld, number: SoakNumber, marks: Map<string, Mark>): Promise<Verdict> {
+async function judgeNumber(
+  world: SoakWorld,
+  number: SoakNumber,
+  marks: Map<string, Mark>,
+  keep?: string,
+): Promise<Verdict> {
   const script = {
     numbers: [number.number],
     replies: repliesDue,
     sends: number.sends,
     accepted: number.accepted,
     events: number.hook.events,
+    accepts: true,
     channels: number.channels,
     ordered: number.ordered,
     since: marks.get(number.number),
   };
   const look = () => judge({ sim: world.sim, dataDir: world.gateway.dataDir }, script);
-  const deadline = Date.now() + QUIET_WITHIN_MS;
-  let verdict = await look();
-  while (verdict.problems.length > 0 && Date.now() < deadline) {
-    await pause(500);
-    verdict = await look();
-  }
+  const verdict = await atRest(look, QUIET_WITHIN_MS);
+  if (verdict.problems.length > 0 && keep !== undefined) keepEvidence(world, number, verdict, keep);
   marks.set(number.number, verdict.mark);
   Object.assign(number, { accepted: [], sends: 0 });
   number.hook.events.length = 0;
   return verdict;
+}
+
+/** What is wrong is found out later, when nothing of it can be done again. */
+function keepEvidence({ gateway }: SoakWorld, { number, hook }: SoakNumber, verdict: Verdict, keep: string) {
+  const folder = join(keep, `${number}-${verdict.mark.seq}`);
+  mkdirSync(folder, { recursive: true });
+  cpSync(gateway.dataDir, join(folder, "data"), { recursive: true });
+  writeFileSync(join(folder, "gateway.log"), gateway.output());
+  writeFileSync(join(folder, "found.json"), JSON.stringify({ verdict, calls: hook.events }, null, 2));
 }
 
 function add(report: SoakReport, verdict: Verdict): void {

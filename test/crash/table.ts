@@ -1,4 +1,4 @@
-import type { Verdict } from "./judge.ts";
+import type { Verdict } from "../../src/demo/judge/judge.ts";
 
 /** What came of all runs of one crash point. */
 export interface Row extends Omit<Verdict, "mark"> {
@@ -6,6 +6,8 @@ export interface Row extends Omit<Verdict, "mark"> {
   where: string;
   runs: number;
   seconds: number;
+  /** Until a gateway was ready, the longest of all starts. */
+  slowestStartS: number;
 }
 
 const COLUMNS = [
@@ -68,5 +70,6 @@ export function sum(rows: Row[]): Row {
     repeated: total(({ repeated }) => repeated),
     problems: rows.flatMap(({ problems }) => problems),
     seconds: total(({ seconds }) => seconds),
+    slowestStartS: Math.max(0, ...rows.map(({ slowestStartS }) => slowestStartS)),
   };
 }

@@ -1,6 +1,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -85,7 +86,7 @@ async function leftOpen(text: string): Promise<number[]> {
     const open = await Promise.all(ports.map(isOpen));
     return ports.filter((_, index) => open[index]);
   };
-  for (const patience = Date.now() + 15_000; Date.now() < patience; await pause(100)) {
+  for (const patience = Date.now() + 60_000; Date.now() < patience; await pause(100)) {
     if ((await stillOpen()).length === 0) return [];
   }
   return stillOpen();
@@ -127,7 +128,7 @@ describe("npm run demo", () => {
   }, 200_000);
 
   it("stays up for play: its curl line works, a typed line is the contact's, Ctrl-C ends everything", async () => {
-    const demo = startDemo();
+    const demo = startDemo("--terminal");
     const shown = await demo.shows(/Type a line to write as Ana/);
 
     const curl = captured(shown, /^ *Try +(curl .*)$/m);
@@ -141,6 +142,19 @@ describe("npm run demo", () => {
 
     demo.child.stdin?.write("ping\n");
     await demo.shows(/Ana +ping\n.*bot ping +pong/);
+
+    const folder = mkdtempSync(join(tmpdir(), "parley-story-"));
+    const story = join(folder, "hello.story.yaml");
+    demo.child.stdin?.write(`/story ${story} Somebody says hello\n`);
+    await demo.shows(/hello\.story\.yaml has the conversation so far/);
+    const saved = readFileSync(story, "utf8");
+    expect(saved).toMatch(/^story: Somebody says hello\nbots:\n {2}- menu\n {2}- ping\n/);
+    expect(saved).toContain("- user: Do you deliver on Sundays?\n  - webhook: We read");
+    expect(saved).toContain("- sent: Your order is on its way.\n");
+    expect(saved).toMatch(/- user: ping\n {2}- bot: pong\n$/);
+    demo.child.stdin?.write("/story nowhere\n");
+    await demo.shows(/Say where: \/story bots\/menu\.story\.yaml/);
+    rmSync(folder, { recursive: true });
     // A pipe that ends is not somebody who leaves.
     demo.child.stdin?.end("hours\n");
     await demo.shows(/bot opening-hours +Our opening hours:/);
@@ -152,7 +166,7 @@ describe("npm run demo", () => {
   }, 200_000);
 
   it("takes gateway and simulator with it even when it is killed", async () => {
-    const demo = startDemo();
+    const demo = startDemo("--terminal");
     const shown = await demo.shows(/Base URL/);
     demo.child.kill("SIGKILL");
     await demo.ended;

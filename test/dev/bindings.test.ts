@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { closeWorld, keepWorld, type World } from "../_setup/world.ts";
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await closeWorld(world);
-  rmSync(botsDir, { recursive: true, force: true });
+  removeFolder(botsDir);
 });
 
 async function bind(number: string, binding: object, method: "put" | "patch" = "patch") {

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
 import { createGatewayClient, type GatewayClient } from "../../src/cli/gateway-client.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { until } from "../_setup/world.ts";
 
 const PATIENCE_MS = 150_000;
@@ -13,20 +14,35 @@ const PATIENCE_MS = 150_000;
 const COPIED = ["src", "routes", "bots", "drizzle", "nitro.config.ts", "package.json", "tsconfig.json"];
 
 let root: string;
+let own: string;
 let child: ChildProcess;
 let gateway: GatewayClient;
 let text = "";
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "parley-dev-"));
+  // Bots of a folder of their own, as an author has them: beside Parley, with a package in it.
+  own = join(root, "tables/bots");
+  mkdirSync(join(own, "node_modules/other"), { recursive: true });
+  writeFileSync(join(own, "node_modules/other/index.js"), "throw new Error('a package is no bot')");
+  writeFileSync(
+    join(own, "ping.ts"),
+    saying("ping", "pong")
+      .replace("+ mark", "")
+      .replace(/import \{ mark.*;/, ""),
+  );
+  writeFileSync(join(own, "wrong.ts"), "export default 5;");
   for (const path of COPIED) cpSync(join(repositoryRoot(), path), join(root, path), { recursive: true });
   symlinkSync(join(repositoryRoot(), "node_modules"), join(root, "node_modules"));
-  child = spawn(process.execPath, ["--import", "tsx", "src/cli/dev.ts"], {
+  child = spawn(process.execPath, ["--import", "tsx", "src/cli/dev.ts", "tables/bots"], {
     cwd: root,
+    env: { ...process.env, INIT_CWD: root },
     stdio: ["pipe", "pipe", "pipe"],
   });
   for (const stream of [child.stdout!, child.stderr!])
     stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await shown(/✗ wrong: .*default export is no bot/);
+  await shown(/save a file in tables\/bots\/ to change them/);
   const [, url, key] = await shown(/REST: (\S+), key (\S+)/);
   gateway = createGatewayClient(url!, key!);
 }, PATIENCE_MS);
@@ -34,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const ended = once(child, "close");
   if (child.exitCode === null && child.kill("SIGINT")) await ended;
-  rmSync(root, { recursive: true, force: true });
+  removeFolder(root);
 }, PATIENCE_MS);
 
 /** Waits for something that stands after what was seen last. */
@@ -52,11 +68,30 @@ async function shown(wanted: RegExp): Promise<RegExpExecArray> {
   return found!;
 }
 
-const save = (file: string, source: string): void => writeFileSync(join(root, "bots", file), source);
+/** As editors do: another file takes the place of the one that was there. */
+function save(file: string, source: string): void {
+  writeFileSync(join(own, `${file}.tmp`), source);
+  renameSync(join(own, `${file}.tmp`), join(own, file));
+}
 const write = (words: string): void => void child.stdin!.write(`${words}\n`);
 const saying = (word: string, says: string): string =>
   `import { defineBot } from "parley"; import { mark } from "./_mark.ts";
   export default defineBot({ enable: "bound" }, (b) => b.keyword("${word}", (ctx) => ctx.reply("${says}" + mark)));`;
+
+const THROWING = `import { defineBot } from "parley";
+function sum(text: string): never {
+  throw new RangeError("no sum for “" + text + "”");
+}
+export default defineBot((b) => b.keyword("sum", (ctx) => sum(ctx.text)));
+`;
+
+/** Ids of bots that answer. */
+async function bound(): Promise<string[]> {
+  const { data } = await gateway.get<{ data: { id: string; enabled: boolean }[] }>(
+    "/devices/31600000001/bots",
+  );
+  return data.filter(({ enabled }) => enabled).map(({ id }) => id);
+}
 
 it(
   "npm run dev loads a changed, added, removed or broken bot on the connection that is open, and links no real number",
@@ -67,12 +102,7 @@ it(
     save("_mark.ts", `export const mark: string = "!";`);
     save("fresh.ts", saying("fresh", "first"));
     await shown(/↻ fresh added\n/);
-    await until(async () => {
-      const { data } = await gateway.get<{ data: { id: string; enabled: boolean }[] }>(
-        "/devices/31600000001/bots",
-      );
-      return data.some(({ id, enabled }) => id === "fresh" && enabled);
-    });
+    await until(async () => (await bound()).includes("fresh"));
     write("fresh");
     await shown(/bot fresh +first!\n/);
 
@@ -91,7 +121,16 @@ it(
     write("fresh");
     await shown(/bot fresh +second\?\n/);
 
-    rmSync(join(root, "bots/fresh.ts"));
+    save("sum.ts", THROWING);
+    await shown(/↻ sum added\n/);
+    await until(async () => (await bound()).includes("sum"));
+    write("sum");
+    await shown(/Ana +sum\n/);
+    await shown(
+      /✗ sum failed at keyword:sum: RangeError: no sum for “sum”\n +at sum\.ts:3:\d+\n +at sum\.ts:5:\d+\n/,
+    );
+
+    rmSync(join(own, "fresh.ts"));
     await shown(/↻ fresh removed\n/);
     const { data: bots } = await gateway.get<{ data: { id: string }[] }>("/bots");
     expect(bots.map(({ id }) => id)).not.toContain("fresh");

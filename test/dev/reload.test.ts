@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await closeWorld(world);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 function write(file: string, text: string): void {

@@ -1,7 +1,6 @@
 import { createClient } from "@libsql/client";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
 import { programFile } from "../_setup/program-file.ts";
@@ -37,7 +36,7 @@ async function audit(query = ""): Promise<Record<string, any>> {
 }
 
 async function change(sql: string): Promise<void> {
-  const client = createClient({ url: `file:${join(world.gateway.dataDir, "parley.db")}` });
+  const client = createClient({ url: world.gateway.databaseUrl });
   await client.execute(sql);
   client.close();
 }
@@ -62,7 +61,7 @@ async function answered(contact: string): Promise<void> {
 async function parley(...args: string[]): Promise<string> {
   const child = spawn(process.execPath, [programFile("src/cli/main.ts"), "audit", ...args], {
     cwd: repositoryRoot(),
-    env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
+    env: world.gateway.operatorEnv,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -6,6 +6,7 @@ import { loadConfig } from "../../src/config.ts";
 import { createLogger } from "../../src/log.ts";
 import { openStore } from "../../src/store/open.ts";
 import { command } from "../_setup/command.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 import { rawRows } from "../unit/store/rows.ts";
@@ -39,7 +40,7 @@ async function openShop(): Promise<Shop> {
     members: [ANA, BEN, SHOP],
   });
   const folder = mkdtempSync(join(tmpdir(), "parley-backup-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   const env = { PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir };
   return { world, receiver, group, folder, parley: (...args) => command({ env }, ...args) };
 }

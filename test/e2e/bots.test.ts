@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { programFile } from "../_setup/program-file.ts";
 import { openWorld, type World } from "../_setup/world.ts";
 
@@ -33,7 +34,7 @@ const BOT = `export default {
 
 function folderWith(file: string, content: string): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-bots-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, file), content);
   return folder;
@@ -43,7 +44,7 @@ function folderWith(file: string, content: string): string {
 async function parley(world: World, ...args: string[]): Promise<string> {
   const child = spawn(process.execPath, [programFile("src/cli/main.ts"), ...args], {
     cwd: repositoryRoot(),
-    env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
+    env: world.gateway.operatorEnv,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
@@ -72,11 +73,14 @@ it("a form goes on after kill -9, takes a vote, sets a timer, and every message 
   expect(poll.kind).toBe("poll");
   await sim.votePoll(ANA, poll.id, ["Coffee"]);
   expect((await next()).text).toBe("Your name?");
+  const open = async () => (await gateway.get(`/devices/${SHOP}/dialogues`, world)).body.data;
+  expect(await open()).toMatchObject([{ chat: ANA, participant: null, bot: "cafe", dialogue: "order" }]);
   await gateway.kill();
   const { id } = await sim.sendText(ANA, SHOP, "Ana");
   await gateway.restart();
   expect((await next()).text).toBe("A1: coffee for Ana");
   expect((await next()).text).toBe("A1 is ready");
+  expect(await open()).toEqual([]);
 
   const decisions = await gateway.get(`/devices/${SHOP}/decisions?message=${id}`, world);
   expect(decisions.body).toMatchObject({
@@ -103,5 +107,17 @@ it("a form goes on after kill -9, takes a vote, sets a timer, and every message 
   expect(said).toContain(`text from ${ANA} to ${SHOP}`);
   expect(said).toContain("bot:cafe answered (form:order, name answered; complete).");
   expect(said).toContain("The webhook was not asked.");
+  const last = (await parley(world, "why")).match(/^\w+ from .*$/gm) ?? [];
+  expect(last).toHaveLength(4);
+  // The newest stands where the eye is: at the end.
+  expect(last.at(-1)).toContain(`timer from ${ANA} to ${SHOP}`);
+  expect((await parley(world, "why", "--chat", ANA, "--last", "2")).match(/^\w+ from/gm)).toEqual([
+    "text from",
+    "timer from",
+  ]);
+  await expect(parley(world, "why", "--last", "0")).rejects.toThrow(
+    "--last must be a whole number from 1 to 100.",
+  );
+  await expect(parley(world, "why", "--chat", "4915100009999")).rejects.toThrow("Nothing has been decided");
   await expect(parley(world, "why", "NOSUCH")).rejects.toThrow(/has decided about a message NOSUCH/);
 });

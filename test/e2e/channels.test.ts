@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ChannelChange, SimulatorOptions } from "../../src/simulator/index.ts";
 import type { LibrarySimulator } from "../../src/simulator/inside.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
@@ -214,7 +215,7 @@ describe("posts of a channel", () => {
 
   it("are answered only by bots that listen to channels, and our own posts by nobody", async () => {
     const folder = mkdtempSync(join(tmpdir(), "parley-bots-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => removeFolder(folder));
     writeFileSync(join(folder, "people.mjs"), bot('["dm", "group"]', "from people"));
     writeFileSync(join(folder, "readers.mjs"), bot('["channel"]', "hello"));
     const world = await openShop({ BOTS_DIR: folder });

@@ -162,6 +162,32 @@ describe("a gateway whose client WhatsApp finds too old", () => {
 });
 
 describe("a number that is on its way back", () => {
+  it("says how much WhatsApp still holds back, until it has come", async () => {
+    const world = await openWorld({ again: true });
+    const { sim, gateway, key } = world;
+    await world.link(SHOP);
+    await sim.addContact(ANA);
+    const get = async (path: string) => (await gateway.get(`/devices/${SHOP}${path}`, { key })).body["data"];
+    expect(await get("")).toMatchObject({ state: "connected", waiting: null });
+    await sim.faults.refuseUpgrade({ status: 503, times: 1 });
+    await sim.faults.dropSocket({ number: SHOP });
+    await until(async () => !(await sim.online(SHOP)));
+    await sim.sendText(ANA, SHOP, "while you were away");
+    await sim.faults.withholdOffline({ number: SHOP });
+
+    await until(async () => (await get("")).waiting >= 1);
+
+    expect(await get("/why")).toMatchObject({
+      state: "connecting",
+      reason: "catching_up",
+      waiting: expect.any(Number),
+    });
+    await sim.faults.restoreOffline({ number: SHOP });
+    await world.online(SHOP);
+    expect(await get("")).toMatchObject({ state: "connected", waiting: null });
+    expect(await get("/why")).toMatchObject({ reason: null, waiting: null });
+  });
+
   it("takes sends, says queued, and sends them when it is online again", async () => {
     const world = await openWorld({ again: true, env: { SEND_WAIT_MS: "200" } });
     await world.link(SHOP);

@@ -1,4 +1,5 @@
-import { onTestFinished, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { listenTo, type Told } from "../_setup/event-listener.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
@@ -6,40 +7,8 @@ const SHOP = "31600000001";
 const SECOND = "31600000002";
 const ANA = "4915100000001";
 
-interface Told {
-  id: number;
-  event: string;
-  data: Record<string, any>;
-}
-
-/** A listener to `GET /events` that keeps everything. */
-async function listen(world: World, key: string, lastEventId?: number) {
-  const ending = new AbortController();
-  onTestFinished(() => ending.abort());
-  const response = await fetch(`${world.gateway.url}/events`, {
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(lastEventId === undefined ? {} : { "last-event-id": String(lastEventId) }),
-    },
-    signal: ending.signal,
-  });
-  const listener = { response, text: "", ended: false, told: [] as Told[], stop: () => ending.abort() };
-  void (async () => {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      listener.text += chunk;
-      listener.told = listener.text
-        .split("\n\n")
-        .slice(0, -1)
-        .filter((block) => !block.startsWith(":"))
-        .map((block) => {
-          const [, id, event, data] = /^id: (\d+)\nevent: (\S+)\ndata: (.+)$/.exec(block)!;
-          return { id: Number(id), event: event!, data: JSON.parse(data!) };
-        });
-    }
-    listener.ended = true;
-  })().catch(() => (listener.ended = true));
-  return listener;
-}
+const listen = (world: World, key: string, lastEventId?: number) =>
+  listenTo(world.gateway.url, key, lastEventId);
 
 const names = (told: Told[]) => [...new Set(told.map(({ event }) => event))].toSorted();
 

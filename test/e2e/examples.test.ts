@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- people wait for answers
 import { createServer } from "node:http";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
 import type { ContactHandle } from "../../src/simulator/types.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 import { filesOf, writeFiles } from "../bots/pages.ts";
 
@@ -25,12 +26,19 @@ const leads: { key: unknown; body: Record<string, unknown> }[] = [];
 const systems = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  if (request.method === "POST")
+  if (request.url === "/leads")
     leads.push({
       key: request.headers["idempotency-key"],
       body: JSON.parse(Buffer.concat(chunks).toString()),
     });
-  response.end(JSON.stringify(request.url === "/orders/1042" ? { status: "shipped" } : { number: "P-1" }));
+  if (request.url?.endsWith("/chat/completions")) {
+    const message = { content: "We sell coffee." };
+    response.setHeader("content-type", "application/json");
+    return response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
+  }
+  return response.end(
+    JSON.stringify(request.url === "/orders/1042" ? { status: "shipped" } : { number: "P-1" }),
+  );
 });
 const address = (): string => `http://127.0.0.1:${(systems.address() as AddressInfo).port}`;
 
@@ -46,7 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await closeWorld(world);
   systems.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Rows of the table of examples in docs/bots.md. */
@@ -173,8 +181,7 @@ describe("docs/tutorial.md", () => {
     const env = {
       ...process.env,
       API_KEY: world.key,
-      PORT: String(world.gateway.port),
-      DATA_DIR: world.gateway.dataDir,
+      ...world.gateway.operatorEnv,
     };
     const here = line.replace("http://127.0.0.1:3000", world.gateway.url);
     return (await promisify(execFile)("bash", ["-c", here], { cwd: ROOT, env })).stdout;

@@ -62,11 +62,36 @@ describe("a message in, a reply out", () => {
     await world.bindBots(SHOP, "ping");
     await world.sim.addContact(ANA);
 
-    await world.sim.sendText(ANA, SHOP, "something nobody knows");
-    await world.sim.sendText(ANA, SHOP, "ping");
+    const unknown = await world.sim.sendText(ANA, SHOP, "something nobody knows");
+    const ping = await world.sim.sendText(ANA, SHOP, "ping");
 
-    expect(await world.sim.waitForMessage(ANA, { from: SHOP })).toMatchObject({ text: "pong" });
+    const pong = await world.sim.waitForMessage(ANA, { from: SHOP });
+    expect(pong).toMatchObject({ text: "pong" });
     expect(await world.sim.messages(ANA)).toHaveLength(1);
+
+    // And whoever asks why is told, step by step.
+    const way = async (id: string) =>
+      (await world.gateway.get(`/messages/${id}/trace`, { key: world.key })).body.data;
+    expect(await way(unknown.id)).toMatchObject({
+      chat: ANA,
+      direction: "in",
+      outcome: "silent",
+      silence: { reason: "no_match", text: expect.any(String) },
+    });
+    await until(async () => (await way(pong.id)).outcome === "delivered");
+    const answered = await way(ping.id);
+    expect(answered).toMatchObject({ outcome: "answered", silence: null });
+    const steps = (answered.steps as { step: string }[]).map(({ step }) => step);
+    expect(steps.filter((step) => step !== "guard")).toEqual(
+      "sent stored lane asked decided reply acknowledged delivered".split(" "),
+    );
+    expect(answered.steps).toContainEqual(expect.objectContaining({ step: "reply", id: pong.id }));
+    const nobody = await world.gateway.get("/messages/UNKNOWN/trace", { key: world.key });
+    expect(nobody.status).toBe(404);
+    const found = await world.gateway.get(`/messages?sender=${SHOP}&q=NOBODY`, { key: world.key });
+    expect(found.body.data).toMatchObject([{ id: unknown.id }]);
+    const { body } = await world.gateway.get(`/traffic?sender=${SHOP}`, { key: world.key });
+    expect(body.data.total).toMatchObject({ in: 2, out: 1, answered: 1, failed: 0 });
   });
 
   it("retries a webhook that failed and sends its reply once", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fasterClock } from "../_setup/fake-clock.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
@@ -163,7 +164,8 @@ describe("the age of a message", () => {
 
 describe("a connection that is dead without being closed", () => {
   it("is noticed, and what was written meanwhile comes and is answered", async () => {
-    const world = await shop();
+    // It is noticed within a minute of silence by the gateway's clock.
+    const world = await shop(fasterClock(6));
     await world.sim.addContact(BEN);
     await world.sim.faults.halfOpen({ number: SHOP });
     await world.sim.sendText(ANA, SHOP, "ping");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until } from "../_setup/world.ts";
+import { scanning } from "../_setup/scanning.ts";
 
 const SHOP = "31600000001";
 const ANA = "4915100000001";
@@ -18,12 +19,10 @@ describe("a number that two accounts have linked", () => {
       await startReceiver({ message: "from the second" }),
     ];
     // The account that comes later knows nothing of the other: it scans a QR of its own.
-    let scanned = "";
-    await until(async () => {
-      const { body } = await gateway.post("/generate-qr", { device: SHOP }, { key: second.key });
-      if (body["state"] === "qr" && scanned === "") await owner.scan((scanned = body["qr"]));
-      return body["state"] === "connected";
-    });
+    const isLinked = scanning(owner);
+    await until(async () =>
+      isLinked((await gateway.post("/generate-qr", { device: SHOP }, { key: second.key })).body),
+    );
     expect(await sim.companions(SHOP)).toHaveLength(2);
     for (const [index, key] of keys.entries())
       await gateway.put(`/devices/${SHOP}/webhook`, { url: receivers[index]!.url }, { key });

@@ -1,7 +1,5 @@
 import { createClient } from "@libsql/client";
-import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { IqError, type LibrarySimulator } from "../../src/simulator/inside.ts";
 import { attempts, recordOf, sendText, SHOP, untilState } from "../_setup/outgoing.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
@@ -26,7 +24,7 @@ async function inDatabase<T>(
   { gateway }: World,
   work: (database: ReturnType<typeof createClient>) => Promise<T>,
 ): Promise<T> {
-  const database = createClient({ url: `file:${join(gateway.dataDir, "parley.db")}` });
+  const database = createClient({ url: gateway.databaseUrl });
   try {
     return await work(database);
   } finally {
@@ -51,19 +49,33 @@ describe("429", () => {
     await untilState(world, first.body["id"], "delivered");
   });
 
-  it("means the same when it answers the question for a contact's devices", async () => {
+  it("means the same when it answers a question for devices or for a group; why says until when", async () => {
     const world = await openShop();
-    const { server } = world.sim as LibrarySimulator;
-    let left = 1;
-    server.hooks.iq.push((_device, { attrs }) =>
-      attrs.xmlns === "usync" && left-- > 0 ? new IqError(429, "rate-overlimit") : undefined,
-    );
+    const { sim, gateway, key } = world;
+    const { id: group } = await sim.addGroup({ subject: "Team", members: [ANA, SHOP] });
+    const why = async () => (await gateway.get(`/devices/${SHOP}/why`, { key })).body["data"];
+    // Not the question for LIDs, which comes before or after it.
+    const of = { xmlns: "usync", context: "message" };
+    await sim.faults.rateOverlimit({ number: SHOP, device: 1, of, backoff: 7 });
 
     const { body } = await sendText(world, ANA, "hello");
+    await until(() => gateway.output().includes("sending pauses"));
 
-    await until(() => world.gateway.output().includes("sending pauses"));
-    expect(await world.sim.waitForMessage(ANA, { id: body["id"] }, 60_000)).toMatchObject({ text: "hello" });
+    const told = await why();
+    expect(told).toMatchObject({ state: "connected", reason: "rate_limited" });
+    expect(Date.parse(told.until)).toBeGreaterThan(Date.now());
+    expect(told.advice).toContain("429");
+    expect(await sim.waitForMessage(ANA, { id: body["id"] }, 60_000)).toMatchObject({ text: "hello" });
     await untilState(world, body["id"], "delivered");
+    expect(await why()).toMatchObject({ reason: null, until: null });
+
+    // Asked when the send is taken, and once more when it leaves.
+    await sim.faults.rateOverlimit({ number: SHOP, device: 1, times: 2 });
+    const second = await sendText(world, group, "to all");
+    await until(async () => (await why()).reason === "rate_limited");
+    expect(await sim.waitForMessage(ANA, { id: second.body["id"] }, 60_000)).toMatchObject({
+      text: "to all",
+    });
   });
 
   it("is remembered by a gateway that was killed during the pause", async () => {
@@ -94,7 +106,7 @@ const pauses = async (world: World): Promise<number> =>
 
 describe("a message that waited too long", () => {
   it("expires while its number is away, says why, and is never sent", async () => {
-    const world = await openShop({ RETENTION_DAYS: "10" });
+    const world = await openShop({ RETENTION_DAYS: "3" });
     const { sim, gateway } = world;
     await sim.faults.refuseUpgrade({ status: 503, times: 1_000 });
     await sim.faults.dropSocket({ number: SHOP });

@@ -1,5 +1,4 @@
 import { createClient } from "@libsql/client";
-import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { attempts, damageNextFor, sendText, SHOP } from "../_setup/outgoing.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
@@ -42,7 +41,7 @@ it("a text, a poll and a group's message are given again after a restart, when t
   const inGroup = await sendText(world, group.id, "to the team");
   await unreadable(world);
   await gateway.stop();
-  await age(gateway.dataDir, 6 * DAY_MS);
+  await age(gateway.databaseUrl, 6 * DAY_MS);
 
   await gateway.restart();
   await world.online(SHOP);
@@ -91,8 +90,8 @@ it("a phone that never can read a message gets it a few times, not for ever", as
   await sim.expectViolation("undecryptable");
 });
 
-async function age(dataDir: string, ms: number): Promise<void> {
-  const database = createClient({ url: `file:${join(dataDir, "parley.db")}` });
+async function age(url: string, ms: number): Promise<void> {
+  const database = createClient({ url });
   await database.execute({ sql: "update outbox set created_at = created_at - ?", args: [ms] });
   database.close();
 }

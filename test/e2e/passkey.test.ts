@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PasskeyRequest } from "../../src/model/passkey.ts";
-import { createAuthenticator } from "../_setup/authenticator.ts";
+import { createAuthenticator } from "../../src/demo/authenticator.ts";
 import { linesFor, openWhatsAppWeb, type WhatsAppWeb } from "../_setup/whatsapp-web.ts";
 import { closeWorld, keepWorld, openWorld, until, type World } from "../_setup/world.ts";
 

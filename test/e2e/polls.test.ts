@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 import { openWorld, until, type World } from "../_setup/world.ts";
 
@@ -229,7 +230,7 @@ describe("a vote", () => {
 
   it("is answered like any message: by a bot that asks for it, else by the webhook", async () => {
     const folder = mkdtempSync(join(tmpdir(), "parley-bots-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => removeFolder(folder));
     const bot = `export default (b) => {
       b.on("poll_vote", (ctx) => {
         const { poll } = ctx.message;

@@ -43,7 +43,7 @@ it("forgets at its start what is older than RETENTION_DAYS, files included, and 
   const temporary = join(gateway.dataDir, "tmp", "left-over");
   mkdirSync(temporary, { recursive: true });
   writeFileSync(join(temporary, "clear.bin"), "x");
-  await age(gateway.dataDir, 11 * DAY);
+  await age(gateway.databaseUrl, 11 * DAY);
   for (const path of [join(incoming, files[0]!), temporary]) utimesSync(path, 1_000_000, 1_000_000);
   await gateway.restart();
 
@@ -53,15 +53,15 @@ it("forgets at its start what is older than RETENTION_DAYS, files included, and 
   expect(total).toBe(1);
   expect(data[0]).toMatchObject({ state: "retrying", type: "text" });
   expect((await gateway.get(new URL(image!.body.media.url).pathname)).status).toBe(404);
-  expect(await count(gateway.dataDir, "select count(*) from outbox_history")).toBe(0);
+  expect(await count(gateway.databaseUrl, "select count(*) from outbox_history")).toBe(0);
   // Those of the one that waits, which goes on being tried.
   const attempts = "select count(*) from delivery_attempts where delivery_id";
   const waiting = "(select id from deliveries)";
-  expect(await count(gateway.dataDir, `${attempts} not in ${waiting}`)).toBe(0);
-  expect(await count(gateway.dataDir, `${attempts} in ${waiting}`)).toBeGreaterThan(0);
+  expect(await count(gateway.databaseUrl, `${attempts} not in ${waiting}`)).toBe(0);
+  expect(await count(gateway.databaseUrl, `${attempts} in ${waiting}`)).toBeGreaterThan(0);
   // The message whose delivery waits; its decision is a record like others.
-  expect(await count(gateway.dataDir, "select count(*) from inbox")).toBe(1);
-  expect(await count(gateway.dataDir, "select count(*) from decisions")).toBe(0);
+  expect(await count(gateway.databaseUrl, "select count(*) from inbox")).toBe(1);
+  expect(await count(gateway.databaseUrl, "select count(*) from decisions")).toBe(0);
 
   await sim.waitOnline(SHOP);
   receiver.status = 200;
@@ -70,15 +70,15 @@ it("forgets at its start what is older than RETENTION_DAYS, files included, and 
 });
 
 /** Makes everything in the database older; the gateway is not running. */
-async function age(dataDir: string, ms: number): Promise<void> {
-  const database = createClient({ url: `file:${join(dataDir, "parley.db")}` });
+async function age(url: string, ms: number): Promise<void> {
+  const database = createClient({ url });
   for (const [table, column] of Object.entries(TIMES))
     await database.execute({ sql: `update ${table} set ${column} = ${column} - ?`, args: [ms] });
   database.close();
 }
 
-async function count(dataDir: string, sql: string): Promise<number> {
-  const database = createClient({ url: `file:${join(dataDir, "parley.db")}` });
+async function count(url: string, sql: string): Promise<number> {
+  const database = createClient({ url });
   try {
     return Number(Object.values((await database.execute(sql)).rows[0]!)[0]);
   } finally {

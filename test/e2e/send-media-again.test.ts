@@ -136,7 +136,7 @@ it("a converter does not outlive the gateway, nor do files in the clear its next
   await until(() => converters() !== "");
   await world.gateway.kill();
   await asked;
-  await until(() => converters() === "", 10_000);
+  await until(() => converters() === "");
   await world.gateway.restart();
   const left = execFileSync("find", [`${world.gateway.dataDir}/tmp`, "-type", "f"]).toString();
   expect(left).toBe("");

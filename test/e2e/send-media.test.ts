@@ -373,10 +373,54 @@ describe("a file that cannot be sent", () => {
   });
 });
 
+describe("POST /uploads", () => {
+  const inParts = (file: Buffer, bytes: number): string[] =>
+    Array.from({ length: Math.ceil(file.length / bytes) }, (_, index) =>
+      file.subarray(index * bytes, (index + 1) * bytes).toString("base64"),
+    );
+
+  it("takes a file in parts, and its address is sent without the network, by the same account alone", async () => {
+    const world = await openShop({ ALLOW_PRIVATE_NETWORK: "0" });
+    const { gateway, key } = world;
+    const file = Buffer.concat([pdf(), Buffer.alloc(1_500_000, "parley "), Buffer.from("%%EOF")]);
+    const upload = (fields: object, by = key) =>
+      gateway.post("/uploads", { sender: SHOP, ...fields }, { key: by });
+    let after: string | undefined;
+    let url = "";
+    for (const data of inParts(file, 700_000)) {
+      const kept = await upload({ data, name: "Menú.pdf", size: file.length, ...(after && { after }) });
+      expect(kept.status).toBe(200);
+      ({ id: after, url } = kept.body["data"]);
+    }
+
+    const sent = await send(world, { media_type: "pdf", url });
+    expect(sent.body).toMatchObject({ status: true, state: "sent" });
+    const got = await arrived(world, sent.body["id"]);
+    expect(got).toMatchObject({ kind: "document", fileName: "Menú.pdf", size: file.length });
+    expect(sha(got.bytes)).toBe(sha(file));
+    const given = await fetch(url);
+    expect(sha(Buffer.from(await given.arrayBuffer()))).toBe(sha(file));
+    expect(filesOf(world, "tmp")).toEqual([]);
+
+    const stranger = await gateway.createAccount();
+    await gateway.post("/devices", { device: SHOP }, { key: stranger.key });
+    const foreign = await upload({ data: "aGVsbG8=", after }, stranger.key);
+    expect([foreign.status, foreign.body["errors"].fields]).toEqual([400, { after: [expect.any(String)] }]);
+    expect(await upload({ data: "aGVsbG8", size: 1 })).toMatchObject({ status: 400 });
+    expect(await upload({ data: "aGVsbG8=", size: 10 ** 10 })).toMatchObject({
+      status: 413,
+      body: { errors: { code: "FILE_TOO_LARGE" } },
+    });
+    const narrow = await gateway.post("/api-keys", { name: "x", permissions: ["messages"] }, { key });
+    expect(await upload({ data: "aGVsbG8=" }, narrow.body["api_key"])).toMatchObject({ status: 403 });
+  });
+});
+
 describe("WhatsApp's media host", () => {
-  it("that fails is tried again: the send stays queued, then arrives", async () => {
+  it("that fails, or may not be asked for now, is tried again: the send stays queued, then arrives", async () => {
     const world = await openShop({ SEND_WAIT_MS: "300" });
     const host = await startFileHost({ "/a.png": png() });
+    await world.sim.faults.rateOverlimit({ number: SHOP, device: 1, of: { xmlns: "w:m" } });
     await world.sim.faults.mediaStatus({ direction: "upload", status: 503, times: 2 });
     const answer = await send(world, { media_type: "image", url: host.url("/a.png") });
     expect(answer).toMatchObject({ status: 202, body: { status: true, state: "queued" } });

@@ -48,17 +48,18 @@ async function listen(world: World, name: string): Promise<Record<string, any>[]
   return told;
 }
 
+/** A node's series carry its name as well. */
 async function metric({ gateway }: World, line: string): Promise<number> {
   const { text } = await gateway.get("/metrics", { key: gateway.adminToken });
-  const found = text.split("\n").find((other) => other.startsWith(`${line} `));
-  return Number(found?.slice(line.length) ?? 0);
+  const found = text.replaceAll(/,node="[^"]*"|node="[^"]*",?/g, "").split("\n");
+  return Number(found.find((other) => other.startsWith(`${line} `))?.slice(line.length) ?? 0);
 }
 
 /** `npm run parley -- replay …` as the operator calls it. */
 async function replay(world: World, ...args: string[]): Promise<{ code: number; text: string }> {
   const child = spawn(process.execPath, [programFile("src/cli/main.ts"), "replay", ...args], {
     cwd: repositoryRoot(),
-    env: { PATH: process.env["PATH"], PORT: String(world.gateway.port), DATA_DIR: world.gateway.dataDir },
+    env: world.gateway.operatorEnv,
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, it, onTestFinished } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 import { benchYear } from "../bench/year/main.ts";
 
 /**
@@ -16,7 +17,7 @@ it(
   { timeout: 300_000 },
   async () => {
     const parent = mkdtempSync(join(tmpdir(), "parley-year-"));
-    onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+    onTestFinished(() => removeFolder(parent));
 
     const costs = await benchYear({
       folder: join(parent, "data"),

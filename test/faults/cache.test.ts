@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
 import { until } from "../_setup/world.ts";
-import { startRedis, type RedisServer } from "../unit/store/redis-server.ts";
+import { startRedis, type RedisServer } from "../_setup/redis.ts";
 import { ANA, BEN, botsFolder, idsPerText, openShop, send, SHOP } from "./shop.ts";
 
 const ECHO = `export default (b) => b.match(/.*/, (ctx) => ctx.reply("echo: " + ctx.text));`;
@@ -17,8 +17,8 @@ const FATES: [string, (redis: Redis, server: RedisServer) => Promise<unknown>][]
     "half written",
     (redis) => overwrite(redis, (key, value) => redis.set(key, value.subarray(0, value.length >> 1))),
   ],
-  ["killed", (_redis, server) => server.stop()],
-  ["started anew", (_redis, server) => startRedis(server.port)],
+  ["killed", (_redis, server) => server.kill()],
+  ["started anew", (_redis, server) => server.start()],
 ];
 
 /** Under the keys that Parley has used before: another program may have had them meanwhile. */

@@ -1,30 +1,28 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { withFakeClock } from "../_setup/fake-clock.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { until, type World } from "../_setup/world.ts";
 import { ANA, BEN, botsFolder, idsPerText, openShop, send, SHOP, temporaryFolder } from "./shop.ts";
 
-const LIBRARIES = ["x86_64", "aarch64"].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`);
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const ECHO = `export default (b) => b.match(/^echo/, (ctx) => ctx.reply("bot: " + ctx.text));`;
 
 /** A gateway whose wall clock can be set while it runs; its timers go by the real, monotonic one. */
 async function openShopWithClock(): Promise<{ world: World; set(seconds: number): void }> {
-  const library = LIBRARIES.find((path) => existsSync(path));
-  if (library === undefined)
-    throw new Error("libfaketime is needed to set the clock: apt-get install faketime");
   const file = join(temporaryFolder(), "offset");
   const set = (seconds: number): void => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`);
   set(0);
   const world = await openShop({
     env: {
       BOTS_DIR: botsFolder({ echo: ECHO }),
-      LD_PRELOAD: library,
-      FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_NO_CACHE: "1",
-      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      ...withFakeClock({
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_NO_CACHE: "1",
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      }),
     },
   });
   return { world, set };

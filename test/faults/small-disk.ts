@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 
 export interface SmallDisk {
   folder: string;
@@ -29,7 +30,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   try {
     run("mount", "-t", "tmpfs", "-o", `size=${mebibytes}m,mode=0777`, "tmpfs", folder);
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     throw new Error(
       `A small filesystem is needed to fill it, and none could be mounted (${(error as Error).message.trim()}). Run the tests as root or with sudo, or in a container that may mount (--cap-add SYS_ADMIN).`,
       { cause: error },
@@ -38,7 +39,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   onTestFinished(() => {
     // Lazily: a gateway that is being ended may still hold a file.
     run("umount", "-l", folder);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   const filler = join(folder, "filler");
   const room = (): number => {

@@ -1,19 +1,27 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiDocument } from "../../src/api/openapi/document.ts";
+import { clientDocument, clientSchema } from "../../src/cli/client/schema.ts";
+import { removeFolder } from "../_setup/folders.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const text = JSON.stringify(await openApiDocument());
+const document = await openApiDocument();
+/** Types of the whole document, and of the part of it that our own client knows. */
+let types: [all: string, ours: string];
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "parley-openapi-"));
-  writeFileSync(join(folder, "openapi.json"), text);
+  writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
+  const both = JSON.stringify([document, clientDocument(document)]);
+  const { code, output } = await run("test/openapi/generate-types.mjs", [], both);
+  if (code !== 0) throw new Error(output);
+  types = JSON.parse(output);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 function run(program: string, args: string[], stdin = ""): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
@@ -107,9 +115,7 @@ describe("the OpenAPI document, as others use it", () => {
   });
 
   it("gives types that a program of a stranger compiles with", async () => {
-    const types = await run("test/openapi/generate-types.mjs", [], text);
-    expect(types.code, types.output).toBe(0);
-    writeFileSync(join(folder, "parley.d.ts"), types.output);
+    writeFileSync(join(folder, "parley.d.ts"), types[0]);
     writeFileSync(join(folder, "program.ts"), PROGRAM);
 
     const compiled = await run("node_modules/typescript/bin/tsc", [
@@ -130,5 +136,11 @@ describe("the OpenAPI document, as others use it", () => {
     ]);
     expect(compiled.output).toBe("");
     expect(compiled.code).toBe(0);
+  });
+
+  it("is what our own client has its types from: `npm run build:client` when this fails", () => {
+    const kept = readFileSync(join(root, "src/client/schema.ts"), "utf8");
+
+    expect(kept).toBe(clientSchema(document, types[1]));
   });
 });

@@ -1,12 +1,8 @@
-// Prints the types that openapi-typescript makes of the document on stdin.
-import { register } from "node:module";
+// Prints, as JSON, the types that openapi-typescript makes of each of the documents on stdin.
+import { openApiTypes } from "../../src/cli/client/openapi-types.mjs";
 
-const api = new URL("./typescript-api.mjs", import.meta.url).href;
-const hook = `export const resolve = (name, context, next) =>
-  name === "typescript" ? { url: ${JSON.stringify(api)}, shortCircuit: true } : next(name, context);`;
-register(`data:text/javascript,${encodeURIComponent(hook)}`);
-
-const { default: openapiTypescript, astToString } = await import("openapi-typescript");
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-process.stdout.write(astToString(await openapiTypescript(JSON.parse(Buffer.concat(chunks).toString()))));
+const made = [];
+for (const document of JSON.parse(Buffer.concat(chunks).toString())) made.push(await openApiTypes(document));
+process.stdout.write(JSON.stringify(made));

@@ -1,5 +1,5 @@
 import { timeWithClock } from "../../src/model/time.ts";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -9,6 +9,7 @@ import { adviceFor } from "../../src/numbers/link.ts";
 import { createNumbers, type LinkState, type LinkStatus, type Numbers } from "../../src/numbers/numbers.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { rest } from "../unit/outbox/harness.ts";
 import { Phone } from "./phone.ts";
 import { NO_INTAKE } from "../../src/store/intake.ts";
@@ -60,8 +61,8 @@ export class NumberRun {
       erase: async () => undefined,
       deviceLimit: async () => null,
       onMessages: () => NO_INTAKE,
-      onReceipts: () => undefined,
-      onRead: () => undefined,
+      onReceipts: async () => undefined,
+      onRead: async () => undefined,
       onGroupsChanged: () => undefined,
       onChannelsChanged: () => undefined,
       onOpen: () => undefined,
@@ -127,7 +128,7 @@ export class NumberRun {
   /** What must hold whenever everything has come to rest. */
   contradictions(): string[] {
     const { state, phone } = this;
-    const why = this.#numbers.why(DEVICE)!;
+    const why = this.#numbers.whyHere(DEVICE)!;
     const found = [...phone.problems];
     const wrong = (isWrong: boolean, what: string): void => void (isWrong && found.push(`${state}: ${what}`));
     const isRefusing = phone.credentials?.number === FOREIGN;
@@ -155,7 +156,7 @@ export class NumberRun {
   async close(): Promise<void> {
     await this.#numbers.stop();
     await this.#store.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
   }
 }
 
@@ -167,8 +168,8 @@ const deaf = {
   open: () => undefined,
   closed: () => undefined,
   messages: () => NO_INTAKE,
-  receipts: () => undefined,
-  read: () => undefined,
+  receipts: async () => undefined,
+  read: async () => undefined,
   groupsChanged: () => undefined,
   channelsChanged: () => undefined,
 };

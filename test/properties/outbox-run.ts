@@ -1,5 +1,4 @@
 import { createTime } from "../../src/model/time.ts";
-import { rmSync } from "node:fs";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { SENT_STATES } from "../../src/model/messages.ts";
 import type { Outbox } from "../../src/outbox/outbox.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import { joinPath } from "../_setup/path.ts";
 import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/harness.ts";
 import { silentLog } from "../unit/store/temporary.ts";
@@ -232,7 +232,7 @@ export class OutboxRun {
   async close(): Promise<void> {
     this.#generation++;
     await this.#store.close();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(this.#folder);
   }
 }
 

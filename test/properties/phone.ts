@@ -26,6 +26,8 @@ export class Phone {
   readonly links: Link[] = [];
   /** Whose credentials the gateway has stored. */
   credentials: LinkedIdentity | null = null;
+  /** Of the number's record. */
+  deviceId = 1;
   /** The next connection cannot be made. */
   broken = false;
   /** How the last connection ended that nobody may make again without being asked to. */
@@ -47,11 +49,12 @@ export class Phone {
     return {
       connect: async (_deviceId, events) => this.#connect(events),
       identity: async () => this.credentials,
-      linkedDevices: async () => (this.credentials ? [1] : []),
+      linkedDevices: async () => (this.credentials ? [this.deviceId] : []),
       erase: async () => {
         if (this.live.length > 0) this.problems.push("credentials erased under a live connection");
         this.credentials = null;
       },
+      leave: () => undefined,
       mediaSource: () => null,
       downloadMedia: () => Promise.reject(new Error("There are no files here.")),
       clientVersion: () => ({ version: "2.3000.1", refused: false }),

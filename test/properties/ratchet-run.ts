@@ -1,116 +1,41 @@
-import { createRequire } from "node:module";
-import { libsignal } from "../../src/whatsapp/baileys.ts";
-import { decrypt, encrypt } from "../../src/whatsapp/everyday/ratchet.ts";
+/* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
+import {
+  decrypt,
+  encrypt,
+  RatchetRefused,
+  type RatchetRefusal,
+} from "../../src/whatsapp/everyday/ratchet.ts";
 import { openSession, type StoredRecord } from "../../src/whatsapp/everyday/record.ts";
-import { pruneSession } from "../../src/whatsapp/signal/prune.ts";
+import { afterLosing, withCounter } from "./ratchet-chains.ts";
+import { NOW, Party, positionOf, PREKEY_TYPE, type Message } from "./ratchet-party.ts";
+import { noTally, type RatchetTally } from "./ratchet-tally.ts";
 
-const fromBaileys = createRequire(createRequire(import.meta.url).resolve("@whiskeysockets/baileys"));
-
-interface KeyPair {
-  pubKey: Buffer;
-  privKey: Buffer;
-}
-interface SignalRecord {
-  serialize(): StoredRecord;
-}
-interface Bundle {
-  identityKey: Buffer;
-  registrationId: number;
-  signedPreKey: { keyId: number; publicKey: Buffer; signature: Buffer };
-}
-
-const curve = fromBaileys("libsignal/src/curve.js") as {
-  generateKeyPair(): KeyPair;
-  calculateSignature(privateKey: Buffer, message: Buffer): Buffer;
-};
-const { SessionBuilder, SessionCipher, SessionRecord, ProtocolAddress } = libsignal as unknown as {
-  SessionBuilder: new (storage: object, address: object) => { initOutgoing(bundle: Bundle): Promise<void> };
-  SessionCipher: new (
-    storage: object,
-    address: object,
-  ) => {
-    encrypt(content: Buffer): Promise<{ type: number; body: Buffer }>;
-    decryptWhisperMessage(message: Buffer): Promise<Buffer>;
-    decryptPreKeyWhisperMessage(message: Buffer): Promise<Buffer>;
-  };
-  SessionRecord: { deserialize(record: StoredRecord): SignalRecord };
-  ProtocolAddress: new (id: string, device: number) => object;
-};
-
-const PREKEY_TYPE = 3;
-const MOST_UNDER_WAY = 40;
-
-interface Message {
-  type: number;
-  body: Buffer;
-  text: string;
-}
-
-/** What a run has done, for whoever wants to know that it has done something. */
-export interface RatchetTally {
-  sent: number;
-  read: number;
-  refusedByBoth: number;
-  /** On a session that was closed meanwhile. */
-  readByLibsignalAlone: number;
-}
-
-class Party {
-  readonly name: string;
-  readonly identity = curve.generateKeyPair();
-  readonly signedPreKey = curve.generateKeyPair();
-  record: StoredRecord | null = null;
-  inbox: Message[] = [];
-  read = new Set<string>();
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  bundle(): Bundle {
-    const { pubKey: publicKey } = this.signedPreKey;
-    const signature = curve.calculateSignature(this.identity.privKey, publicKey);
-    const signedPreKey = { keyId: 1, publicKey, signature };
-    return { identityKey: this.identity.pubKey, registrationId: 7, signedPreKey };
-  }
-
-  /** libsignal's view of the record; `changed` is what it stores. */
-  storage() {
-    const changed: { record: StoredRecord | null } = { record: null };
-    const storage = {
-      loadSession: async () => this.record && SessionRecord.deserialize(structuredClone(this.record)),
-      storeSession: async (_address: string, record: SignalRecord) => {
-        changed.record = record.serialize();
-      },
-      isTrustedIdentity: () => true,
-      getOurRegistrationId: () => 7,
-      getOurIdentity: () => this.identity,
-      loadPreKey: async () => undefined,
-      removePreKey: async () => undefined,
-      loadSignedPreKey: () => this.signedPreKey,
-    };
-    return { storage, changed };
-  }
-
-  /** Each change goes through the database and back, as after a restart. */
-  keep(record: StoredRecord): void {
-    this.record = JSON.parse(JSON.stringify(pruneSession(record))) as StoredRecord;
-  }
-}
+const MOST_UNDER_WAY = 12;
+/** Messages that are lost in a row. */
+const FLOODS = [1, 2, 3, 5, 10, 20, 40, 150];
+/** The limit, and what lies beside it. The keys of all that is missing are kept, which makes each step after it dear. */
+const LONG_FLOODS = [1_999, 2_000, 2_001, 2_500];
+const LAST_COUNTERS = [2 ** 31 - 2, 2 ** 31, 2 ** 32 - 2];
 
 /**
- * Two parties, one session at a time: each step goes both by the everyday ratchet and by libsignal, on the same record, and
- * what either gives must be what the other gives, to the byte. Which of the two records is kept is chosen at random.
+ * Two parties, one session at a time: each step goes by the everyday ratchet, by libsignal, or by both on the same
+ * record, at random; what both give must be the same to the byte, and either goes on from what the other has left. Between any
+ * two steps of either a process may die: before its commit, or after it and before what follows from it has left.
  */
 export class RatchetRun {
-  readonly tally: RatchetTally = { sent: 0, read: 0, refusedByBoth: 0, readByLibsignalAlone: 0 };
+  readonly tally = noTally();
   readonly #ana = new Party("ana");
   readonly #ben = new Party("ben");
+  /** Keys that messages which have left were encrypted with. */
+  readonly #used = new Set<string>();
   readonly #random: () => number;
 
-  /** @param seed runs of one seed take the same steps */
-  constructor(seed: number) {
+  readonly #floods: number[];
+
+  /** @param seed runs of one seed take the same steps; only keys differ */
+  constructor(seed: number, { longFloods = true } = {}) {
     this.#random = mulberry(seed);
+    this.#floods = longFloods ? [...FLOODS, ...LONG_FLOODS] : FLOODS;
   }
 
   /** @throws Error that says what the two did differently */
@@ -125,23 +50,34 @@ export class RatchetRun {
 
   async #step(one: Party, other: Party): Promise<void> {
     const dice = this.#random();
-    if (dice < 0.0004) return this.#meet(one, other);
+    if (dice < 0.0002) return this.#meet(one, other);
+    if (dice < 0.001) return this.#flood(one);
     if (dice < 0.4 && other.inbox.length < MOST_UNDER_WAY) return this.#send(one, other);
     if (one.inbox.length === 0) return;
-    const at = this.#pick(one.inbox.length);
+    // The next one, mostly; sometimes any.
+    const at = this.#random() < 0.7 ? 0 : this.#pick(one.inbox.length);
     const message = one.inbox[at]!;
-    if (dice > 0.95) return void one.inbox.splice(at, 1);
-    if (dice > 0.9) return this.#receive(one, this.#forged(message), false);
-    // One in five comes again.
-    if (this.#random() < 0.8) one.inbox.splice(at, 1);
-    await this.#receive(one, message, !one.read.has(message.text));
+    if (dice > 0.96) return this.#lose(one, at);
+    if (dice > 0.945) {
+      const wrong = dice > 0.95 ? this.#forged(message) : this.#crafted(other);
+      return void (await this.#receive(one, other, { message: wrong, fits: false }));
+    }
+    const fits = !one.read.has(message.text);
+    if (!fits) this.tally.repeated++;
+    const taken = await this.#receive(one, other, { message, fits });
+    // One in twenty comes again, and each that is not known to have been taken.
+    if (taken && this.#random() < 0.95) one.inbox.splice(one.inbox.indexOf(message), 1);
+  }
+
+  #lose(to: Party, at: number): void {
+    to.inbox.splice(at, 1);
+    this.tally.lost++;
   }
 
   /** A new session, in the middle of whatever is under way on the one before. */
   async #meet(one: Party, other: Party): Promise<void> {
-    const { storage, changed } = one.storage();
-    await new SessionBuilder(storage, addressOf(other)).initOutgoing(other.bundle());
-    one.keep(changed.record!);
+    this.tally.met++;
+    await one.meet(other);
     await this.#send(one, other);
   }
 
@@ -149,91 +85,167 @@ export class RatchetRun {
     // Who has not been written to yet knows nothing of the session.
     if (from.record === null) return;
     const text = `${from.name} ${++this.tally.sent} ${"x".repeat(this.#pick(40))}`;
-    const { storage, changed } = from.storage();
-    const own = everyday(() => encrypt(from.record!, Buffer.from(text), from.identity.pubKey));
-    const theirs = await new SessionCipher(storage, addressOf(to)).encrypt(Buffer.from(text));
-    const unconfirmed = theirs.type === PREKEY_TYPE;
-    if (unconfirmed !== (own === null)) throw new Error("one of the two encrypts, and the other does not");
-    if (own !== null) {
-      if (!own.ciphertext.equals(theirs.body)) throw new Error("the two encrypt to different bytes");
-      expectSame(own.record, changed.record!);
+    const who = this.#whoTries();
+    const own =
+      who === "libsignal"
+        ? NOBODY
+        : everyday(() => encrypt(from.record!, Buffer.from(text), from.identity.pubKey));
+    const theirs = who === "everyday" && own.given !== null ? null : await from.encrypt(text);
+    const type = theirs?.type ?? 1;
+    if (own.given !== null && type === PREKEY_TYPE)
+      throw new Error("the everyday ratchet encrypts what is to open a session");
+    if (own.refusal !== null && type !== PREKEY_TYPE)
+      throw new Error("the everyday ratchet does not encrypt what libsignal encrypts");
+    if (own.given !== null && theirs !== null) {
+      if (!own.given.ciphertext.equals(theirs.body)) throw new Error("the two encrypt to different bytes");
+      expectSame(own.given.record, theirs.record);
     }
-    from.keep(own !== null && this.#random() < 0.5 ? own.record : changed.record!);
-    to.inbox.push({ type: theirs.type, body: Buffer.from(theirs.body), text });
+    const next = this.#oneOf(own.given?.record, theirs?.record);
+    const body = theirs?.body ?? own.given!.ciphertext;
+    if (!this.#commit(from, next)) return;
+    if (type !== PREKEY_TYPE) this.#leaves(body);
+    to.inbox.push({ type, body, text });
   }
 
-  /** @param fits whether it must be read: false for what was read before, or is forged */
-  async #receive(to: Party, message: Message, fits: boolean): Promise<void> {
+  /** @returns false: nothing follows from it, as the process died, or its commit failed and the next may stand on it */
+  #commit(party: Party, next: StoredRecord): boolean {
+    const dice = this.#random();
+    if (dice < 0.01) {
+      this.tally.diedBeforeCommit++;
+      party.restart();
+      return false;
+    }
+    if (dice < 0.02) {
+      this.tally.standOnUncommitted++;
+      party.stage(next);
+      return false;
+    }
+    party.keep(next);
+    // Read again, as what has not been used for long.
+    if (dice > 0.9) party.restart();
+    if (dice > 0.03) return true;
+    this.tally.diedAfterCommit++;
+    party.restart();
+    return false;
+  }
+
+  /** A key that is used for two messages gives both away. */
+  #leaves(body: Buffer): void {
+    const { chain, counter } = positionOf(body);
+    const key = `${chain} ${counter}`;
+    if (this.#used.has(key)) throw new Error(`two messages have left under the key ${key}`);
+    this.#used.add(key);
+  }
+
+  /** @returns whether WhatsApp may forget it: it was taken, or nobody will ever read it */
+  async #receive(
+    to: Party,
+    from: Party,
+    { message, fits }: { message: Message; fits: boolean },
+  ): Promise<boolean> {
+    if (to.record === null && message.type !== PREKEY_TYPE) return true;
     if (message.type === PREKEY_TYPE) return this.#receiveFirst(to, message);
-    if (to.record === null) return;
-    const own = everyday(() => decrypt(to.record!, message.body, to.identity.pubKey, 0));
-    const { plaintext, record } = await this.#byLibsignal(to, message, own?.record ?? null);
-    if (own === null) return this.#refused(to, { plaintext, record, text: message.text });
-    if (plaintext === null) throw new Error("the everyday ratchet reads what libsignal refuses");
-    if (!fits || plaintext !== message.text || own.plaintext.toString() !== plaintext)
-      throw new Error("something else was read than was written");
-    expectSame(own.record, record!);
-    to.read.add(message.text);
+    const before = to.record!;
+    const mustRead = fits && to.mustRead(message);
+    const who = this.#whoTries();
+    const own =
+      who === "libsignal" ? NOBODY : everyday(() => decrypt(before, message.body, to.identity.pubKey, NOW));
+    // What it refuses is libsignal's affair.
+    const theirs =
+      who === "everyday" && own.given !== null ? null : await to.decrypt(message, own.given?.record ?? null);
+    if (own.given === null && theirs === null) {
+      if (mustRead) throw new Error("nobody reads what there is a key for");
+      await this.#refused(to, from, fits && own.refusal === "counter_jump");
+      return true;
+    }
+    if (own.given !== null && theirs === null && who === "both")
+      throw new Error("the everyday ratchet reads what libsignal refuses");
+    for (const read of [own.given?.plaintext.toString(), theirs?.plaintext])
+      if (read !== undefined && (!fits || read !== message.text))
+        throw new Error("something else was read than was written");
+    if (own.refusal !== null) return this.#readByLibsignalAlone(to, message, theirs!.record);
+    if (own.given !== null && theirs !== null) expectSame(own.given.record, theirs.record);
     this.tally.read++;
-    to.keep(this.#random() < 0.5 ? own.record : record!);
+    const { chain, counter } = positionOf(message.body);
+    const known = openSession(before)?.session._chains[chain];
+    if (known !== undefined && known.chainKey.counter >= counter) this.tally.late++;
+    return this.#took(to, message, this.#oneOf(own.given?.record, theirs?.record));
   }
 
-  #refused(
-    to: Party,
-    { plaintext, record, text }: { plaintext: string | null; record: StoredRecord | null; text: string },
-  ): void {
-    if (plaintext === null) {
-      this.tally.refusedByBoth++;
-      return;
+  async #refused(to: Party, from: Party, isFlood: boolean): Promise<void> {
+    this.tally.refusedByBoth++;
+    if (!isFlood) return;
+    this.tally.refusedFlood++;
+    // As a phone does that is asked for it again.
+    if (this.#random() < 0.5) await this.#meet(from, to);
+  }
+
+  /** Nobody encrypts on a session whose change by a message is not committed: its address is locked until then. */
+  #took(to: Party, { text }: Message, next: StoredRecord): boolean {
+    if (this.#random() < 0.01) {
+      this.tally.diedBeforeCommit++;
+      to.restart();
+      return false;
     }
-    const [before, after] = [openSession(to.record!), openSession(record!)];
-    if (JSON.stringify(before) !== JSON.stringify(after))
-      throw new Error("the everyday ratchet refuses what libsignal reads on the open session");
+    to.keep(next);
     to.read.add(text);
+    if (this.#random() > 0.01) return true;
+    this.tally.diedAfterCommit++;
+    to.restart();
+    return false;
+  }
+
+  #readByLibsignalAlone(to: Party, message: Message, record: StoredRecord): boolean {
+    if (JSON.stringify(openSession(to.record!)) !== JSON.stringify(openSession(record)))
+      throw new Error("the everyday ratchet refuses what libsignal reads on the open session");
     this.tally.readByLibsignalAlone++;
-    to.keep(record!);
+    return this.#took(to, message, record);
   }
 
-  async #receiveFirst(to: Party, message: Message): Promise<void> {
-    const { storage, changed } = to.storage();
-    const cipher = new SessionCipher(storage, addressOf(to));
-    const plaintext = await cipher.decryptPreKeyWhisperMessage(message.body).catch(() => null);
-    if (plaintext === null) return;
-    to.read.add(plaintext.toString());
-    to.keep(changed.record!);
+  async #receiveFirst(to: Party, message: Message): Promise<boolean> {
+    const found = await to.decrypt(message, null);
+    return found === null || this.#took(to, message, found.record);
   }
 
-  /** libsignal draws the same fresh pair, so that both records can be compared whole. */
-  async #byLibsignal(
-    to: Party,
-    { body }: Message,
-    own: StoredRecord | null,
-  ): Promise<{ plaintext: string | null; record: StoredRecord | null }> {
-    const { storage, changed } = to.storage();
-    const generate = curve.generateKeyPair;
-    if (own !== null) {
-      const { pubKey, privKey } = openSession(own)!.session.currentRatchet.ephemeralKeyPair;
-      curve.generateKeyPair = () => ({
-        pubKey: Buffer.from(pubKey, "base64"),
-        privKey: Buffer.from(privKey, "base64"),
-      });
-    }
-    try {
-      const read = await new SessionCipher(storage, addressOf(to)).decryptWhisperMessage(body);
-      return { plaintext: read.toString(), record: changed.record };
-    } catch {
-      return { plaintext: null, record: null };
-    } finally {
-      curve.generateKeyPair = generate;
-    }
+  /** So many messages are encrypted and lost, without anybody doing it. */
+  #flood(from: Party): void {
+    const lost = this.#floods[this.#pick(this.#floods.length)]!;
+    const flooded = afterLosing(from.record, lost);
+    if (flooded === null) return;
+    from.keep(flooded);
+    this.tally.flooded += lost;
   }
 
+  /** A bit is another one, or the end is missing. */
   #forged(message: Message): Message {
+    this.tally.forged++;
     const body = Buffer.from(message.body);
     if (this.#random() < 0.1) return { ...message, body: body.subarray(0, this.#pick(body.length)) };
+    // Some of them in the MAC alone.
+    const from = this.#random() < 0.3 ? body.length - 8 : 1;
     // Of the byte in front, which no MAC covers, libsignal takes several values; the everyday ratchet leaves those to it.
-    body[1 + this.#pick(body.length - 1)]! ^= 1 << this.#pick(8);
+    body[from + this.#pick(body.length - from)]! ^= 1 << this.#pick(8);
     return { ...message, body };
+  }
+
+  /** Somebody who has the session's keys writes what no client writes: a counter far away. */
+  #crafted(from: Party): Message {
+    this.tally.crafted++;
+    const record = withCounter(from.record, LAST_COUNTERS[this.#pick(LAST_COUNTERS.length)]!);
+    if (record === null) return { type: 1, body: Buffer.from([0x33]), text: "" };
+    const text = "far away";
+    const { ciphertext: body } = encrypt(record, Buffer.from(text), from.identity.pubKey);
+    return { type: 1, body, text };
+  }
+
+  #whoTries(): "both" | "everyday" | "libsignal" {
+    if (this.#random() < 0.5) return "both";
+    return this.#random() < 0.5 ? "everyday" : "libsignal";
+  }
+
+  #oneOf(own: StoredRecord | undefined, theirs: StoredRecord | undefined): StoredRecord {
+    if (own !== undefined && theirs !== undefined) return this.#random() < 0.5 ? own : theirs;
+    return (own ?? theirs)!;
   }
 
   #pick(below: number): number {
@@ -241,21 +253,25 @@ export class RatchetRun {
   }
 }
 
-const addressOf = ({ name }: Party): object => new ProtocolAddress(name, 0);
+/** The everyday ratchet was not asked. */
+const NOBODY = { given: null, refusal: null };
 
-/** What the everyday ratchet gives; null when it refuses. */
-function everyday<T>(work: () => T): T | null {
+/** What the everyday ratchet gives, or why it refuses. */
+function everyday<T>(
+  work: () => T,
+): { given: T; refusal: null } | { given: null; refusal: RatchetRefusal | "broken" | null } {
   try {
-    return work();
+    return { given: work(), refusal: null };
   } catch (error) {
+    if (error instanceof RatchetRefused) return { given: null, refusal: error.reason };
     // What OpenSSL and the protobuf's reader refuse is refused as well; a mistake of our own is not.
     if (error instanceof TypeError && !("code" in error)) throw error;
-    return null;
+    return { given: null, refusal: "broken" };
   }
 }
 
 function expectSame(one: StoredRecord, other: StoredRecord): void {
-  const [a, b] = [one, other].map((record) => JSON.stringify(record).replaceAll(/"used":\d+/g, '"used":0'));
+  const [a, b] = [JSON.stringify(one._sessions), JSON.stringify(other._sessions)];
   if (a !== b) throw new Error(`the two leave different records:\n${a}\n${b}`);
 }
 

@@ -16,11 +16,13 @@ const RIGHT: Record<string, unknown> = {
   sender: "4915112345678",
   device: "4915112345678",
   number: "4915100000001",
+  chat: "4915100000001",
   message: "hi",
   lid: "123456789@lid",
   media_type: "image",
   // Nobody listens there, and what is asked there says so at once.
   url: "http://127.0.0.1:9/file.png",
+  data: "aGVsbG8=",
   name: "Lunch?",
   option: ["yes", "no"],
   channel: "120363000000000001@newsletter",

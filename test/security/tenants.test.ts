@@ -94,7 +94,11 @@ function bytesOf({ status, headers, text }: Answer, value: string): string {
     .replace(/"(since|taken_over_until)":"[^"]+"/, '"$1":"‹time›"')
     // A number of one's own may have any digits, and a QR is never the same twice.
     .replace(/"(qr|qrcode)":"[^"]+"/g, '"$1":"‹qr›"')
-    .replace(/"expires_in":\d+/, '"expires_in":0');
+    .replace(/"expires_in":\d+/, '"expires_in":0')
+    // A link is another one each time.
+    .replace(/\/console\/link#[\w-]+/, "/console/link#‹secret›")
+    .replace(/"data":\{"id":"[\w-]+","device"/, '"data":{"id":"‹id›","device"')
+    .replace(/"(created_at|expires_at)":"[^"]+"/g, '"$1":"‹time›"');
   return [status, ...shown.toSorted(), said].join("\n");
 }
 

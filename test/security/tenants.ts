@@ -57,7 +57,9 @@ async function addNumber(world: World, key: string, number: string, contact: str
   const channel = await sim.addChannel({ name: `Channel of ${number}`, admins: [number] });
   const registered = await gateway.post("/channels", { sender: number, channel: channel.id }, options);
   expect(registered.status).toBe(200);
+  const link = await gateway.post("/links", { device: number }, options);
   const ids = {
+    links: link.body["data"].id,
     channels: channel.id,
     chats: contact,
     messages: sent.body["id"],

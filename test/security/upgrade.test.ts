@@ -1,10 +1,11 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startSimulator } from "../../src/simulator/index.ts";
 import { adoptCompanion, type LibrarySimulator } from "../../src/simulator/inside.ts";
+import { removeFolder } from "../_setup/folders.ts";
 import type { UpgradeFacts } from "../fixtures/upgrade/facts.ts";
 import { startGateway } from "../_setup/gateway.ts";
 import { until } from "../_setup/world.ts";
@@ -22,7 +23,7 @@ async function openUpgraded(version: string) {
   await sim.addNumber(facts.number, { name: "Shop" });
   adoptCompanion(sim.server, facts.number, facts.companion);
   const dataDir = mkdtempSync(join(tmpdir(), "parley-upgraded-"));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(dataDir));
   cpSync(join(fixtures, version), dataDir, { recursive: true });
   const gateway = await startGateway({
     dataDir,

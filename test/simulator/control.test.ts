@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { WA_CERT_DETAILS } from "@whiskeysockets/baileys";
 import { afterEach, expect, it } from "vitest";
 import { connectSimulator } from "../../src/simulator/client.ts";
@@ -29,6 +30,24 @@ async function startProgram(...args: string[]): Promise<{ child: ChildProcess; r
 
 const exitOf = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+
+it.each([
+  { args: ["--help"], code: 0, out: /--behaviour NAME[^]*edgeRouting/, problem: /^$/ },
+  { args: ["--portt", "1"], code: 1, out: /^$/, problem: /^Unknown option '--portt'[^]*--port N/ },
+  { args: ["--port", "x"], code: 1, out: /^$/, problem: /^--port must be a whole number, not "x"\.\n\n/ },
+  { args: ["--behaviour", "kind"], code: 1, out: /^$/, problem: /not "kind"\.\n\n[^]*edgeRouting/ },
+])("says what it can be called with: $args", async ({ args, code, out, problem }) => {
+  const child = spawn(process.execPath, ["--import", "tsx", "src/simulator/main.ts", ...args]);
+  children.push(child);
+  const [said, complained, ended] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    exitOf(child),
+  ]);
+  expect(said).toMatch(out);
+  expect(complained).toMatch(problem);
+  expect(ended).toBe(code);
+});
 
 it("runs as a program of its own, driven over HTTP with the same methods", async () => {
   const { child, ready } = await startProgram("--seed", "program");

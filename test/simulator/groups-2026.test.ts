@@ -35,6 +35,27 @@ function changesTo(
 
 const namesIn = (node: BinaryNode): (string | undefined)[] => children(node).map(({ attrs }) => attrs.jid);
 
+describe("people who name members by the other kind of address", () => {
+  it.each([{}, { staleAddressing: false }])("are understood in the end (%o)", async (behaviour) => {
+    const { sim, ann, client } = await openService(behaviour);
+    const { id } = await sim.addGroup({ subject: "Team", members: [ANN, BEN, NUMBER], addressing: "pn" });
+    await ann.sendText(id, "first");
+    await sim.changeGroup(id, { addressing: "lid" });
+
+    const { id: waId } = await ann.sendText(id, "second");
+
+    await until("the text", () => client.texts.includes("second"));
+    const written = await sim.stanzas({ number: ANN, direction: "in", tag: "message", id: waId });
+    // Without what a single device has asked for again.
+    const modes = written.flatMap(({ attrs }) => (attrs.participant ? [] : [attrs.addressing_mode]));
+    expect(modes).toEqual(behaviour.staleAddressing === false ? ["pn"] : ["pn", "lid"]);
+    expect(client.texts.filter((text) => text === "second")).toHaveLength(1);
+    await ann.sendText(id, "third");
+    await until("the next text", () => client.texts.includes("third"));
+    if (behaviour.staleAddressing === false) await sim.expectViolation("addressing_mode");
+  });
+});
+
 describe("who leaves a group", () => {
   it("is told of by <remove>, himself as the one who does it, with the versions of the list", async () => {
     const { sim, ann, ben, client, told } = await openService();
@@ -55,6 +76,26 @@ describe("who leaves a group", () => {
     expect(promoted.node.attrs.prev_v_id).toBe(left.node.attrs.v_id);
     expect(promoted.node.attrs.v_id).not.toBe(left.node.attrs.v_id);
     await until("Baileys' events", () => events.includes("remove") && events.includes("promote"));
+  });
+
+  it("who goes on under another number is told of by <modify>: who was there, and who is there now", async () => {
+    const { sim, ben, told } = await openService();
+    const { id } = await sim.addGroup({ subject: "Team", members: [ANN, BEN, NUMBER] });
+    const group = child((await told("create")).node, "group")!;
+
+    const later = await sim.changeNumber(BEN, "31633333333", {
+      suggested: { community: id, groups: ["1@g.us"] },
+    });
+    const suggestions = await told("change_number");
+    const { attrs, node } = await told("modify");
+
+    expect(suggestions.attrs.participant).toBe(ben.lid);
+    expect(suggestions.node).toMatchObject({ attrs: { jid: later.lid } });
+    expect(attrs).toMatchObject({ from: id, participant: ben.lid, participant_pn: ben.jid });
+    expect(children(node)[0]?.attrs).toEqual({ jid: later.lid, phone_number: later.jid });
+    expect(node.attrs.prev_v_id).toBe(group.attrs.p_v_id);
+    expect((await sim.group(id)).members.map(({ number }) => number)).toEqual([ANN, "31633333333", NUMBER]);
+    await later.sendText(id, "it is me");
   });
 
   it("was told of by <leave>, without versions, the year before", async () => {

@@ -24,7 +24,7 @@ it("completes the first sync, so that a client stops waiting for history", async
   const sim = await simulate();
   await sim.addNumber(NUMBER);
   const client = await link(sim, NUMBER, { fireInitQueries: true });
-  await until("first sync", () => (client.auth.creds.accountSyncCounter ?? 0) > 0, 15_000);
+  await until("first sync", () => (client.auth.creds.accountSyncCounter ?? 0) > 0);
   expect(client.auth.creds.myAppStateKeyId).toBeTruthy();
 });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
+import { writeWhisperMessage } from "../../src/simulator/signal/wire.ts";
 import { bytes, child, children, element, uint } from "../../src/simulator/wire/nodes.ts";
 import type { BinaryNode } from "../../src/simulator/wire/nodes.ts";
 import { Client, MemoryAuth, link, proto, simulate, until } from "./_setup.ts";
@@ -153,6 +154,23 @@ it("records a first contact without the companion's signed identity, or with a w
   expect(await sim.expectViolation("device_identity_invalid")).not.toHaveLength(0);
   await sim.settle();
   expect(await sim.expectViolation("undecryptable")).not.toHaveLength(0);
+});
+
+it("records two texts under one message key, and no text that is sent twice", async () => {
+  const { sim, client } = await linked();
+  const [ratchetKey, macKey, identity] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+  const under = (counter: number) => {
+    const content = { ratchetKey, counter, previousCounter: 0, ciphertext: randomBytes(32) };
+    return enc("msg", Buffer.from(writeWhisperMessage(content, macKey, identity, identity)));
+  };
+  const first = under(0);
+  const send = (copy: typeof first) =>
+    client.socket.sendNode(message(jid(CONTACT), { [jid(CONTACT)]: copy }));
+  for (const copy of [first, first, under(1)]) await send(copy);
+  await send(under(0));
+  expect(await sim.expectViolation("message_key_reused")).toHaveLength(1);
+  await sim.settle();
+  for (const rule of ["undecryptable", "device_list"]) await sim.expectViolation(rule);
 });
 
 it("records one message id for two chats", async () => {

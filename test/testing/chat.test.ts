@@ -71,19 +71,49 @@ describe("what people write and read", () => {
     expect(stack.split("\n").find((frame) => /^\s+at /.test(frame))).toContain(`chat.test.ts:${line}:`);
   });
 
+  const throwing = defineBot((b) => {
+    b.keyword("flow", (ctx) => ctx.start(broken));
+    const broken = b.flow("broken", async (f) => {
+      await f.text("name", "Name?");
+      throw new RangeError("no such name");
+    });
+    b.tap(({ text }) => {
+      if (text === "tap") throw new RangeError("no such text");
+    });
+    b.keyword("later", (ctx) => ctx.after("1h", "late"));
+    b.timer("late", () => {
+      throw new RangeError("too late");
+    });
+    b.fallback(() => {
+      throw new RangeError("no such order");
+    });
+  });
+
   it("says why a handler has said nothing", async () => {
-    const chat = await chatWith([
-      defineBot((b) => {
-        b.fallback(() => {
-          throw new RangeError("no such order");
-        });
-      }),
-    ]);
+    const chat = await chatWith([throwing], { allowErrors: true });
     await chat.user("x");
 
     await expect(chat.expect("y")).rejects.toThrow(/Logged: the handler threw.*no such order/);
     await chat.expectSilence("failed");
     await expect(chat.expectSilence("takeover")).rejects.toThrow("silent because of takeover");
+  });
+
+  it("fails the test when a handler, a flow, an observer or a timer throws", async () => {
+    const chat = await chatWith([throwing]);
+    const failure = (await chat.user("x").catch((error: unknown) => error)) as Error;
+
+    expect(failure).toMatchObject({ name: "BotFailedError", cause: { message: "no such order" } });
+    expect(failure.message).toMatch(
+      /^The bot "bot" failed at fallback: RangeError: no such order\n.*allowErrors: true/,
+    );
+    expect(failure.stack?.split("\n").find((frame) => /^\s+at /.test(frame))).toContain("chat.test.ts:");
+    // Told once.
+    await chat.user("flow");
+    await chat.expect("Name?");
+    await expect(chat.user("Ana")).rejects.toThrow('"bot" failed at flow:broken: RangeError: no such name');
+    await expect(chat.user("tap")).rejects.toThrow('"bot" failed at ');
+    await chat.user("later");
+    await expect(chat.advance("2h")).rejects.toThrow('"bot" failed at timer:late: RangeError: too late');
   });
 
   it("is votes, files, places, cards, reactions and edits too", async () => {
@@ -153,9 +183,14 @@ describe("what people write and read", () => {
 
   it("is not waited for without end", async () => {
     const hanging = defineBot((b) => b.keyword("hang", () => new Promise<void>(() => undefined)));
-    const limited = await chatWith([hanging], { botTimeoutMs: 50 });
+    const limited = await chatWith([hanging], { botTimeoutMs: 50, allowErrors: true });
     await limited.user("hang");
     await limited.expectSilence("timed_out");
+
+    const strict = await chatWith([hanging], { botTimeoutMs: 50 });
+    await expect(strict.user("hang")).rejects.toThrow(
+      "failed at keyword:hang: Error: it did not return within 50 ms",
+    );
 
     const chat = await chatWith([hanging], { patienceMs: 200 });
     await expect(chat.user("hang")).rejects.toThrow(
@@ -285,10 +320,10 @@ describe("a kill", () => {
       }),
     ]);
     const asked = chat.user("slow");
-    await vi.waitFor(() => expect(begun).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(begun).toBe(1));
 
     await chat.kill();
-    await vi.waitFor(() => expect(begun).toBe(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(begun).toBe(2));
     for (const end of go) end();
     await asked;
 

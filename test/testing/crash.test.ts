@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineBot, fields } from "parley";
+import { defineBot, fields, type AnyContext } from "parley";
 import { CrashDifferenceError, crashEverywhere, type CrashOptions, type TestBots } from "parley/testing";
 
 const HOOK = "https://crm.example/leads";
@@ -137,6 +137,44 @@ describe("crashEverywhere", () => {
     const { commits } = await crashEverywhere([posting("step")], (chat) => chat.user("send"), withHook);
 
     expect(commits).toBe(4);
+  });
+
+  const bot = (run: (ctx: AnyContext) => Promise<unknown>) =>
+    defineBot((b) => {
+      b.keyword("send", async (ctx) => {
+        await run(ctx);
+        ctx.reply("sent");
+      });
+    });
+  const post = (body: string, key?: string) =>
+    fetch(HOOK, { method: "POST", body, ...(key && { headers: { "Idempotency-Key": key } }) }).then(() => 1);
+
+  it("finds what is asked twice outside of a step, also when a step comes after it", async () => {
+    const mixed = bot(async (ctx) => {
+      await post("a lead");
+      await ctx.step("later", () => 1);
+    });
+    const { message } = await difference([mixed], ["send"], withHook);
+    expect(message).toContain("Killed before commit 2 of 4 (a step was kept)");
+    expect(message).toContain(`  POST ${HOOK} a lead\n+ POST ${HOOK} a lead`);
+  });
+
+  it.each<[string, (ctx: AnyContext) => Promise<unknown>]>([
+    ["in one step", (ctx) => ctx.step("crm", async () => (await post("same")) + (await post("same")))],
+    [
+      "in two steps",
+      async (ctx) => void [await ctx.step("a", () => post("same")), await ctx.step("b", () => post("same"))],
+    ],
+    ["under a key", (ctx) => post("same", ctx.idempotencyKey("crm"))],
+  ])("lets pass what is asked with equal bodies %s", async (_where, run) => {
+    const { runs } = await crashEverywhere([bot(run)], (chat) => chat.user("send"), withHook);
+    expect(runs).toBeGreaterThan(6);
+  });
+
+  it("finds another body under the same key", async () => {
+    let count = 0;
+    const counting = bot((ctx) => post(`try ${count++}`, ctx.idempotencyKey("crm")));
+    expect((await difference([counting], ["send"], withHook)).message).toContain("POST");
   });
 
   it("finds an expectation that holds only without a kill", async () => {

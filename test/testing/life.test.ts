@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLife, mortalStore, type Side } from "../../src/testing/life.ts";
+import { buildStage } from "../../src/testing/stage.ts";
 import { temporaryStore } from "../unit/store/temporary.ts";
 import { rawRows } from "../unit/store/rows.ts";
 
@@ -63,5 +64,16 @@ describe("a run that has ended", () => {
     expect(await after.stored()).toEqual(["a"]);
     expect(after.life.over).toBe(true);
     expect([...before.told, ...after.told]).toEqual([]);
+  });
+});
+
+describe("a chat that waits for nothing", () => {
+  it("plans nothing: a year that passes costs no more than a second", async () => {
+    const { world, close } = await buildStage([() => undefined], {}, () => null);
+    await world.advance(1_000);
+    const { waits } = await world.run();
+
+    expect(waits.nextAt()).toBeNull();
+    await close();
   });
 });

@@ -60,7 +60,7 @@ describe("the network of a test chat", () => {
   });
 
   it("answers from stubs: texts, JSON, responses, errors, functions; the last that fits", async () => {
-    await using chat = await createTestChat(byFetch);
+    await using chat = await createTestChat(byFetch, { allowErrors: true });
     const ask = async () => {
       await chat.user("order");
       return chat.unseen().at(-1)?.text;

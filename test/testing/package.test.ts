@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeFolder } from "../_setup/folders.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const modules = join(root, "node_modules");
@@ -51,6 +52,29 @@ it("survives", async () => {
   expect(runs).toBeGreaterThan(6);
 });
 `;
+const STRICT = `import { defineBot, fields } from "parley";
+import { crashEverywhere, createTestChat } from "parley/testing";
+import { z } from "zod";
+
+const config = z.object({ card: z.string() });
+const session = { schema: z.object({ count: z.number() }), initial: () => ({ count: 0 }) };
+const bot = defineBot({ config, session }, (b) => {
+  const lead = b.form("lead", { size: fields.choice("Which?", ["S", "M"]) }, (ctx, { size }) => {
+    ctx.session.count += 1;
+    const chosen: "S" | "M" = size;
+    ctx.reply(\`\${chosen} \${ctx.config.card}\`);
+  });
+  const day = b.flow("day", async (f) => {
+    const at: string = (await f.step("at", () => ({ day: new Date() }))).day;
+    f.say(at);
+  });
+  b.keyword("lead", (ctx) => ctx.start(lead));
+  b.keyword("day", (ctx) => ctx.start(day));
+});
+await using chat = await createTestChat([bot], { config: { card: "1" } });
+await chat.user("lead");
+await crashEverywhere([bot], (calm) => calm.user("lead"));
+`;
 const MISTAKE = `import { createTestChat } from "parley/testing";
 const chat = await createTestChat([]);
 await chat.expect(3);
@@ -73,9 +97,10 @@ beforeAll(async () => {
   writeFileSync(join(project, "bot.ts"), BOT);
   writeFileSync(join(project, "bot.test.ts"), TEST);
   writeFileSync(join(project, "mistake.ts"), MISTAKE);
+  writeFileSync(join(project, "strict.ts"), STRICT);
 }, 300_000);
 
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+afterAll(() => removeFolder(project));
 
 describe("the package in a bot author's own project", () => {
   it("holds what is imported and no sources", () => {
@@ -84,6 +109,11 @@ describe("the package in a bot author's own project", () => {
     expect(files).toEqual(
       expect.arrayContaining(["dist/index.mjs", "dist/testing.mjs", "dist/matchers.mjs"]),
     );
+    expect(files.filter((file) => file.endsWith(".d.ts")).toSorted()).toEqual([
+      "dist/index.d.ts",
+      "dist/matchers.d.ts",
+      "dist/testing.d.ts",
+    ]);
     expect(files.filter((file) => /^(src|test|routes|bots)\b/.test(file))).toEqual([]);
   });
 
@@ -105,13 +135,19 @@ describe("the package in a bot author's own project", () => {
     const tsc = join(modules, "typescript/bin/tsc");
     const options = ["--noEmit", "--strict", "--target", "es2023", "--lib", "es2023,dom,esnext.disposable"];
     const resolution = ["--module", "nodenext", "--types", "node", "--allowImportingTsExtensions"];
-    const check = (file: string) =>
-      run(process.execPath, [tsc, ...options, ...resolution, "--skipLibCheck", file], { cwd: project }).then(
-        () => "",
-        ({ stdout }: { stdout: string }) => stdout,
+    const strictest = ["--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
+    // The compiler takes as long for one file as for two.
+    const check = (files: string[], ...more: string[]) =>
+      run(process.execPath, [tsc, ...options, ...resolution, ...more, ...files], { cwd: project }).then(
+        () => [],
+        ({ stdout }: { stdout: string }) => stdout.match(/^\S.*$/gm) ?? [],
       );
 
-    expect(await check("bot.test.ts")).toBe("");
-    expect(await check("mistake.ts")).toMatch(/^mistake\.ts\(3,19\): error TS2345/);
+    // What vitest declares is not ours.
+    expect(await check(["bot.test.ts", "mistake.ts"], "--skipLibCheck")).toEqual([
+      expect.stringMatching(/^mistake\.ts\(3,19\): error TS2345/),
+    ]);
+    // Everything that the package declares is checked as well, and what that brings along.
+    expect(await check(["strict.ts"], ...strictest)).toEqual([]);
   }, 300_000);
 });

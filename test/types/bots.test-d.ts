@@ -60,6 +60,45 @@ defineBot((b) => {
     // @ts-expect-error -- a message cannot be changed
     ctx.message.text = "x";
     void ctx.step("k", () => 5).then((made) => exactly<number>()(made));
+    // What JSON keeps: as it comes back after a crash, and before.
+    void ctx
+      .step("k", () => ({
+        at: new Date() as Date | null,
+        all: [1, "a"] as const,
+        by: new Map<string, Date>(),
+      }))
+      .then((made) => {
+        exactly<string | null>()(made.at);
+        exactly<[1, "a"]>()(made.all);
+        exactly<Record<string, never>>()(made.by);
+        // @ts-expect-error -- a Date is its text
+        made.at?.getTime();
+      });
+    void ctx.step("k", (): any => 5).then((made) => made.whatever);
+  });
+
+  // What a timer is set with, and what comes back of it.
+  const remind = b.timer<{ at: Date; who: string }>("remind", (ctx) => {
+    exactly<string>()(ctx.timer.data.at);
+    exactly<string>()(ctx.timer.data.who);
+    exactly<string | null>()(ctx.timer.id);
+  });
+  const wake = b.timer<string | undefined>("wake", (ctx) => exactly<string | undefined>()(ctx.timer.data));
+  b.timer("any", (ctx) => exactly<unknown>()(ctx.timer.data));
+  b.keyword("t", (ctx) => {
+    ctx.after("1h", remind, { at: new Date(), who: "Ana" }, { id: 7, existing: "keep", expire: "10m" });
+    exactly<boolean>()(ctx.at(new Date(), remind, { at: new Date(), who: "Ana" }, { past: "skip" }));
+    ctx.after("1h", wake);
+    ctx.after("1h", "any", { whatever: 1 });
+    ctx.cancelTimer(remind, 7);
+    // @ts-expect-error -- a timer's data are what its key says
+    ctx.after("1h", remind, { at: "tomorrow" });
+    // @ts-expect-error -- and they are needed
+    ctx.after("1h", remind);
+    // @ts-expect-error -- what is set so and so far from now is never past
+    ctx.after("1h", "any", null, { past: "skip" });
+    // @ts-expect-error -- a date
+    ctx.at("2026-05-07", "any");
   });
 
   // @ts-expect-error -- a bot without `session` has none
@@ -153,7 +192,30 @@ defineBot(
   },
 );
 
+// The session's shape is the schema's alone, however little of it `initial` and `migrate` give.
+defineBot(
+  {
+    session: {
+      schema: z.object({
+        state: z.enum(["new", "old"]),
+        note: z.string().optional(),
+        dishes: z.array(z.string()),
+      }),
+      initial: () => ({ state: "new" as const, dishes: [] }),
+      migrate: () => ({ state: "old" as const, dishes: [] }),
+    },
+  },
+  (b) => {
+    b.keyword("x", (ctx) => {
+      exactly<"new" | "old">()(ctx.session.state);
+      exactly<string | undefined>()(ctx.session.note);
+      exactly<string[]>()(ctx.session.dishes);
+    });
+  },
+);
+
 // The session's shape follows from `initial` when there is no schema.
+defineBot({ session: { initial: () => 0 } }, (b) => b.keyword("x", (ctx) => exactly<number>()(ctx.session)));
 defineBot({ session: { initial: () => ({ n: 0 }) } }, (b) => {
   b.keyword("x", (ctx) => exactly<number>()(ctx.session.n));
 });

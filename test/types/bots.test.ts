@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
+import { removeFolder } from "../_setup/folders.ts";
 
 const expectations = readFileSync(join(repositoryRoot(), "test/types/bots.test-d.ts"), "utf8");
 
@@ -17,7 +18,7 @@ async function compile(files: Record<string, string>): Promise<Record<string, st
   const home = join(repositoryRoot(), ".test");
   mkdirSync(home, { recursive: true });
   const folder = mkdtempSync(join(home, "types-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), content);
   const tsconfig = { extends: "../../tsconfig.json", include: ["./*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));

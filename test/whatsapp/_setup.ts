@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -26,9 +26,12 @@ import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
 import type { Statement } from "../../src/model/statement.ts";
 import { StorageUnavailable } from "../../src/store/errors.ts";
 import { joinIntakes, type Intake } from "../../src/store/intake.ts";
+import { removeFolder } from "../_setup/folders.ts";
 
 export const OWN = "31600000001";
 export const GUEST = "31600000100";
+/** `npm run test:baileys` runs all of this Baileys' way. */
+export const EVERYDAY_PATH = process.env["EVERYDAY_PATH"] !== "off";
 export const silent = pino({ level: "silent" });
 
 const ending: (() => Promise<void> | void)[] = [];
@@ -67,7 +70,7 @@ async function endTest(): Promise<void> {
 export async function until<T>(
   what: string,
   condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
@@ -92,7 +95,7 @@ export function settings(simulator: Simulator, dataDir: string) {
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-whatsapp-"));
   endWithTest();
-  ending.push(() => rmSync(folder, { recursive: true, force: true }));
+  ending.push(() => removeFolder(folder));
   return folder;
 }
 
@@ -133,6 +136,9 @@ export interface TestNumber {
   channelChanges: ChannelChange[];
   /** What the owner has read elsewhere. */
   read: OwnReading[];
+  /** What is done to store that; default: nothing. */
+  storeReading(): Promise<void>;
+  storeReceipts(): Promise<void>;
   closes: Closed[];
   /** How much WhatsApp still had, as it was told. */
   waiting: (number | null)[];
@@ -164,7 +170,7 @@ export async function whatsappOn(
   simulator: Simulator,
   store: Store,
   sent = new Map<string, SentMessage>(),
-  everydayPath = true,
+  everydayPath = EVERYDAY_PATH,
 ): Promise<TestWhatsApp> {
   const config = { ...settings(simulator, "/nowhere"), everydayPath };
   const ways: string[] = [];
@@ -179,7 +185,9 @@ export async function whatsappOn(
     receivedChanges: inbox.changesOf,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,
-    onWay: (direction, reason) => void ways.push(`${direction} ${reason ?? "everyday"}`),
+    onWay(direction, reason) {
+      if (direction !== "receipt") ways.push(`${direction} ${reason ?? "everyday"}`);
+    },
   });
   await audit.load();
   atEnd(() => whatsapp.stop());
@@ -222,6 +230,8 @@ function testNumber(
     groupChanges: [],
     channelChanges: [],
     read: [],
+    storeReading: async () => undefined,
+    storeReceipts: async () => undefined,
     closes: [],
     waiting: [],
     identity: null,
@@ -246,10 +256,16 @@ function testNumber(
             number.received.push(...stored);
             number.onStored(stored);
           }),
-        receipts: (receipts) => void number.receipts.push(...receipts),
+        receipts(receipts) {
+          number.receipts.push(...receipts);
+          return number.storeReceipts();
+        },
         groupsChanged: (changes) => void number.groupChanges.push(...changes),
         channelsChanged: (changes) => void number.channelChanges.push(...changes),
-        read: (reading) => void number.read.push(reading),
+        async read(reading) {
+          number.read.push(reading);
+          await number.storeReading();
+        },
         rejectsCalls: () => number.rejectsCalls,
       });
       return current;

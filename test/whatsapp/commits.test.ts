@@ -147,9 +147,9 @@ async function startEcho(simulator: Simulator, store: Store) {
       },
       receipts(receipts) {
         audit.receipts(1, receipts);
-        path.receipts(1, receipts);
+        return path.receipts(1, receipts);
       },
-      read: () => undefined,
+      read: async () => undefined,
       groupsChanged: () => undefined,
       channelsChanged: () => undefined,
     });

@@ -51,6 +51,24 @@ describe("what is sent to a chat whose messages disappear", () => {
     expect(number.received).toEqual([]);
   });
 
+  it.each([GUEST, "by LID"])("says so when the history of linking has told of it (%s)", async (by) => {
+    const simulator = await simulate();
+    const guest = await simulator.addContact(GUEST, { name: "Ana" });
+    const since = Math.floor(Date.now() / 1000) - 3 * DAY;
+    const disappearing = { seconds: WEEK, since };
+    const chat = { with: by === GUEST ? GUEST : guest.lid, disappearing, messages: [{ text: "before" }] };
+    await simulator.addNumber(OWN, { name: "Shop", history: { chats: [chat] } });
+    const number = (await whatsappOn(simulator, await testStore(simulator))).number(1);
+    await link(simulator, number);
+    await until("the history", async () => (await expiryOf(number, guest)).expiration === WEEK);
+
+    expect(await expiryOf(number, guest)).toEqual({ expiration: WEEK, expirationSince: since });
+    expect(await expiryOf(number, guest, guest.lid)).toEqual({ expiration: WEEK, expirationSince: since });
+    await simulator.setDisappearing(GUEST, OWN, 0);
+    await settled(simulator);
+    expect(await expiryOf(number, guest)).toEqual(STAYS);
+  });
+
   it("says so once a message has told of it, over a restart", async () => {
     const { simulator, guest, store, number } = await setup();
     await guest.sendText(OWN, "psst", { expiration: WEEK });

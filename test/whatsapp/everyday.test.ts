@@ -7,10 +7,10 @@ import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumb
 const waId = (n: number): string => `3EB0${n.toString(16).toUpperCase().padStart(18, "0")}`;
 
 /** A linked number and a contact that has been answered: the session between them is open on both sides. */
-async function openChat({ everydayPath = true } = {}) {
-  const simulator = await simulate({ seed: "everyday" });
+async function openChat({ everydayPath = true, demandsToken = false } = {}) {
+  const simulator = await simulate({ seed: "everyday", behaviour: { privacyTokens: demandsToken } });
   await simulator.addNumber(OWN, { name: "Shop" });
-  const guest = await simulator.addContact(GUEST, { name: "Ana" });
+  const guest = await simulator.addContact(GUEST, { name: "Ana", demandsToken });
   const store = await testStore(simulator);
   const { ways, number: numberOf } = await whatsappOn(simulator, store, new Map(), everydayPath);
   const number = numberOf(1);
@@ -145,8 +145,7 @@ describe("what is encrypted ahead of its commit", () => {
       "text 4",
       "text 1",
     ]);
-    // Encrypted when it was sent: the contact's device and the owner's phone, or none of them.
-    expect(ways.length).toBeLessThanOrEqual(2);
+    expect(ways).toEqual(["ahead everyday", "out everyday", "ahead everyday"]);
   });
 
   it("is encrypted anew when its commit has failed, and on another connection", async () => {
@@ -167,6 +166,62 @@ describe("what is encrypted ahead of its commit", () => {
     const retries = { number: OWN, direction: "out", tag: "receipt", type: "retry" } as const;
     expect(await simulator.countStanzas(retries)).toBe(0);
   });
+
+  it("is encrypted anew when its reader has got a new phone, or another device, meanwhile", async () => {
+    const { simulator, guest, store, number, ways } = await openChat();
+    for (const [n, change] of [
+      () => simulator.changePhone(GUEST),
+      () => simulator.addDevice(GUEST),
+    ].entries()) {
+      const before = await until("what is encrypted ahead", () =>
+        number.connection().encryptAhead!(message(n)),
+      );
+      await store.writer.commit(before.statements);
+      before.committed();
+      await change();
+      await until("the news", async () => (await simulator.pending(OWN, 1)) === 0);
+      ways.length = 0;
+      expect(await number.send(GUEST, `text ${n}`, waId(n))).toEqual({ kind: "sent" });
+      expect(ways[0]).toBe("ahead devices_changed");
+      await guest.waitForMessage({ text: `text ${n}` });
+      await guest.sendText(OWN, `answer ${n}`);
+      await arrived(number, n + 2);
+      await until("everything acknowledged", async () => (await simulator.pending(OWN, 1)) === 0);
+      // Its devices and sessions are known again.
+      expect(await number.send(GUEST, `more ${n}`, waId(100 + n))).toEqual({ kind: "sent" });
+    }
+    const entries = await simulator.transcript({ number: OWN, direction: "to_contact" });
+    expect(entries.filter(({ decrypted, tries }) => !decrypted || tries > 0)).toEqual([]);
+  });
+
+  it("carries the contact's token, and gives it ours: else it would be refused", async () => {
+    const { simulator, number, store } = await openChat({ demandsToken: true });
+    const given = () =>
+      simulator.countStanzas({ number: OWN, device: 1, tag: "iq", xmlns: "privacy", child: "tokens" });
+    await until("our token", async () => (await given()) > 0);
+    const ahead = number.connection().encryptAhead!(message(1))!;
+    await store.writer.commit(ahead.statements);
+    ahead.committed();
+    expect(await number.send(GUEST, "text 1", waId(1))).toEqual({ kind: "sent" });
+  });
+
+  it.each([true, false])(
+    "is refused under a lock on first contacts like any message, and told until when (%s)",
+    async (everydayPath) => {
+      const { simulator, number, store } = await openChat({ everydayPath });
+      const now = Date.now();
+      await simulator.faults.reachoutTimelock({ number: OWN, seconds: 3_600 });
+      await simulator.faults.errorAck({ number: OWN, code: 463, times: 2 });
+      const ahead = number.connection().encryptAhead!(message(1));
+      expect(ahead !== null).toBe(everydayPath);
+      if (ahead) await store.writer.commit(ahead.statements);
+      ahead?.committed();
+      const outcome = await number.send(GUEST, "text 1", waId(1));
+      expect(outcome).toMatchObject({ kind: "refused", code: 463, until: expect.any(Number) });
+      expect((outcome as { until: number }).until).toBeGreaterThan(now);
+      await simulator.faults.clear();
+    },
+  );
 
   it("is nothing that would take more: somebody else's session, a file, a number that nobody has written to", async () => {
     const { number } = await openChat();

@@ -6,6 +6,7 @@ import { link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } fr
 
 const ANN = "31600000101";
 const BEN = "31600000102";
+const BEN_LATER = "31600000109";
 const YEAR_BEFORE = {
   leaveIsRemove: false,
   groupVersions: false,
@@ -66,6 +67,36 @@ describe.each(SERVICES)("with the service of %s", (_name, behaviour) => {
       await ben.waitForMessage({ text: "third" });
       expect((await ben.messages()).map(({ text }) => text)).toEqual(["first", "third"]);
       expect(await holders(sim, id)).toEqual([OWN, ANN, BEN]);
+    },
+  );
+
+  it.each(["lid", "pn"] as const)(
+    "who has another number (%s) reads all of what is written then, and nobody has to be asked who it is",
+    async (addressing) => {
+      const { sim, ann, number } = await openService(behaviour);
+      const { id } = await sim.addGroup({ subject: "Team", members: [ANN, BEN, OWN], addressing });
+      await send(number, id, "first");
+      await ann.waitForMessage({ text: "first" });
+      const before = await asked(sim);
+      number.groupChanges.length = 0;
+
+      const other = await sim.changeNumber(BEN, BEN_LATER, {
+        suggested: { community: id, groups: [] },
+      });
+      await told(number, "members");
+      expect(await send(number, id, "second")).toEqual({ kind: "sent" });
+
+      await other.waitForMessage({ text: "second" });
+      expect((await other.messages()).map(({ text }) => text)).toEqual(["second"]);
+      expect(await holders(sim, id)).toEqual([OWN, ANN, BEN_LATER].toSorted());
+      const versioned = behaviour !== YEAR_BEFORE;
+      expect(await asked(sim)).toBe(before + (versioned ? 0 : 1));
+      // What that person writes is of the number that it has now.
+      await other.sendText(id, "it is me");
+      const { sender } = await until("the text", () =>
+        number.received.find(({ text }) => text === "it is me"),
+      );
+      expect(sender).toBe(other.jid);
     },
   );
 

@@ -82,6 +82,24 @@ describe.each([
   });
 });
 
+it("somebody with another number is another chat, and nobody has the number from before", async () => {
+  const { simulator, number } = await setup();
+
+  const ana = await simulator.changeNumber(GUEST, "31600000199");
+  await until("the news", async () => (await simulator.pending(OWN, 1)) === 0);
+
+  expect(await number.send(GUEST, "are you there?", id(1))).toMatchObject({
+    kind: "refused",
+    code: 404,
+    reason: "not_on_whatsapp",
+  });
+  expect(await number.send(ana.number, "there you are", id(2))).toEqual({ kind: "sent" });
+  await ana.waitForMessage({ text: "there you are" });
+  await ana.sendText(OWN, "yes");
+  const { chatKey } = await until("the text", () => number.received.find(({ text }) => text === "yes"));
+  expect(chatKey).toBe(ana.jid);
+});
+
 it("a LID that is not current is asked about once, however many acks say so", async () => {
   const { simulator, guest, number, change } = await setup();
   await change("ack");

@@ -170,6 +170,7 @@ describe("direct messages", () => {
 
     await simulator.faults.holdDeliveries({ number: OWN });
     await restored.send(GUEST, "three", ID);
+    await simulator.expectViolation("message_key_reused", { timeoutMs: 10_000 });
     await simulator.expectViolation("undecryptable", { timeoutMs: 10_000 });
     await restored.close();
     const restarted = (await whatsappOn(simulator, store, gateway.sent)).number(1);
@@ -274,16 +275,22 @@ describe("what was received", () => {
     expect(number.closes.filter(({ code }) => code === 503)).toEqual([]);
   });
 
-  it("whose time is none is stored like any other", async () => {
+  it.each([
+    ["no number", {}],
+    ["missing", { t: null }],
+    ["zero", { t: "0" }],
+  ])("whose time is %s is one of the moment in which it came", async (_, fault) => {
     const { simulator, guest, number } = await setup();
+    const before = Math.floor(Date.now() / 1000);
 
-    await simulator.faults.badMessageTimes({ number: OWN, n: 1 });
+    await simulator.faults.badMessageTimes({ number: OWN, n: 1, ...fault });
     await guest.sendText(OWN, "when?");
     await guest.sendText(OWN, "now");
     await receivedText(number, "now");
 
     expect(number.received.map(({ text }) => text)).toEqual(["when?", "now"]);
-    expect(number.received[0]?.timestamp).toBe(0);
+    expect(number.received[0]!.timestamp).toBeGreaterThanOrEqual(before);
+    expect(number.received[0]!.timestamp).toBeLessThanOrEqual(number.received[1]!.timestamp);
   });
 
   it("that version 0.1 has acknowledged and not stored is handed on, whatever stands beside it", async () => {
@@ -352,7 +359,31 @@ describe("what was received", () => {
 
     await number.connect();
 
-    await until("the text", () => number.received.length === 1, 10_000);
+    await until("the text", () => number.received.length === 1);
     expect(number.received[0]?.text).toBe("while away");
+  });
+});
+
+describe("an album", () => {
+  it("is its pictures and films, each a message of its own; the announcement is acknowledged and nothing else", async () => {
+    const { simulator, guest, number } = await setup();
+    const { id: album } = await guest.send(OWN, { kind: "album", images: 2, videos: 1 });
+    const file = { bytes: Buffer.from("picture") };
+
+    await guest.send(OWN, { kind: "image", ...file, caption: "first" }, { album });
+    await guest.send(OWN, { kind: "image", ...file }, { album });
+    await guest.send(OWN, { kind: "video", ...file, caption: "film" }, { album });
+    await guest.sendText(OWN, "that is all");
+
+    await until("the text", () => number.received.some(({ text }) => text === "that is all"));
+    const told = number.received.map(({ type, text, quoted }) => [type, text, quoted?.id]);
+    expect(told.slice(-4)).toEqual([
+      ["image", "first", undefined],
+      ["image", "", undefined],
+      ["video", "film", undefined],
+      ["text", "that is all", undefined],
+    ]);
+    expect(number.received.some(({ id }) => id === album)).toBe(false);
+    await until("the acknowledgements", async () => (await simulator.pending(OWN, 1)) === 0);
   });
 });

@@ -52,8 +52,8 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
       inbox.intake(deviceId, messages, (stored) => {
         texts.push(...stored.map(({ message }) => message.text));
       }),
-    onReceipts: () => undefined,
-    onRead: () => undefined,
+    onReceipts: async () => undefined,
+    onRead: async () => undefined,
     onGroupsChanged: () => undefined,
     onChannelsChanged: () => undefined,
     onOpen: () => undefined,
@@ -112,7 +112,7 @@ describe("linking", () => {
     await inState(setup, device, "connected");
     expect(await setup.numbers.link(device.id, QR)).toEqual({ state: "connected" });
     expect(setup.numbers.identity(device.id)).toMatchObject({ number: OWN });
-    expect(setup.numbers.why(device.id)).toMatchObject({ state: "connected", nextRetryAt: null });
+    expect(setup.numbers.whyHere(device.id)).toMatchObject({ state: "connected", nextRetryAt: null });
   });
 
   it("by pairing code: the same code for all who ask", async () => {
@@ -158,7 +158,7 @@ describe("linking", () => {
 
     await setup.numbers.link(device.id, QR);
     await inState(setup, device, "unlinked");
-    expect(setup.numbers.why(device.id)?.lastClose?.code).toBe(408);
+    expect(setup.numbers.whyHere(device.id)?.lastClose?.code).toBe(408);
     void setup.numbers.link(device.id, QR);
     expect(setup.numbers.state(device.id)).toBe("linking");
     await inState(setup, device, "unlinked");
@@ -252,11 +252,11 @@ describe("the reaction to a closed connection", () => {
 
     await simulator.faults.close({ number: OWN, code });
     if ([403, 405, 419, 500, 503].includes(code)) await simulator.faults.dropSocket({ number: OWN });
-    await until("the close", () => setup.numbers.why(device.id)?.lastClose?.code === code, 20_000);
+    await until("the close", () => setup.numbers.whyHere(device.id)?.lastClose?.code === code);
 
-    await inState(setup, device, state, 20_000);
+    await inState(setup, device, state);
     expect(setup.numbers.isLinked(device.id)).toBe(![401, 403, 419, 440].includes(code));
-    expect(setup.numbers.why(device.id)?.nextRetryAt === null).toBe(code !== 405);
+    expect(setup.numbers.whyHere(device.id)?.nextRetryAt === null).toBe(code !== 405);
   });
 
   it("a replaced number takes over again when its owner asks for it, without a QR", async () => {
@@ -280,7 +280,9 @@ describe("the reaction to a closed connection", () => {
 
     await simulator.faults.refuseUpgrade({ status: 503, times: 2 });
     await simulator.faults.dropSocket({ number: OWN });
-    await until("the refusal", () => setup.numbers.why(device.id)?.lastClose?.reason.includes("HTTP 503"));
+    await until("the refusal", () =>
+      setup.numbers.whyHere(device.id)?.lastClose?.reason.includes("HTTP 503"),
+    );
 
     await inState(setup, device, "connected");
     expect(setup.numbers.isLinked(device.id)).toBe(true);

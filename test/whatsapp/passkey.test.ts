@@ -6,7 +6,7 @@ import type { PasskeyRule } from "../../src/simulator/types.ts";
 import { NO_INTAKE } from "../../src/store/intake.ts";
 import { NoPasskeyRequest, PasskeyRefused, type WhatsAppConnection } from "../../src/whatsapp/port.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
-import { createAuthenticator, type Authenticator } from "../_setup/authenticator.ts";
+import { createAuthenticator, type Authenticator } from "../../src/demo/authenticator.ts";
 import { atEnd, OWN, registered, settings, silent, simulate, testStore, until } from "./_setup.ts";
 
 interface Linking {
@@ -60,8 +60,8 @@ async function scanned(rule?: PasskeyRule): Promise<Linking> {
     open: () => undefined,
     closed: ({ code, reason }) => void closes.push(`${code} ${reason}`),
     messages: () => NO_INTAKE,
-    receipts: () => undefined,
-    read: () => undefined,
+    receipts: async () => undefined,
+    read: async () => undefined,
     groupsChanged: () => undefined,
     channelsChanged: () => undefined,
   });

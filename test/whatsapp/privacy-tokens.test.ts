@@ -90,3 +90,19 @@ it("a token goes along when its giver gets another LID", async () => {
   expect(await number.send(GUEST, "to the new LID", id(2))).toEqual({ kind: "sent" });
   await guest.waitForMessage({ text: "to the new LID" });
 });
+
+it("a token that was given before the number was linked comes with the history", async () => {
+  const simulator = await simulate({ behaviour: { privacyTokens: false } });
+  await simulator.addContact(GUEST, { name: "Ana", demandsToken: true });
+  const chats = [{ with: GUEST, messages: [{ text: "before" }] }];
+  await simulator.addNumber(OWN, { name: "Shop", history: { chats } });
+  await simulator.giveToken(GUEST, OWN);
+  const number = (await whatsappOn(simulator, await testStore(simulator))).number(1);
+  await link(simulator, number);
+
+  let n = 0;
+  await until("the token", async () => (await number.send(GUEST, "hello", id(n++))).kind === "sent");
+
+  const guest = await simulator.contact(GUEST);
+  expect(await guest.waitForMessage({ text: "hello" })).toMatchObject({ text: "hello" });
+});

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Target } from "../../src/whatsapp/connection/targets.ts";
@@ -89,7 +89,10 @@ async function expectFirstTries(simulator: Simulator): Promise<void> {
 beforeEach(() => {
   forced.replacing = false;
   forced.cold = false;
+  // Each message's way is drawn: what one leaves behind, the other goes on from.
+  vi.stubEnv("EVERYDAY_MIX", "ratchets");
 });
+afterEach(() => void vi.unstubAllEnvs());
 
 describe("ratchets", () => {
   it("200 overlapping texts in and out with one contact are read at the first try on both sides", async () => {

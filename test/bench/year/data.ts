@@ -11,6 +11,7 @@ import type { MessagePath } from "../../../src/path/path.ts";
 import type { CompanionRecord } from "../../../src/simulator/inside.ts";
 import { commitIntake } from "../../../src/store/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { beginTenure } from "../../../src/store/owned.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { jidOf, messageFrom } from "../../../src/testing/incoming.ts";
 import { openAuthState } from "../../../src/whatsapp/signal/auth-state.ts";
@@ -100,6 +101,39 @@ export async function fill(
   size: Size,
   say: (text: string) => void,
 ): Promise<Pick<Facts, "someMessage" | "someChat">> {
+  const making = await openFolder(folder, [busy, other], say);
+  const { path, store, world } = making;
+  const share = Math.round(size.messages / 2 / 10);
+  await converse(making, other, { ...size, dialogues: 0, waitingDeliveries: 0 }, share);
+  // Last: the receiver goes away in its end, and stays away.
+  const some = await converse(making, busy, size, size.messages / 2 - share);
+  await fillSessions(store, busy.deviceId, size.sessions);
+  say(`${size.sessions} sessions`);
+  world.online = false;
+  await fillQueue(path, busy.deviceId, size.queued);
+  say(`${size.queued} queued sends`);
+  await closeFolder(making);
+  return some;
+}
+
+/**
+ * The same with one conversation alone.
+ *
+ * @param messages in both directions
+ */
+export async function fillOneChat(
+  folder: string,
+  tenant: Tenant,
+  messages: number,
+  say: (text: string) => void,
+): Promise<void> {
+  const making = await openFolder(folder, [tenant], say);
+  const size = { ...sizeOf(messages), chats: 1, dialogues: 0, waitingDeliveries: 0 };
+  await converse(making, tenant, size, messages / 2);
+  await closeFolder(making);
+}
+
+async function openFolder(folder: string, tenants: Tenant[], say: (text: string) => void): Promise<Making> {
   mkdirSync(folder, { recursive: true });
   const year = createYear(Date.now() - DAYS * DAY_MS);
   const config = loadConfig({
@@ -120,31 +154,23 @@ export async function fill(
     log,
     connections: {
       connection: () => (world.online ? (world.connection as never) : null),
-      number: (id) => [busy, other].find(({ deviceId }) => deviceId === id)?.number ?? null,
+      number: (id) => tenants.find(({ deviceId }) => deviceId === id)?.number ?? null,
     },
     bots: { registry: createBots(log) },
     http: world.http,
   });
   await path.load();
-  for (const { deviceId } of [busy, other]) await path.open(deviceId);
+  for (const { deviceId } of tenants) await path.open(deviceId);
   path.start();
+  return { path, store, year, world, say };
+}
 
-  const share = Math.round(size.messages / 2 / 10);
-  const making = { path, store, year, world, say };
-  await converse(making, other, { ...size, dialogues: 0, waitingDeliveries: 0 }, share);
-  // Last: the receiver goes away in its end, and stays away.
-  const some = await converse(making, busy, size, size.messages / 2 - share);
-  await fillSessions(store, busy.deviceId, size.sessions);
-  say(`${size.sessions} sessions`);
-  world.online = false;
-  await fillQueue(path, busy.deviceId, size.queued);
-  say(`${size.queued} queued sends`);
+async function closeFolder({ path, store }: Making): Promise<void> {
   // As the gateway does every hour.
   await createHourBook(store).catchUp();
   await path.drain(1_000);
   await path.sent();
   await store.close();
-  return some;
 }
 
 /** Time that goes on by itself and is moved ahead. */
@@ -247,7 +273,8 @@ function incoming(at: number, text: string, contact: number, now: number): Incom
 const RAW = Buffer.from("a message of ordinary length, as people write them to shops").toString("base64");
 
 async function fillSessions(store: Store, deviceId: number, count: number): Promise<void> {
-  const auth = { store, deviceId, cache: createKeyCache(), onWriteFailed: () => undefined };
+  const { store: own } = beginTenure(store, deviceId);
+  const auth = { store: own, deviceId, cache: createKeyCache().of(deviceId), onWriteFailed: () => undefined };
   const { keys } = await openAuthState(auth);
   for (let from = 0; from < count; from += BATCH) {
     const session = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { removeFolder } from "../../_setup/folders.ts";
 import { callForKey, createTenant } from "./tenants.ts";
 import { fill, readFacts, sizeOf, writeFacts, type Facts } from "./data.ts";
 import { companionOf, end, openSimulator, startYearGateway, type Cost } from "./gateway.ts";
@@ -36,7 +37,7 @@ export async function benchYear({ folder, entry, messages, say }: YearOptions): 
     const run = { sim, facts, entry, dataDir: copy, say };
     // A run erases and sweeps: it works on copies.
     const copyAnew = (): void => {
-      rmSync(copy, { recursive: true, force: true });
+      removeFolder(copy);
       cpSync(folder, copy, { recursive: true });
     };
     copyAnew();
@@ -49,12 +50,12 @@ export async function benchYear({ folder, entry, messages, say }: YearOptions): 
     // A step that failed has left its gateway behind.
     endAll();
     await sim.stop();
-    for (const made of [copy, `${copy}.tar`]) rmSync(made, { recursive: true, force: true });
+    for (const made of [copy, `${copy}.tar`]) removeFolder(made);
   }
 }
 
 async function memoryOfEmpty(sim: LibrarySimulator, entry: string, folder: string): Promise<number> {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
   const gateway = await startYearGateway(sim, entry, folder);
   const memory = rssMb(gateway.child);
   await end(gateway);
@@ -62,7 +63,7 @@ async function memoryOfEmpty(sim: LibrarySimulator, entry: string, folder: strin
 }
 
 async function makeFolder({ folder, entry, messages, say }: YearOptions): Promise<Facts> {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
   mkdirSync(folder, { recursive: true });
   const size = sizeOf(messages);
   say(`making ${folder}, once`);

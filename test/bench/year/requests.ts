@@ -20,6 +20,7 @@ const NOT_ASKED: Record<string, string> = {
   "/send-media": "sends",
   "/send-poll": "sends",
   "/media/{token}": "the folder has no files",
+  "/sessions/current": "tells of the browser's own session alone",
 };
 
 type Ask = (method: string, path: string) => Promise<Json>;
@@ -100,6 +101,7 @@ function listsOf({ number, message, chat }: Some, path: Path): string[] {
       "direction=out",
       ...[...SENT_STATES, "failed", "expired"].map((state) => `state=${state}`),
       `since=${since}`,
+      "q=hello",
       `sender=${number}&chat=${chat}&direction=out&state=sent&since=${since}`,
     ]),
     ...filtered(chats!, [`sender=${number}`, "q=Ana", "q=nobody", `q=${chat.slice(-6)}`]),
@@ -108,16 +110,22 @@ function listsOf({ number, message, chat }: Some, path: Path): string[] {
       ...DELIVERY_STATES.map((state) => `state=${state}`),
       `device=${number}&state=delivered`,
     ]),
+    ...["/sessions", "/links", "/log"].map((list) => path(list)),
+    path("/devices/{number}/dialogues", { number }),
     ...filtered(decisions, [`message=${message}`, `chat=${chat}`, `message=${message}&chat=${chat}`]),
   ];
 }
 
-function recordsOf({ number, sent, delivery }: Some, path: Path): string[] {
+function recordsOf({ number, message, sent, delivery }: Some, path: Path): string[] {
   const since = new Date(Date.now() - 200 * DAY_MS).toISOString();
   const audit = path("/devices/{number}/audit", { number });
+  const trace = (id: string): string => `${path("/messages/{id}/trace", { id })}?sender=${number}`;
   const ofNumber = ["", "/why", "/webhook", "/bots", "/bots/routes"];
   return [
     path("/messages/{id}", { id: sent }),
+    trace(sent),
+    trace(message),
+    `${path("/traffic")}?hours=2160`,
     path("/deliveries/{id}", { id: delivery }),
     ...["/account", "/api-keys", "/devices", "/bots", "/bots/routes"].map((record) => path(record)),
     ...ofNumber.map((what) => path(`/devices/{number}${what}`, { number })),
@@ -128,8 +136,12 @@ function recordsOf({ number, sent, delivery }: Some, path: Path): string[] {
 }
 
 function ofOperators({ account }: Some, path: Path): string[] {
-  const whats = ["", "/{id}", "/{id}/api-keys", "/{id}/devices"];
-  return whats.map((what) => path(`/admin/accounts${what}`, { id: account }));
+  const whats = ["", "/{id}", "/{id}/api-keys", "/{id}/devices", "/{id}/links"];
+  const admin = ["/nodes", "/log", "/overview", "/devices", "/traffic"];
+  return [
+    ...whats.map((what) => path(`/admin/accounts${what}`, { id: account })),
+    ...admin.map((what) => path(`/admin${what}`)),
+  ];
 }
 
 /** @returns how long its slowest page took */

@@ -194,7 +194,14 @@ describe("the answer of a send", () => {
       accounts: {
         takeSends(_, wanted) {
           left -= wanted;
-          return { limit: 10, remaining: () => left, giveBack: (count) => void (left += count) };
+          return {
+            limit: 10,
+            remaining: () => left,
+            giveBack: (count) => void (left += count),
+            storing: () => [],
+            takingBack: () => [],
+            explain: async (error) => error,
+          };
         },
       },
       outbox: {
@@ -324,7 +331,6 @@ describe("further answers", () => {
   it("show a number of which everything is known, and one of which nothing is", async () => {
     const full = { ...device, lid: "1@lid", name: "Shop", platform: "android", lastIn: 1, lastOut: 2 };
     const app = createRoutesApp({
-      outbox: { waitsForMedia: () => null, reachoutLock: () => null },
       numbers: {
         list: () => [device, full],
         find: () => full,
@@ -337,6 +343,7 @@ describe("further answers", () => {
           nextRetryAt: 9,
           waiting: null,
           advice: "Wait.",
+          holdups: { media: null, reachout: null, pausedUntil: null },
         }),
         logout: async () => {},
         remove: async () => {},
@@ -359,6 +366,7 @@ describe("further answers", () => {
       name: "Shop",
       platform: "android",
       reachout: null,
+      waiting: null,
       new_chats: null,
       calls: "ignore",
       calls_text: null,
@@ -385,12 +393,10 @@ describe("further answers", () => {
         advice: "Something else.",
       };
       const reason = "WhatsApp's media host answered 503.";
+      const media = { since: 0, chats: 2, reason };
+      const holdups = { media, reachout: { until: 7, reason: null }, pausedUntil: null };
       const app = createRoutesApp({
-        outbox: {
-          waitsForMedia: () => ({ since: 0, chats: 2, reason }),
-          reachoutLock: () => ({ until: 7, reason: null }),
-        },
-        numbers: { find: () => device, why: () => why },
+        numbers: { find: () => device, why: () => ({ ...why, holdups }) },
       });
       return (await app.ask("GET", `/devices/${OWN_NUMBER}/why`)).body["data"].advice;
     };
@@ -534,7 +540,20 @@ describe("webhooks", () => {
         },
         get: () => stored[0] ?? null,
         rotate: async () => ({ config: stored[0]!, secret: "whsec_y" }),
-        test: async () => ({ statusCode: null, durationMs: 3, answer: null, understood: false, error: null }),
+        test: async () => ({
+          statusCode: null,
+          durationMs: 3,
+          answer: null,
+          understood: false,
+          error: "nobody there",
+          request: { url, headers: { "webhook-id": "msg_1" }, body: "{}" },
+          replies: [
+            { kind: "text", text: "Hi", quoted: true },
+            { kind: "poll", name: "Tea?", options: ["Yes", "No"], selectable: 1, quoted: false },
+          ],
+          ignored: ["buttons"],
+          hold: 60,
+        }),
         remove: async () => true,
       },
     });
@@ -571,6 +590,14 @@ describe("webhooks", () => {
       duration_ms: 3,
       answer: null,
       understood: false,
+      error: "nobody there",
+      request: { method: "POST", url, headers: { "webhook-id": "msg_1" }, body: "{}" },
+      replies: [
+        { kind: "text", text: "Hi", quoted: true },
+        { kind: "poll", text: "Tea?", quoted: false, options: ["Yes", "No"] },
+      ],
+      ignored: ["buttons"],
+      hold: 60,
     });
     expect((await app.ask("DELETE", path)).status).toBe(200);
   });
@@ -765,10 +792,15 @@ describe("faults", () => {
   });
 
   it("of a check make the gateway not ready", async () => {
-    const app = createRoutesApp({ health: { check: async () => ({ database: true, disk: false }) } });
+    const reason = "the disk is full";
+    const app = createRoutesApp({ health: { check: async () => ({ database: true, disk: false, reason }) } });
     expect(await app.ask("GET", "/health/ready")).toMatchObject({
       status: 503,
-      body: { status: false, checks: { database: true, disk: false, draining: false } },
+      body: {
+        status: false,
+        message: "Not ready: the disk is full.",
+        checks: { database: true, disk: false, draining: false },
+      },
     });
     expect((await app.ask("GET", "/health/live")).status).toBe(200);
   });

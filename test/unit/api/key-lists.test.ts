@@ -28,10 +28,12 @@ function appFor(grants: object, parts: Parts = {}) {
 }
 
 /** The endpoint's example with another number of ours in it. */
-function requestFor({ method, path }: Endpoint, number: string) {
+function requestFor({ method, path, input: { shape } }: Endpoint, number: string) {
   const { input = {}, path: inPath = {} } = EXAMPLES[`${method} ${path}`]!;
   const fields: Record<string, unknown> = { ...input };
-  for (const name of ["sender", "device"]) if (name in fields) fields[name] = number;
+  // Also where the number may be left out, as in the example.
+  if ("sender" in shape) fields["sender"] = number;
+  if ("device" in fields) fields["device"] = number;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     name === "number" ? number : (inPath[name] ?? "x"),
   );

@@ -217,16 +217,24 @@ describe("the OpenAPI document", () => {
     }
     expect(unpaged).toEqual([
       "GET /messages/{id}",
+      "GET /messages/{id}/trace",
       "POST /groups",
       "GET /devices/{number}/audit",
+      "POST /devices/{number}/webhook/test",
       "GET /deliveries/{id}",
       "GET /bots",
       "GET /devices/{number}/bots",
       "PUT /devices/{number}/bots",
       "PATCH /devices/{number}/bots",
+      "POST /bots/fork",
       "GET /bots/routes",
       "GET /devices/{number}/bots/routes",
+      "GET /sessions",
+      "GET /admin/nodes",
+      "GET /admin/overview",
       "POST /admin/bots/reload",
+      "GET /traffic",
+      "GET /admin/traffic",
     ]);
   });
 

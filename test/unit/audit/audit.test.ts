@@ -124,6 +124,29 @@ describe("a message that could not be read", () => {
     expect((await audit.report(DEVICE)).missing).toEqual([]);
   });
 
+  it("is not noted when the inbox has it, under whichever of its writer's LIDs", async () => {
+    const lids = ["70000000000001", "70000000000002"];
+    for (const user of lids) {
+      const [id, lid] = [`OF-${user}`, `${user}@lid`];
+      await receive(text(4915001, "hello", { id, chat: lid, chatKey: lid, sender: lid, number: null, lid }));
+      const typed = { id: `TYPED-${user}`, fromMe: true, sender: jid(OWN_NUMBER), number: OWN_NUMBER };
+      await receive(text(4915001, "by hand", { ...typed, chat: lid, chatKey: lid, lid: null }));
+    }
+    await store.writer.commit(
+      lids.map((user) => ({
+        sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, ?, '4915001', 0)",
+        args: [DEVICE, user],
+      })),
+    );
+
+    for (const user of lids) {
+      await audit.witness.missing(DEVICE, unread(`OF-${user}`));
+      audit.receipts(DEVICE, [{ waId: `TYPED-${user}`, jid: CHAT, state: "delivered", at: now }]);
+    }
+
+    expect((await audit.report(DEVICE)).missing).toEqual([]);
+  });
+
   it("that holds nothing for people is not missing once it was read", async () => {
     await audit.witness.missing(DEVICE, unread("A"));
     audit.witness.read(DEVICE, "A");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createBackups, type Backups } from "../../../src/backup/backups.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { NODE_SETTINGS } from "../store/temporary-config.ts";
 import { configFor, silentLog, temporaryFolder } from "../store/temporary.ts";
 
 /** Of a data folder that was in use, with a database of a few megabytes. */
@@ -53,7 +54,7 @@ describe("backups of a running gateway", () => {
   });
 
   it("are not made of a libSQL server's database", async () => {
-    const { backups } = await openBackups({ DATABASE_URL: "http://127.0.0.1:9" });
+    const { backups } = await openBackups({ ...NODE_SETTINGS, DATABASE_URL: "http://127.0.0.1:9" });
     await expect(backups.make()).rejects.toMatchObject({
       code: "UNAVAILABLE",
       message: expect.stringContaining("libSQL server"),

@@ -1,3 +1,4 @@
+import { namedId, replyId } from "../../../src/outbox/rows.ts";
 import { createBotAnswerers } from "../../../src/bot/answerers.ts";
 import { readLocales } from "../../../src/bot/locales.ts";
 import { createBotState } from "../../../src/bot/state.ts";
@@ -29,11 +30,16 @@ export function asking(options: AskingOptions) {
       bindings: { tableOf },
       state: createBotState({ ...store, now }),
       media: { prepare: unavailable },
+      history: async () => [],
       files: { read: unavailable },
       http: { request: unavailable },
       locales: () => locales,
       config: { botTimeoutMs, takeoverMinutes: 30 },
       hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+      messageIds: {
+        reply: (...reply) => replyId(store.box, ...reply),
+        named: (...name) => namedId(store.box, ...name),
+      },
       log,
       time: timeWithClock(now),
       ...(stopping && { stopping }),
@@ -43,7 +49,13 @@ export function asking(options: AskingOptions) {
   return async (stored: StoredMessage, asked: Partial<Asked> = {}): Promise<Answer> => {
     const bots = await (opened ??= open());
     const trail: Answer["trail"] = [];
-    const full: Asked = { notes: blankNotes(), paused: false, following: async () => [], ...asked };
+    const full: Asked = {
+      notes: blankNotes(),
+      paused: false,
+      following: async () => [],
+      onInterrupt: () => () => undefined,
+      ...asked,
+    };
     for (const answerer of [bots.observers, bots.interrupts, bots.conversations, bots.routes]) {
       const answer = await answerer.answer(stored, full);
       trail.push(...answer.trail);

@@ -30,7 +30,7 @@ describe("texts in a row", () => {
         await bots.clock.advance(2_000);
         expect(await bots.run.undecided()).toBe(0);
       },
-      { timeout: 20_000, interval: 20 },
+      { interval: 20 },
     );
     await bots.settled();
   }
@@ -227,12 +227,12 @@ describe("a contact whose LID gets a number", () => {
     );
     const bots = await startBots({ a });
     await bots.write(bots.message({ text: "one", ...byLid }));
-    await vi.waitFor(() => expect(order).toEqual(["begin one"]), { timeout: 20_000 });
+    await vi.waitFor(() => expect(order).toEqual(["begin one"]));
     await learn(bots);
     await bots.write(bots.message({ text: "two", ...byNumber }));
     // Another chat is not kept waiting: by then a second lane of Ana's would have run as well.
     await bots.write(bots.message("elsewhere", ANA + 1));
-    await vi.waitFor(() => expect(order).toContain("end elsewhere"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(order).toContain("end elsewhere"));
     open();
     await bots.settled();
     expect(order.filter((line) => !line.endsWith("elsewhere"))).toEqual([
@@ -258,13 +258,13 @@ describe("a contact whose LID gets a number", () => {
     await bots.write(bots.message({ text: "one", ...byLid }));
     await learn(bots);
     await bots.write(bots.message({ text: "two", ...byNumber }), bots.message("elsewhere", ANA + 1));
-    await vi.waitFor(() => expect(order).toContain("end elsewhere"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(order).toContain("end elsewhere"));
     order.length = 0;
     open = null;
     await bots.kill();
-    await vi.waitFor(() => expect(open).not.toBeNull(), { timeout: 20_000 });
+    await vi.waitFor(() => expect(open).not.toBeNull());
     await bots.write(bots.message("elsewhere", ANA + 2));
-    await vi.waitFor(() => expect(order).toContain("end elsewhere"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(order).toContain("end elsewhere"));
     waits = false;
     open!();
     await bots.settled();

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Routes } from "../../../src/bot/types.ts";
+import { z } from "zod";
+import type { OutboundRequest } from "../../../src/net/safe-fetch.ts";
 import { StepFailedError, type FlowContext, type OnChange } from "../../../src/bot/index.ts";
 import { startBots } from "./harness.ts";
 
@@ -57,7 +59,7 @@ describe("a flow", () => {
     await bots.say("book");
     bots.heard();
     await bots.say("prices");
-    expect(bots.heard()).toEqual(["From 10 €"]);
+    expect(bots.heard()).toEqual(["From 10 €", "What is it about?\n\n1. A check-up\n2. Pain"]);
     await bots.say("x");
     await bots.say("x");
     bots.heard();
@@ -268,6 +270,70 @@ describe("a flow", () => {
   });
 });
 
+describe("a word of another bot in between", () => {
+  const sides = (b: Routes): void => {
+    b.keyword("hours", (ctx) => {
+      ctx.session = { asked: (ctx.session as never as { asked: number }).asked + 1 } as never;
+      ctx.reply("9 to 18");
+      return ctx.reply("Closed on Sundays");
+    });
+    b.command("list", (ctx) => ctx.reply(String((ctx.session as never as { asked: number }).asked)));
+    const other = b.menu("other", { text: "Other?", options: { a: { label: "A", reply: "a" } } });
+    b.keyword("other", (ctx) => ctx.start(other));
+    b.keyword("person", (ctx) => ctx.handoff({ say: "One moment." }));
+    b.keyword("leave", (ctx) => ctx.leave("Left."));
+    b.match(/^odd/, (ctx) => ctx.reply("odd"));
+  };
+  const start = () =>
+    startBots({
+      clinic: booking(appointment),
+      sides: { priority: 10, session: { initial: () => ({ asked: 0 }) }, routes: sides } as never,
+    });
+  const question = "What is it about?\n\n1. A check-up\n2. Pain";
+
+  it("is answered, and the question that waits is asked again: once, over kills, with ids of their own", async () => {
+    const bots = await start();
+    await bots.say("book");
+    expect(await bots.say("hours")).toMatchObject({
+      by: "bot:sides",
+      trail: [
+        { outcome: "passed" },
+        { outcome: "answered" },
+        { by: "bot:clinic", detail: "come back to; kind asked again" },
+      ],
+    });
+    await bots.kill();
+    await bots.say("/list");
+    await bots.say("repeat");
+    await bots.say("1");
+    expect(bots.heard()).toEqual([
+      question,
+      "9 to 18",
+      "Closed on Sundays",
+      question,
+      "1",
+      question,
+      question,
+      "Your full name?",
+    ]);
+    expect(new Set(bots.line.sent.map(({ waId }) => waId)).size).toBe(bots.line.sent.length);
+  });
+
+  it("is not come back from when it begins something else, ends it, or calls a person", async () => {
+    for (const [word, answers] of [
+      ["other", ["Other?\n\n1. A"]],
+      ["leave", ["Left."]],
+      ["person", ["One moment."]],
+    ] as const) {
+      const bots = await start();
+      await bots.say("book");
+      bots.heard();
+      await bots.say(word);
+      expect(bots.heard()).toEqual(answers);
+    }
+  });
+});
+
 describe("a flow beside another", () => {
   const clinic = (b: Routes): void => {
     const visit = b.flow<{ slot: string; at: number }>("visit", async (f) => {
@@ -440,18 +506,30 @@ describe("mistakes in a flow", () => {
   const failed = "Sorry, something went wrong on our side. Please write again.";
   const mistakes: [string, Body, RegExp][] = [
     ["throws", () => Promise.reject(new RangeError("no")), /RangeError at .*flows\.test\.ts:\d+/],
-    ["asks twice at once", (f) => Promise.all([f.text("a", "A?"), f.text("b", "B?")]), /FlowMistake/],
-    ["does not wait for a question", (f) => void f.text("a", "A?"), /FlowMistake/],
-    ["does not wait for a step", (f) => (void f.step("a", () => 1), f.text("b", "B?")), /FlowMistake/],
+    [
+      "asks twice at once",
+      (f) => Promise.all([f.text("a", "A?"), f.text("b", "B?")]),
+      /FlowMistake at flows\.test\.ts:\d+/,
+    ],
+    ["does not wait for a question", (f) => void f.text("a", "A?"), /FlowMistake at flows\.test\.ts:\d+/],
+    [
+      "does not wait for a step",
+      (f) => (void f.step("a", () => 1), f.text("b", "B?")),
+      /FlowMistake at flows\.test\.ts:\d+/,
+    ],
     [
       "waits for nobody in a loop",
       async (f) => {
         for (;;) await f.step("a", () => 1);
       },
-      /FlowMistake/,
+      /FlowMistake at flows\.test\.ts:\d+/,
     ],
-    ["has nothing to choose from", (f) => f.choose("a", "A?", [], String), /FlowMistake/],
-    ["has no key", (f) => f.text("" as never, "A?"), /FlowMistake/],
+    [
+      "has nothing to choose from",
+      (f) => f.choose("a", "A?", [], String),
+      /FlowMistake at flows\.test\.ts:\d+/,
+    ],
+    ["has no key", (f) => f.text("" as never, "A?"), /FlowMistake at flows\.test\.ts:\d+/],
     ["begins anew for ever", (f) => f.again(undefined), /FlowMistake/],
   ];
   it.each(mistakes)("ends in words when it %s", async (_what, body, place) => {
@@ -464,6 +542,22 @@ describe("mistakes in a flow", () => {
     expect(bots.heard()).toEqual(["?"]);
   });
 
+  it("makes no question anew that is answered, however many there are", async () => {
+    let made = 0;
+    // Only who makes a question reads which words skip it.
+    const options = Object.defineProperty({ max: 20 }, "skip", { get: () => void made++, enumerable: true });
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        for (let count = 0; count < 30; count++) await f.text(`q-${count}`, `${count}?`, options);
+      }),
+    });
+    await bots.say("book");
+    for (let count = 0; count < 29; count++) await bots.say(`answer ${count}`);
+    expect(bots.heard().at(-1)).toBe("29?");
+    // At each turn the one that takes the answer and the one that is asked.
+    expect(made).toBeLessThanOrEqual(2 * 30);
+  });
+
   it("refuses a journal that grows without end, and says what to do", async () => {
     const bots = await startBots({
       clinic: booking(async (f) => {
@@ -473,5 +567,111 @@ describe("mistakes in a flow", () => {
     await bots.say("book");
     for (let count = 0; count < 17; count++) await bots.say(`${count} ${"x".repeat(65_000)}`);
     expect(bots.heard()).toContain(failed);
+  });
+});
+
+describe("ids of what is said", () => {
+  it("are known before it leaves, and the same after a crash: a quoted answer can be related", async () => {
+    const known: string[][] = [];
+    const bots = await startBots({
+      a: (b: Routes) => {
+        b.keyword("hi", (ctx) => {
+          known.push([
+            ctx.reply("one"),
+            ctx.poll("Tea?", ["yes", "no"]),
+            ctx.sendTo("4915550", "three"),
+            ctx.react("👍"),
+          ]);
+        });
+      },
+    });
+    await bots.say("hi");
+    expect(bots.line.sent.map(({ waId }) => waId).toSorted()).toEqual(known[0]!.toSorted());
+  });
+
+  it("stay the same whenever a flow runs again, and are others when it begins anew", async () => {
+    const known: string[] = [];
+    const keys: string[] = [];
+    const bots = await startBots({
+      a: (b: Routes) => {
+        const kitchen = b.flow<number>("kitchen", async (f) => {
+          const said = f.say("Ordering");
+          const order = f.sendTo("4915550", "A new order");
+          const part = f.at("x").sendTo("4915550", "Another");
+          await f.step("pay", (_signal, key) => void keys.push(key));
+          const name = await f.text("name", "Your name?");
+          known.push([said, order, part, name].join());
+          if (f.input < 2) return f.again(2);
+        });
+        b.keyword("hi", (ctx) => ctx.start(kitchen, 1));
+      },
+    });
+    const sent = (words: string): string[] =>
+      bots.line.sent.filter(({ draft }) => "text" in draft && draft.text === words).map(({ waId }) => waId);
+    await bots.say("hi");
+    await bots.kill();
+    await bots.say("Ana");
+    await bots.say("Ben");
+    const rounds = ["Ana", "Ben"].map((name, round) =>
+      [sent("Ordering")[round], sent("A new order")[round], sent("Another")[round], name].join(),
+    );
+    expect(known).toEqual(rounds);
+    expect(new Set(keys).size).toBe(2);
+  });
+});
+
+describe("asking a server from a flow", () => {
+  const calling = (answers: [number, string][], options: object = {}) => {
+    const asked: { method: string; key: string | null; body: string }[] = [];
+    const http = {
+      close: async () => undefined,
+      async request(_address: string, { method, headers = {}, body }: OutboundRequest) {
+        const [status, text] = answers[asked.length] ?? answers.at(-1)!;
+        asked.push({ method, key: headers["idempotency-key"] ?? null, body: String(body ?? "") });
+        return { status, headers: new Headers(), body: Buffer.from(text), url: "" };
+      },
+    };
+    const body: Body = async (f) => {
+      const got = await f
+        .call<unknown>("call", "https://diary.example", options)
+        .catch((error: unknown) => (error as Error).message);
+      await f.text("more", `Got ${JSON.stringify(got)}. More?`);
+    };
+    return { asked, bots: () => startBots({ clinic: booking(body) }, { http: http as never }) };
+  };
+
+  it("keeps the answer, tries again under one key, and sends none where nothing changes", async () => {
+    const { asked, bots: start } = calling(
+      [
+        [500, ""],
+        [200, '{"n":1}'],
+      ],
+      { json: { a: 1 }, tries: 2 },
+    );
+    const bots = await start();
+    await bots.say("book");
+    await bots.later(3_000);
+    await bots.kill();
+    await bots.say("x");
+    expect(bots.heard()).toEqual(['Got {"n":1}. More?']);
+    const [first] = asked;
+    expect(asked).toEqual([first, first]);
+    expect(first).toEqual({ method: "POST", key: expect.stringMatching(/^\w{20,}$/), body: '{"a":1}' });
+
+    const reading = calling([[204, ""]]);
+    const other = await reading.bots();
+    await other.say("book");
+    expect(other.heard()).toEqual(["Got null. More?"]);
+    expect(reading.asked).toEqual([{ method: "GET", key: null, body: "" }]);
+  });
+
+  it.each<[string, [number, string], object, RegExp]>([
+    ["an error", [503, "{}"], {}, /answered 503/],
+    ["what is no JSON", [200, "<html>"], {}, /JSON/],
+    ["what does not fit", [200, '{"n":"one"}'], { schema: z.object({ n: z.number() }) }, /does not fit: n/],
+  ])("fails for %s", async (_what, answer, options, message) => {
+    const bots = await calling([answer], options).bots();
+    await bots.say("book");
+    expect(bots.heard().join()).toMatch(message);
   });
 });

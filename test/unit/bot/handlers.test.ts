@@ -149,6 +149,7 @@ describe("what a handler does wrong", () => {
       (c) => c.handoff(),
       (c) => c.next(),
       (c) => c.after("1m", "t"),
+      (c) => c.at(new Date(0), "t"),
       (c) => c.cancelTimer("t"),
       (c) => c.setLocale("de"),
       (c) => void (c.session = { n: 1 }),
@@ -236,7 +237,7 @@ describe("what a handler says", () => {
     );
     const hi = bots.message("hi");
     await bots.write(hi);
-    await vi.waitFor(() => expect(begun).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect(begun).toBe(true));
     const drained = bots.run.path.pipeline.drain();
     stopping.abort(new Error("stopping"));
     await drained;
@@ -252,7 +253,7 @@ describe("what a handler says", () => {
       }),
     });
     await bots.write(bots.message("hi"));
-    await vi.waitFor(() => expect(bots.line.texts()).toContain("told"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(bots.line.texts()).toContain("told"));
     const rows = await rawRows(bots.run.store, "SELECT jid, is_reply FROM outbox ORDER BY id", []);
     expect(rows.map(({ jid: to, is_reply }) => [to, is_reply])).toEqual([
       [jid(491500900), 0],
@@ -375,9 +376,7 @@ describe("a step", () => {
     });
     const bots = await startBots({ a });
     await bots.write(bots.message("hi"));
-    await vi.waitFor(async () => expect(await bots.rows("SELECT count(*) AS n FROM bot_steps")).toBe(1), {
-      timeout: 20_000,
-    });
+    await vi.waitFor(async () => expect(await bots.rows("SELECT count(*) AS n FROM bot_steps")).toBe(1));
     hangs = false;
     await bots.kill();
     await bots.settled();

@@ -36,6 +36,8 @@ export interface HarnessOptions extends Partial<Pick<BotAnswerersDeps, "media" |
 /** Bots on the real path of a message: lanes, guards, one commit, outbox. Clock and connection are the test's. */
 export interface BotHarness {
   readonly run: PathRun;
+  /** Where the data lies. */
+  readonly folder: string;
   readonly line: Line;
   readonly clock: ReturnType<typeof manualClock>;
   readonly log: ReturnType<typeof listeningLog>;
@@ -120,6 +122,7 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
     get run() {
       return run;
     },
+    folder,
     line,
     clock,
     log,

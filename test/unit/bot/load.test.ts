@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadBots } from "../../../src/bot/load.ts";
+import { placeIn } from "../../../src/bot/place.ts";
 import type { Routes } from "../../../src/bot/index.ts";
 import { StartError } from "../../../src/model/errors.ts";
 import { temporaryFolder } from "../store/temporary.ts";
@@ -21,7 +22,8 @@ function folderOf(files: Record<string, string>): string {
 async function load(files: Record<string, string>, buildTime: Record<string, unknown> = {}) {
   const { log, text } = listeningLog();
   const botsDir = folderOf(files);
-  return { botsDir, registry: (await loadBots({ buildTime, botsDir, log })).registry, logged: text };
+  const loaded = await loadBots({ buildTime, botsDir, log });
+  return { botsDir, loaded, registry: loaded.registry, logged: text };
 }
 
 const keyword = (pattern: string) => ({ kind: "keyword", pattern });
@@ -66,7 +68,8 @@ describe("BOTS_DIR", () => {
       "node_modules/x/index.js": `throw new Error("imported")`,
       "notes.txt": "x",
       "data.json": "{}",
-      "typed.ts": HELLO,
+      "typed.d.ts": HELLO,
+      "hello.ts": `throw new Error("imported")`,
       "hello.test.mjs": `throw new Error("imported")`,
       "hello.mjs": `import { word } from "./_words.mjs"; export default (b) => { b.keyword(word, () => {}) }`,
       "_words.mjs": `export const word = "hey"`,
@@ -80,6 +83,36 @@ describe("BOTS_DIR", () => {
         warnings: [],
       },
     ]);
+  });
+
+  it("reads TypeScript, with what it imports and parley of the gateway, and anew at each reading", async () => {
+    const files = {
+      "sales/typed.ts": `import { defineBot, type Routes } from "parley";
+import { word } from "../_words.ts";
+export default defineBot((b: Routes) => {
+  b.keyword(word, () => {
+    throw new RangeError("here");
+  });
+});`,
+      "_words.ts": `export const word: string = "hey";`,
+      "broken.ts": "export default (b: => {",
+      "hello.mjs": HELLO,
+    };
+    const { botsDir, registry, loaded } = await load(files);
+    expect(registry.bots.map(({ id }) => id)).toEqual(["hello", "sales/typed"]);
+    const [, typed] = registry.bots;
+    expect(typed!.routes.map(({ pattern }) => pattern)).toEqual(["hey"]);
+    const thrown = await Promise.resolve()
+      .then(() => (typed!.routes[0] as unknown as { handler(): void }).handler())
+      .catch((error: Error) => error);
+    expect(placeIn((thrown as Error).stack, join(botsDir, "sales/typed.ts"))).toBe("typed.ts:5");
+    const broken = registry.list().find(({ id }) => id === "broken")!;
+    expect(broken.error).toMatch(/Unexpected|expected/);
+    expect(broken.error).not.toContain(botsDir);
+
+    writeFileSync(join(botsDir, "_words.ts"), `export const word: string = "ho";`);
+    const again = await loadBots({ buildTime: {}, botsDir, log: listeningLog().log, previous: loaded });
+    expect(again.registry.bots[1]!.routes.map(({ pattern }) => pattern)).toEqual(["ho"]);
   });
 
   it("follows links, and ends where they go round in a circle", async () => {

@@ -69,7 +69,7 @@ describe("routes", () => {
           ctx.vars["who"] = "you";
           if (ctx.text === "blocked") return ctx.reply("no");
           await next();
-          ctx.reply("after");
+          return ctx.reply("after");
         });
         b.on("text", (ctx) => ctx.reply(`route ${String(ctx.vars["who"])}`));
       }),
@@ -130,7 +130,7 @@ describe("one answerer", () => {
     });
     const people = [1, 2, 3].map((n) => ANA + n);
     await bots.write(...people.flatMap((from) => ["1", "2", "3"].map((words) => bots.message(words, from))));
-    await vi.waitFor(() => expect(open).toHaveLength(3), { timeout: 20_000 });
+    await vi.waitFor(() => expect(open).toHaveLength(3));
     expect(together).toBe(3);
     for (const go of open) go();
     await bots.settled();

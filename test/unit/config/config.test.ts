@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,10 +7,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig, repositoryRoot, type Config, type Environment } from "../../../src/config.ts";
 import { StartError } from "../../../src/model/errors.ts";
+import { removeFolder } from "../../_setup/folders.ts";
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), "parley-test-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(made));
   return made;
 }
 
@@ -37,9 +39,14 @@ describe("settings", () => {
       storeThread: true,
       everydayPath: true,
       redisUrl: null,
+      cluster: null,
+      mediaStore: null,
+      allowWeakDurability: false,
       masterKey: null,
       adminToken: null,
+      consoleDir: null,
       botsDir: null,
+      botsStrict: false,
       sendWaitMs: 15_000,
       webhookTimeoutMs: 15_000,
       maxMediaBytes: 67_108_864,
@@ -55,6 +62,10 @@ describe("settings", () => {
         pro: { devices: 10, keys: 50, sends_per_day: null },
       },
       retentionDays: 30,
+      auditLogDays: 365,
+      sessionIdleMinutes: 480,
+      sessionHours: 168,
+      trafficDays: 90,
       ffmpegPath: null,
       mpwaCompat: false,
       passkeyLinking: false,
@@ -102,7 +113,66 @@ describe("settings", () => {
     expect(config.botsDir).toBe(join(root, "more-bots"));
     expect(config.databaseUrl).toBe(`file:${join(root, "db/x.db")}`);
     expect(loadConfig({ DATABASE_URL: "file:///srv/x.db" }).databaseUrl).toBe("file:/srv/x.db");
-    expect(loadConfig({ DATABASE_URL: "https://db.example.com" }).databaseUrl).toBe("https://db.example.com");
+  });
+
+  it("make a node of whoever shares a database, and name what a node lacks", () => {
+    const shared = {
+      DATABASE_URL: "https://db.example.com",
+      REDIS_URL: "redis://cache.example.com",
+      PARLEY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+      PARLEY_ADMIN_TOKEN: "operators-token-of-these-tests",
+    };
+
+    expect(loadConfig({ ...shared, NODE_NAME: "one" })).toMatchObject({
+      databaseUrl: "https://db.example.com",
+      cluster: { node: "one", leaseMs: 15_000 },
+    });
+    expect(loadConfig({ ...shared, LEASE_SECONDS: "3" }).cluster).toEqual({
+      node: `${hostname()}-${process.pid}`,
+      leaseMs: 3_000,
+      url: "http://127.0.0.1:3000",
+    });
+    expect(loadConfig({ ...shared, HOST: "10.1.2.3", PORT: "81" }).cluster?.url).toBe("http://10.1.2.3:81");
+    expect(loadConfig({ ...shared, NODE_URL: "http://one:3000/" }).cluster?.url).toBe("http://one:3000");
+    // Nobody else can reach what a node that listens everywhere calls itself.
+    expect(loadConfig({ ...shared, HOST: "::" }).cluster?.url).not.toMatch(/0\.0\.0\.0|\[::\]/);
+    expect(loadConfig({ ...shared, DATABASE_URL: "" }).cluster).toBeNull();
+    for (const name of ["REDIS_URL", "PARLEY_MASTER_KEY", "PARLEY_ADMIN_TOKEN"])
+      expect(() => loadConfig({ ...shared, [name]: "" })).toThrow(`${name} must be set when DATABASE_URL`);
+    expect(() => loadConfig({ ...shared, NODE_NAME: "one two" })).toThrow("NODE_NAME");
+    expect(() => loadConfig({ ...shared, LEASE_SECONDS: "2" })).toThrow("LEASE_SECONDS");
+  });
+
+  it("name a bucket for files, and refuse what is half of one", () => {
+    const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+    const store = (MEDIA_STORE: string, more: Environment = keys) =>
+      loadConfig({ MEDIA_STORE, ...more }).mediaStore;
+
+    expect(store("s3://parley")).toEqual({
+      bucket: "parley",
+      prefix: "",
+      region: "us-east-1",
+      endpoint: "https://s3.us-east-1.amazonaws.com",
+      accessKeyId: "id",
+      secretAccessKey: "secret",
+      sessionToken: null,
+    });
+    expect(store("s3://parley/a/b/?region=eu-1&endpoint=http://minio:9000/")).toMatchObject({
+      prefix: "a/b/",
+      region: "eu-1",
+      endpoint: "http://minio:9000",
+    });
+    expect(store("s3://parley", { ...keys, AWS_REGION: "eu-1" })).toMatchObject({ region: "eu-1" });
+    for (const wrong of [
+      "s3://",
+      "/files",
+      "https://b",
+      "s3://b?x=1",
+      "s3://a:b@bucket",
+      "s3://b?endpoint=minio",
+    ])
+      expect(() => store(wrong), wrong).toThrow("MEDIA_STORE must be");
+    expect(() => store("s3://parley", {})).toThrow("AWS_ACCESS_KEY_ID must be set when MEDIA_STORE is.");
   });
 
   it("find the repository root from within a build that has a package.json of its own", () => {
@@ -156,6 +226,8 @@ describe("a setting that cannot be", () => {
     ["HOST", "http://x"],
     ["PUBLIC_URL", "chat.example.com"],
     ["PUBLIC_URL", "ftp://example.com"],
+    ["PUBLIC_URL", "https://example.com/?page=1"],
+    ["PUBLIC_URL", "https://example.com/#top"],
     ["TRUST_PROXY", "maybe"],
     ["DATABASE_URL", "postgres://x"],
     ["DATABASE_URL", "file::memory:"],
@@ -171,6 +243,9 @@ describe("a setting that cannot be", () => {
     ["WEBHOOK_TIMEOUT_MS", "0"],
     ["MAX_MEDIA_BYTES", "1e6"],
     ["RETENTION_DAYS", "0"],
+    ["AUDIT_LOG_DAYS", "0"],
+    ["SESSION_IDLE_MINUTES", "0"],
+    ["SESSION_HOURS", "8761"],
     ["PLAN_BASIC", "{"],
     ["PLAN_BASIC", "[]"],
     ["PLAN_BASIC", '{"devices":-1}'],
@@ -202,6 +277,15 @@ describe("a setting that cannot be", () => {
       "WHATSAPP_NOISE_ROOT",
     );
     expect(loadConfig({ WHATSAPP_NOISE_ROOT: root, WHATSAPP_WS_URL: "wss://notwhatsapp.com" })).toBeDefined();
+  });
+
+  it("is told everything that it may be", () => {
+    expect(refusal({ DATABASE_URL: "postgres://x" })).toBe(
+      "DATABASE_URL must be file:<path>, or a complete address that starts with http:// or https:// or libsql:// or ws:// or wss://.",
+    );
+    expect(refusal({ MEDIA_STORE: "bucket" })).toBe(
+      "MEDIA_STORE must be a complete address that starts with s3://.",
+    );
   });
 
   it("is a CA file without a certificate", () => {

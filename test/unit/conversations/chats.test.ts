@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ChatFilter, ListedChat } from "../../../src/conversations/chats.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { watchStatements } from "../store/query-plan.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
 import { DEVICE, jid, scriptedLine, submitTo, until } from "../outbox/harness.ts";
 import { echo, startPipeline, text, typed, type PipelineRun } from "../pipeline/harness.ts";
@@ -69,6 +70,30 @@ describe("the list of chats", () => {
     expect(await page(run)).toMatchObject({ total: 3, next: null });
   });
 
+  it("gives no chat another's name when a message is deleted while the list is made", async () => {
+    const run = await aDay();
+    const { read } = run.store;
+    const deleting: Store["read"] = async (query, args) => {
+      // The group's only message goes between the look for chats and the look at their messages.
+      if (query.sql.includes("i.received_at, i.body, d."))
+        await run.store.writer.commit([{ sql: "DELETE FROM inbox WHERE chat = ?", args: [GROUP] }]);
+      return read(query, args);
+    };
+
+    const { chats } = await conversationsOn({ ...run.store, read: deleting }, [
+      [GROUP, "Regulars"],
+    ]).chats.list({
+      devices: OWN,
+      limit: 50,
+      allowed: null,
+    });
+
+    expect(chats).toMatchObject([
+      { chat: BEN, name: null, bot: null },
+      { chat: ANA, name: "Ana María", bot: "echo" },
+    ]);
+  });
+
   it("is searched by name and by digits, and has only what may be seen", async () => {
     const run = await aDay();
 
@@ -76,6 +101,15 @@ describe("the list of chats", () => {
     expect(await names(run, { q: "regul" })).toEqual([GROUP]);
     expect(await names(run, { q: "+49 151 0000 0002" })).toEqual([BEN]);
     expect(await names(run, { allowed: ([chat]) => chat === BEN })).toEqual([BEN]);
+  });
+
+  it("is one chat alone, or those that nobody has answered", async () => {
+    const run = await aDay();
+
+    expect(await names(run, { chat: jid(ANA) })).toEqual([ANA]);
+    expect(await names(run, { chat: GROUP })).toEqual([GROUP]);
+    expect(await names(run, { unanswered: true })).toEqual([GROUP]);
+    expect(await names(run, { unanswered: false })).toEqual([BEN, ANA]);
   });
 
   it("has a person who became known by number once, under the number", async () => {
@@ -120,6 +154,34 @@ describe("the list of chats", () => {
 
     expect(chats.length).toBeGreaterThan(0);
     expect(seen.filter(({ sql }) => /i\.body FROM json_each/.test(sql))).toHaveLength(1);
+  });
+
+  it("looks at each message once, and of a chat that is not sought only at what it is called", async () => {
+    const run = await startPipeline();
+    await run.connect(scriptedLine());
+    await run.receive(...Array.from({ length: 120 }, (_, index) => text(4915100000100 + index, "hello")));
+    await until(async () => expect(await run.undecided()).toBe(0));
+    const looked = { messages: 0, newest: [] as string[] };
+    const store: Store = {
+      ...run.store,
+      async read(query, args) {
+        const rows = await run.store.read(query, args);
+        if (/ AS state\b|, o\.state\b/.test(query.sql)) looked.messages += rows.length;
+        if (/WHERE [io]\.id =\s+\(/.test(query.sql)) looked.newest.push(query.sql);
+        return rows;
+      },
+    };
+    const { chats } = await conversationsOn(store).chats.list({
+      devices: OWN,
+      limit: 10,
+      q: "nobody",
+      allowed: null,
+    });
+
+    expect(chats).toEqual([]);
+    // As far as a page looks, each once.
+    expect(looked.messages).toBe(220);
+    for (const sql of looked.newest) expect(sql).toContain("i.body");
   });
 
   it("is read by index alone", async () => {

@@ -2,8 +2,9 @@ import { createConversations, type Conversations } from "../../../src/conversati
 import type { MessageFilter } from "../../../src/conversations/messages.ts";
 import { contentOpener } from "../../../src/inbox/reader.ts";
 import { factsOf } from "../../../src/media/files.ts";
-import { draftOpener } from "../../../src/outbox/rows.ts";
+import { draftOpener, replyId } from "../../../src/outbox/rows.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { deliveryId } from "../../../src/webhooks/rows.ts";
 import { DEVICE, OWN_NUMBER } from "../outbox/harness.ts";
 
 export const OWN = [{ id: DEVICE, number: OWN_NUMBER }];
@@ -11,14 +12,19 @@ export const ALL: MessageFilter = { devices: OWN, limit: 50, allowed: null };
 
 /** The lists on a store, with the addresses of files and the names of groups of the test's own. */
 export function conversationsOn(store: Store, groups: [id: string, name: string][] = []): Conversations {
-  return createConversations(store, {
+  const ids = {
+    replyId: (...reply: [number, number, number]) => replyId(store.box, ...reply),
+    deliveryId: (...event: [number, number]) => deliveryId(store.box, ...event),
+  };
+  const contents = {
     openIncoming: contentOpener(store.box),
     openDraft: draftOpener(store.box),
-    link: ({ inboxId }) => ({ url: `https://gateway/media/${inboxId}` }),
-    sentLink: ({ waId }) => `https://gateway/media/sent/${waId}`,
-    fileFacts: (ids) => factsOf(store, ids),
+    link: ({ inboxId }: { inboxId: number }) => ({ url: `https://gateway/media/${inboxId}` }),
+    sentLink: ({ waId }: { waId: string }) => `https://gateway/media/sent/${waId}`,
+    fileFacts: (ids: string[]) => factsOf(store, ids),
     names: async () => new Map(groups),
-  });
+  };
+  return createConversations(store, contents, ids);
 }
 
 /** The pair of a person who is known by both. */

@@ -48,6 +48,29 @@ describe("the list of messages", () => {
     ]);
   });
 
+  it("has an answer above its message, also of the same millisecond, and on the next page", async () => {
+    const run = await aDay();
+    await run.receive(typed(ANA, "by hand, too"));
+    await run.receive(text(BEN, "bye"));
+    await until(async () => expect(await texts(run, { state: "sent" })).toContain("re: bye"));
+    await run.store.writer.commit([
+      { sql: "UPDATE inbox SET received_at = 1000", args: [] },
+      { sql: "UPDATE outbox SET created_at = 1000", args: [] },
+    ]);
+
+    const all = await texts(run);
+    expect(all.indexOf("re: bye")).toBeLessThan(all.indexOf("bye"));
+    expect(all.indexOf("re: hello")).toBeLessThan(all.indexOf("hello"));
+    const paged: string[] = [];
+    for (let before: string | undefined; ;) {
+      const { messages, next } = await conversationsOn(run.store).messages.list({ ...ALL, limit: 1, before });
+      paged.push(...messages.map(({ message }) => message));
+      if (next === null) break;
+      before = next;
+    }
+    expect(paged).toEqual(all);
+  });
+
   it("is filtered by chat, direction, state and time", async () => {
     const run = await aDay();
     const [, offer] = await listed(run);
@@ -101,6 +124,19 @@ describe("the list of messages", () => {
     expect(await byId("A2")).toMatchObject({ message: "two", revoked: true });
   });
 
+  it("keeps the text that is known when an edit could not be opened", async () => {
+    const run = await startPipeline({ answerers: [] });
+    await run.receive(text(ANA, "one", { id: "A1" }), text(ANA, "two", { id: "A2" }));
+    await run.receive(
+      text(ANA, "uno", { type: "edit", targetId: "A1" }),
+      text(ANA, "", { type: "edit", targetId: "A1" }),
+      text(ANA, "", { type: "edit", targetId: "A2" }),
+    );
+    const byId = async (id: string) => (await listed(run)).find((message) => message.id === id);
+    expect(await byId("A1")).toMatchObject({ message: "uno", edited: true });
+    expect(await byId("A2")).toMatchObject({ message: "two", edited: true });
+  });
+
   it("has files with their address, and what was quoted", async () => {
     const run = await startPipeline({ answerers: [] });
     const media = { kind: "image" as const, mimetype: "image/jpeg", fileName: "", size: 7 };
@@ -113,6 +149,32 @@ describe("the list of messages", () => {
       quoted: { id: "Q", from: BEN, text: "quoted" },
     });
     expect(message!.media!.url).toMatch(/^https:\/\/gateway\/media\/\d+$/);
+  });
+
+  it("has who wrote it, polls with votes, places, cards, and what a reaction is about", async () => {
+    const run = await startPipeline({ answerers: [] });
+    const poll = { id: "P", name: "Lunch?", options: ["Rice", "Soup"] };
+    const location = { latitude: 1.5, longitude: 2, name: "Shop", address: null };
+    const contacts = [{ name: "Ben", numbers: [BEN] }];
+    await run.receive(
+      text(ANA, "Lunch?", { type: "poll", poll, pushName: "Ana" }),
+      text(ANA, "Soup", {
+        type: "poll_vote",
+        targetId: "P",
+        poll: { ...poll, vote: { selected: ["Soup"], at: 1 } },
+      }),
+      text(ANA, "Shop", { type: "location", location }),
+      text(ANA, "Ben", { type: "contact", contacts }),
+      text(ANA, "👍", { type: "reaction", reaction: { id: "M", emoji: "👍" } }),
+    );
+
+    const messages = await listed(run);
+    const of = (type: string) => messages.find((message) => message.type === type);
+    expect(of("poll")).toMatchObject({ name: "Ana", poll });
+    expect(of("poll_vote")).toMatchObject({ targetId: "P", poll: { ...poll, selected: ["Soup"] } });
+    expect(of("location")).toMatchObject({ location });
+    expect(of("contact")).toMatchObject({ contacts });
+    expect(of("reaction")).toMatchObject({ targetId: "M", message: "👍" });
   });
 
   it("names what the gateway sent once, though WhatsApp gives it back", async () => {
@@ -229,5 +291,60 @@ describe("pages of messages", () => {
     expect(inner).toContain("INDEX outbox_listed_state (device_id=? AND state=? AND created_at>?");
     expect(inner).toContain("INDEX outbox_waiting (device_id=? AND id<?)");
     for (const sql of statements()) expect(await fullScans(run.store, sql)).toEqual([]);
+  });
+
+  it("is searched for words, in whatever case and without accents, a limited number of messages at a time", async () => {
+    const run = await startPipeline({ answerers: [] });
+    await run.receive(text(ANA, "¿Tienen CAFÉ?"), text(BEN, "a café"), text(ANA, "nothing of it"));
+    expect(await texts(run, { q: "cafe" })).toEqual(["a café", "¿Tienen CAFÉ?"]);
+    expect(await texts(run, { q: "Café", chat: jid(ANA) })).toEqual(["¿Tienen CAFÉ?"]);
+    expect(await texts(run, { q: "cafe", direction: "out" })).toEqual([]);
+
+    // What lies far back is found by whoever goes on.
+    for (let at = 0; at < 8; at++)
+      await run.receive(...Array.from({ length: 100 }, (_, n) => text(ANA, `${at}-${n}`)));
+    const { messages } = conversationsOn(run.store);
+    const found: string[] = [];
+    let pages = 0;
+    for (let before: string | undefined; ; pages++) {
+      const page = await messages.list({ ...ALL, q: "tienen", ...(before !== undefined && { before }) });
+      found.push(...page.messages.map(({ message }) => message));
+      if (page.next === null) break;
+      before = page.next;
+    }
+    expect(found).toEqual(["¿Tienen CAFÉ?"]);
+    expect(pages).toBe(1);
+  });
+});
+
+describe("the list of open dialogues", () => {
+  it("has those that went on last first, without those that are over, page by page", async () => {
+    const run = await startPipeline();
+    const put = (scope: string, dialogue: string, at: number, expiresAt: number | null) => ({
+      sql: "INSERT INTO bot_dialogues (device_id, scope, bot_id, dialogue, state, expires_at, updated_at) VALUES (?, ?, 'shop', ?, x'', ?, ?)",
+      args: [DEVICE, scope, dialogue, expiresAt, at],
+    });
+    const later = Date.now() + 60_000;
+    await run.store.writer.commit([
+      put(jid(ANA), "order", 1_000, later),
+      put(jid(BEN), "survey", 2_000, null),
+      put(`120363000000000001@g.us|${jid(BEN)}`, "vote", 3_000, later),
+      put("1@lid", "over", 4_000, 5_000),
+    ]);
+    const { store, statements } = recordingStore(run.store);
+    const { dialogues } = conversationsOn(store);
+    const wanted = { deviceId: DEVICE, limit: 2, allowed: null };
+    const first = await dialogues.list(wanted);
+    expect(first.dialogues).toMatchObject([
+      { chat: "120363000000000001@g.us", participant: BEN, bot: "shop", dialogue: "vote", updatedAt: 3_000 },
+      { chat: BEN, participant: null, dialogue: "survey", expiresAt: null },
+    ]);
+    const second = await dialogues.list({ ...wanted, before: first.next! });
+    expect(second).toMatchObject({ next: null, dialogues: [{ chat: ANA, dialogue: "order" }] });
+    const ofAna = await dialogues.list({ ...wanted, allowed: (names) => names.includes(ANA) });
+    expect(ofAna.dialogues.map(({ chat }) => chat)).toEqual([ANA]);
+    for (const sql of statements()) expect(await fullScans(run.store, sql)).toEqual([]);
+    const plans = await Promise.all(statements().map((sql) => planOf(run.store, sql)));
+    expect(plans.flat().join()).toContain("bot_dialogues_listed");
   });
 });

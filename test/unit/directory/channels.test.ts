@@ -6,7 +6,6 @@ import { silentLog, temporaryStore } from "../store/temporary.ts";
 
 const DEVICE = 1;
 /** What is told is stored in the background. */
-const SOON = { timeout: 5_000, interval: 5 };
 const ID = "120363000000000001@newsletter";
 
 interface Script {
@@ -182,7 +181,7 @@ describe("what WhatsApp tells of a channel", () => {
 
     channels.changed(DEVICE, [change]);
 
-    await expect.poll(async () => (await channels.list(DEVICE, {})).items[0], SOON).toMatchObject(expected);
+    await expect.poll(async () => (await channels.list(DEVICE, {})).items[0]).toMatchObject(expected);
     expect((await channels.list(DEVICE, {})).items).toHaveLength(1);
     expect(asked).toHaveLength(1);
   });
@@ -198,7 +197,7 @@ describe("what WhatsApp tells of a channel", () => {
     channels.changed(DEVICE, changes);
 
     await expect
-      .poll(async () => (await channels.list(DEVICE, {})).items[0], SOON)
+      .poll(async () => (await channels.list(DEVICE, {})).items[0])
       .toMatchObject({
         name: "Olds",
         canSend: false,
@@ -215,7 +214,7 @@ describe("what WhatsApp tells of a channel", () => {
     channels.changed(DEVICE, [{ id: ID, role: "admin" }]);
 
     await expect
-      .poll(async () => (await channels.list(DEVICE, {})).items[0], SOON)
+      .poll(async () => (await channels.list(DEVICE, {})).items[0])
       .toMatchObject({ canSend: true });
     expect(await channels.refusal(DEVICE, ID)).toBeNull();
   });

@@ -2,21 +2,16 @@ import { timeWithClock } from "../../../src/model/time.ts";
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { eventStream } from "../../../src/api/event-stream.ts";
-import {
-  createEvents,
-  KEPT_EVENTS,
-  MOST_READERS,
-  MOST_READERS_OF_KEY,
-  type Events,
-} from "../../../src/events/events.ts";
+import { createEvents, type OwnEvents } from "../../../src/events/events.ts";
+import { KEPT_EVENTS, MOST_READERS, MOST_READERS_OF_KEY } from "../../../src/events/feed.ts";
 import { caller, device } from "../../_setup/routes-app.ts";
 
 const START = Date.UTC(2026, 10, 21);
-const set = (): { events: Events; clock: { now: number } } => {
+const set = (): { events: OwnEvents; clock: { now: number } } => {
   const clock = { now: START };
   return { events: createEvents(timeWithClock(() => clock.now)), clock };
 };
-const happen = (events: Events, count: number, account = "a1"): void => {
+const happen = (events: OwnEvents, count: number, account = "a1"): void => {
   for (let n = 0; n < count; n++)
     events.publish(account, {
       name: "device",

@@ -107,6 +107,33 @@ describe("the inbox", () => {
     expect(await record(store, inbox, DEVICE, [byNumber])).toEqual([]);
   });
 
+  it.each(["70000000000001", "70000000000002"])(
+    "knows a message again that first came under one of its writer's two LIDs (%s)",
+    async (lidUser) => {
+      const { store, inbox } = await startInbox();
+      const lid = `${lidUser}@lid`;
+      const hidden = text(4915001, "hello", { chat: lid, chatKey: lid, sender: lid, number: null, lid });
+      await record(store, inbox, DEVICE, [hidden]);
+      await store.writer.commit(
+        ["70000000000001", "70000000000002"].map((user) => ({
+          sql: "INSERT INTO lid_map (device_id, lid_user, pn_user, seen_at) VALUES (?, ?, '4915001', 0)",
+          args: [DEVICE, user],
+        })),
+      );
+
+      const number = jid(4915001);
+      const byNumber = {
+        ...hidden,
+        chat: number,
+        chatKey: number,
+        sender: number,
+        number: "4915001",
+        lid: null,
+      };
+      expect(await record(store, inbox, DEVICE, [byNumber])).toEqual([]);
+    },
+  );
+
   it("lists what has no decision, oldest first, and reads it back as it was", async () => {
     const { store, inbox } = await startInbox();
     const message = text(4915001, "a secret text", { quoted: { id: "Q", from: jid(1), text: "earlier" } });

@@ -100,5 +100,5 @@ describe("the log", () => {
     });
 
     expect(JSON.parse(stdout.toString())).toMatchObject({ level: 30, msg: "last words" });
-  }, 30_000);
+  });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -13,12 +13,13 @@ import { readSound } from "../../../src/media/decoder/sound.ts";
 import { createFfmpeg, type Ffmpeg } from "../../../src/media/ffmpeg.ts";
 import { readVideo } from "../../../src/media/video.ts";
 import { makeVoiceNote } from "../../../src/media/voice.ts";
+import { removeFolder } from "../../_setup/folders.ts";
 import { opusOfComments } from "../../_setup/hostile-media.ts";
 import { byFfmpeg, mp3, mp4, opus, pdf, png, wav } from "./samples.ts";
 
 function inFolder(name: string, content: Buffer | string): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-decoders-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;

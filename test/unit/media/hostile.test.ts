@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -15,6 +15,7 @@ import {
   mp3OfApeTag,
   webpOfPixels,
 } from "../../_setup/hostile-media.ts";
+import { removeFolder } from "../../_setup/folders.ts";
 import { mp3, png } from "./samples.ts";
 
 const log = pino({ level: "silent" });
@@ -32,7 +33,7 @@ function openLooks() {
   onTestFinished(() => {
     decoder.stop();
     ffmpeg.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   let files = 0;
   const see = (kind: Received["kind"], bytes: Buffer, mimetype = "", account?: string) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { mediaKeys } from "../../../src/model/media-keys.ts";
 import { LINK_LIFE_MS } from "../../../src/media/links.ts";
+import { createElsewhere } from "../../../src/media/elsewhere.ts";
 import { createReceivedMedia, type IncomingMediaDeps } from "../../../src/media/incoming.ts";
 import type { IncomingMedia } from "../../../src/model/messages.ts";
 import { OutboundError } from "../../../src/net/errors.ts";
@@ -61,7 +62,8 @@ function received(source: MediaSource, host: Host, more: Partial<IncomingMediaDe
   const media: IncomingMedia = { kind: source.kind, mimetype: "a/b", fileName: "f", size: 10 };
   const parts = createReceivedMedia({
     store,
-    config: { dataDir, maxMediaBytes: MAX_MEDIA_BYTES, publicUrl: "http://gateway" },
+    config: { maxMediaBytes: MAX_MEDIA_BYTES, publicUrl: "http://gateway" },
+    elsewhere: createElsewhere({ store, dataDir, log: silentLog(config), media: null, peers: null }),
     log: silentLog(config),
     whatsapp: {
       mediaSource: () => source,
@@ -73,6 +75,7 @@ function received(source: MediaSource, host: Host, more: Partial<IncomingMediaDe
     connection: () => null,
     load: async () => incoming({ media }),
     openSent: async () => null,
+    openUploaded: async () => null,
     stopping: new AbortController().signal,
     ...more,
   });

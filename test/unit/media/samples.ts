@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { PNG } from "pngjs";
+import { removeFolder } from "../../_setup/folders.ts";
 
 /** Small real files, made here so that none has to be kept. */
 
@@ -111,7 +112,7 @@ export function byFfmpeg(extension: string, args: string): Buffer {
     execFileSync("ffmpeg", ["-loglevel", "error", ...args.split(" "), path]);
     return readFileSync(path);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,18 +1,19 @@
 import { downloadContentFromMessage } from "@whiskeysockets/baileys";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSealedWriter, readSealed, sealedLength } from "../../../src/media/seal.ts";
+import { removeFolder } from "../../_setup/folders.ts";
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64");
 
 async function seal(content: Buffer, pieces: number) {
   const folder = mkdtempSync(join(tmpdir(), "parley-seal-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   const path = join(folder, "file");
   const writer = await openSealedWriter(path, "document");
   const step = Math.ceil(content.length / pieces);

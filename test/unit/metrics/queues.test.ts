@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { readDeliveries } from "../../../src/metrics/delivery-queue.ts";
 import { readIncoming, readOutgoing } from "../../../src/metrics/queues.ts";
 import { planOf, watchStatements } from "../store/query-plan.ts";
 import { temporaryStore } from "../store/temporary.ts";
@@ -29,4 +30,24 @@ it("queues are counted over several pages, of all numbers, in an index that hold
   expect(made.length).toBeGreaterThan(5);
   for (const statement of made)
     expect((await planOf(store, statement)).join("; ")).toMatch(/INDEX (inbox_pending|outbox_waiting)/);
+});
+
+it("deliveries are counted by state, of the numbers that have any", async () => {
+  const { store, seen } = watchStatements(await temporaryStore());
+  await store.writer.commit([
+    {
+      sql: `INSERT INTO deliveries (id, device_id, message_id, chat, type, url, state, body, may_reply, created_at)
+        SELECT value, 1 + value % 2, 'm', 'c', 'text', '', iif(value < 3, 'dead', iif(value < 7, 'retrying', 'delivered')), x'00', 0, value
+        FROM json_each(?)`,
+      args: [JSON.stringify(Array.from({ length: 20 }, (_, n) => n))],
+    },
+  ]);
+  seen.length = 0;
+
+  expect(await readDeliveries(store, [1, 2, 3])).toEqual({ pending: 0, retrying: 4, dead: 3 });
+  expect(await readDeliveries(store, [2])).toEqual({ pending: 0, retrying: 2, dead: 1 });
+  const made = [...seen];
+  expect(made.length).toBeGreaterThan(4);
+  for (const statement of made)
+    expect((await planOf(store, statement)).join("; ")).toMatch(/INDEX deliveries_state/);
 });

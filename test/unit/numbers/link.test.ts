@@ -32,6 +32,15 @@ describe("after a close", () => {
     expect(afterClose(close(code), linked)).toEqual({ state, retryInMs, erase });
   });
 
+  it("comes back when a node that had the number before has replaced it, and rests when somebody else has", () => {
+    expect(afterClose(close(440), { ...linked, contested: true })).toEqual({
+      state: "connecting",
+      retryInMs: 2_000,
+      erase: false,
+    });
+    expect(afterClose(close(440), { ...unlinked, contested: true }).state).toBe("unlinked");
+  });
+
   it("a linking whose QR codes are used up ends; one whose line broke goes on", () => {
     expect(afterClose(close(408, "QR refs attempts ended"), unlinked)).toMatchObject({
       state: "unlinked",
@@ -50,6 +59,13 @@ describe("after a close", () => {
     ]);
     expect(wait(6, 0.25)).toBe(15_000);
     expect(wait(6, 0)).toBe(200);
+  });
+
+  it("waits half a minute to a minute when WhatsApp has ended it because of too much, and says so", () => {
+    const after = (random: number) => afterClose(close(429), { linked: true, attempt: 0, random });
+    expect([0, 1].map((random) => after(random).retryInMs)).toEqual([30_100, 60_000]);
+    expect(after(0).state).toBe("connecting");
+    expect(reasonFor("connecting", { ...close(429), at: 0 }, null)).toBe("rate_limited");
   });
 
   it("has advice for every state, and its own for a refused version", () => {

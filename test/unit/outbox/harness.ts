@@ -207,5 +207,4 @@ export async function reply(run: Run, inboxId: number, chat: string, texts: stri
   return rows.waIds;
 }
 
-export const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 5 });
+export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 5 });

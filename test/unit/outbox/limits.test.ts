@@ -66,6 +66,29 @@ describe("429", () => {
     expect(await rawRows(run.store, "SELECT times FROM send_brakes", [])).toEqual([]);
   });
 
+  it("lasts as long as WhatsApp says, an hour at most, and says until when", async () => {
+    const clock = manualClock();
+    const run = await startRun({ clock, env: { SEND_WAIT_MS: "0" } });
+    const line = scriptedLine(() => ({ ...limited(), kind: "limited", waitMs: 20 * MINUTE }) as SendOutcome);
+    await run.connect(line);
+    expect(run.outbox.pausedUntil(DEVICE)).toBeNull();
+    await submitTo(run.outbox, [4915001], "one");
+    await clock.advance(0);
+
+    expect(run.outbox.pausedUntil(DEVICE)).toBe(clock.now() + 20 * MINUTE);
+    await clock.advance(20 * MINUTE - 1);
+    expect(line.sent).toHaveLength(1);
+    line.answer(() => ({ kind: "limited", reason: "429", waitMs: DAY }));
+    await clock.advance(1);
+    expect(line.sent).toHaveLength(2);
+    expect(run.outbox.pausedUntil(DEVICE)).toBe(clock.now() + 60 * MINUTE);
+    line.answer(() => ({ kind: "sent" }));
+    await clock.advance(60 * MINUTE);
+
+    expect(line.sent).toHaveLength(3);
+    expect(run.outbox.pausedUntil(DEVICE)).toBeNull();
+  });
+
   it("is not forgotten by a restart", async () => {
     const clock = manualClock();
     const folder = await begunFolder();

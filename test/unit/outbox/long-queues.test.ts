@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { temporaryFolder } from "../store/temporary.ts";
+import { systemTime } from "../../../src/model/time.ts";
+import type { QueuedMessage } from "../../../src/outbox/chats.ts";
+import { createPace } from "../../../src/outbox/pace.ts";
+import { createSender } from "../../../src/outbox/sender.ts";
+import { configFor, silentLog, temporaryFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,
   DEVICE,
@@ -56,6 +60,61 @@ describe("a queue of thousands", () => {
     expect(first).toBeGreaterThan(ROWS / 200);
     expect(again).toBeGreaterThanOrEqual(ROWS / 1_000);
     expect(again).toBeLessThan(first);
+  });
+
+  it("is looked at for what has expired a part at a time", async () => {
+    const looks = { now: 0, most: 0 };
+    const run = await startRun({
+      wrap: (store) => ({
+        ...store,
+        clock: {
+          ...store.clock,
+          isTrusted() {
+            looks.most = Math.max(looks.most, ++looks.now);
+            return store.clock.isTrusted();
+          },
+        },
+      }),
+    });
+    await queue(run.store);
+
+    let done = false;
+    const count = (): void => {
+      looks.now = 0;
+      if (!done) setImmediate(count);
+    };
+    count();
+    await run.outbox.wake(DEVICE);
+    done = true;
+
+    expect(looks.most).toBeGreaterThan(0);
+    expect(looks.most).toBeLessThanOrEqual(1_000);
+  });
+
+  it("is not gone through when somebody asks why nothing leaves", () => {
+    let looks = 0;
+    const waits = {
+      get() {
+        looks++;
+        return null;
+      },
+    };
+    const waiting = Array.from({ length: ROWS }, (_, id) =>
+      Object.defineProperty({ id, waId: `W${id}`, chat: `c${id}` } as QueuedMessage, "waitsForMedia", waits),
+    );
+    const sender = createSender({
+      connection: () => null,
+      pace: createPace(0, 0),
+      backoff: { waitMs: () => 0, isProbing: () => false },
+      time: systemTime,
+      log: silentLog(configFor(temporaryFolder())),
+      compose: async () => null,
+      handleOutcome: async () => "done",
+    });
+    sender.add(waiting);
+
+    expect(sender.mediaWaits()).toEqual([]);
+    expect(looks).toBe(0);
   });
 
   it("is not overtaken by what is stored while it is being read", async () => {

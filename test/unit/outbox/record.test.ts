@@ -185,6 +185,41 @@ describe("the record of a sent message", () => {
     expect(await run.outbox.find(ACCOUNT, id!)).toMatchObject({ state: "sent" });
   });
 
+  it("has a receipt when that is stored, which is when WhatsApp is told so; what cannot be waits for the storage", async () => {
+    const clock = manualClock();
+    let away = false;
+    const run = await startRun({
+      clock,
+      wrap: (store) => ({
+        ...store,
+        writer: {
+          ...store.writer,
+          soon: (given) => (away ? Promise.reject(new StorageUnavailable("away")) : store.writer.soon(given)),
+          commit: (given) =>
+            away ? Promise.reject(new StorageUnavailable("away")) : store.writer.commit(given),
+        },
+      }),
+    });
+    await run.connect(scriptedLine());
+    const [id] = await reply(run, 1, jid(4915001), ["one"]);
+    await clock.advance(200);
+    away = true;
+    const stored: string[] = [];
+    void run.outbox.receipt(DEVICE, [receipt(id!, "delivered", 1)]).then(() => stored.push("delivered"));
+    await clock.advance(200);
+    // The same again, and what nobody knows here.
+    void run.outbox.receipt(DEVICE, [receipt(id!, "delivered", 1)]).then(() => stored.push("once more"));
+    void run.outbox.receipt(DEVICE, [receipt("3EB0UNKNOWN", "read", 1)]).then(() => stored.push("unknown"));
+    await clock.advance(60_000);
+    expect(stored).toEqual([]);
+    expect(await run.outbox.find(ACCOUNT, id!)).toMatchObject({ state: "sent" });
+
+    away = false;
+    await clock.advance(60_000);
+    expect(stored.toSorted()).toEqual(["delivered", "once more", "unknown"]);
+    expect(await run.outbox.find(ACCOUNT, id!)).toMatchObject({ state: "delivered" });
+  });
+
   it("is nobody else's", async () => {
     const run = await startRun();
     await run.connect(scriptedLine());

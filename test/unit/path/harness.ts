@@ -25,6 +25,8 @@ export type Decision = Omit<DecisionRow, "guard"> & { guard: string | null };
 
 export interface PathRun {
   store: Store;
+  /** The same before `wrap`. */
+  opened: Store;
   path: MessagePath;
   observers: Observers;
   clock: ManualClock;
@@ -60,6 +62,8 @@ export interface PathOptions {
   /** Default: everything may be reached. */
   http?: SafeFetch;
   wrap?: (store: Store) => Store;
+  /** The store of another run on the same folder. Default: one of its own. */
+  sharedStore?: Store;
 }
 
 export const numberOf = (deviceId: number): string => `49170000000${deviceId}`;
@@ -72,7 +76,8 @@ export async function startPath(options: PathOptions = {}): Promise<PathRun> {
   let over = false;
   // What a run has put off ends with it; the clock goes on for the next.
   const after: Time["after"] = (ms, run) => clock.schedule(ms, () => (over ? undefined : run()));
-  const opened = await openStore(config, log, createTime({ now: clock.now, monotonic: clock.now, after }));
+  const time = createTime({ now: clock.now, monotonic: clock.now, after });
+  const opened = options.sharedStore ?? (await openStore(config, log, time));
   const store = options.wrap?.(opened) ?? opened;
   const insert = `INSERT OR IGNORE INTO devices (id, account_id, number, state, since, created_at)
 VALUES (?, 'test', ?, 'connected', 0, 0)`;
@@ -119,12 +124,13 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     stopping.abort();
     void path.webhooks.stop(0);
     await http.close();
-    await opened.close();
+    if (options.sharedStore === undefined) await opened.close();
   };
   onTestFinished(end);
   const count = async (sql: string): Promise<number> => Number((await rawRows(store, sql, []))[0]!.n);
   return {
     store,
+    opened,
     path,
     observers,
     clock,

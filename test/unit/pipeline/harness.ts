@@ -1,4 +1,4 @@
-import type { Incoming } from "../../../src/model/messages.ts";
+import { nothingSaid, type Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
 import type { Pipeline } from "../../../src/pipeline/pipeline.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
@@ -89,15 +89,9 @@ export function text(from: number | string, words: string, more: Partial<Incomin
     fromMe: false,
     pushName: "",
     timestamp: Math.floor(Date.now() / 1000),
+    ...nothingSaid(),
     type: "text",
     text: words,
-    quoted: null,
-    mentions: [],
-    location: null,
-    contacts: null,
-    reaction: null,
-    targetId: null,
-    raw: "",
     ...more,
   };
 }

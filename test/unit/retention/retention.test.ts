@@ -20,7 +20,7 @@ function retention(retentionDays = 30): Retention {
   const config = configFor(dataDir);
   return createRetention({
     store,
-    config: { retentionDays, dataDir },
+    config: { retentionDays, auditLogDays: 365, dataDir },
     log: silentLog(config),
     sentContent: async (deviceId, waId) => drafts.get(`${deviceId}:${waId}`) ?? null,
   });
@@ -123,6 +123,29 @@ function file(path: string, days: number): void {
 const left = (folder: string): string[] => readdirSync(join(dataDir, folder)).toSorted();
 
 describe("what is older than RETENTION_DAYS", () => {
+  it("looks at one table at a time, and others have their turn in between", async () => {
+    const tables = { now: 0, most: 0 };
+    const read = store.read;
+    const watched: Store = {
+      ...store,
+      read(query, args) {
+        tables.most = Math.max(tables.most, ++tables.now);
+        return read(query, args);
+      },
+    };
+    store = watched;
+    let done = false;
+    const count = (): void => {
+      tables.now = 0;
+      if (!done) setImmediate(count);
+    };
+    count();
+    await retention().run();
+    done = true;
+
+    expect(tables.most).toBe(1);
+  });
+
   it("goes: messages, decisions, deliveries with their attempts, sent messages with their history", async () => {
     await message(1, 31);
     await message(2, 29);
@@ -181,12 +204,30 @@ describe("what is older than RETENTION_DAYS", () => {
     await sent(2, 8);
     await mediaFile("mf_young", 3);
     await mediaFile("mf_old", 8);
+    await mediaFile("mu_young", 0.9);
+    await mediaFile("mu_old", 1.5);
 
     await retention(1).run();
 
     expect(await column("select id from inbox")).toEqual([]);
     expect(await column("select id from outbox")).toEqual([1]);
-    expect(await column("select id from media_files")).toEqual(["mf_young"]);
+    expect(await column("select id from media_files order by id")).toEqual(["mf_young", "mu_young"]);
+  });
+
+  it("goes for what has waited too long when it has been ended for as long, not when it was queued so long ago", async () => {
+    for (const [id, endedDaysAgo] of [
+      [1, 0],
+      [2, 31],
+    ] as const) {
+      await sent(id, 70, "expired");
+      await store.writer.commit([
+        { sql: "update outbox set ended_at = ? where id = ?", args: [ago(endedDaysAgo), id] },
+      ]);
+    }
+
+    await retention().run();
+
+    expect(await column("select id from outbox")).toEqual([1]);
   });
 
   it("takes a poll's votes along with the poll, and no vote of a poll that stays", async () => {
@@ -242,6 +283,43 @@ describe("what nobody needs any more", () => {
 
     expect(await column("select inbox_id from bot_steps")).toEqual([1]);
     expect(await column("select chat from chat_state order by chat")).toEqual(["held", "known"]);
+  });
+
+  it("goes: sessions and links that are over, and changes that were logged longer ago than is wanted", async () => {
+    const words = { hash: "", credential: "", account_id: "a", created_at: 0, last_used_at: 0 };
+    for (const [id, ends] of [
+      ["over", ago(1)],
+      ["open", ago(-1)],
+    ] as const) {
+      await insert("sessions", {
+        ...words,
+        id,
+        hash: id,
+        kind: "key",
+        address: "",
+        user_agent: "",
+        ends_at: ends,
+      });
+      const link = { device_id: 1, number: "1", made_by: "key", expires_at: ends };
+      await insert("links", { ...words, ...link, id, hash: id });
+    }
+    for (const [action, days] of [
+      ["old", 366],
+      ["young", 364],
+    ] as const)
+      await insert("audit_log", {
+        actor_kind: "operator",
+        action,
+        request_id: "r",
+        address: "",
+        created_at: ago(days),
+      });
+
+    await retention().run();
+
+    expect(await column("select id from sessions")).toEqual(["open"]);
+    expect(await column("select id from links")).toEqual(["open"]);
+    expect(await column("select action from audit_log")).toEqual(["young"]);
   });
 
   it("is looked for in small steps, by keys and indexes", async () => {

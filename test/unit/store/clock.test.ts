@@ -23,7 +23,8 @@ const NO_DEADLINES = [
     (table) => `${table}.updated_at`,
   ),
   "api_keys.expires_at",
-  "api_keys.last_used_at",
+  ...["sessions", "links", "audit_log"].map((table) => `${table}.created_at`),
+  ...["api_keys", "sessions", "links"].map((table) => `${table}.last_used_at`),
   "lid_map.seen_at",
   "connections.opened_at",
   "connections.closed_at",
@@ -31,6 +32,13 @@ const NO_DEADLINES = [
   "missing_messages.resolved_at",
   "erased_devices.erased_at",
   "commit_fences.at",
+  // Of the database's own clock.
+  "news.at",
+  "leases.until",
+  "idempotency_claims.until",
+  "delivery_claims.until",
+  "nodes.since",
+  "nodes.until",
   "inbox.received_at",
   "decisions.at",
   "outbox_history.at",
@@ -94,10 +102,12 @@ let machine: Host;
 let folder: string;
 let store: Store;
 let moved: number[];
+/** Whether this process is the one that moves what is in the database. */
+let leads: boolean;
 
 async function start(): Promise<ClockWatch> {
   store = await openStore(configFor(folder), log, machine.time);
-  const watch = watchClock(store, log, (ms) => moved.push(ms));
+  const watch = watchClock(store, log, (ms) => moved.push(ms), { owns: () => leads });
   await watch.start();
   return watch;
 }
@@ -113,6 +123,7 @@ beforeEach(() => {
   machine = host();
   folder = temporaryFolder();
   moved = [];
+  leads = true;
 });
 
 async function fill(): Promise<void> {
@@ -223,6 +234,33 @@ describe("a clock that is set back", () => {
       expect({ table, column, at: rows.map(({ at }) => at) }).toEqual({ table, column, at: [soon - DAY_MS] });
     }
     expect(moved).toEqual([DAY_MS]);
+    await watch.stop();
+    await store.close();
+  });
+
+  it("moves the database by one node alone: the others move what they remember, and whoever leads next does what was left", async () => {
+    const deadline = async () =>
+      (await rawRows(store, "SELECT next_at AS at FROM deliveries", [])).map(({ at }) => at);
+    const noted = async () =>
+      (await rawRows(store, "SELECT value FROM meta WHERE key = 'clock'", []))[0]?.["value"];
+    const watch = await start();
+    const soon = machine.time.now() + 5_000;
+    await insertDeadline("deliveries", "next_at", soon);
+    const before = await noted();
+
+    leads = false;
+    machine.set(-DAY_MS);
+    await machine.pass(1_000);
+    await machine.pass(MINUTE_MS);
+    await store.writer.drain();
+    expect(moved).toEqual([DAY_MS]);
+    expect([await deadline(), await noted()]).toEqual([[soon], before]);
+
+    leads = true;
+    await machine.pass(1_000);
+    await store.writer.drain();
+    const [at] = await deadline();
+    expect(Number(at)).toBeLessThan(soon - DAY_MS + 2 * MINUTE_MS);
     await watch.stop();
     await store.close();
   });

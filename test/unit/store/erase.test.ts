@@ -16,7 +16,22 @@ const tables = Object.values(schema)
   .filter((table) => is(table, SQLiteTable))
   .map((table) => getTableConfig(table));
 /** What belongs to no number: facts of the database, what belongs to an account, and the list of erased numbers. */
-const NOT_OF_A_DEVICE = ["meta", "accounts", "api_keys", "idempotency", "erased_devices", "commit_fences"];
+const NOT_OF_A_DEVICE = [
+  "meta",
+  "news",
+  "accounts",
+  "api_keys",
+  "idempotency",
+  "idempotency_claims",
+  "erased_devices",
+  "commit_fences",
+  "leases",
+  "nodes",
+  "send_counts",
+  "sessions",
+  "audit_log",
+  "traffic_totals",
+];
 const ofDevices = tables.filter(({ name }) => !NOT_OF_A_DEVICE.includes(name));
 
 /** A row whose every column is filled, so that nothing depends on defaults. Ids of both devices' rows differ. */

@@ -17,6 +17,7 @@ import { StartError } from "../../../src/model/errors.ts";
 import { migrationsFolder } from "../../../src/store/migrations.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "./temporary.ts";
+import { NODE_SETTINGS } from "./temporary-config.ts";
 import { rawRows } from "./rows.ts";
 
 const open = (dataDir: string, env: Environment = {}) => {
@@ -194,9 +195,9 @@ describe("a start on something that does not fit", () => {
 
     expect(await refusal(join(folder, "file"))).toContain("DATA_DIR");
     mkdirSync(join(folder, "data"));
-    expect(await refusal(join(folder, "data"), { DATABASE_URL: "http://127.0.0.1:1" })).toContain(
-      "DATABASE_URL",
-    );
+    expect(
+      await refusal(join(folder, "data"), { ...NODE_SETTINGS, DATABASE_URL: "http://127.0.0.1:1" }),
+    ).toContain("DATABASE_URL");
   });
 
   it("gives the lock back after a refusal", async () => {

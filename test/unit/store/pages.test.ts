@@ -7,20 +7,24 @@ const LISTS = {
   accounts: definePages("accounts", "TRUE", 0),
   api_keys: definePages("api_keys", "account_id = ?1", 1),
   channels: definePages("channels", "device_id = ?1", 1),
+  audit_log: definePages("audit_log", "TRUE", 0, "coalesce(octet_length(changes), 0)"),
+  audit_log_of: definePages("audit_log", "account_id = ?1", 1, "coalesce(octet_length(changes), 0)"),
 };
+const OF_EVERYBODY = new Set(["accounts", "audit_log"]);
+const INDEXES: Record<string, string> = { audit_log_of: "audit_log_account" };
 
 describe("a list of what people made", () => {
   it.each(Object.entries(LISTS))(
     "of %s is read by its index, in its order, as far as the page goes",
     async (table, pages) => {
       const { store, statements } = recordingStore(await temporaryStore());
-      await pages.find(store, table === "accounts" ? [] : [1], { limit: 10, before: "5.5" });
+      await pages.find(store, OF_EVERYBODY.has(table) ? [] : [1], { limit: 10, before: "5.5" });
 
       const [rows, counted] = statements();
       expect(await fullScans(store, rows!)).toEqual([]);
       const plan = (await planOf(store, rows!)).join("; ");
       expect(plan).toContain(
-        `USING INDEX ${table}_listed`.replace(
+        `USING INDEX ${INDEXES[table] ?? `${table}_listed`}`.replace(
           "INDEX",
           plan.includes("COVERING") ? "COVERING INDEX" : "INDEX",
         ),

@@ -21,7 +21,9 @@ it("every query runs on the schema, and its columns and fields are the same", as
   const connection = connect(join(config.dataDir, "parley.db"), []);
 
   const wrong: unknown[] = [];
+  const own = ofTests();
   for (const { sql, mismatch } of definedQueries()) {
+    if (own.some((text) => text.includes(sql))) continue;
     try {
       const { missing, unused } = mismatch(connection.columns(sql));
       if (missing.length + unused.length > 0) wrong.push({ sql, missing, unused });
@@ -37,6 +39,8 @@ it("every query runs on the schema, and its columns and fields are the same", as
 
 /** What a query may read from end to end, as its plan names it, and why that stays short. */
 const MAY_SCAN = [
+  /** As many as there are machines. */
+  "nodes",
   // A row for each account, number, or number with something: not for each message, chat or contact.
   "accounts",
   "devices",
@@ -46,6 +50,9 @@ const MAY_SCAN = [
   "reachout_locks",
   "send_brakes",
   "erased_devices",
+  // A row for each of the 256 partitions, and for each process of the last day.
+  "leases",
+  "nodes",
   // What a subquery has cut off at its limit, names of one person, numbers with something that waits.
   "(subquery-1)",
   "(subquery-2)",

@@ -3,6 +3,7 @@ import { createClient } from "@libsql/client";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemTime } from "../../../src/model/time.ts";
+import type { StorageState } from "../../../src/store/condition.ts";
 import type { Engine } from "../../../src/store/engine.ts";
 import { BatchFailed } from "../../../src/store/engine.ts";
 import { ConstraintViolation, StorageUnavailable } from "../../../src/store/errors.ts";
@@ -15,6 +16,10 @@ const insert = (id: number, note = ""): Statement => ({
   sql: "INSERT INTO t VALUES (?, ?)",
   args: [id, note],
 });
+
+const endOfTurns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
 
 /** A writer on a real file, and the sizes of the transactions that it made. */
 async function openWriter() {
@@ -366,6 +371,9 @@ describe("a writer whose surroundings fail", () => {
       },
       time: systemTime,
       condition: {
+        state: "good",
+        room: Promise.resolve(),
+        erases: () => false,
         refusal: () => null,
         failed() {
           throw new Error("EROFS: read-only file system, statfs");
@@ -378,6 +386,56 @@ describe("a writer whose surroundings fail", () => {
     await writer.commit([insert(2)]);
 
     expect(await ids()).toEqual([2]);
+  });
+
+  it("erases with the room that a disk is given back, also when it was full since just then", async () => {
+    const { engine, ids } = await openWriter();
+    await engine.batch([insert(1), insert(2)]);
+    let hasRoom = false;
+    let giveBack = (): void => undefined;
+    const condition = {
+      state: "good" as StorageState,
+      room: Promise.resolve(),
+      erases: (statements: Statement[]) => statements.every(({ sql }) => sql.startsWith("DELETE")),
+      refusal: (statements: Statement[]) =>
+        condition.state === "good" || condition.erases(statements) ? null : "the disk is full",
+      failed() {
+        condition.state = "full";
+        condition.room = new Promise((resolve) => (giveBack = resolve));
+      },
+    };
+    const writer = createWriter({
+      engine: {
+        ...engine,
+        batch: (statements) =>
+          hasRoom
+            ? engine.batch(statements)
+            : Promise.reject(new BatchFailed("unavailable", null, new Error("SQLITE_FULL"))),
+      },
+      time: systemTime,
+      condition,
+    });
+    const erase = (id: number): Statement => ({ sql: "DELETE FROM t WHERE id = ?", args: [id] });
+
+    const together = [writer.commit([erase(1)]), writer.commit([insert(3)])];
+    await expect(together[1]).rejects.toBeInstanceOf(StorageUnavailable);
+    const later = writer.commit([erase(2)]);
+    hasRoom = true;
+    giveBack();
+    await Promise.all([together[0], later]);
+
+    expect(await ids()).toEqual([]);
+
+    // As when a read found the disk full.
+    await engine.batch([insert(4)]);
+    hasRoom = false;
+    condition.failed();
+    const afterRead = writer.commit([erase(4)]);
+    await endOfTurns();
+    hasRoom = true;
+    giveBack();
+    await afterRead;
+    expect(await ids()).toEqual([]);
   });
 });
 
@@ -404,6 +462,21 @@ describe("the writer on a database that refuses a whole batch without saying whi
 
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     expect(settled).toEqual([0, 1, 2, 3]);
+    expect(await ids()).toEqual([1, 2, 3]);
+  });
+});
+
+describe("whoever wants to know that a statement is stored", () => {
+  it("is told after its commit, and never when that has failed", async () => {
+    const { writer, ids } = await openWriter();
+    const told: number[] = [];
+    const telling = (id: number): Statement => ({ ...insert(id), onCommitted: () => told.push(id) });
+    const first = writer.commit([telling(1), telling(2)]);
+    expect(told).toEqual([]);
+    await first;
+    expect(told).toEqual([1, 2]);
+    await Promise.allSettled([writer.commit([telling(3)]), writer.commit([telling(4), telling(1)])]);
+    expect(told).toEqual([1, 2, 3]);
     expect(await ids()).toEqual([1, 2, 3]);
   });
 });

@@ -5,7 +5,6 @@ import { rawRows } from "../store/rows.ts";
 
 const OTHER = 2;
 const HOUR = 3_600_000;
-const PATIENT = { timeout: 30_000 };
 
 /** So many deliveries like the one that is there, in ten chats, one after the other. */
 async function multiply(store: Store, count: number, change: Record<string, unknown> = {}): Promise<void> {
@@ -67,25 +66,25 @@ describe("ten thousand deliveries that wait", () => {
   it("are never all in memory, go out in order, and keep no other number's waiting", async () => {
     const { store, shop, parley } = await scene();
     await parley.receive({ text: "one" });
-    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1), PATIENT);
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1));
     await parley.stop();
     await multiply(store, 10_000, { state: "retrying", attempts: 1 });
     const watched = watchRows(store);
     const quick = await receiver();
     const again = await gateway(store);
     await again.webhooks.put(OTHER, { url: quick.url });
-    await vi.waitFor(() => expect(shop.posts.length).toBeGreaterThan(50), PATIENT);
+    await vi.waitFor(() => expect(shop.posts.length).toBeGreaterThan(50));
 
     // One that is due as well, of another number, behind all of them.
     await again.receive({ text: "of the other number" }, OTHER);
-    await vi.waitFor(() => expect(quick.posts).toHaveLength(1), PATIENT);
+    await vi.waitFor(() => expect(quick.posts).toHaveLength(1));
     await vi.waitFor(async () => {
       const kept = await rawRows(store, "select 1 from deliveries where device_id = ?", [OTHER]);
       expect(kept).toHaveLength(1);
-    }, PATIENT);
+    });
     await addForOther(store, "msg_other");
     await again.webhooks.deliveries.replay(ACCOUNT, "msg_other");
-    await vi.waitFor(() => expect(quick.posts).toHaveLength(2), PATIENT);
+    await vi.waitFor(() => expect(quick.posts).toHaveLength(2));
     expect(shop.posts.length).toBeLessThan(9_000);
 
     await vi.waitFor(() => expect(shop.posts.length).toBeGreaterThan(1_000), { timeout: 60_000 });
@@ -113,7 +112,7 @@ describe("three thousand deliveries that wait", () => {
     const parley = await gateway(store);
     await parley.configure(shop.url);
     await parley.receive({ text: "one" });
-    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1), PATIENT);
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1));
     await multiply(store, 3_000, { state: "retrying", next_at: Date.now() + HOUR });
 
     await parley.webhooks.remove(DEVICE);
@@ -122,7 +121,7 @@ describe("three thousand deliveries that wait", () => {
     expect(waits).toBeLessThanOrEqual(5);
     const left = "select 1 from deliveries where state in ('pending', 'retrying') limit 1";
     expect(await rawRows(store, left)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** A delivery of the other number that was given up. */
@@ -153,14 +152,14 @@ describe("the database", () => {
   it("holds a delivery that is damaged: it is given up, and the others go out", async () => {
     const { store, shop, parley } = await scene();
     await parley.receive({ text: "one" });
-    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1), PATIENT);
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(1));
     await parley.stop();
     await multiply(store, 3, { state: "retrying", attempts: 1 });
     await store.writer.commit([
       { sql: "update deliveries set body = x'00' where id = 'msg_many0'", args: [] },
     ]);
     const again = await gateway(store);
-    await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(3));
     expect(shop.posts.slice(1).map(({ event }) => event.place)).toEqual([1, 2]);
     const [row] = await rawRows(store, "select state from deliveries where id = 'msg_many0'", []);
     expect(row!["state"]).toBe("dead");
@@ -171,7 +170,7 @@ describe("the database", () => {
     const { store, shop, parley, time } = await scene();
     shop.answer(status(503), status(200, { message: "kept" }));
     await parley.receive({ text: "question" });
-    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(1), PATIENT);
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(1));
     await parley.stop();
     const again = await gateway(store);
     const { commit } = store.writer;
@@ -184,10 +183,10 @@ describe("the database", () => {
     };
     time.forward(10_000);
     await again.webhooks.deliveries.replayMany({ deviceIds: [DEVICE] });
-    await vi.waitFor(async () => expect((await again.sent())[0]?.text).toBe("kept"), PATIENT);
+    await vi.waitFor(async () => expect((await again.sent())[0]?.text).toBe("kept"));
     // The first, the one whose outcome was not kept, and the one that counts.
     expect(shop.posts).toHaveLength(3);
-  }, 60_000);
+  });
 });
 
 describe("replay of many", () => {
@@ -195,7 +194,7 @@ describe("replay of many", () => {
     const made = await scene();
     made.shop.answer(status(404));
     await made.parley.receive({ text: "seed" });
-    await vi.waitFor(async () => expect(await made.parley.deliveries()).toHaveLength(1), PATIENT);
+    await vi.waitFor(async () => expect(await made.parley.deliveries()).toHaveLength(1));
     await made.store.writer.commit([
       { sql: "update deliveries set state = 'delivered', next_at = null", args: [] },
     ]);
@@ -219,7 +218,7 @@ describe("replay of many", () => {
       for (const { sql, args } of statements)
         if (/set state = 'pending'/.test(sql))
           expect(JSON.parse(String(args![1])).length).toBeLessThanOrEqual(200);
-    await vi.waitFor(() => expect(made.shop.posts).toHaveLength(450), PATIENT);
+    await vi.waitFor(() => expect(made.shop.posts).toHaveLength(450));
     const ids = made.shop.posts.map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(450);
     await vi.waitFor(async () => {
@@ -229,7 +228,7 @@ describe("replay of many", () => {
         [],
       );
       expect(row!["n"]).toBe(451);
-    }, PATIENT);
+    });
     expect(await replayMany({ deviceIds: [DEVICE] })).toBe(0);
     expect(made.shop.posts).toHaveLength(450);
   }, 90_000);
@@ -243,16 +242,16 @@ describe("replay of many", () => {
     const { replayMany } = parley.webhooks.deliveries;
     const [since, until] = [await at("msg_many2"), await at("msg_many3")];
     expect(await replayMany({ deviceIds: [DEVICE], since, until })).toBe(2);
-    await vi.waitFor(() => expect(shop.posts.map(({ event }) => event.place)).toEqual([2, 3]), PATIENT);
+    await vi.waitFor(() => expect(shop.posts.map(({ event }) => event.place)).toEqual([2, 3]));
     expect(await replayMany({ deviceIds: [DEVICE], ids: ["msg_many5", "msg_unknown"] })).toBe(1);
     expect(await replayMany({ deviceIds: [DEVICE], state: "disabled" })).toBe(0);
     await expect(replayMany({ deviceIds: [OTHER] })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await replayMany({ deviceIds: [] })).toBe(0);
     await parley.webhooks.put(OTHER, { url: shop.url });
     expect(await replayMany({ deviceIds: [OTHER] })).toBe(0);
-    await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(3));
     expect(shop.posts[2]!.event.place).toBe(5);
-  }, 60_000);
+  });
 });
 
 describe("a reply", () => {
@@ -260,25 +259,25 @@ describe("a reply", () => {
     const { parley, shop, store } = await scene();
     shop.answer(status(404));
     await parley.receive({ text: "question" });
-    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.state).toBe("dead"), PATIENT);
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.state).toBe("dead"));
     const { id } = (await parley.deliveries())[0]!;
     const held: ((reply: unknown) => void)[] = [];
     shop.answer((response) => void held.push((reply) => response.end(JSON.stringify(reply))));
     const { deliveries } = parley.webhooks;
     await deliveries.replay(ACCOUNT, id);
-    await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
     await deliveries.replay(ACCOUNT, id);
     await deliveries.replayMany({ deviceIds: [DEVICE], ids: [id] });
     held[0]!(["first", "second"]);
-    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.state).toBe("delivered"), PATIENT);
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.state).toBe("delivered"));
     await deliveries.replay(ACCOUNT, id);
-    await vi.waitFor(() => expect(held).toHaveLength(2), PATIENT);
+    await vi.waitFor(() => expect(held).toHaveLength(2));
     held[1]!(["another", "and", "more"]);
-    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(3), PATIENT);
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(3));
     expect((await parley.sent()).map(({ text }) => text)).toEqual(["first", "second"]);
     const [row] = await rawRows(store, "select count(*) as n from outbox", []);
     expect(row!["n"]).toBe(2);
-  }, 60_000);
+  });
 });
 
 describe("Retry-After", () => {
@@ -286,31 +285,24 @@ describe("Retry-After", () => {
     ["seconds", () => "7200", 2 * HOUR],
     ["a date", (now: number) => new Date(now + 3 * HOUR).toUTCString(), 3 * HOUR],
     ["more than a day", () => "999999", 24 * HOUR],
-  ])(
-    "in %s is kept, over a restart",
-    async (_, header, planned) => {
-      const { time, store, shop, parley } = await scene();
-      shop.answer(status(503, "", { "retry-after": header(time.now()) }), status(200, { message: "there" }));
-      await parley.receive({ text: "question" });
-      await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(1), PATIENT);
-      const { nextAt } = (await parley.deliveries())[0]!;
-      // A date has whole seconds.
-      expect(Math.abs(nextAt! - time.now() - planned)).toBeLessThan(30_000);
-      await parley.stop();
-      time.forward(planned - 60_000);
-      const second = await gateway(store);
-      await second.receive({ text: "another", chat: "2@lid", chatKey: "2@lid" });
-      await vi.waitFor(async () => expect(await second.decisions()).toHaveLength(2), PATIENT);
-      expect(shop.posts.map(({ event }) => event.text)).toEqual(["question", "another"]);
-      await second.stop();
-      time.forward(120_000);
-      const third = await gateway(store);
-      await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
-      await vi.waitFor(
-        async () => expect((await third.deliveries())[1]).toMatchObject({ state: "delivered" }),
-        PATIENT,
-      );
-    },
-    60_000,
-  );
+  ])("in %s is kept, over a restart", async (_, header, planned) => {
+    const { time, store, shop, parley } = await scene();
+    shop.answer(status(503, "", { "retry-after": header(time.now()) }), status(200, { message: "there" }));
+    await parley.receive({ text: "question" });
+    await vi.waitFor(async () => expect((await parley.deliveries())[0]?.attempts).toHaveLength(1));
+    const { nextAt } = (await parley.deliveries())[0]!;
+    // A date has whole seconds.
+    expect(Math.abs(nextAt! - time.now() - planned)).toBeLessThan(30_000);
+    await parley.stop();
+    time.forward(planned - 60_000);
+    const second = await gateway(store);
+    await second.receive({ text: "another", chat: "2@lid", chatKey: "2@lid" });
+    await vi.waitFor(async () => expect(await second.decisions()).toHaveLength(2));
+    expect(shop.posts.map(({ event }) => event.text)).toEqual(["question", "another"]);
+    await second.stop();
+    time.forward(120_000);
+    const third = await gateway(store);
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(3));
+    await vi.waitFor(async () => expect((await third.deliveries())[1]).toMatchObject({ state: "delivered" }));
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { ResultSet } from "@libsql/client";
+import type { Answerer } from "../../../src/model/answerer.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
 import { clock, DEVICE, gateway, receiver, status, storeWithNumber, type Clock } from "./gateway.ts";
@@ -92,6 +93,84 @@ describe("many chats whose webhook was away", () => {
     said.delete("else@lid");
     expect([...said.values()].filter((texts) => texts.join() !== inOrder)).toEqual([]);
   }, 120_000);
+});
+
+/** Answers everything, so that the webhook is only told. */
+const bot: Answerer = {
+  name: "bots",
+  ignoresTakeover: false,
+  answer: async () => ({ kind: "answer", by: "bot:test", route: null, replies: [], trail: [] }),
+};
+
+/** A gateway that ended after it had stored that the webhook is to be told of "one", and before that was told. */
+async function endedBeforeTelling(store: Store) {
+  const shop = await receiver();
+  const parley = await gateway(store, { before: [bot] });
+  await parley.configure(shop.url, { mode: "always" });
+  shop.answer(() => undefined);
+  await parley.receive({ text: "one", id: "3Aone" });
+  await vi.waitFor(() => expect(shop.posts).toHaveLength(1));
+  await parley.stop();
+  shop.posts.length = 0;
+  return shop;
+}
+
+const toldTo = ({ posts }: { posts: { event: Record<string, unknown> }[] }) =>
+  posts.map(({ event }) => event.text);
+
+describe("what was not told when the gateway ended", () => {
+  it("is told before what comes then in its chat, whenever the worker begins", async () => {
+    const store = await storeWithNumber();
+    const shop = await endedBeforeTelling(store);
+    shop.answer(status(200));
+    const again = await gateway(store, { before: [bot], startsLater: true });
+    await again.receive({ text: "two", id: "3Atwo" });
+    await again.receive({ text: "elsewhere", id: "3Aelse", chat: "2@lid", chatKey: "2@lid" });
+    // Whoever has nothing that waits is told at once.
+    await vi.waitFor(() => expect(toldTo(shop)).toContain("elsewhere"), PATIENT);
+    await vi.waitFor(async () => expect(await again.decisions()).toHaveLength(3), PATIENT);
+    again.webhooks.start();
+
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
+    expect(toldTo(shop).filter((text) => text !== "elsewhere")).toEqual(["one", "two"]);
+  });
+
+  it("is followed by what waits for it, also when that is stored after everything else was told", async () => {
+    const store = await storeWithNumber();
+    const shop = await endedBeforeTelling(store);
+    const nothingWaits = vi.fn<() => void>();
+    const { readOne } = store;
+    vi.spyOn(store, "readOne").mockImplementation(async (query, ...args) => {
+      const row = await readOne(query, ...args);
+      if (query.sql.startsWith("select next_at from deliveries") && row === null) nothingWaits();
+      return row;
+    });
+    let accept = (): void => undefined;
+    shop.answer((response) => void (accept = () => void response.end()), status(200));
+    const again = await gateway(store);
+    await vi.waitFor(() => expect(toldTo(shop)).toEqual(["one"]), PATIENT);
+
+    const { commit } = store.writer;
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const isHeld = vi.fn<() => void>();
+    vi.spyOn(store.writer, "commit").mockImplementation(async (written) => {
+      if (written.some(({ sql, args }) => /INSERT INTO decisions/.test(sql) && args.includes("3Atwo"))) {
+        isHeld();
+        await held;
+      }
+      return commit(written);
+    });
+    await again.receive({ text: "two", id: "3Atwo" });
+    await again.receive({ text: "three", id: "3Athree" });
+    await vi.waitFor(() => expect(isHeld).toHaveBeenCalled(), PATIENT);
+    accept();
+    await vi.waitFor(() => expect(nothingWaits).toHaveBeenCalled(), PATIENT);
+    goOn();
+
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
+    expect(toldTo(shop)).toEqual(["one", "two", "three"]);
+  });
 });
 
 describe("what waits for a webhook that is deleted", () => {

@@ -148,7 +148,15 @@ describe("the test post", () => {
       answer: '{"message":"Hello"}',
       understood: true,
       error: null,
+      replies: [{ kind: "text", text: "Hello", quoted: false }],
+      ignored: [],
+      hold: null,
     });
+    // What is shown is what was posted, signature and all.
+    const [{ headers, body }] = shop.posts as [(typeof shop.posts)[0]];
+    expect(seen!.request).toEqual({ url: shop.url, body, headers: expect.any(Object) });
+    expect(headers).toMatchObject(seen!.request.headers);
+    expect(Object.keys(seen!.request.headers)).toContain("webhook-signature");
     expect(seen!.durationMs).toBeGreaterThanOrEqual(0);
     expect(shop.posts[0]!.event).toMatchObject({
       type: "text",

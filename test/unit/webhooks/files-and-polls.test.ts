@@ -54,7 +54,7 @@ async function started(
 }
 
 const decided = (parley: Gateway, count = 1) =>
-  vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(count), 5000);
+  vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(count));
 
 const kinds = async (parley: Gateway): Promise<string[]> =>
   (await parley.sent()).map(({ draft }) => draft.kind);
@@ -149,7 +149,12 @@ describe("an answer with files", () => {
     const { log } = listeningLog();
     const store = await storeWithNumber();
     const http = createSafeFetch({ allowPrivateNetwork: false });
-    const config = { dataDir: temporaryFolder(), maxMediaBytes: 1024, ffmpegPath: null };
+    const config = {
+      dataDir: temporaryFolder(),
+      maxMediaBytes: 1024,
+      ffmpegPath: null,
+      publicUrl: "http://127.0.0.1:9",
+    };
     const media = createMedia({ store, config, log, http, accountOf: () => null });
     const drafts = createDrafts({ log, media, time: store.time, stopping: new AbortController().signal });
     const made = await drafts.of(parseReply(answer({ image: { url: `${url}/a.png` } })), someDelivery(), {
@@ -244,14 +249,14 @@ describe("an answer with files", () => {
       status(200, [{ image: { url: `${url}/a.png` } }, { image: { url: `${url}/missing` } }]),
     );
     await parley.receive();
-    await vi.waitFor(async () => expect(await kinds(parley)).toEqual(["image"]), 10_000);
+    await vi.waitFor(async () => expect(await kinds(parley)).toEqual(["image"]));
     const [delivery] = await parley.deliveries();
     expect(delivery).toMatchObject({
       state: "delivered",
       attempts: [{ statusCode: 503 }, { statusCode: 200 }],
     });
     expect(delivery!.reply!.ignored).toEqual([expect.stringMatching(/^replies\[1\]: FILE_UNREACHABLE/)]);
-  }, 15_000);
+  });
 });
 
 describe("a file that does not come", () => {
@@ -260,7 +265,12 @@ describe("a file that does not come", () => {
     const { log } = listeningLog();
     const store = await storeWithNumber();
     const http = createSafeFetch({ allowPrivateNetwork: true });
-    const config = { dataDir: temporaryFolder(), maxMediaBytes: 1024 ** 2, ffmpegPath: null };
+    const config = {
+      dataDir: temporaryFolder(),
+      maxMediaBytes: 1024 ** 2,
+      ffmpegPath: null,
+      publicUrl: "http://127.0.0.1:9",
+    };
     const media = createMedia({ store, config, log, http, accountOf: () => null });
     const { signal } = new AbortController();
     const drafts = createDrafts({ log, media, time: store.time, stopping: signal, mediaTimeMs: 2_000 });

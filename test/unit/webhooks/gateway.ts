@@ -104,6 +104,8 @@ export async function gateway(
     privateNetwork?: boolean;
     files?: EventFiles;
     loopGuardPerMinute?: number;
+    /** What waits is begun by `webhooks.start`, as when a gateway has many numbers to open. Default false. */
+    startsLater?: boolean;
   } = {},
 ) {
   const { log, text: logged } = listeningLog();
@@ -113,7 +115,7 @@ export async function gateway(
   const dataDir = temporaryFolder();
   const media = createMedia({
     store,
-    config: { dataDir, maxMediaBytes: 1024 ** 2, ffmpegPath: null },
+    config: { dataDir, maxMediaBytes: 1024 ** 2, ffmpegPath: null, publicUrl: "http://127.0.0.1:9" },
     log,
     http,
     accountOf: () => null,
@@ -146,7 +148,7 @@ export async function gateway(
   const { outbox, pipeline, webhooks } = path;
   await path.load();
   for (const row of await rawRows(store, "select id from devices", [])) await pipeline.open(Number(row.id));
-  webhooks.start();
+  if (!options.startsLater) webhooks.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {
     if (stopped) return;

@@ -14,7 +14,7 @@ async function scene() {
   const { now, monotonic } = { now: () => clocks.host, monotonic: () => clocks.monotonic };
   const time = createTime({ now, monotonic, after: () => () => undefined });
   const store = await temporaryStore();
-  const holds = createHolds({ pages: store.pages, time });
+  const holds = createHolds({ ...store, time });
   return { clocks, store, time, holds };
 }
 
@@ -30,9 +30,9 @@ describe("a chat that a webhook holds", () => {
 
   it("is let go in time after a restart, by the host's clock", async () => {
     const { clocks, store, time, holds } = await scene();
-    await store.writer.commit([holds.keep(1, "1@lid", 600)]);
+    await store.writer.commit(holds.keep(1, "1@lid", 600));
     clocks.host += 5 * MINUTE;
-    const again = createHolds({ pages: store.pages, time });
+    const again = createHolds({ ...store, time });
     await again.load();
     expect(again.holds(1, "1@lid")).toBe(true);
     clocks.host += 6 * MINUTE;
@@ -55,7 +55,7 @@ describe("a chat that a webhook holds", () => {
         yield page;
       }
     };
-    const holds = createHolds({ pages, time });
+    const holds = createHolds({ ...store, pages, time });
     await holds.load();
 
     expect(read).toBe(500);

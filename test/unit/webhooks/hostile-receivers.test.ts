@@ -9,7 +9,6 @@ const TIMEOUT_MS = 1_000;
 const MEBIBYTE = 1024 ** 2;
 /** What lies in the buffers of both ends of a connection on loopback is no longer the sender's. */
 const BUFFERS = 12 * MEBIBYTE;
-const PATIENT = { timeout: 30_000 };
 
 interface RawReceiver {
   port: number;
@@ -150,7 +149,7 @@ it.each(Object.entries(CASES))(
     await parley.receive({ text: "question" });
 
     // However long the receiver goes on, there is an end, and the message has its decision.
-    await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(1), PATIENT);
+    await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(1));
     const [delivery] = await parley.deliveries();
     expect(delivery).toMatchObject({
       state: ends === "retrying" ? "retrying" : "delivered",
@@ -159,11 +158,10 @@ it.each(Object.entries(CASES))(
     expect((await parley.sent()).map(({ text }) => text)).toEqual(ends === "answered" ? ["hello"] : []);
     expect(raw.posts).toBe(scheme === "https" ? 0 : 1);
     // Whoever answers as it should keeps its connection for the next event.
-    if (ends === "retrying") await vi.waitFor(() => expect(raw.sockets.size).toBe(0), PATIENT);
+    if (ends === "retrying") await vi.waitFor(() => expect(raw.sockets.size).toBe(0));
     expect(raw.taken).toBeLessThan(MEBIBYTE + BUFFERS);
     for (const attempt of delivery!.attempts) expect((attempt.answer ?? "").length).toBeLessThanOrEqual(4096);
   },
-  60_000,
 );
 
 it("a receiver that says nothing while TLS begins costs its timeout", async () => {
@@ -183,7 +181,7 @@ it("a receiver that says nothing while TLS begins costs its timeout", async () =
   const { port } = silent.address() as AddressInfo;
   await parley.configure(`https://127.0.0.1:${port}/`, { timeoutMs: TIMEOUT_MS });
   await parley.receive();
-  await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(1), PATIENT);
+  await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(1));
   expect((await parley.deliveries())[0]).toMatchObject({
     state: "retrying",
     attempts: [{ statusCode: null }],
@@ -199,7 +197,7 @@ it("a redirect is not followed, neither to another server nor into the gateway's
     shop.answer(status(code, "", { location: inside.url }));
     await parley.receive({ chat: `${code}@lid`, chatKey: `${code}@lid` });
   }
-  await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(5), PATIENT);
+  await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(5));
   expect(inside.posts).toEqual([]);
   for (const { state, attempts } of await parley.deliveries()) {
     expect(state).toBe("retrying");
@@ -224,11 +222,11 @@ it("one number's hanging receiver gets a bounded number of connections, and anot
   await parley.webhooks.put(2, { url: shop.url });
   shop.answer(status(200, { message: "at once" }));
   for (let i = 0; i < 300; i++) await parley.receive({ chat: `${i}@lid`, chatKey: `${i}@lid` }, DEVICE);
-  await vi.waitFor(() => expect(hanging.posts).toBe(256), PATIENT);
+  await vi.waitFor(() => expect(hanging.posts).toBe(256));
 
   await parley.receive({ text: "open?" }, 2);
-  await vi.waitFor(() => expect(shop.posts).toHaveLength(1), PATIENT);
-  await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(1), PATIENT);
+  await vi.waitFor(() => expect(shop.posts).toHaveLength(1));
+  await vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(1));
   expect(hanging.posts).toBe(256);
   expect(hanging.sockets.size).toBe(256);
-}, 60_000);
+});

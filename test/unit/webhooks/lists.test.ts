@@ -150,6 +150,7 @@ describe("a list of many rows", () => {
     const before = statements().length;
     const replays = createReplays({
       store,
+      now: store.now,
       registry: { get: () => ({ enabled: true, mode: "always" }) as never },
       breakers: { tryNow: () => undefined },
       worker: { wake: () => undefined },

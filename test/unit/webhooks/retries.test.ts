@@ -59,7 +59,7 @@ async function failedOnce(change: Parameters<Gateway["configure"]>[1] = {}): Pro
 }
 
 const attempts = (made: Scene, count: number): Promise<void> =>
-  vi.waitFor(async () => expect((await made.delivery())?.attempts).toHaveLength(count), 5000);
+  vi.waitFor(async () => expect((await made.delivery())?.attempts).toHaveLength(count));
 
 const expectEnd = async (made: Scene): Promise<void> => {
   expect(await made.delivery()).toMatchObject({ state: "disabled", nextAt: null });
@@ -107,9 +107,9 @@ describe("a delivery that failed", () => {
     shop.answer(status(503), status(200, { message: "second time lucky" }));
     await parley.receive();
     // 5 s less a fifth.
-    await vi.waitFor(() => expect(shop.posts).toHaveLength(2), 8000);
-    await vi.waitFor(async () => expect((await parley.sent())[0]?.text).toBe("second time lucky"), 2000);
-  }, 15_000);
+    await vi.waitFor(() => expect(shop.posts).toHaveLength(2));
+    await vi.waitFor(async () => expect((await parley.sent())[0]?.text).toBe("second time lucky"));
+  });
 
   it("waits as long as Retry-After says, when that is longer", async () => {
     const made = await scene();
@@ -118,7 +118,7 @@ describe("a delivery that failed", () => {
     await made.parley.receive();
     await attempts(made, 1);
     const { nextAt } = await made.delivery();
-    expect(Math.abs(nextAt! - made.time.now() - 120 * SECOND)).toBeLessThan(2 * SECOND);
+    expect(Math.abs(nextAt! - made.time.now() - 120 * SECOND)).toBeLessThan(20 * SECOND);
   });
 
   it("is answered by the later attempt, once, quoting the message", async () => {
@@ -251,9 +251,9 @@ describe("a late reply", () => {
       expect(first.state).toBe("delivered");
       expect(first.reply).toMatchObject({ understood: true, ids: [] });
       expect(first.reply!.ignored).toEqual([expect.stringMatching(/loop guard/)]);
-    }, 10_000);
+    });
     expect((await made.parley.sent()).map(({ text }) => text)).toEqual(["one", "two"]);
-  }, 15_000);
+  });
 
   it("to a message that a guard kept from being answered is recorded only", async () => {
     const made = await scene();
@@ -411,7 +411,7 @@ describe("many deliveries", () => {
     await parley.configure(dead.url, { timeoutMs: 30_000 });
     // One failure less than makes Parley pause.
     for (let i = 0; i < 9; i++) await parley.receive({ text: `${i}`, chat: `${i}@lid`, chatKey: `${i}@lid` });
-    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(9), 10_000);
+    await vi.waitFor(async () => expect(await parley.deliveries()).toHaveLength(9));
     shop.answer(status(200));
     await parley.webhooks.put(2, { url: shop.url });
     const columns = "inbox_id, message_id, chat, type, url, state, attempts, may_reply, created_at";

@@ -34,6 +34,7 @@ function setUp(kind: MediaKind, uploadFails: UploadFailed | null = null) {
     id: "mf_1",
     facts,
     uploaded: () => upload,
+    ready: async () => true,
     content: () => {
       throw new Error("nothing is uploaded here");
     },

@@ -22,7 +22,7 @@ describe("device lists", () => {
     expect(await other.get("49111")).toBeUndefined();
     await one.del("49111");
     expect(await one.get("49111")).toBeUndefined();
-    lists.drop(1);
+    lists.drop([1]);
     expect(await one.get("49222")).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 import { timeWithClock } from "../../../src/model/time.ts";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -16,6 +16,7 @@ import {
   sweepJournal,
   type JournalEntry,
 } from "../../../src/whatsapp/signal/journal-rows.ts";
+import { removeFolder } from "../../_setup/folders.ts";
 import { rawRows } from "../store/rows.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -33,7 +34,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const message = (text: string): Row => ({

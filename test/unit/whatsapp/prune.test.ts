@@ -44,6 +44,24 @@ describe("pruneSession", () => {
     ]);
   });
 
+  it("keeps the newest 2,000 keys of messages that have not come, of all chains together", () => {
+    const keys = (from: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [String(from + n), `key ${from + n}`]));
+    const chain = (from: number, count: number) => ({ chainType: RECEIVING, messageKeys: keys(from, count) });
+    const _chains = { oldest: chain(0, 10), older: chain(0, 1_500), newest: chain(7, 600) };
+    const before = record({ a: { indexInfo: { closed: -1 }, _chains } });
+    const copy = structuredClone(before);
+    expect(pruneSession(before)._sessions.a?._chains).toEqual({
+      oldest: { chainType: RECEIVING, messageKeys: {} },
+      older: { chainType: RECEIVING, messageKeys: keys(100, 1_400) },
+      newest: _chains.newest,
+    });
+    expect(before).toEqual(copy);
+
+    const full = record({ a: { indexInfo: { closed: -1 }, _chains: { one: chain(0, 2_000) } } });
+    expect(pruneSession(full)).toBe(full);
+  });
+
   it("gives a record with nothing to drop as it is, and leaves what it was given unchanged", () => {
     const small = record({ a: session(5) });
     expect(pruneSession(small)).toBe(small);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -11,6 +11,7 @@ import { makeCertificates } from "../../../src/simulator/inside.ts";
 import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
 import type { MediaHostsSource } from "../../../src/whatsapp/media/hosts.ts";
 import { createUploads, UploadFailed } from "../../../src/whatsapp/media/upload.ts";
+import { removeFolder } from "../../_setup/folders.ts";
 
 const CONTENT = Buffer.alloc(200_000, "parley");
 const SHA256 = Buffer.alloc(32, 0xfb).toString("base64");
@@ -58,7 +59,7 @@ function setUp(...hosts: string[]) {
   writeFileSync(whatsappCaFile, certificates.ca);
   const agent = createMediaAgent({ whatsappCaFile, whatsappWsUrl: "ws://127.0.0.1:1" });
   onTestFinished(async () => {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     await agent.destroy();
   });
   const remembered = new Map<UploadTarget, Upload>();
@@ -74,6 +75,7 @@ function setUp(...hosts: string[]) {
       keyTimestamp: 0,
     },
     uploaded: (target) => remembered.get(target) ?? null,
+    ready: async () => true,
     content: () => ({
       bytes: (async function* () {
         for (let at = 0; at < CONTENT.length; at += 65_536) yield CONTENT.subarray(at, at + 65_536);

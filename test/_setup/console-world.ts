@@ -1,0 +1,100 @@
+import jsqr from "jsqr";
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
+import { PNG } from "pngjs";
+import { expect } from "vitest";
+import { testConsole } from "./console.ts";
+import { SIZES } from "./looks.ts";
+import { closeWorld, keepWorld, type World, type WorldOptions } from "./world.ts";
+
+export { everywhere, faultsOf, SIZES, tooWide } from "./looks.ts";
+
+/** How a page is opened. */
+export interface Viewer {
+  size?: keyof typeof SIZES;
+  theme?: "light" | "dark";
+  /** Of the browser; default English. */
+  locale?: string;
+  /** Signed in with this key; null: not signed in. Default the world's. */
+  key?: string | null;
+  /** Signed in with the operator's token instead. */
+  operator?: boolean;
+}
+
+/** One gateway with the built console, one offline WhatsApp and one Chromium: for all tests of a file. */
+export interface ConsoleWorld extends World {
+  browser: Browser;
+  /** The folder that the console was built into. */
+  folder: string;
+  /** A page of a browser of its own (cookies, storage), at a path below `/console`. */
+  open(path?: string, viewer?: Viewer): Promise<Page>;
+}
+
+const complaints = new WeakMap<Browser, string[]>();
+
+/** In `beforeAll`; {@link closeConsole} in `afterAll`. */
+export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWorld> {
+  const folder = await testConsole();
+  const [world, browser] = await Promise.all([
+    keepWorld({ ...options, env: { CONSOLE_DIR: folder, ...options.env } }),
+    chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] }),
+  ]);
+  const said: string[] = [];
+  complaints.set(browser, said);
+  const made = Object.assign(world, {
+    browser,
+    folder,
+    async open(path = "/", viewer: Viewer = {}) {
+      const context = await newContext(browser, viewer);
+      await signIn(context, world, viewer);
+      const page = await context.newPage();
+      page.setDefaultTimeout(60_000);
+      listenTo(page, said);
+      await page.goto(`${world.gateway.url}/console${path}`);
+      return page;
+    },
+  });
+  return made;
+}
+
+/** Ends all; a page that broke its policy, or threw, has failed. */
+export async function closeConsole(world: ConsoleWorld | undefined): Promise<void> {
+  if (world === undefined) return;
+  await world.browser.close();
+  await closeWorld(world);
+  // oxlint-disable-next-line vitest/no-standalone-expect -- this is the promise of every test with it
+  expect(complaints.get(world.browser)).toEqual([]);
+}
+
+function newContext(browser: Browser, { size = "desk", theme = "light", locale = "en-GB" }: Viewer) {
+  return browser.newContext({
+    viewport: SIZES[size],
+    colorScheme: theme,
+    locale,
+    reducedMotion: "reduce",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+}
+
+/** The cookie is got by HTTP: what the form does is tried by the tests of signing in. */
+async function signIn(context: BrowserContext, { gateway, key }: World, viewer: Viewer): Promise<void> {
+  if (viewer.key === null) return;
+  const data = viewer.operator ? { admin_token: gateway.adminToken } : { api_key: viewer.key ?? key };
+  const answer = await context.request.post(`${gateway.url}/sessions`, { data });
+  // oxlint-disable-next-line vitest/no-standalone-expect -- nothing can be tried without it
+  expect(answer.status()).toBe(200);
+}
+
+/** Refused requests are answers, which the console shows; everything else that a browser complains of is a fault. */
+function listenTo(page: Page, said: string[]): void {
+  page.on("console", (message) => {
+    const isAnswer = message.text().startsWith("Failed to load resource");
+    if (["error", "warning"].includes(message.type()) && !isAnswer) said.push(message.text());
+  });
+  page.on("pageerror", (error) => void said.push(`${error.message}\n${error.stack ?? ""}`));
+}
+
+/** What a phone's camera reads of an image on the screen; null: nothing. */
+export async function scanned(image: Locator): Promise<string | null> {
+  const { data, width, height } = PNG.sync.read(await image.screenshot());
+  return jsqr(new Uint8ClampedArray(data), width, height)?.data ?? null;
+}

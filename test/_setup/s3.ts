@@ -1,0 +1,66 @@
+import S3rver from "@20minutes/s3rver";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Environment } from "../../src/config.ts";
+import { removeFolder } from "./folders.ts";
+
+const BUCKET = "parley";
+
+/** A real server that speaks S3, of one test's own. */
+export interface S3Server {
+  /** What a gateway is told to use it. */
+  env: Environment;
+  /** Nobody reaches it any more. */
+  stop(): Promise<void>;
+  /** On the same port, with what it had. */
+  start(): Promise<void>;
+  /** Names of what it has, in their order. */
+  names(): string[];
+}
+
+/** Ends with the test. */
+export async function startS3(): Promise<S3Server> {
+  const directory = mkdtempSync(join(tmpdir(), "parley-s3-"));
+  let port = 0;
+  let server: S3rver | null = null;
+
+  async function start(): Promise<void> {
+    server = new S3rver({
+      port,
+      address: "127.0.0.1",
+      silent: true,
+      directory,
+      configureBuckets: [{ name: BUCKET }],
+    });
+    ({ port } = await server.run());
+  }
+  async function stop(): Promise<void> {
+    const running = server;
+    server = null;
+    await running?.close();
+  }
+
+  onTestFinished(async () => {
+    await stop();
+    removeFolder(directory);
+  });
+  await start();
+  return {
+    env: {
+      MEDIA_STORE: `s3://${BUCKET}/files?region=eu-central-1&endpoint=http://127.0.0.1:${port}`,
+      AWS_ACCESS_KEY_ID: "S3RVER",
+      AWS_SECRET_ACCESS_KEY: "S3RVER",
+    },
+    start,
+    stop,
+    names() {
+      const folder = join(directory, BUCKET, "files");
+      if (!existsSync(folder)) return [];
+      return readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .flatMap((name) => /^(.+)\._S3rver_object$/.exec(name)?.[1] ?? [])
+        .toSorted();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { failureIn } from "../../src/cli/dev-failure.ts";
+import { readDevOptions } from "../../src/cli/dev-options.ts";
+import { removeFolder } from "../_setup/folders.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "parley-bots-"));
+afterAll(() => removeFolder(folder));
+const read = (args: string[], env: NodeJS.ProcessEnv = {}) => readDevOptions(args, env, "/");
+
+describe("npm run dev", () => {
+  it("takes the folder of its argument, else BOTS_DIR, else that of the repository", () => {
+    const name = basename(folder);
+    expect(read([]).folder).toBeNull();
+    expect(read([], { BOTS_DIR: folder }).folder).toBe(folder);
+    // As whoever calls npm names it; npm itself is elsewhere.
+    expect(read([name], { INIT_CWD: dirname(folder), BOTS_DIR: "/nowhere" }).folder).toBe(folder);
+  });
+
+  it("says what cannot be used", () => {
+    expect(() => read(["/no/such"])).toThrow("/no/such is not a folder. Create it, or name another.");
+    expect(() => read([], { BOTS_DIR: "/no/such" })).toThrow("BOTS_DIR: /no/such is not a folder");
+    expect(() => read(["a", "b"])).toThrow("One folder of bots, not 2: a, b");
+    expect(() => read(["--real"])).toThrow(/--real/);
+    expect(read(["--help"]).help).toBe(true);
+    expect(read(["-h"]).help).toBe(true);
+  });
+});
+
+it("a failure is shown with its places in the folder, and with none of others", () => {
+  const stack = `RangeError: no
+    at sum (/bots/sum.ts:3:9)
+    at file:///bots/cart.mjs?parley-reading=2:5:12
+    at /bots/node_modules/zod/index.js:1:1
+    at runHandler (/parley/src/bot/run.ts:1:1)`;
+  const line = `bots: failed ${JSON.stringify({ bot: "sum", route: "keyword:sum", what: "RangeError: no", stack })}`;
+  expect(failureIn(line, "/bots")).toEqual({
+    title: "sum failed at keyword:sum: RangeError: no",
+    places: ["sum.ts:3:9", "cart.mjs:5:12"],
+  });
+  expect(failureIn("bots: sum added", "/bots")).toBeNull();
+});

@@ -1,0 +1,369 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  closeConsole,
+  everywhere,
+  faultsOf,
+  openConsole,
+  tooWide,
+  type ConsoleWorld,
+} from "../_setup/console-world.ts";
+import { until } from "../_setup/world.ts";
+import { pdf, png } from "../unit/media/samples.ts";
+import { ANA, BEN, HOSTILE, SHOP, someTraffic, stored } from "./chats-traffic.ts";
+
+let world: ConsoleWorld;
+let ids: Record<string, string>;
+beforeAll(async () => {
+  world = await openConsole();
+  ids = await someTraffic(world);
+});
+afterAll(() => closeConsole(world));
+
+const withAna = `/chats/${SHOP}/${ANA}`;
+const message = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
+const text = async (page: Page, id: string): Promise<string> => (await message(page, id).textContent()) ?? "";
+
+async function close(page: Page): Promise<void> {
+  await page.context().close();
+}
+
+describe("the list of chats", () => {
+  it("has names, what was written last and who waits, and is searched by name and digits", async () => {
+    const page = await world.open("/chats");
+    const options = page.getByRole("option");
+    await options.nth(3).waitFor();
+    await page.getByRole("option", { name: /Regulars/ }).waitFor();
+    await page.getByRole("searchbox").fill("maría");
+    await until(async () => (await options.count()) === 1);
+    expect(await options.first().textContent()).toContain("I am typing this on the phone");
+
+    await page.getByRole("searchbox").fill(BEN.slice(-6));
+    await until(async () => ((await options.first().textContent()) ?? "").includes("<img src=x"));
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Unanswered" }).click();
+    await until(async () => (await options.count()) === 3);
+    await close(page);
+  });
+
+  it("is gone through and opened by keys, and Escape leads back", async () => {
+    const page = await world.open("/chats");
+    await page.getByRole("option").nth(3).waitFor();
+    await page.getByRole("listbox").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await box.waitFor();
+    await until(() => box.evaluate((element) => element === document.activeElement));
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/\/chats$/);
+    await until(() => page.getByRole("listbox").evaluate((element) => element === document.activeElement));
+    expect(await page.getByRole("textbox", { name: "Write a message" }).count()).toBe(0);
+    await close(page);
+  });
+});
+
+describe("a conversation", () => {
+  it("shows what became of each message: files, places, cards, edits, deletions, reactions, who answered", async () => {
+    const page = await world.open(withAna);
+    await message(page, ids["own"]!).waitFor();
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    await message(page, ids["hello"]!).waitFor();
+
+    expect(await text(page, ids["hello"]!)).toContain("👍");
+    expect(await text(page, ids["ping"]!)).toContain("Answered by: Bot ping");
+    const image = message(page, ids["image"]!).locator("img");
+    await until(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth === 64));
+    expect(await text(page, ids["document"]!)).toContain("Order 12.pdf");
+    expect(await text(page, ids["location"]!)).toContain("Jl. Merdeka 1");
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, feed.scrollHeight));
+    await message(page, ids["mistake"]!).waitFor();
+    expect(await text(page, ids["contact"]!)).toContain("Ben");
+    expect(await text(page, ids["wrong"]!)).toContain("Three pieces");
+    expect(await text(page, ids["wrong"]!)).toContain("edited");
+    expect(await text(page, ids["mistake"]!)).toContain("Deleted by the writer");
+    expect(await text(page, ids["own"]!)).toContain("Phone");
+    await close(page);
+  });
+
+  it("sends once what is written, however it is clicked, and follows it to the reader", async () => {
+    const page = await world.open(withAna);
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await box.fill("From a person");
+    await page.getByRole("button", { name: "Send", exact: true }).dblclick();
+
+    const arrived = await world.sim.waitForMessage(ANA, { text: "From a person" });
+    await message(page, arrived.id).waitFor();
+    await world.sim.markRead(ANA, arrived.id);
+    await message(page, arrived.id).locator('[data-state="read"]').waitFor();
+    expect(await text(page, arrived.id)).toContain("Console or API");
+    expect(await world.sim.accepted({ from: SHOP, chat: ANA, kind: "text" })).toSatisfy(
+      (all: { text?: string }[]) =>
+        all.filter((one) => JSON.stringify(one).includes("From a person")).length === 1,
+    );
+    await close(page);
+  });
+
+  it("keeps what could not be sent, and sends it once when it is tried again", async () => {
+    const page = await world.open(withAna);
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await box.waitFor();
+    // The gateway has it, and its answers are lost, however often it is asked.
+    let lost = true;
+    await page.route("**/send-message", async (route) => {
+      if (!lost) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await box.fill("Lost answer");
+    await box.press("Enter");
+    await world.sim.waitForMessage(ANA, { text: "Lost answer" });
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    lost = false;
+    await again.click();
+    await until(async () => (await page.locator("[data-outgoing]").count()) === 0);
+
+    const all = await world.sim.messages(ANA, { from: SHOP, repeated: true });
+    expect(all.filter((one) => JSON.stringify(one).includes("Lost answer"))).toHaveLength(1);
+    await close(page);
+  });
+
+  it("keeps a draft, quotes, and shows a poll with its votes", async () => {
+    const page = await world.open(withAna);
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await box.fill("half a sentence");
+    await page.getByRole("option", { name: /Regulars/ }).click();
+    await page.getByRole("heading", { name: "Regulars" }).waitFor();
+    await page.getByRole("option", { name: /Ana María/ }).click();
+    await until(async () => (await box.inputValue()) === "half a sentence");
+    await box.fill("");
+
+    await page.getByRole("button", { name: "File or poll" }).click();
+    await page.getByRole("menuitem", { name: "Send a poll" }).click();
+    await page.getByLabel("Question").fill("Which day?");
+    await page.getByLabel("Answer 1").fill("Monday");
+    await page.getByLabel("Answer 2").fill("Friday");
+    await page.getByRole("dialog").getByRole("button", { name: "Send", exact: true }).click();
+    const poll = await world.sim.waitForMessage(ANA, { kind: "poll" });
+    await message(page, poll.id).waitFor();
+    await world.sim.votePoll(ANA, poll.id, ["Friday"]);
+    const chosen = message(page, poll.id).locator('[data-votes="1"]');
+    await chosen.waitFor();
+    expect(await chosen.textContent()).toContain("Friday");
+    await close(page);
+  });
+
+  it("sends files of the browser: chosen, pasted and dropped, looked at first, and refused in words", async () => {
+    const page = await world.open(withAna);
+    const box = page.getByRole("textbox", { name: "Write a message" });
+    await box.waitFor();
+    const dialog = page.getByRole("dialog", { name: "Send a file" });
+    const send = dialog.getByRole("button", { name: "Send", exact: true });
+
+    await page.getByRole("button", { name: "File or poll" }).click();
+    await page.getByRole("menuitem", { name: "Send a file" }).click();
+    const input = dialog.locator('input[type="file"]');
+    await input.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+    await dialog.getByText("Files of this kind cannot be sent").waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await dialog.getByRole("button", { name: "Another file" }).click();
+    const image = { name: "look <b>.png", mimeType: "image/png", buffer: png(400, 200) };
+    await input.setInputFiles(image);
+    await dialog.getByRole("img", { name: "Image" }).waitFor();
+    await dialog.getByLabel("Caption").fill("From the browser");
+    expect(await faultsOf(page)).toEqual([]);
+    await send.click();
+    await dialog.waitFor({ state: "detached" });
+    const shown = await world.sim.waitForMessage(ANA, { kind: "image", text: "From the browser" }, 60_000);
+    expect((await world.sim.mediaOf(ANA, shown.id)).bytes.length).toBe(image.buffer.length);
+
+    // More than one part.
+    const files = await page.evaluateHandle((head) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(
+        new File([head, new Uint8Array(1_500_000), "%%EOF"], "Menú.pdf", { type: "application/pdf" }),
+      );
+      return transfer;
+    }, pdf().toString("latin1"));
+    await page.dispatchEvent(".conversation-pane", "dragover", { dataTransfer: files });
+    await page.getByText("Drop a file here").waitFor();
+    await page.dispatchEvent(".conversation-pane", "drop", { dataTransfer: files });
+    await dialog.getByText("Menú.pdf").waitFor();
+    await send.click();
+    await dialog.waitFor({ state: "detached" });
+    const sent = await world.sim.waitForMessage(ANA, { kind: "document" }, 60_000);
+    expect(await world.sim.mediaOf(ANA, sent.id)).toMatchObject({ fileName: "Menú.pdf" });
+    await message(page, sent.id).waitFor();
+
+    await box.evaluate(
+      (element, bytes) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.items.add(new File([new Uint8Array(bytes)], "image.png", { type: "image/png" }));
+        element.dispatchEvent(
+          new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }),
+        );
+      },
+      [...png(40, 20)],
+    );
+    await dialog.getByRole("img", { name: "Image" }).waitFor();
+    await page.keyboard.press("Escape");
+
+    await page.getByRole("button", { name: "More for this chat" }).click();
+    await page.getByRole("menuitem", { name: "Messages as curl" }).click();
+    await until(async () =>
+      (await page.evaluate(() => navigator.clipboard.readText())).includes(`/messages?sender=${SHOP}`),
+    );
+    await close(page);
+  });
+
+  it("is taken over for a while, and handed back", async () => {
+    const page = await world.open(`/chats/${SHOP}/${BEN}`);
+    await page.getByRole("button", { name: "Take over" }).click();
+    await page.getByRole("menuitem", { name: "For an hour" }).click();
+    await page.getByText(/You answer · (1 h 0|59|60) min left/).waitFor();
+    const { id } = await world.sim.sendText(BEN, SHOP, "ping");
+    await stored(world, id);
+    await message(page, id)
+      .getByRole("button", { name: /Not answered/ })
+      .click();
+    await page.getByText("A person has taken the chat over: bots pause there.").waitFor();
+    await page.getByRole("button", { name: "Hand back" }).click();
+    await page.getByRole("button", { name: "Take over" }).waitFor();
+    const { body } = await world.gateway.get(`/chats?chat=${BEN}`, { key: world.key });
+    expect(body["data"][0].taken_over_until).toBeNull();
+    await close(page);
+  });
+
+  it("shows strangers' words as words", async () => {
+    const page = await world.open(`/chats/${SHOP}/${BEN}`);
+    await message(page, ids["script"]!).waitFor();
+    expect(await text(page, ids["script"]!)).toContain(HOSTILE.script);
+    expect(await text(page, ids["turned"]!)).toContain("U+202E");
+    expect(await text(page, ids["invisible"]!)).toContain("payU+200BU+2060U+FEFFpalU+0007");
+    const long = message(page, ids["long"]!);
+    await long.getByRole("button", { name: /Show all/ }).click();
+    await until(async () => ((await long.textContent()) ?? "").includes("W end"));
+    expect(await page.evaluate(() => "__hacked" in globalThis)).toBe(false);
+    expect(await tooWide(page)).toBeLessThanOrEqual(0);
+    await close(page);
+  });
+});
+
+describe("a conversation that is longer than a page", () => {
+  it("is read on at its beginning, page by page, and what one looks at stays where it is", async () => {
+    const writer = "447700900555";
+    await world.sim.addContact(writer, { name: "Talkative" });
+    let last = "";
+    // Of different heights: where a row stands is an estimate until it is drawn.
+    const words = (n: number): string => `line ${n}${" and on".repeat((n * 37) % 150)}`;
+    for (let n = 1; n <= 270; n++) last = (await world.sim.sendText(writer, SHOP, words(n))).id;
+    await stored(world, last);
+    const page = await world.open(`/chats/${SHOP}/${writer}`);
+    await message(page, last).waitFor();
+    const feed = page.getByRole("feed");
+    const rest = () =>
+      page.waitForFunction(() => document.querySelector('[role="feed"][aria-busy="false"]') !== null);
+    /** The messages that can be seen, of those that are drawn. */
+    const seen = () =>
+      feed.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return [...element.querySelectorAll<HTMLElement>("[data-message]")]
+          .filter(
+            (row) => row.getBoundingClientRect().bottom > top && row.getBoundingClientRect().top < bottom,
+          )
+          .map((row) => /line \d+/.exec(row.querySelector(".words")?.textContent ?? "")?.[0]);
+      });
+    await rest();
+    let asked = 0;
+    page.on("request", (request) => void (asked += request.url().includes("/messages?") ? 1 : 0));
+    await feed.evaluate((element) => element.scrollTo(0, 0));
+    const [top] = await seen();
+    await until(() => asked > 0);
+    await rest();
+    // The page before it has come, no other one, and one looks at what one has looked at.
+    expect(await seen()).toContain(top);
+    expect(await feed.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(1_000);
+    expect(asked).toBe(1);
+
+    const all = new Set<string | undefined>();
+    await until(async () => {
+      for (const line of await seen()) all.add(line);
+      await feed.evaluate(async (element) => {
+        element.scrollBy(0, -0.8 * element.clientHeight);
+        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      });
+      return all.has("line 1");
+    });
+    // And nothing passes unseen where a page comes in.
+    const passed = Array.from({ length: Number(top!.slice("line ".length)) }, (_, n) => `line ${n + 1}`);
+    expect(passed.filter((line) => !all.has(line))).toEqual([]);
+    await close(page);
+  });
+});
+
+describe("the way of a message", () => {
+  it("goes from the contact to the receipts, says why nobody answered, and is copied as curl", async () => {
+    const page = await world.open(`${withAna}/${ids["ping"]}`);
+    const why = page.getByRole("complementary", { name: "The way of this message" });
+    await why.locator('[data-step="acknowledged"]').waitFor();
+    expect(await why.locator("[data-line]").textContent()).toContain("Asked: Bot ping");
+    expect(await why.locator('[data-step="stored"]').textContent()).toContain("the encryption's state");
+    await why.getByRole("button", { name: "Copy as curl" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      `/messages/${ids["ping"]}/trace`,
+    );
+
+    await page.goto(`${world.gateway.url}/console${withAna}/${ids["hello"]}`);
+    await page.getByText("No bot of this number has a route for it, and no webhook is told of it.").waitFor();
+    await close(page);
+  });
+});
+
+describe("conversations", () => {
+  it("fit phones, tablets and desks in both themes, without serious findings", async () => {
+    const page = await world.open(`${withAna}/${ids["ping"]}`);
+    await page.locator('[data-step="acknowledged"]').waitFor();
+    const faults: string[] = [];
+    await everywhere(page, async (name) => {
+      // Colours of another theme come in a moment, from the page inwards.
+      await page.waitForFunction(() => {
+        const colour = (element: Element) => getComputedStyle(element).color;
+        const words = [...document.querySelectorAll(".bubble .content .words, .bubble .phone")];
+        return words.every((element) => colour(element) === colour(document.body));
+      });
+      const wide = await tooWide(page);
+      if (wide > 0) faults.push(`${name}: ${wide} px too wide`);
+      faults.push(...(await faultsOf(page)).map((fault) => `${name}: ${fault}`));
+    });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole("complementary").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("textbox", { name: "Write a message" }).waitFor();
+    faults.push(...(await faultsOf(page)));
+    await page.getByRole("button", { name: "Back", exact: true }).click();
+    await page.getByRole("listbox").waitFor();
+    faults.push(...(await faultsOf(page)));
+    expect(faults).toEqual([]);
+    await close(page);
+  });
+
+  it("show of each message what the phones have", async () => {
+    const page = await world.open(withAna);
+    await message(page, ids["own"]!).waitFor();
+    const accepted = await world.sim.accepted({ kind: "text" });
+    const between = accepted.filter(
+      ({ from, chat }) => (from === ANA && chat === SHOP) || (from === SHOP && chat === ANA),
+    );
+    expect(between.length).toBeGreaterThan(4);
+    for (const { id } of between) {
+      if (id === ids["wrong"] || id === ids["mistake"]) continue;
+      const said = JSON.stringify(between.find((one) => one.id === id));
+      await page.goto(`${world.gateway.url}/console${withAna}/${id}`);
+      await message(page, id).waitFor();
+      const shown = await message(page, id).locator(".content .words").first().textContent();
+      expect(said).toContain(JSON.stringify(shown).slice(1, -1));
+    }
+    await close(page);
+  });
+});

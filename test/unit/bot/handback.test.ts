@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import type { Incoming } from "../../../src/model/messages.ts";
+import type { BotOptions, Routes } from "../../../src/bot/types.ts";
+import { ANA, startBots } from "./harness.ts";
+
+const answering = (options: BotOptions = {}) => ({
+  ...options,
+  routes: (b: Routes) => b.keyword("hi", (ctx) => ctx.reply("here")),
+});
+
+describe("a word on the owner's phone", () => {
+  it("gives the chat back at once, over a kill, and is told to nobody", async () => {
+    const told: Incoming[] = [];
+    const webhook = {
+      name: "webhook",
+      ignoresTakeover: true,
+      answer: async () => ({ kind: "pass" as const, trail: [] }),
+      forward: ({ message }: { message: Incoming }) => (told.push(message), null),
+    };
+    const bots = await startBots({ a: answering() }, { webhook });
+    await bots.ownerTypes("it is me");
+    await bots.say("hi");
+    expect(bots.heard()).toEqual([]);
+    await bots.ownerTypes(" #Bot ");
+    await bots.kill();
+    await bots.say("hi");
+    expect(bots.heard()).toEqual(["here"]);
+    expect(told.map(({ text }) => text)).toEqual(["it is me", "hi"]);
+    // What lists messages leaves out what is of this type.
+    expect(await bots.rows("SELECT count(*) AS n FROM inbox WHERE type = 'timer'")).toBe(1);
+    expect(await bots.rows("SELECT count(*) AS n FROM decisions WHERE trail LIKE '%gave_back%'")).toBe(1);
+  });
+
+  it("is the bot's own where it says so, and none where it wants none", async () => {
+    const own = await startBots({ a: answering({ handback: "over to you" }) });
+    const none = await startBots({ a: answering({ handback: false }) });
+    for (const [bots, word, answers] of [
+      [own, "Over to you", ["here"]],
+      [none, "#bot", []],
+    ] as const) {
+      await bots.ownerTypes("it is me");
+      await bots.ownerTypes(word);
+      await bots.say("hi");
+      expect(bots.heard()).toEqual(answers);
+    }
+  });
+
+  it("is that of the owner alone: from somebody else it is a text", async () => {
+    const bots = await startBots({ a: answering() });
+    await bots.ownerTypes("it is me");
+    await bots.say("#bot");
+    await bots.say("hi");
+    await bots.ownerTypes("#bot", ANA + 1);
+    await bots.say("hi");
+    expect(bots.heard()).toEqual([]);
+  });
+});
