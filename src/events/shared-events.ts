@@ -223,8 +223,12 @@ export function createSharedEvents({ store, cluster, streams, log }: SharedEvent
       if (hasListeners(accountId)) tellingOf(accountId).publish(happening);
     },
     async read(accountId, keyId, after) {
-      const account = await open(accountId);
-      if (after !== null) await makeWhole(accountId, account);
+      let account: HeardAccount;
+      // The account's last listener may have left meanwhile: nothing would come into that feed any more.
+      do {
+        account = await open(accountId);
+        if (after !== null) await makeWhole(accountId, account);
+      } while (accounts.get(accountId) !== account);
       const { feed } = account;
       // It may know an event that is still on its way here; an id that is none of ours must not silence it for ever.
       const latest = Math.max(feed.lastId, clock.now() + ON_ITS_WAY);

@@ -116,6 +116,20 @@ describe("events of several nodes", () => {
     expect(records(await next(resumed, 1))).toEqual([6]);
   });
 
+  it("go on for one that comes back at the moment at which the last other listener leaves", async () => {
+    const { a, b, account } = await setUp();
+    const leaving = await listen(a, account, null, [a, b]);
+    happens(b, account, 1, 2);
+    const [first] = await next(leaving, 2);
+
+    const coming = listen(a, account, first!.id);
+    leaving.close();
+    const reader = await coming;
+    happens(b, account, 3);
+
+    expect(records(await next(reader, 2))).toEqual([2, 3]);
+  });
+
   it("are kept to the last thousand, whichever node they came from", async () => {
     const { a, b, account } = await setUp();
     (await listen(a, account)).close();

@@ -72,8 +72,9 @@ describe.skipIf(findSqld() === null)("handing over", () => {
 
     const counts = nodes.map(({ working }) => deviceIds().filter((id) => working.has(id)).length);
 
-    expect(Math.min(...counts)).toBeGreaterThanOrEqual(7);
-    expect(Math.max(...counts)).toBeLessThanOrEqual(13);
+    // Which of two nodes gives first is chance, so nobody's share is exact: half of it at least, one and a half at most.
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(5);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(15);
   });
 
   it("goes from one that ends to those who have least, and each partition is away for a moment only", async () => {
