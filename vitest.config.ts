@@ -4,12 +4,28 @@ import { useMemoryForTemporaryFiles } from "./test/_setup/fast-temp.ts";
 import { LongFirst } from "./test/_setup/long-first.ts";
 import { startsBuiltPrograms } from "./test/_setup/programs.ts";
 import SlowestFiles from "./test/_setup/slowest.ts";
+import Verdict, { reportsFolder } from "./test/_setup/verdict.ts";
 
 useMemoryForTemporaryFiles();
 
 const inRoot = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const { BOTS_DIR } = process.env;
+
+/**
+ * Structure, lists that are complete, and pages that match the sources: seconds together. The gate runs them before anything else
+ * (`npm run test:quick`).
+ */
+const QUICK_TESTS = [
+  "test/{architecture,statistics,packages,expressions,readme-text}.test.ts",
+  "test/security/documentation.test.ts",
+  "test/unit/store/{clock,sealed-columns,erase,queries}.test.ts",
+  "test/unit/bot/reference.test.ts",
+  "test/unit/log/convention.test.ts",
+  "test/unit/console/locales.test.ts",
+  "test/openapi/client.test.ts",
+  "test/bots/crash-stories.test.ts",
+];
 
 /** Tests that start the built gateway; the others run against the sources alone and need no build. */
 const GATEWAY_TESTS = [
@@ -51,10 +67,14 @@ export default defineConfig({
   },
   define: { __FAILPOINTS__: "true" },
   test: {
-    // `.ci/run` counts from the JSON file.
     reporters: process.env["CI"]
-      ? ["default", ["json", { outputFile: ".test/results.json" }], new SlowestFiles()]
-      : ["default", new SlowestFiles()],
+      ? [
+          "default",
+          ["json", { outputFile: `${reportsFolder()}/results.json` }],
+          new SlowestFiles(),
+          new Verdict(),
+        ]
+      : ["default", new SlowestFiles(), new Verdict()],
     pool: "forks",
     // Files of one project share processes: to load Baileys, the simulator and the sources costs more than most tests. What
     // they import must register no hooks, because it is loaded once; see `gateway-hooks.ts`.
@@ -76,7 +96,16 @@ export default defineConfig({
           name: "sources",
           globalSetup: [PROGRAMS],
           include: ["test/**/*.test.ts"],
-          exclude: [...GATEWAY_TESTS, SIMULATOR_TESTS],
+          exclude: [...GATEWAY_TESTS, ...QUICK_TESTS, SIMULATOR_TESTS],
+        },
+      },
+      {
+        extends: true,
+        plugins: [startsBuiltPrograms()],
+        test: {
+          name: "quick",
+          globalSetup: [PROGRAMS],
+          include: QUICK_TESTS,
         },
       },
       {
@@ -91,6 +120,7 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: GATEWAY_TESTS,
+          exclude: QUICK_TESTS,
           globalSetup: [PROGRAMS, "./test/_setup/build.ts"],
           setupFiles: [inRoot("./test/_setup/gateway-hooks.ts")],
         },

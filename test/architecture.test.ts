@@ -130,14 +130,17 @@ describe("imports go one way", () => {
           .filter(({ target }) => !allows([folder, ...MAY_IMPORT[folder]!], place(target))),
       )
       .map(({ file, target }) => `${file} → ${target}`);
-    expect(wrong).toEqual([]);
+    expect(
+      wrong,
+      "Move the code down, or declare an interface and let src/app hand it in. The lists: MAY_IMPORT in this file.",
+    ).toEqual([]);
   });
 
   it("only src/whatsapp (and the simulator) imports Baileys", () => {
     const importers = files
       .filter((file) => !/^src\/(whatsapp|simulator)\//.test(file))
       .filter((file) => imports(file).some((name) => name.startsWith("@whiskeysockets")));
-    expect(importers).toEqual([]);
+    expect(importers, "Ask for it through src/whatsapp/port.ts.").toEqual([]);
   });
 
   it("the simulator imports nothing of Parley, by whatever name", () => {
@@ -145,7 +148,7 @@ describe("imports go one way", () => {
       .filter((file) => file.startsWith("src/simulator/"))
       .flatMap((file) => imports(file).map((name) => `${file} → ${name}`))
       .filter((line) => /→ (parley|#)/.test(line));
-    expect(wrong).toEqual([]);
+    expect(wrong, "Copy the fact, not the code: the simulator judges Parley.").toEqual([]);
   });
 
   it("only the demo, the command and tests import the simulator, and only by its public files", () => {
@@ -155,7 +158,10 @@ describe("imports go one way", () => {
       .filter(({ target }) => target.startsWith("src/simulator/"))
       .filter(({ file, target }) => !mayImportSimulator(file).includes(target.slice("src/simulator/".length)))
       .map(({ file, target }) => `${file} → ${target}`);
-    expect(wrong).toEqual([]);
+    expect(
+      wrong,
+      "Import src/simulator/index.ts, client.ts or types.ts; from inside, a test under test/simulator.",
+    ).toEqual([]);
   });
 
   it("nothing of the gateway imports the testing kit", () => {
@@ -163,7 +169,7 @@ describe("imports go one way", () => {
       // The author's command, which runs stories with it.
       .filter((file) => !/^src\/(testing|cli\/stories)\//.test(file))
       .filter((file) => imports(file).some((name) => /\/testing\/|^parley\/testing/.test(name)));
-    expect(importers).toEqual([]);
+    expect(importers, "Move what both need below src/testing.").toEqual([]);
   });
 
   it("routes are thin: at most 40 lines, no SQL, no Baileys, no folder but src/api", () => {
@@ -175,7 +181,7 @@ describe("imports go one way", () => {
         ...foreign.map((name) => `${file} → ${name}`),
       ];
     });
-    expect(wrong).toEqual([]);
+    expect(wrong, "Move the work to src/api: a route reads, authorizes, calls one function.").toEqual([]);
   });
 
   it("the playground's page imports the console's kit, and of the demo what it is told alone", () => {
@@ -187,7 +193,10 @@ describe("imports go one way", () => {
           !/^src\/(playground|console\/(kit|app|data))\/|^src\/demo\/playground\/view.ts$/.test(target),
       )
       .map(({ file, target }) => `${file} → ${target}`);
-    expect(wrong).toEqual([]);
+    expect(
+      wrong,
+      "Move what both need into src/console/kit, or tell it by src/demo/playground/view.ts.",
+    ).toEqual([]);
   });
 
   it("nothing of the gateway imports the demo or the playground", () => {
@@ -196,7 +205,7 @@ describe("imports go one way", () => {
       .flatMap((file) => targets(file).map((target) => ({ file, target })))
       .filter(({ target }) => /^src\/(demo|playground)\//.test(target))
       .map(({ file, target }) => `${file} → ${target}`);
-    expect(wrong).toEqual([]);
+    expect(wrong, "Move what both need out of the demo.").toEqual([]);
   });
 
   it("the console imports packages of browsers alone, and its screens nothing of one another", () => {
@@ -217,7 +226,10 @@ describe("imports go one way", () => {
     );
 
     expect(of.length).toBeGreaterThan(50);
-    expect([...foreign, ...neighbours]).toEqual([]);
+    expect(
+      [...foreign, ...neighbours],
+      "A package that runs in browsers goes into BROWSER in this file; what two screens need goes into src/console/kit.",
+    ).toEqual([]);
   });
 
   // The page's policy allows no style in its text, and right-to-left turns only what is logical.
@@ -231,7 +243,7 @@ describe("imports go one way", () => {
           .join("");
         return /\sstyle="/.test(text) || /\bv-html\b/.test(text) || /[\s-](left|right)\s*:/.test(styles);
       });
-    expect(wrong).toEqual([]);
+    expect(wrong, "Use a class, v-text, and logical sides (inline-start, inline-end).").toEqual([]);
   });
 
   it("bots import nothing of Parley but 'parley'", () => {
@@ -240,13 +252,15 @@ describe("imports go one way", () => {
         .filter((name) => name.includes("src/"))
         .map((name) => `${file} → ${name}`),
     );
-    expect(wrong).toEqual([]);
+    expect(wrong, "Import from 'parley'.").toEqual([]);
   });
 });
 
 describe("no file imports itself by way of others", () => {
   it("not even for a type", () => {
-    expect(circles(sources("src"))).toEqual([]);
+    expect(circles(sources("src")), "Move what the files of a circle share into a file below them.").toEqual(
+      [],
+    );
   });
 
   // Unit tests share one process per worker: a module that is loaded once would register its hooks for one file only.
@@ -254,12 +268,17 @@ describe("no file imports itself by way of others", () => {
     const wrong = sources("test/unit")
       .filter((file) => !file.endsWith(".test.ts"))
       .filter((file) => /^(before|after)(Each|All)\(/m.test(readFileSync(join(root, file), "utf8")));
-    expect(wrong).toEqual([]);
+    expect(wrong, "Let it take the hook as an argument, as startRedis({ until: afterAll }) does.").toEqual(
+      [],
+    );
   });
 });
 
 describe("what stands beside the sources follows them", () => {
   it.each(MUTATIONS)("the crash drills find the place of $name", (mutation) => {
-    expect(() => mutated(readFileSync(join(root, mutation.file), "utf8"), mutation)).not.toThrow();
+    expect(
+      () => mutated(readFileSync(join(root, mutation.file), "utf8"), mutation),
+      "Correct the text that it replaces in test/crash/mutations.ts.",
+    ).not.toThrow();
   });
 });

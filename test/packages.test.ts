@@ -63,11 +63,16 @@ describe("packages", () => {
     const production = uses.filter(({ file }) => PRODUCTION.test(file));
 
     expect(production.length).toBeGreaterThan(50);
-    expect(unknown(dependencies!, production)).toEqual([]);
+    expect(unknown(dependencies!, production), "Move the package to dependencies of package.json.").toEqual(
+      [],
+    );
   });
 
   it("are named in package.json when tests or tools import them", () => {
-    expect(unknown({ ...dependencies, ...devDependencies })).toEqual([]);
+    expect(
+      unknown({ ...dependencies, ...devDependencies }),
+      "Name the package in package.json: npm install --save-exact.",
+    ).toEqual([]);
   });
 
   it("are locked with their checksum, and come from the public registry", () => {
@@ -80,7 +85,7 @@ describe("packages", () => {
       .map(([path]) => path);
 
     expect(locked.length).toBeGreaterThan(100);
-    expect(faults).toEqual([]);
+    expect(faults, "Write package-lock.json anew: npm install --package-lock-only.").toEqual([]);
   });
 
   it("are locked for every system that they have a part for", () => {
@@ -89,7 +94,7 @@ describe("packages", () => {
       Object.keys(optionalDependencies).filter((name) => !found(paths, path, name)),
     );
 
-    expect(faults).toEqual([]);
+    expect(faults, "Write package-lock.json anew: npm install --package-lock-only.").toEqual([]);
   });
 
   it("are asked for in one version, not in a range", () => {
@@ -97,7 +102,7 @@ describe("packages", () => {
       ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
     );
 
-    expect(ranges).toEqual([]);
+    expect(ranges, "Ask for one version: npm install --save-exact.").toEqual([]);
   });
 });
 

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { loadConfig, repositoryRoot, type Config } from "../src/config.ts";
+import { repositoryRoot } from "../src/config.ts";
 import { removeFolder } from "./_setup/folders.ts";
 import { openWorld, until } from "./_setup/world.ts";
 
@@ -25,19 +25,6 @@ function block(language: string, marker: string, page = README): string {
   if (found === undefined) throw new Error(`There is no ${language} block with ${marker}.`);
   return found;
 }
-
-/** Rows of the settings table: names, and the texts in the column of defaults. */
-function settings(): { names: string[]; defaults: string[] }[] {
-  const table = /\| Setting \| Default \| Meaning \|\n.*\n([^]*?)\n\n/.exec(README)?.[1] ?? "";
-  return table.split("\n").map((row) => {
-    const [, names, defaults] = row.split("|");
-    return { names: codeIn(names), defaults: codeIn(defaults) };
-  });
-}
-
-const codeIn = (text = ""): string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
-const toCamelCase = (name: string): string =>
-  name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** A folder with the bot of a block, under the name that its first line gives. */
 function botsFolder(code: string): string {
@@ -74,46 +61,6 @@ describe("README.md", () => {
 
     expect(JSON.parse(answer)).toMatchObject({ status: true, state: "sent" });
     expect((await contact.waitForMessage({ from: NUMBER })).text).toBe("Hello from Parley");
-  });
-
-  it("names scripts that exist", () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-    const named = [...README.matchAll(/npm (?:run )?([\w:]+)/g)].map((match) => match[1] ?? "");
-    const known = [...Object.keys(scripts), "ci", "run"];
-    expect(named.length).toBeGreaterThan(8);
-    expect(named.filter((name) => !known.includes(name))).toEqual([]);
-  });
-
-  it("lists every setting that the gateway reads, and no other", () => {
-    const source = ["src/config.ts", "src/model/media-store-setting.ts"]
-      .map((file) => readFileSync(join(ROOT, file), "utf8"))
-      .join("");
-    const read = [...source.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "");
-    const listed = settings().flatMap(({ names }) => names);
-    expect(listed.toSorted()).toEqual([...new Set(read)].toSorted());
-  });
-
-  it("gives the defaults that hold", () => {
-    const config = loadConfig({}) as Config & Record<string, unknown>;
-    const wrong = settings().flatMap(({ names, defaults }) =>
-      names
-        .map((name, index) => ({ name, shown: defaults[index], real: config[toCamelCase(name)] }))
-        .filter(({ shown, real }) => /^\d+$/.test(shown ?? "") && Number(shown) !== real),
-    );
-    expect(wrong).toEqual([]);
-    expect(
-      settings()
-        .find(({ names }) => names[0] === "PLAN_BASIC")
-        ?.defaults.map((text) => JSON.parse(text)),
-    ).toEqual([config.plans.basic, config.plans.pro]);
-  });
-
-  it("points at files and folders that exist", () => {
-    const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? "");
-    const table = /\| Section \| Where \| State \|\n.*\n([^]*?)\n\n/.exec(README)?.[1] ?? "";
-    const places = [...table.matchAll(/`((?:src|bots|routes)[^`]*)`/g)].map((match) => match[1] ?? "");
-    expect(places.length).toBeGreaterThan(5);
-    expect([...links, ...places].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 });
 

@@ -8,6 +8,8 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const LONGEST_FUNCTION = 60;
 const FILE_P90 = 180;
 const LEAST_DOCUMENTED = 0.9;
+/** So many that are near a limit are named when it is broken. */
+const NEAREST = 5;
 
 /** Any node of a syntax tree. */
 interface Node {
@@ -79,17 +81,27 @@ describe("the sources stay readable", () => {
   });
 
   it(`no function has more than ${LONGEST_FUNCTION} lines of its own`, () => {
-    const long = measured.flatMap(({ file, functions }) =>
-      functions
-        .filter(({ own }) => own > LONGEST_FUNCTION)
-        .map(({ name, line, own }) => `${file}:${line} ${name}: ${own} lines`),
-    );
-    expect(long).toEqual([]);
+    const longest = measured
+      .flatMap(({ file, functions }) => functions.map((one) => ({ ...one, file })))
+      .toSorted((a, b) => b.own - a.own);
+    const shown = ({ file, name, line, own }: (typeof longest)[number]): string =>
+      `${file}:${line} ${name}: ${own} lines`;
+    const cure = `Split the function; give it room, not just the line that is missing. Nearest to the limit:\n${longest
+      .filter(({ own }) => own <= LONGEST_FUNCTION)
+      .slice(0, NEAREST)
+      .map(shown)
+      .join("\n")}\n`;
+    expect(longest.filter(({ own }) => own > LONGEST_FUNCTION).map(shown), cure).toEqual([]);
   });
 
   it(`nine files of ten have fewer than ${FILE_P90} lines`, () => {
-    const lines = measured.map((file) => file.lines).sort((a, b) => a - b);
-    expect(lines[Math.floor(lines.length * 0.9)]).toBeLessThan(FILE_P90);
+    const sorted = measured.toSorted((a, b) => a.lines - b.lines);
+    const at = Math.floor(sorted.length * 0.9);
+    const nearest = sorted.slice(at, at + NEAREST).map(({ file, lines }) => `${file}: ${lines}`);
+    expect(
+      sorted[at]!.lines,
+      `Split one of the longer files. Nearest to the limit:\n${nearest.join("\n")}\n`,
+    ).toBeLessThan(FILE_P90);
   });
 
   it(`${LEAST_DOCUMENTED * 100} % of what is exported says what it is`, () => {
@@ -98,6 +110,8 @@ describe("the sources stay readable", () => {
     );
     const bare = exported.filter(({ documented }) => !documented).map(({ place }) => place);
     const share = 1 - bare.length / exported.length;
-    expect(share, `without a doc comment:\n${bare.join("\n")}`).toBeGreaterThanOrEqual(LEAST_DOCUMENTED);
+    expect(share, `Write a doc comment for some of these:\n${bare.join("\n")}`).toBeGreaterThanOrEqual(
+      LEAST_DOCUMENTED,
+    );
   });
 });

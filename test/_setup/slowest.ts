@@ -1,25 +1,62 @@
-import { relative } from "node:path";
+import { dirname, relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
 const SHOWN = 10;
+/** `npm test` should take under ten minutes on two quiet cores. */
+const BUDGET_MINUTES = 9;
 
-/** Ends a run with the files that took longest, and those that cost most CPU (`cpu.ts`): where the next minute can be saved. */
+interface Row {
+  name: string;
+  ms: number;
+}
+
+/**
+ * Ends a run with the files that took longest, those that cost most CPU (`cpu.ts`), and what each folder of tests costs: where the
+ * next minute can be saved. Warns when the run has used up its budget.
+ */
 export default class SlowestFiles implements Reporter {
+  private startedAt = 0;
+
+  onTestRunStart(): void {
+    this.startedAt = performance.now();
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (modules.length <= SHOWN) return;
-    const costs = new Map(modules.map((module) => [module, module.meta().cpuMs ?? 0]));
-    print("Slowest files", modules, (module) => module.diagnostic().duration);
-    print("Costliest files, in CPU", modules, (module) => costs.get(module)!);
-    const sum = [...costs.values()].reduce((all, ms) => all + ms, 0);
-    process.stdout.write(`\n CPU of all files: ${(sum / 1000).toFixed(0)} s\n`);
+    const fileOf = (module: TestModule): string => relative(process.cwd(), module.moduleId);
+    const costs = modules.map((module) => ({ name: fileOf(module), ms: module.meta().cpuMs ?? 0 }));
+    print(
+      "Slowest files",
+      modules.map((module) => ({ name: fileOf(module), ms: module.diagnostic().duration })),
+    );
+    print("Costliest files, in CPU", costs);
+    print("Costliest folders, in CPU", byFolder(costs));
+    const sum = costs.reduce((all, { ms }) => all + ms, 0);
+    process.stdout.write(`\n CPU of all files: ${seconds(sum)}\n`);
+    const minutes = (performance.now() - this.startedAt) / 60_000;
+    if (minutes > BUDGET_MINUTES)
+      process.stdout.write(
+        `\n WARNING: the run took ${minutes.toFixed(1)} minutes; its budget is ${BUDGET_MINUTES}. Long drills belong into npm run test:long.\n`,
+      );
   }
 }
 
-function print(title: string, modules: readonly TestModule[], msOf: (module: TestModule) => number): void {
-  const rows = modules
-    .map((module) => ({ file: relative(process.cwd(), module.moduleId), ms: msOf(module) }))
-    .sort((a, b) => b.ms - a.ms)
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).padStart(7)} s`;
+
+function byFolder(files: readonly Row[]): Row[] {
+  const sums = new Map<string, number>();
+  for (const { name, ms } of files) {
+    // Two levels: `test/unit/bot`, but `test/e2e`.
+    const folder = dirname(name).split("/").slice(0, 3).join("/");
+    sums.set(folder, (sums.get(folder) ?? 0) + ms);
+  }
+  return Array.from(sums, ([name, ms]) => ({ name, ms }));
+}
+
+function print(title: string, rows: readonly Row[]): void {
+  const lines = rows
+    .toSorted((a, b) => b.ms - a.ms)
     .slice(0, Number(process.env["SLOWEST_SHOWN"] ?? SHOWN))
-    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
-  process.stdout.write(`\n ${title}\n${rows.join("\n")}\n`);
+    .map(({ name, ms }) => `${seconds(ms)}  ${name}`);
+  process.stdout.write(`\n ${title}\n${lines.join("\n")}\n`);
 }

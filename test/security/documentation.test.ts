@@ -35,13 +35,13 @@ describe("docs/security.md", () => {
   });
 
   it.each(named(security))("names tests that exist for %s", (_, line) => {
-    expect(missingTests(line)).toEqual([]);
+    expect(missingTests(line), "Correct the file or the title that the page names.").toEqual([]);
   });
 });
 
 describe("docs/guarantees.md", () => {
   it.each(named(linesOf("docs/guarantees.md")))("names tests that exist for: %s", (_, line) => {
-    expect(missingTests(line)).toEqual([]);
+    expect(missingTests(line), "Correct the file or the title that the page names.").toEqual([]);
   });
 });
 

@@ -25,7 +25,9 @@ function exportedNames(path: string): string[] {
 
 describe("docs/reference.md", () => {
   it("is what the doc comments say today (else: npm run docs:bots)", () => {
-    expect(committed).toBe(writeReference(root));
+    expect(committed === writeReference(root), "Run npm run docs:bots, and commit docs/reference.md.").toBe(
+      true,
+    );
   });
 
   it.each(Object.entries(MODULES))("has a section for every export of %s", (_module, path) => {

@@ -27,12 +27,17 @@ const areas = readdirSync(`${folder}en`);
 
 describe("texts of the console", () => {
   it("stand in the same files in every language", () => {
-    for (const language of LANGUAGES) expect(readdirSync(folder + language)).toEqual(areas);
+    for (const language of LANGUAGES)
+      expect(readdirSync(folder + language), `Make the same files in ${folder}${language}.`).toEqual(areas);
   });
 
   it.each(areas)("%s has the same texts, with the same places in them, in every language", (area) => {
     const english = shapes(read("en", area));
-    for (const language of LANGUAGES) expect(shapes(read(language, area)), language).toEqual(english);
+    for (const language of LANGUAGES)
+      expect(
+        shapes(read(language, area)),
+        `Give src/console/locales/${language}/${area} the texts of en/${area}.`,
+      ).toEqual(english);
   });
 
   it("leave none empty, and none that the syntax of messages would read otherwise", () => {

@@ -115,7 +115,10 @@ const sources = ["src", "routes", "bots"].flatMap((folder) =>
 
 describe("log calls", () => {
   it("hand an error over whole, as `err`, and call everything else by its one name", () => {
-    expect(sources.flatMap(problemsIn)).toEqual([]);
+    expect(
+      sources.flatMap(problemsIn),
+      "Hand the error over whole, as `err`, and use the names of the convention.",
+    ).toEqual([]);
   });
 
   it("go to the one kind of logger there is", () => {

@@ -80,7 +80,10 @@ describe("erasing a number", () => {
     await erasure.finished();
 
     for (const { name } of ofDevices)
-      expect({ name, of: await exists(store, name) }).toEqual({ name, of: [2] });
+      expect(
+        { name, of: await exists(store, name) },
+        "Erase the table in src/store/erase.ts or src/retention/erasure.ts, or name it in NOT_OF_A_DEVICE of this file.",
+      ).toEqual({ name, of: [2] });
   });
 
   it("takes its record, credentials and settings away at once, whatever else it has", async () => {

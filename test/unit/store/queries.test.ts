@@ -34,7 +34,7 @@ it("every query runs on the schema, and its columns and fields are the same", as
   connection.close();
 
   expect(definedQueries().length).toBeGreaterThan(0);
-  expect(wrong).toEqual([]);
+  expect(wrong, "Correct the columns that defineQuery names, or the schema.").toEqual([]);
 });
 
 /** What a query may read from end to end, as its plan names it, and why that stays short. */
@@ -92,5 +92,8 @@ it("no query reads from end to end what grows with messages, chats or contacts",
     const scans = (await fullScans(store, sql, MAY_SCAN)).filter((step) => !LIMITED.test(step));
     guilty.push(...scans.map((step) => `${step} in: ${sql}`));
   }
-  expect(guilty).toEqual([]);
+  expect(
+    guilty,
+    "Add an index (npm run db:generate), or a bound; a table that stays short goes into MAY_SCAN of this file.",
+  ).toEqual([]);
 });

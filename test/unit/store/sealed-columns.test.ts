@@ -16,7 +16,9 @@ it("a change of the master key reaches every sealed column, and every bytes colu
   );
 
   expect(blobs.length).toBeGreaterThan(10);
-  expect(sealed).toEqual([...blobs, "bot_bindings.config", "deliveries.url", "webhooks.url"].toSorted());
+  expect(sealed, "Add the column to SEALED_COLUMNS of src/store/sealed-columns.ts.").toEqual(
+    [...blobs, "bot_bindings.config", "deliveries.url", "webhooks.url"].toSorted(),
+  );
 });
 
 it("names only columns that are there", () => {
@@ -43,7 +45,10 @@ describe("docs/security.md", () => {
     );
     const present = tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`));
 
-    expect(documented.toSorted()).toEqual(present.toSorted());
+    expect(
+      documented.toSorted(),
+      'Name every column in the table "What is sealed at rest" of docs/security.md.',
+    ).toEqual(present.toSorted());
     for (const [table, , open] of rows) {
       const reasons = open!.replaceAll(/`[a-z0-9_]+`/g, "").split(";");
       // Each group of columns ends with its reason.
@@ -57,6 +62,8 @@ describe("docs/security.md", () => {
       named(shut!).map((column) => `${named(table!)[0]}.${column}`),
     );
 
-    expect(documented.toSorted()).toEqual(sealed);
+    expect(documented.toSorted(), 'Correct the table "What is sealed at rest" of docs/security.md.').toEqual(
+      sealed,
+    );
   });
 });
