@@ -29,16 +29,16 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "late-inbox-row",
     what: "the message is not stored with the ratchet, but after it",
-    file: "src/whatsapp/signal/auth-state.ts",
+    file: "src/whatsapp/signal/key-writes.ts",
     edits: [
       [
-        "if (intake.statements.length === 0) return commit(rest);",
-        `if (intake.statements.length === 0) return commit(rest);
-    if (${on("late-inbox-row")}) {
-      await commit(rest);
-      setTimeout(() => void attempt(intake.statements).then(intake.committed), 500);
+        "const written = cache.begin(changes);",
+        `if (${on("late-inbox-row")} && received.statements.length > 0) {
+      await write({ changes, beside, received: NO_INTAKE });
+      setTimeout(() => void attempt(received.statements).then(received.committed), 500);
       return;
-    }`,
+    }
+    const written = cache.begin(changes);`,
       ],
     ],
     killedAt: "after-receive-commit",

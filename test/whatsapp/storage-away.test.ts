@@ -7,11 +7,20 @@ import type { Store } from "../../src/store/store.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } from "./_setup.ts";
 import { rawRows } from "../unit/store/rows.ts";
 
+type Statements = Parameters<Store["writer"]["commit"]>[0];
+
+interface Breakable extends Store {
+  away: "writes" | "reads" | null;
+  /** Commits with such a statement are refused for their own sake, as a value is that is too large. */
+  refuses: (statement: Statements[number]) => boolean;
+}
+
 /** The commits, or the reads, of a store that fail while `away`. */
-function breakable(store: Store): Store & { away: "writes" | "reads" | null } {
-  const broken = {
+function breakable(store: Store): Breakable {
+  const broken: Breakable = {
     ...store,
-    away: null as "writes" | "reads" | null,
+    away: null,
+    refuses: () => false,
     ...createReading(
       {
         async read(statement) {
@@ -27,8 +36,10 @@ function breakable(store: Store): Store & { away: "writes" | "reads" | null } {
     ),
     writer: {
       ...store.writer,
-      commit: async (statements: Parameters<Store["writer"]["commit"]>[0]) => {
+      commit: async (statements: Statements) => {
         if (broken.away === "writes") throw new StorageUnavailable("the disk is full");
+        if (statements.some((statement) => broken.refuses(statement)))
+          throw new Error("string or blob too big");
         return store.writer.commit(statements);
       },
     },
@@ -121,6 +132,33 @@ describe("while the database cannot be written", () => {
     expect((await saidOf(simulator, id)).filter((said) => said.startsWith("receipt"))).toEqual([]);
     await comesAfterwards(world);
   });
+});
+
+describe("what the database refuses for its own sake", () => {
+  const isOf = (statement: Statements[number], table: string, type: string): boolean =>
+    statement.sql.includes(`insert into ${table}`) && statement.args.includes(type);
+  const sentTo = (received: TestNumber["received"], text: string): number =>
+    received.filter((message) => message.text === text).length;
+
+  it.each(["a direct message", "a group's message"])(
+    "is a session or sender key: %s arrives all the same, the connection stays, and the next one opens a new session",
+    async (kind) => {
+      const world = await setup();
+      const { guest, group, store, number } = world;
+      const closes = number.closes.length;
+      store.refuses = (statement) =>
+        isOf(statement, "wa_keys", "session") || isOf(statement, "wa_keys", "sender-key");
+
+      await KINDS[kind]!(world);
+      await until("the message", () => sentTo(number.received, "keep me") === 1);
+      store.refuses = () => false;
+      await (kind === "a direct message" ? guest.sendText(OWN, "again") : guest.sendText(group.id, "again"));
+      await until("the next one", () => sentTo(number.received, "again") === 1);
+
+      expect(number.closes).toHaveLength(closes);
+      expect(sentTo(number.received, "keep me")).toBe(1);
+    },
+  );
 });
 
 describe("while the database cannot be read", () => {

@@ -1,25 +1,15 @@
-import type { ResultSet } from "@libsql/client";
-import type {
-  AuthenticationCreds,
-  AuthenticationState,
-  SignalDataSet,
-  SignalDataTypeMap,
-} from "@whiskeysockets/baileys";
+import type { AuthenticationCreds, AuthenticationState, SignalDataTypeMap } from "@whiskeysockets/baileys";
 import { waCreds } from "../../../drizzle/schema.ts";
-import { failpoint } from "../../model/failpoint.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
-import { joinIntakes } from "../../store/intake.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import type { CachedKeys, KeyChanges } from "./key-cache.ts";
-import { journalInsert, type JournalEntry } from "./journal-rows.ts";
 import { baileys } from "../baileys.ts";
 import { keysGoWithHolders } from "./own-sender-keys.ts";
-import { eraseKeys, keyStatements, lidPairStatements, readKeys, readLidPairs } from "./key-rows.ts";
+import { eraseKeys, keyStatements, readKeys, readLidPairs } from "./key-rows.ts";
+import { createKeyWrites, credsContext, type DataSet } from "./key-writes.ts";
 
 const LID_MAPPING = "lid-mapping";
-const JOURNAL = "journal";
-const KEPT_HISTORY_MARKS = 20;
 
 /** Credentials and Signal keys of one number, written through the store's one writer. */
 export interface AuthState extends AuthenticationState {
@@ -43,9 +33,6 @@ export interface StagedKeys {
   failed(): void;
 }
 
-/** A set of changes as Baileys gives it, and the journal entries by hash that the repository adds to a transaction. */
-type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalEntry> };
-
 /** What the credentials and keys of one number need. */
 export interface AuthStateOptions {
   store: Store;
@@ -68,7 +55,7 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
   // A logout that was cut off has left keys of another identity.
   if (known === null) await eraseKeys(store, deviceId);
   const creds = known ?? baileys.initAuthCreds();
-  const writes = createWrites(options, creds);
+  const writes = createKeyWrites(options, creds);
   return {
     creds,
     keys: {
@@ -98,111 +85,6 @@ export async function readCreds(store: Store, deviceId: number): Promise<Authent
   if (row === null) return null;
   const text = store.box.open(row.value, credsContext(deviceId)).toString("utf8");
   return JSON.parse(text, baileys.BufferJSON.reviver) as AuthenticationCreds;
-}
-
-const credsContext = (deviceId: number): string => `wa_creds:${deviceId}`;
-
-function createWrites(
-  { store, deviceId, cache, onWriteFailed }: AuthStateOptions,
-  creds: AuthenticationCreds,
-) {
-  let credsChanged = false;
-  let last: Promise<unknown> = Promise.resolve();
-
-  async function commit(statements: Statement[]): Promise<void> {
-    try {
-      await attempt(statements);
-    } catch (error) {
-      onWriteFailed(error);
-      throw error;
-    }
-  }
-
-  function attempt(statements: Statement[]): Promise<ResultSet[]> {
-    const done = store.writer.commit(statements);
-    last = done;
-    return done;
-  }
-
-  /** What was received and cannot be stored for a reason of its own must not keep the number offline for ever. */
-  async function commitReceived(received: JournalEntry[], rest: Statement[]): Promise<void> {
-    const intake = joinIntakes(...received.map((entry) => entry.intake));
-    if (intake.statements.length === 0) return commit(rest);
-    try {
-      const results = await attempt([...intake.statements, ...rest]);
-      intake.committed(results.slice(0, intake.statements.length));
-    } catch (error) {
-      if (error instanceof StorageUnavailable) {
-        onWriteFailed(error);
-        throw error;
-      }
-      for (const entry of received) await entry.refused(error);
-      await commit(rest);
-    }
-  }
-
-  function takeCreds(): Statement[] {
-    if (!credsChanged) return [];
-    credsChanged = false;
-    failpoint("before-creds-commit");
-    return [credsStatement(store, deviceId, creds)];
-  }
-
-  return {
-    creds(): void {
-      // A QR that nobody has scanned is worth nothing after a restart.
-      if (!creds.account || credsChanged) return;
-      credsChanged = true;
-      // Several updates arrive in one turn of the event loop; a `set` in between takes them along.
-      queueMicrotask(() => {
-        const statements = takeCreds();
-        if (statements.length === 0) return;
-        commit(statements).then(
-          () => failpoint("after-creds-commit"),
-          () => (credsChanged = true),
-        );
-      });
-    },
-    async keys(data: DataSet): Promise<void> {
-      const { [JOURNAL]: journal, [LID_MAPPING]: pairs, ...keys } = data;
-      const written = cache.begin({ ...keys, ...(pairs ? { [LID_MAPPING]: pairs } : {}) });
-      const statements = takeCreds();
-      const received = Object.entries(journal ?? {});
-      for (const [hash, entry] of received) statements.push(journalInsert(store, deviceId, hash, entry));
-      if (pairs) statements.push(...lidPairStatements(deviceId, pairs, store.now()));
-      statements.push(...keyStatements(store, deviceId, written.encoded));
-      if (statements.length === 0) return;
-      const bringsPreKeys = Object.values(keys["pre-key"] ?? {}).some((key) => key !== null);
-      if (bringsPreKeys) failpoint("before-pre-keys-commit");
-      try {
-        await commitReceived(
-          received.map(([, entry]) => entry),
-          statements,
-        );
-        if (bringsPreKeys) failpoint("after-pre-keys-commit");
-        written.committed();
-      } catch (error) {
-        written.failed();
-        throw error;
-      }
-    },
-    async flushed(): Promise<void> {
-      if (credsChanged) await commit(takeCreds());
-      await last.catch(() => undefined);
-    },
-  };
-}
-
-function credsStatement(store: Store, deviceId: number, creds: AuthenticationCreds): Statement {
-  // It only ever grows, and all that counts is whether it is empty.
-  if (creds.processedHistoryMessages.length > KEPT_HISTORY_MARKS)
-    creds.processedHistoryMessages = creds.processedHistoryMessages.slice(-KEPT_HISTORY_MARKS);
-  const text = JSON.stringify(creds, baileys.BufferJSON.replacer);
-  return {
-    sql: `insert into wa_creds (device_id, value, updated_at) values (?, ?, ?)
-      on conflict (device_id) do update set value = excluded.value, updated_at = excluded.updated_at`,
-    args: [deviceId, store.box.seal(text, credsContext(deviceId)), store.now()],
-  };
 }
 
 async function readThrough(

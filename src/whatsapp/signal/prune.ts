@@ -26,9 +26,10 @@ export interface SerializedRecord {
 
 /**
  * Drops what libsignal would keep for ever: of each session all but the newest five receiving chains (as Signal's own
- * clients do) and all but the newest 2,000 keys of messages that have not come, of the closed sessions all but the ten
- * that were used last. Without this a record grows by 100 bytes with every change of turns, and by up to 100 kB with each
- * message of somebody who leaves out as many as may be missing.
+ * clients do), of the record all but 2,000 keys of messages that have not come (those of the open session first, then those
+ * of the session that was used last), and all but the ten closed sessions that were used last. Without this a record grows by
+ * 100 bytes with every change of turns, and by up to 100 kB with each message of somebody who leaves out as many as may be
+ * missing.
  *
  * @returns the same record when there is nothing to drop; otherwise a copy
  */
@@ -40,16 +41,28 @@ export function pruneSession(record: SerializedRecord): SerializedRecord {
     const dropped = new Set(closed.slice(KEPT_CLOSED_SESSIONS).map(([key]) => key));
     sessions = sessions.filter(([key]) => !dropped.has(key));
   }
-  const pruned = sessions.map(([key, session]) => [key, pruneChains(session)] as const);
+  const pruned = withinLimit(sessions);
   const unchanged =
     pruned.length === Object.keys(record._sessions).length &&
     pruned.every(([key, session]) => session === record._sessions[key]);
   return unchanged ? record : { ...record, _sessions: Object.fromEntries(pruned) };
 }
 
-function pruneChains(session: SerializedSession): SerializedSession {
-  const chains = pruneSkippedKeys(newestChains(session._chains));
-  return chains === session._chains ? session : { ...session, _chains: chains };
+/** Sessions share one limit of keys, so that nobody gets more room by opening many; their order stays. */
+function withinLimit(sessions: [string, SerializedSession][]): (readonly [string, SerializedSession])[] {
+  const isOpen = ({ indexInfo }: SerializedSession): boolean => indexInfo.closed === -1;
+  const byUse = sessions.toSorted(
+    ([, a], [, b]) =>
+      Number(isOpen(b)) - Number(isOpen(a)) || (b.indexInfo.used ?? 0) - (a.indexInfo.used ?? 0),
+  );
+  let room = KEPT_SKIPPED_KEYS;
+  const pruned = new Map<string, SerializedSession>();
+  for (const [key, session] of byUse) {
+    const kept = pruneSkippedKeys(newestChains(session._chains), room);
+    room = kept.room;
+    pruned.set(key, kept.chains === session._chains ? session : { ...session, _chains: kept.chains });
+  }
+  return sessions.map(([key]) => [key, pruned.get(key)!]);
 }
 
 function newestChains(chains: Record<string, Chain>): Record<string, Chain> {
@@ -62,9 +75,12 @@ function newestChains(chains: Record<string, Chain>): Record<string, Chain> {
 }
 
 /** The newest chains keep theirs first, and of a chain's the last ones stay. */
-function pruneSkippedKeys(chains: Record<string, Chain>): Record<string, Chain> {
+function pruneSkippedKeys(
+  chains: Record<string, Chain>,
+  limit: number,
+): { chains: Record<string, Chain>; room: number } {
   let kept: Record<string, Chain> = chains;
-  let room = KEPT_SKIPPED_KEYS;
+  let room = limit;
   for (const id of Object.keys(chains).toReversed()) {
     const { messageKeys = {} } = chains[id]!;
     const counters = Object.keys(messageKeys);
@@ -75,7 +91,7 @@ function pruneSkippedKeys(chains: Record<string, Chain>): Record<string, Chain> 
     if (kept === chains) kept = { ...chains };
     kept[id] = { ...chains[id]!, messageKeys: Object.fromEntries(last) };
   }
-  return kept;
+  return { chains: kept, room };
 }
 
 interface SenderKeyState {

@@ -20,6 +20,10 @@ const record = (sessions: SerializedRecord["_sessions"]): SerializedRecord => ({
   _sessions: sessions,
 });
 
+const keys = (from: number, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [String(from + n), `key ${from + n}`]));
+const chain = (from: number, count: number) => ({ chainType: RECEIVING, messageKeys: keys(from, count) });
+
 describe("pruneSession", () => {
   it("keeps the sending chain and the newest five receiving chains", () => {
     const pruned = pruneSession(record({ a: session(9) }));
@@ -44,10 +48,32 @@ describe("pruneSession", () => {
     ]);
   });
 
+  it("lets sessions share those 2,000: the open one comes first, then whichever was used last", () => {
+    const session = (closed: number, used: number, from: number, to: number) => ({
+      indexInfo: { closed, used },
+      _chains: { one: chain(from, to) },
+    });
+    const pruned = pruneSession(
+      record({
+        old: session(1, 10, 0, 1_500),
+        open: session(-1, 5, 0, 1_200),
+        late: session(2, 20, 0, 1_500),
+      }),
+    );
+
+    const counts = Object.entries(pruned._sessions).map(([key, { _chains }]) => [
+      key,
+      Object.keys(_chains["one"]!.messageKeys ?? {}).length,
+    ]);
+    expect(counts).toEqual([
+      ["old", 0],
+      ["open", 1_200],
+      ["late", 800],
+    ]);
+    expect(JSON.stringify(pruned).length).toBeLessThan(1_000_000);
+  });
+
   it("keeps the newest 2,000 keys of messages that have not come, of all chains together", () => {
-    const keys = (from: number, count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [String(from + n), `key ${from + n}`]));
-    const chain = (from: number, count: number) => ({ chainType: RECEIVING, messageKeys: keys(from, count) });
     const _chains = { oldest: chain(0, 10), older: chain(0, 1_500), newest: chain(7, 600) };
     const before = record({ a: { indexInfo: { closed: -1 }, _chains } });
     const copy = structuredClone(before);
