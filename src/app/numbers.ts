@@ -34,6 +34,7 @@ export function openNumbers(
     passkeys: config.passkeyLinking,
     erase,
     deviceLimit: (accountId) => limitOf(store, config, accountId, "devices"),
+    beforeReading: path.settle,
     onMessages(deviceId, ownNumber, messages) {
       const { statements, stored } = audit.found(deviceId, messages);
       return joinIntakes(path.receive(deviceId, ownNumber, messages), { statements, committed: stored });

@@ -19,7 +19,8 @@ interface TimersDeps {
   commit: Writer["commit"];
   /** Turns the timer into a message that waits for its decision; null when it was cancelled meanwhile. */
   record(timerId: number, deviceId: number, message: Incoming): Promise<number | null>;
-  deliver(stored: StoredMessage): void;
+  /** Stores it by `record`, and brings it to its decision. */
+  deliver(deviceId: number, record: () => Promise<StoredMessage | null>): Promise<void>;
   /** Digits of a number, or null when it is gone. */
   numberOf(deviceId: number): string | null;
   /** The chat's key now: its number's form, when that became known after the timer was set. */
@@ -115,9 +116,10 @@ export function createTimers(deps: TimersDeps): Timers {
     const ownNumber = deps.numberOf(deviceId);
     const sender = await deps.canonicalChat(deviceId, body.sender);
     const message = messageOf(timer, withNumber(body, sender), time.now());
-    const inboxId = await deps.record(timer.id, deviceId, message);
-    if (inboxId === null || ownNumber === null) return;
-    deps.deliver({ inboxId, deviceId, ownNumber, message });
+    await deps.deliver(deviceId, async () => {
+      const inboxId = await deps.record(timer.id, deviceId, message);
+      return inboxId === null || ownNumber === null ? null : { inboxId, deviceId, ownNumber, message };
+    });
   }
 
   return {

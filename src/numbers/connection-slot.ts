@@ -14,10 +14,14 @@ export interface ConnectionSlot {
   settled(): Promise<void>;
 }
 
-/** @param onError told of what fails while connections change places */
+/**
+ * @param beforeReading awaited before each connection is made; when it rejects, none is
+ * @param onError       told of what fails while connections change places
+ */
 export function createConnectionSlot(
   whatsapp: Pick<WhatsApp, "connect">,
   deviceId: number,
+  beforeReading: () => Promise<void>,
   onError: (error: unknown) => void,
 ): ConnectionSlot {
   let current: WhatsAppConnection | null = null;
@@ -40,6 +44,8 @@ export function createConnectionSlot(
       ending = ending
         .then(() => left?.close())
         .then(async () => {
+          if (isStale()) return;
+          await beforeReading();
           if (isStale()) return;
           const opened = await whatsapp.connect(deviceId, events(isStale));
           if (isStale()) return opened.close();

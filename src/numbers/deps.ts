@@ -28,7 +28,8 @@ export interface NumbersDeps {
   erase(deviceId: number, beside: Statement[]): Promise<void>;
   /** How many numbers the account may have; null is no limit. */
   deviceLimit(accountId: string): Promise<number | null>;
-  /** New messages in arrival order; `spend` belongs into the commit that stores them. */
+  /** Before each connection reads: what is stored already comes first. Rejects when it has to be tried again later. */
+  beforeReading?(deviceId: number): Promise<void>;
   /** What storing these messages takes, see `WhatsAppEvents.messages`. */
   onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
   onReceipts(deviceId: number, receipts: MessageReceipt[]): Promise<void>;

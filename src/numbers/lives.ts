@@ -75,6 +75,7 @@ export function createLives(deps: LivesDeps): Lives {
         const moved = change.state !== undefined;
         save(id, change, true, moved ? deps.onMoved?.(device) : undefined);
       },
+      beforeReading: async () => deps.beforeReading?.(id),
       onMessages(messages: Parameters<NumbersDeps["onMessages"]>[2]) {
         active.add(id);
         return deps.onMessages(id, number, messages);

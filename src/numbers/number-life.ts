@@ -53,6 +53,8 @@ export interface NumberDeps {
   save(change: DeviceChange): void;
   /** State or QR changed. */
   changed(): void;
+  /** See `NumbersDeps`. */
+  beforeReading?(): Promise<void>;
   /** What storing these messages takes, see `WhatsAppEvents.messages`. */
   onMessages(messages: Incoming[]): Intake;
   /** WhatsApp has told of a lock on first contacts, or of its end. */

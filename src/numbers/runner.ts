@@ -56,8 +56,11 @@ interface Running {
 /** @param session QR and code of the linking, which some effects hide */
 export function createLifeRunner(deps: NumberDeps, session: LinkSession, changes: Changes): LifeRunner {
   const { device, log } = deps;
-  const slot = createConnectionSlot(deps.whatsapp, device.id, (error) =>
-    log.error({ err: error, device: device.id }, "connecting or erasing credentials failed"),
+  const slot = createConnectionSlot(
+    deps.whatsapp,
+    device.id,
+    async () => deps.beforeReading?.(),
+    (error) => log.error({ err: error, device: device.id }, "connecting or erasing credentials failed"),
   );
   const runner: LifeRunner = {
     slot,

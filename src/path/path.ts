@@ -107,7 +107,7 @@ export interface MessagePathDeps {
 }
 
 /** The way of a message through Parley (design §4), whole: from what a connection brings to what a connection sends. */
-export interface MessagePath extends Pick<Pipeline, "receive"> {
+export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
   /** A send by REST. See `Outbox.submit`. */
   submit: Outbox["submit"];
   /** Receipts of messages of ours. */
@@ -362,6 +362,7 @@ function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
 
   return {
     receive: pipeline.receive,
+    settle: pipeline.settle,
     submit: outbox.submit,
     receipts: outbox.receipt,
     read: createReading({

@@ -8,6 +8,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { Store } from "../store/store.ts";
 import type { Chats } from "./chats.ts";
 import type { Guard } from "./guards.ts";
+import type { PlacedRows } from "./placed-rows.ts";
 
 /** What stands in the table `decisions` about one message. */
 export interface DecisionRow {
@@ -23,6 +24,8 @@ export interface OpenNumber {
   ending: AbortController;
   /** Somebody else may handle its messages by now: nothing is committed any more. */
   closed: boolean;
+  /** Its rows that are in lanes. */
+  placed: Pick<PlacedRows, "place" | "left">;
 }
 
 /** What the pipeline stands on. */

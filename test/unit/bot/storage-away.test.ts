@@ -32,6 +32,31 @@ const registration: BotDefinition = {
 };
 
 describe("a commit of which the answer was lost", () => {
+  it("of a timer that is due keeps nothing: it fires, once", async () => {
+    const fault = faultyStore();
+    const reminding: BotDefinition = {
+      routes(b) {
+        b.keyword("remind", (ctx) => ctx.after("5m", "soon"));
+        b.timer("soon", (ctx) => ctx.reply("It is time."));
+      },
+    };
+    const bots = await startBots({ reminding }, { wrap: fault.wrap });
+    await bots.say("remind");
+    fault.loseAnswers("INSERT INTO inbox");
+
+    const heard: string[] = [];
+    await until(async () => {
+      await bots.clock.advance(60_000);
+      heard.push(...bots.heard());
+      expect(heard).toEqual(["It is time."]);
+    });
+
+    await bots.clock.advance(3_600_000);
+    expect(fault.faults).toBe(1);
+    expect(bots.heard()).toEqual([]);
+    expect(await bots.run.undecided()).toBe(0);
+  });
+
   it("fills one field of a form, not two", async () => {
     const fault = faultyStore();
     const bots = await startBots({ registration }, { wrap: fault.wrap });

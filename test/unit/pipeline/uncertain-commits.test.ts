@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Answerer } from "../../../src/model/answerer.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
-import { impatientTime, jid, scriptedLine, until } from "../outbox/harness.ts";
+import { DEVICE, impatientTime, jid, OWN_NUMBER, scriptedLine, until } from "../outbox/harness.ts";
 import { faultyStore } from "../store/faulty.ts";
 import { echo, saying, startPipeline, text, typed, witness } from "./harness.ts";
 import { rawRows } from "../store/rows.ts";
@@ -149,6 +149,70 @@ describe("what fails after the commit of a decision", () => {
     expect(asked).toEqual(["one", "two"]);
     // And whoever else is to be told of it is told.
     await until(() => expect(told).toEqual(["one", "two"]));
+  });
+});
+
+describe("a message that was stored while the answer to its commit was lost", () => {
+  const INSERT = "INSERT INTO inbox";
+
+  async function begin(answerers = [counting().answerer]) {
+    const fault = faultyStore();
+    const run = await startPipeline({ answerers, wrap: fault.wrap, time: impatientTime });
+    const line = scriptedLine();
+    await run.connect(line);
+    return { fault, run, line };
+  }
+
+  it("is answered before what the next connection brings, and once", async () => {
+    const { answerer, asked } = counting();
+    const { fault, run, line } = await begin([answerer]);
+    fault.loseAnswers(INSERT);
+    const one = text(4915001, "one");
+    await expect(run.receive(one)).rejects.toThrow(StorageUnavailable);
+
+    // WhatsApp has had no receipt: the next connection brings it again.
+    await run.path.settle(DEVICE);
+    await run.receive(one, text(4915001, "two"));
+
+    await until(() => expect(line.texts()).toEqual(["re: one", "re: two"]));
+    expect(asked).toEqual(["one", "two"]);
+    expect(await run.undecided()).toBe(0);
+  });
+
+  it("keeps a connection from reading until the database answers", async () => {
+    const { fault, run, line } = await begin();
+    fault.loseAnswers(INSERT);
+    await expect(run.receive(text(4915001, "one"))).rejects.toThrow(StorageUnavailable);
+    fault.failReads("FROM inbox");
+
+    await expect(run.path.settle(DEVICE)).rejects.toThrow(StorageUnavailable);
+    await run.path.settle(DEVICE);
+
+    await until(() => expect(line.texts()).toEqual(["re: one"]));
+  });
+
+  it("is looked for only when an answer is missing", async () => {
+    const { fault, run, line } = await begin();
+    await run.receive(text(4915001, "one"));
+    await until(() => expect(line.texts()).toEqual(["re: one"]));
+    fault.failReads("FROM inbox");
+
+    await expect(run.path.settle(DEVICE)).resolves.toBeUndefined();
+  });
+
+  it("is handled once when the answer comes after all, later than the look at the table", async () => {
+    const { answerer, asked } = counting();
+    const { run, line } = await begin([answerer]);
+    const intake = run.path.receive(DEVICE, OWN_NUMBER, [text(4915001, "one")]);
+    const results = await run.store.writer.commit(intake.statements);
+    await run.path.settle(DEVICE);
+    await until(() => expect(line.texts()).toEqual(["re: one"]));
+
+    intake.committed(results);
+    await run.path.settle(DEVICE);
+
+    expect(await run.undecided()).toBe(0);
+    expect(asked).toEqual(["one"]);
   });
 });
 
