@@ -3,11 +3,11 @@ import { waCreds } from "../../../drizzle/schema.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
-import type { CachedKeys, KeyChanges } from "./key-cache.ts";
+import type { KeyChanges } from "./key-cache.ts";
 import { baileys } from "../baileys.ts";
 import { keysGoWithHolders } from "./own-sender-keys.ts";
 import { eraseKeys, keyStatements, readKeys, readLidPairs } from "./key-rows.ts";
-import { createKeyWrites, credsContext, type DataSet } from "./key-writes.ts";
+import { createKeyWrites, credsContext, type AuthStateOptions, type DataSet } from "./key-writes.ts";
 
 const LID_MAPPING = "lid-mapping";
 
@@ -31,16 +31,6 @@ export interface StagedKeys {
   statements: Statement[];
   committed(): void;
   failed(): void;
-}
-
-/** What the credentials and keys of one number need. */
-export interface AuthStateOptions {
-  store: Store;
-  deviceId: number;
-  /** The number's keys in memory, until they are dropped. */
-  cache: CachedKeys;
-  /** Called before a failed write, or a read that the database failed, rejects. The connection must close now: nothing after it may be acknowledged. */
-  onWriteFailed(error: unknown): void;
 }
 
 /**

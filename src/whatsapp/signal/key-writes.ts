@@ -5,9 +5,8 @@ import { StorageUnavailable } from "../../store/errors.ts";
 import { joinIntakes, NO_INTAKE, type Intake } from "../../store/intake.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
-import type { AuthStateOptions } from "./auth-state.ts";
 import { journalInsert, type JournalEntry } from "./journal-rows.ts";
-import type { KeyChanges } from "./key-cache.ts";
+import type { CachedKeys, KeyChanges } from "./key-cache.ts";
 import { keyStatements, lidPairStatements } from "./key-rows.ts";
 
 const LID_MAPPING = "lid-mapping";
@@ -18,6 +17,16 @@ const REPLACEABLE = ["session", "sender-key"];
 
 /** A set of changes as Baileys gives it, and the journal entries by hash that the repository adds to a transaction. */
 export type DataSet = SignalDataSet & { [JOURNAL]?: Record<string, JournalEntry> };
+
+/** What the credentials and keys of one number need. */
+export interface AuthStateOptions {
+  store: Store;
+  deviceId: number;
+  /** The number's keys in memory, until they are dropped. */
+  cache: CachedKeys;
+  /** Called before a failed write, or a read that the database failed, rejects. The connection must close now: nothing after it may be acknowledged. */
+  onWriteFailed(error: unknown): void;
+}
 
 /** Writes of one number's credentials and keys; see `AuthState`. */
 export interface KeyWrites {
