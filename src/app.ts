@@ -112,15 +112,8 @@ async function join(config: Config, log: Logger, store: Store, node: ClusterNode
     files: outgoingFiles,
     health: { check: createStorageCheck(store, config.dataDir), longestStallMs: stalls.longestMs },
     async start() {
-      await clock.start();
-      await base.news.start();
-      await possession.start();
-      path.start();
-      retention.start();
-      traffic.start();
-      erasure.start();
-      onceClear.start();
-      data.files.sweep.start();
+      for (const part of [clock, base.news, possession]) await part.start();
+      for (const part of [path, retention, traffic, erasure, onceClear, data.files.sweep]) part.start();
       forecasts.look(bots);
       node?.portrayed({ deviceIds: numbers.ids, lagMs: stalls.longestMs });
       await node?.start();
@@ -136,20 +129,11 @@ async function join(config: Config, log: Logger, store: Store, node: ClusterNode
           numbers,
           rest: [
             // Whoever takes the numbers over finds everything written.
-            traffic.stop,
-            store.writer.drain,
-            ...(node === null ? [] : [node.leave]),
-            base.news.stop,
-            events.stop,
-            audit.stop,
-            clock.stop,
-            outgoingFiles.stop,
-            data.whatsapp.stop,
-            stalls.stop,
-            http.close,
-            data.files.close,
-            ...(node === null ? [] : [node.close]),
-            store.close,
+            ...[traffic.stop, store.writer.drain, ...(node === null ? [] : [node.leave])],
+            ...[base.news, events, audit, clock, outgoingFiles, data.whatsapp, stalls].map(
+              ({ stop }) => stop,
+            ),
+            ...[http.close, data.files.close, ...(node === null ? [] : [node.close]), store.close],
           ],
         },
         requests,

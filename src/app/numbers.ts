@@ -1,4 +1,5 @@
 import { limitOf } from "../accounts/plans.ts";
+import type { NumbersDeps } from "../numbers/deps.ts";
 import { createNumbers, type Numbers } from "../numbers/numbers.ts";
 import { REMOVE } from "../numbers/questions.ts";
 import type { MessagePath } from "../path/path.ts";
@@ -43,21 +44,9 @@ export function openNumbers(
       audit.receipts(deviceId, receipts);
       return path.receipts(deviceId, receipts);
     },
-    onRead: path.read,
     onGroupsChanged: groups.changed,
     onChannelsChanged: channels.changed,
-    onReachout: (deviceId, lock) => void path.outbox.reachoutTold(deviceId, lock),
-    onOpen: (deviceId) => void path.online(deviceId),
-    onMoved({ id, number, state, since }) {
-      const { reason = null, until = null } = numbers.whyHere(id) ?? {};
-      return path.webhooks.notices.moved(id, { number, state, at: since, reason, until });
-    },
-    onState(device) {
-      observers.device(device);
-      // After a ban that ends it goes on with what it had.
-      const comesBack = device.state === "blocked" && device.lastClose?.until !== undefined;
-      if (NO_PHONE.has(device.state) && !comesBack) void path.unlinked(device.id);
-    },
+    ...toldToPath(path, observers, (deviceId) => numbers.whyHere(deviceId)),
   });
   observers.add({ reachout: numbers.reachout });
   connections.serve({
@@ -86,6 +75,29 @@ export function openNumbers(
     numbers: { ...numbers, stop },
     possession,
     ...withPath(base, numbers, path, possession, forgetful),
+  };
+}
+
+/** What the way of a message is told of its numbers. */
+function toldToPath(
+  path: MessagePath,
+  observers: Base["observers"],
+  whyHere: Numbers["whyHere"],
+): Pick<NumbersDeps, "onRead" | "onReachout" | "onOpen" | "onMoved" | "onState"> {
+  return {
+    onRead: path.read,
+    onReachout: (deviceId, lock) => void path.outbox.reachoutTold(deviceId, lock),
+    onOpen: (deviceId) => void path.online(deviceId),
+    onMoved({ id, number, state, since }) {
+      const { reason = null, until = null } = whyHere(id) ?? {};
+      return path.webhooks.notices.moved(id, { number, state, at: since, reason, until });
+    },
+    onState(device) {
+      observers.device(device);
+      // After a ban that ends it goes on with what it had.
+      const comesBack = device.state === "blocked" && device.lastClose?.until !== undefined;
+      if (NO_PHONE.has(device.state) && !comesBack) void path.unlinked(device.id);
+    },
   };
 }
 

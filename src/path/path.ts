@@ -160,7 +160,7 @@ const CLOSING_MS = 2 * SECOND_MS;
  * what a process does is the sum of the numbers that it has open.
  */
 export function createMessagePath(deps: MessagePathDeps): MessagePath {
-  const { store, config, log, connections, directory, observers, cluster = alone() } = deps;
+  const { store, config, log, observers } = deps;
   // What is sent is told of by those who come after it.
   const listener: StateListener = {
     listens: (deviceId) => webhooks.notices.listens(deviceId),
@@ -202,8 +202,16 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     onDecided: observers.decided,
   });
 
-  // Timers of bots come back in as messages.
-  const timers = createTimers({
+  const timers = openTimers(deps, { state, alarm, inbox, pipeline });
+  return asMessagePath(deps, { ...queues, ...answerers, alarm, state, chats, pipeline, timers });
+}
+
+/** Timers of bots come back in as messages. */
+function openTimers(
+  { store, log, connections, directory, cluster = alone() }: MessagePathDeps,
+  { state, alarm, inbox, pipeline }: { state: BotState; alarm: Alarm; inbox: Inbox; pipeline: Pipeline },
+): Timers {
+  return createTimers({
     state,
     alarm,
     silent: createSilentSessions(store),
@@ -218,7 +226,6 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     onDropped: ({ deviceId, botId }) =>
       log.error({ device: deviceId, bot: botId }, "a timer of a bot does not open; it is dropped"),
   });
-  return asMessagePath(deps, { ...queues, ...answerers, alarm, state, chats, pipeline, timers });
 }
 
 /** Where messages wait until they are decided, and where what is to be sent waits until it has left. */

@@ -92,7 +92,7 @@ it(
     const ended = gateway.exited();
     let exit: unknown = null;
     void ended.then((how) => (exit = how));
-    await until(() => exit !== null, 25_000);
+    await until(() => exit !== null, 60_000);
 
     expect(exit).toEqual({ code: 0, signal: null });
     expect(await streamed).toBe("ended");

@@ -23,7 +23,7 @@ async function guarded(
   limits: ConnectionLimits = FEW,
   handle = (request: IncomingMessage, response: ServerResponse): void =>
     void request.resume().once("end", () => response.end(JSON.stringify({ url: request.url }))),
-  { perAddress = true, headersTimeout = 300, requestTimeout = 600 } = {},
+  { perAddress = true, headersTimeout = 5_000, requestTimeout = 10_000 } = {},
 ): Promise<number> {
   const server = createServer({
     headersTimeout,
@@ -38,6 +38,10 @@ async function guarded(
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
+
+/** One that waits for nobody. */
+const impatient = (): Promise<number> =>
+  guarded(FEW, undefined, { headersTimeout: 300, requestTimeout: 600 });
 
 interface Line {
   socket: Socket;
@@ -180,11 +184,11 @@ describe("requests that do not end", () => {
     ["half a head", "GET / HTTP/1.1\r\nHost: a\r\nX-"],
     ["half a body", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{"],
   ])("are 408 in time: %s", async (_, bytes) => {
-    expect(refusalOf(await exchange(await guarded(), bytes))).toBe("408 REQUEST_TIMEOUT");
+    expect(refusalOf(await exchange(await impatient(), bytes))).toBe("408 REQUEST_TIMEOUT");
   });
 
   it("are 408 although a byte comes now and then", async () => {
-    const line = await open(await guarded(), "GET / HTTP/1.1\r\nHost: a\r\n");
+    const line = await open(await impatient(), "GET / HTTP/1.1\r\nHost: a\r\n");
     const drip = setInterval(() => line.socket.write("X-A: b\r\n"), 20);
     await line.closed;
     clearInterval(drip);
