@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { mkdtemp, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -7,6 +7,7 @@ import { addMasterKey, verifyArchive } from "../backup/archive.ts";
 import { archiveName, createBackup } from "../backup/create.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { loadConfig, type Config } from "../config.ts";
+import { SECOND_MS } from "../model/time.ts";
 import { lockFile, requireDatabaseFile } from "../store/offline.ts";
 import { findMasterKey, MASTER_KEY_FILE } from "../store/secrets.ts";
 import { findOperator } from "./operator.ts";
@@ -20,7 +21,8 @@ interface SavedBackup {
 /**
  * Saves a copy that the running gateway makes; when none runs, one that is made here.
  *
- * @param wanted file, or folder for a file of our own naming. Default: the working directory
+ * @param wanted file (`….tar`), or folder for a file of our own naming; one that is missing is made. Default: the working
+ *   directory
  * @throws Error in words for the operator; nothing unfinished stays
  */
 export async function saveBackup(
@@ -34,6 +36,7 @@ export async function saveBackup(
   const part = `${path}.part`;
   try {
     await withCopy(config, env, async (archive) => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await pipeline(Readable.from(archive), createWriteStream(part, { flags: "wx", mode: 0o600 }));
     });
     if (key !== null) await includeKey(part, key);
@@ -58,9 +61,19 @@ export async function saveBackup(
 async function targetFile(wanted = "."): Promise<string> {
   const path = resolve(wanted);
   const found = await stat(path).catch(() => null);
-  if (found?.isDirectory()) return join(path, archiveName(Date.now()));
+  // A timer names its folder before anybody has made it.
+  const isFolder = found?.isDirectory() ?? (wanted.endsWith("/") || !path.endsWith(".tar"));
+  if (isFolder) return newFileIn(path);
   if (found) throw new Error(`${path} exists already; name another file, or a folder.`);
   return path;
+}
+
+/** The name has whole seconds: two backups may be made in one. */
+async function newFileIn(folder: string): Promise<string> {
+  for (let at = Date.now(); ; at += SECOND_MS) {
+    const path = join(folder, archiveName(at));
+    if (!(await stat(path).catch(() => null))) return path;
+  }
 }
 
 async function withCopy(

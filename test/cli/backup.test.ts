@@ -160,6 +160,32 @@ describe("a backup", () => {
     expect(await read(elsewhere, (store) => rawRows(store, "SELECT * FROM devices", []))).toHaveLength(1);
   });
 
+  it.each([
+    ["", ""],
+    ["with a trailing slash", "/"],
+  ])("makes the folder that it is saved in, and the next one lies beside it %s", async (_how, end) => {
+    const env = { DATA_DIR: await usedFolder(), PORT: String(await freePort()) };
+    const folder = join(temporaryFolder(), "backups", "of.the.shop");
+
+    const first = await saveBackup(folder + end, false, env);
+    const second = await saveBackup(folder + end, false, env);
+
+    const saved = [first, second].map(({ path }) => path);
+    expect(readdirSync(folder).map((name) => join(folder, name))).toEqual(saved.toSorted());
+    for (const name of readdirSync(folder)) expect(name).toMatch(/^parley-.*\.tar$/);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it("makes the folder of a file that is named", async () => {
+    const env = { DATA_DIR: await usedFolder(), PORT: String(await freePort()) };
+    const file = join(temporaryFolder(), "backups", "shop.tar");
+
+    const { path } = await saveBackup(file, false, env);
+
+    expect(path).toBe(file);
+    expect(statSync(file).isFile()).toBe(true);
+  });
+
   it("is not written over a file, and says where no gateway and no data is", async () => {
     const dataDir = await usedFolder();
     const archive = await backedUp(dataDir);

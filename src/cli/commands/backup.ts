@@ -8,7 +8,7 @@ export default command({
   args: {
     file: {
       type: "positional",
-      description: "File or folder to save it in; default: this folder",
+      description: "Folder to save it in, or a file (….tar); made when it is missing; default: this folder",
       required: false,
       valueHint: "file",
     },
