@@ -64,6 +64,8 @@ export interface Idempotency {
 }
 
 const REMEMBERED_MS = DAY_MS;
+/** No row is as old. */
+const NEVER = 0;
 
 const FIND = defineQuery(
   `SELECT fingerprint, status, answer FROM idempotency
@@ -86,7 +88,8 @@ WHERE k.id = ? AND o.wa_id IN (SELECT value FROM json_each(?))`,
 );
 
 /**
- * First answers of sends that name a key of their own. Rows stand in the table `idempotency` for 24 hours.
+ * First answers of sends that name a key of their own. Rows stand in the table `idempotency` for 24 hours, and for
+ * as long as the clock is doubted.
  *
  * @param deps.node name of this process among others, whose requests are kept apart by rows; default: it is alone
  */
@@ -96,16 +99,19 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
   /** Fingerprints of what this process is at work on. */
   const running = new Map<string, string>();
 
-  /** @param wasStored the row is there from a run that ended before it could answer */
-  function claimFor(place: string[], context: string, fingerprint: string, wasStored: boolean): Claim {
-    let stored = wasStored;
+  /** A clock that is doubted makes nothing old: what it called new would be sent twice. */
+  const forgottenBefore = (): number => (store.clock.isTrusted() ? now() - REMEMBERED_MS : NEVER);
+
+  /** @param row it is there from a run that ended before it could answer; a number: those of until then are forgotten */
+  function claimFor(place: string[], context: string, fingerprint: string, row: "stored" | number): Claim {
+    let stored = row === "stored";
     return {
       statements(planned) {
         stored = true;
         const ids = JSON.stringify(planned.map(({ id }) => id));
         const skeleton = box.sealJson(planned, context);
         return [
-          { sql: EXPIRED, args: [...place, now() - REMEMBERED_MS] },
+          { sql: EXPIRED, args: [...place, row === "stored" ? NEVER : row] },
           { sql: INSERT, args: [...place, fingerprint, ids, skeleton, now()] },
         ];
       },
@@ -137,14 +143,15 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
   }
 
   async function look(place: string[], context: string, fingerprint: string): Promise<Begun> {
-    const row = await store.readOne(FIND, [...place, now() - REMEMBERED_MS]);
-    if (row === null) return { kind: "new", claim: claimFor(place, context, fingerprint, false) };
+    const before = forgottenBefore();
+    const row = await store.readOne(FIND, [...place, before]);
+    if (row === null) return { kind: "new", claim: claimFor(place, context, fingerprint, before) };
     if (row.fingerprint !== fingerprint) throw reused();
     const { status, answer } = row;
     if (status !== null) return { kind: "answered", answer: box.openJson<FirstAnswer>(answer, context) };
     const planned = box.openJson<PlannedSend[]>(answer, context);
     const results = await outcomes(place[0]!, planned);
-    return { kind: "stored", results, claim: claimFor(place, context, fingerprint, true) };
+    return { kind: "stored", results, claim: claimFor(place, context, fingerprint, "stored") };
   }
 
   /** The claim is this process's: whoever held it before may have answered in between. */

@@ -7,7 +7,7 @@ export const LARGEST_BELIEVED_JUMP_MS = DAY_MS;
 const BELIEVED_AFTER_MS = 7 * DAY_MS;
 
 /**
- * Whether the host's clock may decide that something is old enough to be deleted. A clock that is a month ahead would make
+ * Whether the host's clock may decide that something is old enough to be deleted, or forgotten. A clock that is a month ahead would make
  * all of it old at once, and with it everything that keeps a message from being handled twice.
  */
 export interface ClockTrust {
@@ -16,17 +16,26 @@ export interface ClockTrust {
   heard(at: number): void;
   /** The clock jumped ahead by more than it is believed. @param ranFor milliseconds that it was doubted before a restart */
   doubt(ranFor?: number): void;
-  /** So many milliseconds of real time have passed. */
+  /** So many milliseconds of real time have passed, and the clock as it stands was looked at: what it did before has been judged. */
   passed(ms: number): void;
   /** Milliseconds of running since it is doubted; null when it is trusted. */
   doubtedFor(): number | null;
 }
 
 /** Trusts until something speaks against it. */
-export function createClockTrust({ now }: Pick<Time, "now">, log: Logger): ClockTrust {
+export function createClockTrust(
+  { now, monotonic }: Pick<Time, "now" | "monotonic">,
+  log: Logger,
+): ClockTrust {
   let doubted: number | null = null;
+  /** The clock minus the steady one when it was looked at; null while nobody looks. */
+  let offset: number | null = null;
+
+  /** Between two looks at it. */
+  const hasJumped = (): boolean => offset !== null && now() - monotonic() - offset > LARGEST_BELIEVED_JUMP_MS;
+
   return {
-    isTrusted: () => doubted === null,
+    isTrusted: () => doubted === null && !hasJumped(),
     heard(at) {
       const aheadMs = now() - at;
       const days = Math.round(aheadMs / DAY_MS);
@@ -49,6 +58,7 @@ export function createClockTrust({ now }: Pick<Time, "now">, log: Logger): Clock
       );
     },
     passed(ms) {
+      offset = now() - monotonic();
       if (doubted === null) return;
       doubted += ms;
       if (doubted >= BELIEVED_AFTER_MS) doubted = null;

@@ -114,16 +114,16 @@ export function watchClock(
   }
 
   async function look(): Promise<void> {
-    clock.passed(time.monotonic() - lookedAt);
-    lookedAt = time.monotonic();
     if (!leads()) compared = false;
     else if (!compared) await compareWithLastRun();
     const moved = offsetNow() - offset;
     if (Math.abs(moved) >= JUMP_MS) offset += moved;
+    if (moved >= JUMP_MS) setForward(moved);
+    clock.passed(time.monotonic() - lookedAt);
+    lookedAt = time.monotonic();
     if (moved <= -JUMP_MS) await setBack(-moved);
-    else if (moved >= JUMP_MS) setForward(moved);
     // A clock that is slowed down or sped up little by little was not set.
-    else offset = offsetNow();
+    else if (moved < JUMP_MS) offset = offsetNow();
     if (Math.abs(moved) >= JUMP_MS || time.monotonic() - notedAt >= NOTE_MS) await note();
   }
 
@@ -147,12 +147,14 @@ export function watchClock(
       offset = offsetNow();
       lookedAt = time.monotonic();
       await compareWithLastRun();
+      clock.passed(0);
       await forgive(note());
       end = time.every(LOOK_MS, () => void forgive(look()));
     },
     async stop() {
       end?.();
-      await forgive(note());
+      // Set a moment ago, it would be noted as if it had always been so.
+      await forgive(look().then(note));
     },
   };
 }

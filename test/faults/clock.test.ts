@@ -107,3 +107,30 @@ it.each(["while it runs", "between two starts"])(
     await sim.waitForMessage(BEN, { from: SHOP, text: "still sending" }, 30_000);
   },
 );
+
+it(
+  "31 days ahead while it runs and after a start: the same key sends once",
+  { timeout: 240_000 },
+  async () => {
+    const { world, set } = await openShopWithClock();
+    const { gateway, sim, key } = world;
+    const request = { sender: SHOP, number: BEN, message: "once" };
+    const ask = () =>
+      gateway.post("/send-message", request, { key, headers: { "idempotency-key": "one order" } });
+    const first = await ask();
+    expect(first.status).toBe(200);
+
+    set(31 * DAY_S);
+    const running = await ask();
+    await gateway.restart();
+    await world.online(SHOP);
+    const restarted = await ask();
+
+    for (const { text, headers } of [running, restarted]) {
+      expect(text).toBe(first.text);
+      expect(headers.get("idempotency-replayed")).toBe("true");
+    }
+    await sim.settle();
+    expect(await idsPerText(world, BEN)).toEqual({ once: 1 });
+  },
+);

@@ -7,6 +7,7 @@ import { createRetention } from "../../../src/retention/retention.ts";
 import { DEADLINES, watchClock, type ClockWatch } from "../../../src/store/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { createIdempotency } from "../../../src/outbox/idempotency.ts";
 import { createReachout } from "../../../src/outbox/reachout.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";
@@ -160,6 +161,15 @@ async function sweepAll(): Promise<string[]> {
   return left;
 }
 
+const KEYED = { keyId: "k", route: "/send-message", key: "mine", body: { message: "hello" } };
+
+async function answerUnderKey(message: string): Promise<void> {
+  const begun = await createIdempotency({ store, log }).begin(KEYED);
+  if (begun.kind !== "new") throw new Error(`It is ${begun.kind}.`);
+  await store.writer.commit(begun.claim.statements([{ number: "1", id: "3EB0" }]));
+  await begun.claim.end({ httpStatus: 200, body: { message }, headers: {} });
+}
+
 const ALL = ["inbox", "idempotency", "journal"];
 
 describe("a clock that goes ahead", () => {
@@ -200,6 +210,42 @@ describe("a clock that goes ahead", () => {
     watch = await restart(watch, () => undefined);
     for (let day = 0; day < 4; day++) for (let hour = 0; hour < 24; hour++) await machine.pass(HOUR_MS);
     expect(await sweepAll()).toEqual([]);
+    await watch.stop();
+    await store.close();
+  });
+
+  it("by a month makes no new request of one that was answered under its key, at once and over restarts", async () => {
+    let watch = await start();
+    await answerUnderKey("sent");
+    const again = async () => (await createIdempotency({ store, log }).begin(KEYED)).kind;
+
+    machine.set(31 * DAY_MS);
+    // Nobody has looked at the clock since.
+    expect(await again()).toBe("answered");
+    expect(await sweepAll()).toEqual(["idempotency"]);
+    await machine.pass(1_000);
+    expect(await again()).toBe("answered");
+    watch = await restart(watch, () => undefined);
+    expect(await again()).toBe("answered");
+
+    machine.set(-31 * DAY_MS);
+    await machine.pass(1_000);
+    store.clock.heard(machine.time.now());
+    expect(await again()).toBe("answered");
+    await machine.pass(DAY_MS);
+    expect(await again()).toBe("new");
+    await answerUnderKey("sent again");
+    expect(await again()).toBe("answered");
+    await watch.stop();
+    await store.close();
+  });
+
+  it("by a month in the last moment of a run is doubted by the next", async () => {
+    let watch = await start();
+    await fill();
+    machine.set(31 * DAY_MS);
+    watch = await restart(watch, () => undefined);
+    expect(await sweepAll()).toEqual(ALL);
     await watch.stop();
     await store.close();
   });
