@@ -24,7 +24,7 @@ export interface LookRequest {
   signal: AbortSignal;
 }
 
-/** Looks into files of strangers: in processes of their own, one file at a time, an account's after another's. */
+/** Looks into files of strangers, in processes of their own: an account's after another's, and nobody waits for what takes long. */
 export interface Looks {
   /** @throws {GatewayError} FILE_NOT_USABLE, UNAVAILABLE; the reason of the signal */
   identify(request: LookRequest, head: Buffer, tail: Buffer): Promise<Found>;
@@ -38,10 +38,12 @@ export interface Looks {
 
 /** Name of the voice note that is made, in its workspace. */
 export const VOICE_NAME = "voice";
-/** One at a time, because each may take as much memory as its limit allows; none takes longer than a few seconds. */
-const LOOKS: TurnLimits = { all: 1, each: 1 };
+/** How many at once is the decoder's to say: it knows which take long. */
+const LOOKS: TurnLimits = { all: Infinity, each: 1 };
+/** One at a time, because each may take as much memory as its limit allows; a second for whoever has none. */
+const VIDEOS: TurnLimits = { all: 1, each: 1, most: 2 };
 /** The same for voice notes, which may take a minute. */
-const CONVERSIONS: TurnLimits = { all: 1, each: 1 };
+const CONVERSIONS: TurnLimits = { all: 1, each: 1, most: 2 };
 
 interface LooksDeps {
   ffmpeg: Ffmpeg;
@@ -52,6 +54,7 @@ interface LooksDeps {
 /** Starts nothing until there is a file. */
 export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
   const looks = createTurns(LOOKS);
+  const videos = createTurns(VIDEOS);
   const conversions = createTurns(CONVERSIONS);
 
   async function inTurn<T>(
@@ -73,9 +76,12 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
     }
   }
 
-  async function seeVideo(path: string, frame: string, signal: AbortSignal): Promise<Seen> {
+  async function seeVideo({ account, signal }: LookRequest, path: string, frame: string): Promise<Seen> {
+    const ofAccount: typeof decoder = {
+      ask: (job, asks) => looks(account, () => decoder.ask(job, asks), signal),
+    };
     try {
-      return await readVideo({ ffmpeg, decoder }, path, frame, signal);
+      return await readVideo({ ffmpeg, decoder: ofAccount }, path, frame, signal);
     } catch (error) {
       // A phone may well play what this ffmpeg cannot; a file that is made to exhaust it is not passed on.
       if (!(error instanceof Unreadable) || error.exceeded) throw error;
@@ -95,8 +101,8 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
           decoder.ask("picture", { path: clear }),
         );
       if (kind === "video")
-        return inTurn(request, looks, "a video that cannot be read", () =>
-          seeVideo(clear, workspace.path("frame"), request.signal),
+        return inTurn(request, videos, "a video that cannot be read", () =>
+          seeVideo(request, clear, workspace.path("frame")),
         );
       const noSound = "sound that cannot be read";
       if (kind === "audio") {

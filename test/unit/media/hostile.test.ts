@@ -25,9 +25,9 @@ const asked = (mediaType: string, account = "acc"): LookRequest => ({
   signal: new AbortController().signal,
 });
 
-function openLooks() {
+function openLooks(fileMs = 1_000) {
   const ffmpeg = createFfmpeg(null);
-  const decoder = createDecoder(1_000);
+  const decoder = createDecoder(fileMs);
   const looks = createLooks({ ffmpeg, log, decoder });
   const folder = mkdtempSync(join(tmpdir(), "parley-hostile-"));
   onTestFinished(() => {
@@ -73,5 +73,29 @@ describe("a file that is made to exhaust its reader", () => {
       expect(await see("image", png())).toMatchObject({ width: 4, height: 3 });
     }
     expect(await see("audio", mp3(), "audio/mpeg")).toEqual({ seconds: 3 });
+  });
+});
+
+describe("a file that takes long to look into", () => {
+  it("delays only those of its own account", async () => {
+    const { looks, see } = openLooks(5_000);
+    const ended: string[] = [];
+    const slow = ["first", "second"].map((which) =>
+      see("audio", m4aOfEmptyBoxes(16_000_000), "", "slow")
+        .catch((error: { code: string }) => error.code)
+        .then((outcome) => ended.push(`${which} ${String(outcome)}`)),
+    );
+
+    for (const account of ["one", "another"]) {
+      const picture = png();
+      await looks.identify(asked("image", account), picture, Buffer.alloc(0));
+      expect(await see("image", picture, "", account)).toMatchObject({ width: 4, height: 3 });
+      expect(await see("audio", mp3(), "audio/mpeg", account)).toEqual({ seconds: 3 });
+    }
+    expect(ended).toEqual([]);
+
+    await Promise.all(slow);
+    expect(ended).toEqual(["first FILE_NOT_USABLE", "second FILE_NOT_USABLE"]);
+    expect(await see("image", png(), "", "slow")).toMatchObject({ width: 4, height: 3 });
   });
 });
