@@ -1,5 +1,5 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
-import { createHmac } from "node:crypto";
+import { createHmac, hkdfSync } from "node:crypto";
 import {
   openSession,
   withSession,
@@ -19,6 +19,35 @@ export const afterLosing = (record: StoredRecord | null, lost: number): StoredRe
 /** The record of somebody who claims to have encrypted more than it has; null as above. */
 export const withCounter = (record: StoredRecord | null, counter: number): StoredRecord | null =>
   withSendingChain(record, ({ key }) => ({ counter, key }));
+
+/**
+ * The record of somebody who writes under a ratchet key that shares nothing: both sides know the chain's first key without any secret but
+ * the root key, which `to` has. Null as above.
+ *
+ * @param point 32 bytes
+ */
+export function underLowOrderKey(
+  record: StoredRecord | null,
+  to: StoredRecord | null,
+  point: Uint8Array,
+): StoredRecord | null {
+  const [open, theirs] = [record && openSession(record), to && openSession(to)];
+  if (!record || !open || !theirs || open.session.pendingPreKey !== undefined) return null;
+  const root = Buffer.from(theirs.session.currentRatchet.rootKey, "base64");
+  const keys = Buffer.from(hkdfSync("sha256", new Uint8Array(32), root, "WhisperRatchet", 64));
+  const pubKey = Buffer.concat([Uint8Array.of(5), point]).toString("base64");
+  const chain = {
+    chainKey: { counter: -1, key: keys.toString("base64", 32) },
+    chainType: 1,
+    messageKeys: {},
+  };
+  const ephemeralKeyPair = { pubKey, privKey: Buffer.alloc(32, 1).toString("base64") };
+  return withSession(record, open.key, {
+    ...open.session,
+    currentRatchet: { ...open.session.currentRatchet, ephemeralKeyPair },
+    _chains: { ...open.session._chains, [pubKey]: chain },
+  });
+}
 
 function withSendingChain(
   record: StoredRecord | null,

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
-import { decrypt, encrypt } from "../../src/whatsapp/everyday/ratchet.ts";
-import { afterLosing } from "./ratchet-chains.ts";
-import { NOW, Party, type Message } from "./ratchet-party.ts";
+import { decrypt } from "../../src/whatsapp/everyday/ratchet.ts";
+import { LOW_ORDER_KEYS } from "../fixtures/low-order-keys.ts";
+import { afterLosing, underLowOrderKey } from "./ratchet-chains.ts";
+import { openChat } from "./ratchet-chat.ts";
+import { NOW, type Message, type Party } from "./ratchet-party.ts";
 import { RatchetRun } from "./ratchet-run.ts";
 import { noTally } from "./ratchet-tally.ts";
 import { TIME_LIMIT_MS } from "./runs.ts";
@@ -31,22 +33,6 @@ it(
   TIME_LIMIT_MS,
 );
 
-/** Two whose session is open on both sides. */
-async function openChat(): Promise<{ ana: Party; ben: Party; write(from: Party): Message }> {
-  const [ana, ben] = [new Party("ana"), new Party("ben")];
-  const write = (from: Party): Message => {
-    const { ciphertext, record } = encrypt(from.record!, Buffer.from("hello"), from.identity.pubKey);
-    from.keep(record);
-    return { type: 1, body: ciphertext, text: "hello" };
-  };
-  await ana.meet(ben);
-  const first = await ana.encrypt("first");
-  ana.keep(first.record);
-  ben.keep((await ben.decrypt({ ...first, text: "first" }, null))!.record);
-  ana.keep((await ana.decrypt(write(ben), null))!.record);
-  return { ana, ben, write };
-}
-
 const reads = (to: Party, { body }: Message): string => {
   try {
     return decrypt(to.record!, body, to.identity.pubKey, NOW).plaintext.toString();
@@ -67,6 +53,19 @@ it.each([
   expect((await ben.decrypt(message, null)) !== null).toBe(isRead);
   expect(reads(ben, message)).toBe(isRead ? "hello" : "The ratchet refuses it: counter_jump.");
 });
+
+it.each(LOW_ORDER_KEYS)(
+  "neither way reads what is written under the low-order ratchet key %s",
+  async (hex) => {
+    const { ana, ben, write } = await openChat();
+    ana.keep(underLowOrderKey(ana.record, ben.record, Buffer.from(hex, "hex"))!);
+    const message = write(ana);
+    const before = JSON.stringify(ben.record);
+    expect(reads(ben, message)).not.toBe("hello");
+    expect(await ben.decrypt(message, null)).toBeNull();
+    expect(JSON.stringify(ben.record)).toBe(before);
+  },
+);
 
 it("every bit of a message counts, and what is forged leaves no trace", async () => {
   const { ana, ben, write } = await openChat();

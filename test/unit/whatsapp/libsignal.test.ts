@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, diffieHellman, randomBytes } from "n
 import { createRequire } from "node:module";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { patchLibsignal } from "../../../src/whatsapp/signal/libsignal.ts";
+import { LOW_ORDER_KEYS } from "../../fixtures/low-order-keys.ts";
 
 const fromBaileys = createRequire(createRequire(import.meta.url).resolve("@whiskeysockets/baileys"));
 const original = createRequire(import.meta.url);
@@ -52,6 +53,15 @@ describe("the replaced curve", () => {
       expect(a.pubKey).toHaveLength(33);
       expect(a.pubKey[0]).toBe(5);
     }
+  });
+
+  it.each(LOW_ORDER_KEYS)("agrees on nothing with the low-order key %s", (hex) => {
+    const { privKey } = curve.generateKeyPair();
+    const point = Buffer.from(hex, "hex");
+    const typed = Buffer.concat([Buffer.of(5), point]);
+    expect(() => curve.calculateAgreement(typed, privKey)).toThrow("shares nothing");
+    // As the library is given the keys of a bundle.
+    expect(() => curve.calculateAgreement(point, privKey)).toThrow("shares nothing");
   });
 
   it("signs what the original verifies, and verifies what the original signs", () => {
