@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";
 import { newX25519Pair } from "../x25519.ts";
-import { createLru } from "../../model/lru.ts";
 
 /** An X25519 pair as session records hold it, base64: the public key with its type byte in front. */
 export interface StoredKeyPair {
@@ -13,13 +12,12 @@ const KEY_TYPE = 5;
 /** Public keys of the wire: type byte and 32 bytes. */
 const PUBLIC_BYTES = 33;
 const PRIVATE_BYTES = 32;
-const KEPT = 2_000;
 
 /**
- * Own private keys of ratchets, as OpenSSL holds them, by their public keys: reading one costs as much as using it, and
- * each is used when the contact's next message comes.
+ * Own private keys of ratchets, as OpenSSL holds them: reading one costs as much as using it, and each is used when the contact's next
+ * message comes. One is there for as long as its pair is: with the record that holds it, and no longer, whoever replaces that record.
  */
-const kept = createLru<string, KeyObject>(KEPT);
+const kept = new WeakMap<StoredKeyPair, KeyObject>();
 
 /** A fresh pair. */
 export function newKeyPair(): StoredKeyPair {
@@ -29,11 +27,6 @@ export function newKeyPair(): StoredKeyPair {
     pubKey: publicKey.toString("base64"),
     privKey: Buffer.from(d, "base64url").toString("base64"),
   };
-}
-
-/** The pair is used no more: nobody keeps it in memory either. */
-export function forgetKeyPair({ pubKey }: StoredKeyPair): void {
-  kept.delete(pubKey);
 }
 
 /**
@@ -54,10 +47,10 @@ export function readPublicKey(bytes: Uint8Array): KeyObject {
  * @throws when the other side's key is one that shares nothing (of low order)
  */
 export function agree(theirs: KeyObject, own: StoredKeyPair): Buffer {
-  let privateKey = kept.get(own.pubKey);
+  let privateKey = kept.get(own);
   if (privateKey === undefined) {
     privateKey = readPrivateKey(own);
-    kept.set(own.pubKey, privateKey);
+    kept.set(own, privateKey);
   }
   return diffieHellman({ privateKey, publicKey: theirs });
 }

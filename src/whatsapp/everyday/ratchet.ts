@@ -1,7 +1,7 @@
 /* oxlint-disable no-underscore-dangle -- the names are those of libsignal */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from "node:crypto";
 import { baileys, whisperMessages } from "../baileys.ts";
-import { agree, forgetKeyPair, newKeyPair, readPublicKey } from "./curve.ts";
+import { agree, newKeyPair, readPublicKey } from "./curve.ts";
 import {
   openSession,
   withSession,
@@ -92,7 +92,6 @@ export function decrypt(
   if (!timingSafeEqual(mac, message.subarray(-MAC_BYTES))) throw new RatchetRefused("wrong_mac");
   const decipher = createDecipheriv("aes-256-cbc", cipherKey!, iv!.subarray(0, 16));
   const plaintext = Buffer.concat([decipher.update(ciphertext), decipher.final()]);
-  if (session !== open.session) forgetKeyPair(open.session.currentRatchet.ephemeralKeyPair);
   // Whoever answers on it has got the message that opened it.
   const { pendingPreKey: _confirmed, ...confirmed } = session;
   const next: StoredSession = {
