@@ -78,15 +78,19 @@ export async function readCreds(store: Store, deviceId: number): Promise<Authent
 }
 
 async function readThrough(
-  { store, deviceId, cache }: AuthStateOptions,
+  options: AuthStateOptions,
   type: string,
   ids: string[],
 ): Promise<Record<string, unknown>> {
-  const { found, missing } = cache.read(type, ids);
+  const { store, deviceId, cache } = options;
+  const reading = cache.read(type, ids);
+  const { found, missing } = reading;
   if (missing.length === 0) return found;
   const rows =
     type === LID_MAPPING
       ? await readLidPairs(store, deviceId, missing)
       : await readKeys(store, deviceId, type, missing);
-  return Object.assign(found, cache.fill(type, missing, rows));
+  const filled = cache.fill(type, reading, rows);
+  const again = filled.overtaken.length > 0 ? await readThrough(options, type, filled.overtaken) : {};
+  return Object.assign(found, filled.found, again);
 }

@@ -8,6 +8,9 @@ const ENTRY_BYTES = 200;
 /** An object costs up to twice the text that it is stored as: 64 MB of texts were 131 MB of heap. */
 const OBJECT_WEIGHT = 2;
 
+/** Keys share this many counters of changes: who shares one with a key that changes is read once more, and nothing worse. */
+const CHANGE_COUNTERS = 8_192;
+
 /** Known to be absent: it saves asking the database again. */
 const ABSENT = Symbol("absent");
 type Stored = string | Uint8Array;
@@ -31,14 +34,31 @@ export interface KeyCache {
   drop(deviceIds: readonly number[]): void;
 }
 
+/** What memory knows of some keys, and what the database is to be asked for. */
+export interface KeyReading {
+  /** Absent keys are neither here nor in `missing`. */
+  found: Record<string, unknown>;
+  missing: string[];
+  /** How often each of `missing` had changed by then. */
+  changes: number[];
+}
+
 /** Signal keys of one number. */
 export interface CachedKeys {
-  /** What is known without the database. Absent keys are neither in `found` nor in `missing`. */
-  read(type: string, ids: string[]): { found: Record<string, unknown>; missing: string[] };
+  /** What is known without the database. `fill` gets it back with what the database says of the others. */
+  read(type: string, ids: string[]): KeyReading;
   /** One of them: null when it is known to be absent, undefined when it is not in memory. */
   peek(type: string, id: string): unknown;
-  /** Remembers what the database gave for `ids`; ids without a row are remembered as absent. */
-  fill(type: string, ids: string[], rows: Map<string, Buffer>): Record<string, unknown>;
+  /**
+   * Remembers what the database gave for what was missing; ids without a row are remembered as absent.
+   *
+   * @returns `overtaken`: changed during the read and in memory no more. What was read may be older than that: it must be read again.
+   */
+  fill(
+    type: string,
+    reading: Pick<KeyReading, "missing" | "changes">,
+    rows: Map<string, Buffer>,
+  ): { found: Record<string, unknown>; overtaken: string[] };
   /** Shows changes to readers at once. `committed` or `failed` must be called when it is known. */
   begin(changes: KeyChanges): { encoded: EncodedChanges; committed(): void; failed(): void };
 }
@@ -51,6 +71,7 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
   const recent = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: (entry) => entry.bytes });
   const pending = new Map<string, Entry>();
   const owners = createGenerations();
+  const changed = new Uint32Array(CHANGE_COUNTERS);
 
   function show(type: string, id: string, entry: Entry, found: Record<string, unknown>): void {
     if (entry.held !== ABSENT) found[id] = valueOf(type, entry);
@@ -65,13 +86,17 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
     read(type, ids) {
       const found: Record<string, unknown> = {};
       const missing: string[] = [];
+      const changes: number[] = [];
       for (const id of ids) {
         const key = keyOf(owner, type, id);
         const entry = pending.get(key) ?? recent.get(key);
-        if (entry === undefined) missing.push(id);
-        else show(type, id, entry, found);
+        if (entry !== undefined) show(type, id, entry, found);
+        else {
+          missing.push(id);
+          changes.push(changed[counterOf(key)]!);
+        }
       }
-      return { found, missing };
+      return { found, missing, changes };
     },
     peek(type, id) {
       const key = keyOf(owner, type, id);
@@ -79,17 +104,22 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
       if (entry === undefined) return undefined;
       return entry.held === ABSENT ? null : valueOf(type, entry);
     },
-    fill(type, ids, rows) {
+    fill(type, { missing, changes }, rows) {
       const found: Record<string, unknown> = {};
-      for (const id of ids) {
+      const overtaken: string[] = [];
+      for (const [at, id] of missing.entries()) {
         const key = keyOf(owner, type, id);
         // Written while the database was read: what it gave is older.
         const newer = pending.get(key) ?? recent.get(key);
+        if (newer === undefined && changed[counterOf(key)] !== changes[at]) {
+          overtaken.push(id);
+          continue;
+        }
         const entry = newer ?? entryOf(type, rows.get(id) ?? null);
         if (newer === undefined && isHeld(type)) recent.set(key, entry);
         show(type, id, entry, found);
       }
-      return found;
+      return { found, overtaken };
     },
     begin(changes) {
       const encoded: EncodedChanges = {};
@@ -102,6 +132,7 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
           const key = keyOf(owner, type, id);
           written.set(key, entry);
           pending.set(key, entry);
+          changed[counterOf(key)]!++;
         }
       }
       return { encoded, ...settle(written) };
@@ -136,6 +167,11 @@ export function createKeyCache(maxBytes = MAX_BYTES): KeyCache {
 }
 
 const keyOf = (owner: string, type: string, id: string): string => `${owner}:${type}:${id}`;
+const counterOf = (key: string): number => {
+  let hash = 0;
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0;
+  return (hash >>> 0) % CHANGE_COUNTERS;
+};
 const ownerOf = (key: string): string => key.slice(0, key.indexOf(":"));
 const isHeld = (type: string): boolean => type !== "pre-key";
 const toBuffer = (stored: Stored): Buffer =>
