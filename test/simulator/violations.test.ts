@@ -1,6 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import { writeWhisperMessage } from "../../src/simulator/signal/wire.ts";
+import {
+  writePreKeyMessage,
+  writeSenderKeyMessage,
+  writeWhisperMessage,
+} from "../../src/simulator/signal/wire.ts";
 import { bytes, child, children, element, uint } from "../../src/simulator/wire/nodes.ts";
 import type { BinaryNode } from "../../src/simulator/wire/nodes.ts";
 import { Client, MemoryAuth, link, proto, simulate, until } from "./_setup.ts";
@@ -171,6 +175,49 @@ it("records two texts under one message key, and no text that is sent twice", as
   expect(await sim.expectViolation("message_key_reused")).toHaveLength(1);
   await sim.settle();
   for (const rule of ["undecryptable", "device_list"]) await sim.expectViolation(rule);
+});
+
+it("records two first messages under one message key, and two in a group, also when they are refused", async () => {
+  const { sim, client } = await linked();
+  const [key, identity] = [randomBytes(32), randomBytes(32)];
+  const whisper = (ciphertext: Buffer) =>
+    writeWhisperMessage(
+      { ratchetKey: key, counter: 0, previousCounter: 0, ciphertext },
+      key,
+      identity,
+      identity,
+    );
+  const first = (ciphertext: Buffer) =>
+    enc(
+      "pkmsg",
+      Buffer.from(
+        writePreKeyMessage({
+          registrationId: 1,
+          signedPreKeyId: 1,
+          baseKey: key,
+          identity,
+          message: whisper(ciphertext),
+        }),
+      ),
+    );
+  const common = (iteration: number, ciphertext: Buffer) =>
+    enc(
+      "skmsg",
+      Buffer.from(writeSenderKeyMessage({ keyId: 7, iteration, ciphertext }, () => randomBytes(64))),
+    );
+  const send = (copy: BinaryNode) => client.socket.sendNode(message(jid(CONTACT), { [jid(CONTACT)]: copy }));
+  await sim.faults.errorAck({ number: NUMBER, code: 479, times: 7 });
+  const [one, other] = [randomBytes(32), randomBytes(32)];
+  for (const text of [one, one]) await send(first(text));
+  for (const iteration of [0, 1]) await send(common(iteration, one));
+  await send(common(0, one));
+  await sim.settle();
+  expect(await sim.violations()).toEqual([]);
+  await send(first(other));
+  await send(common(1, other));
+  await until("both to be seen", async () => (await sim.violations()).length === 2);
+  for (const { detail } of await sim.expectViolation("message_key_reused"))
+    expect(detail).toMatch(/^message 3EB0[0-9A-F]+ and message 3EB0[0-9A-F]+$/);
 });
 
 it("records one message id for two chats", async () => {

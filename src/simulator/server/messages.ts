@@ -31,6 +31,8 @@ interface Needs extends Pick<Stamps, "now">, Reports {
   privacyTokens: Pick<PrivacyTokens, "allows">;
   /** Checks what can be read of a message without decrypting it. */
   inspect(sender: Device, message: BinaryNode): void;
+  /** Looks at what every message was encrypted with, also of one that is refused. */
+  noteKeys(sender: Device, message: BinaryNode): void;
   direct: DirectMessages;
   toGroup: Take;
   toStatus: Take;
@@ -50,6 +52,7 @@ function handleMessage(needs: Needs, connection: Connection, node: BinaryNode): 
     if (id) acknowledge(needs, connection, node, { error: 400 });
     return;
   }
+  needs.noteKeys(sender, node);
   const error = firstAnswer(needs.hooks.verdict, sender, node);
   if (error !== undefined) {
     acknowledge(needs, connection, node, { error });

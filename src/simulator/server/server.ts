@@ -39,6 +39,7 @@ import { attachLink } from "./link-connection.ts";
 import { createLogin } from "./login.ts";
 import { createMediaRetry } from "./media-retry.ts";
 import { MessageBook } from "./message-book.ts";
+import { createMessageKeys } from "./message-keys.ts";
 import { createMessages } from "./messages.ts";
 import { createOwnReading } from "./own-reading.ts";
 import { createNewChats } from "./new-chats.ts";
@@ -185,6 +186,7 @@ function createHandlers(needs: HandlerNeeds) {
     message: createMessages({
       ...needs,
       inspect: createStrictness(needs),
+      noteKeys: createMessageKeys(needs),
       direct: createDirectMessages(copying),
       toGroup: createGroupMessages(copying),
       toStatus: createStatuses(copying),

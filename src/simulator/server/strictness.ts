@@ -1,5 +1,4 @@
 import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
-import { readWhisperMessage } from "../signal/wire.ts";
 import { verify } from "../wire/keys.ts";
 import { bytes, child, children } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
@@ -13,18 +12,22 @@ interface Needs extends Reports {
 
 /** Checks what can be read of a message without decrypting it, and reports what its receivers or the service would refuse. */
 export function createStrictness(needs: Needs): (sender: Device, message: BinaryNode) => void {
-  const used: UsedKeys = new Map();
   return (sender, message) => {
     checkDeviceIdentity(needs, sender, message);
-    checkCiphertexts(needs, sender, message, used);
+    checkCiphertexts(needs, sender, message);
   };
 }
 
-/** MACs of what was encrypted last, by ratchet key and counter. */
-type UsedKeys = Map<string, string>;
+/** Everything encrypted in a message stanza, and for whom it is. */
+export function ciphertextsOf(node: BinaryNode): { enc: BinaryNode; jid: string | undefined }[] {
+  const { participant, to: chat } = node.attrs;
+  const direct = children(node, "enc").map((enc) => ({ enc, jid: participant ?? chat }));
+  const listed = children(child(node, "participants"), "to").flatMap((to) =>
+    children(to, "enc").map((enc) => ({ enc, jid: to.attrs.jid })),
+  );
+  return [...direct, ...listed];
+}
 
-const MOST_KEYS = 50_000;
-const MAC_BYTES = 8;
 const ACCOUNT_SIGNATURE = Buffer.from([6, 0]);
 const DEVICE_SIGNATURE = Buffer.from([6, 1]);
 
@@ -71,12 +74,8 @@ function containsFirstContact(node: BinaryNode): boolean {
 }
 
 /** Checks the shape of every ciphertext, and which one-time pre-key it uses up. */
-function checkCiphertexts(needs: Needs, sender: Device, node: BinaryNode, used: UsedKeys): void {
-  const direct = children(node, "enc").map((enc) => ({ enc, jid: node.attrs.participant ?? node.attrs.to }));
-  const listed = children(child(node, "participants"), "to").flatMap((to) =>
-    children(to, "enc").map((enc) => ({ enc, jid: to.attrs.jid })),
-  );
-  for (const { enc, jid } of [...direct, ...listed]) {
+function checkCiphertexts(needs: Needs, sender: Device, node: BinaryNode): void {
+  for (const { enc, jid } of ciphertextsOf(node)) {
     const content = bytes(enc);
     if (
       !["pkmsg", "msg", "skmsg"].includes(enc.attrs.type ?? "") ||
@@ -91,30 +90,7 @@ function checkCiphertexts(needs: Needs, sender: Device, node: BinaryNode, used: 
       continue;
     }
     if (enc.attrs.type === "pkmsg") checkPreKey(needs, sender, needs.world.device(jid), content);
-    if (enc.attrs.type === "msg") checkKey(needs, used, { sender, id: node.attrs.id, content });
   }
-}
-
-/** Two texts under one key give both away; and their reader takes the second for a repetition of the first. */
-function checkKey(
-  needs: Needs,
-  used: UsedKeys,
-  { sender, id, content }: { sender: Device; id: string | undefined; content: Buffer },
-): void {
-  let key: string;
-  try {
-    const { ratchetKey, counter } = readWhisperMessage(content);
-    key = `${Buffer.from(ratchetKey).toString("base64")} ${counter}`;
-  } catch {
-    // Its reader says so.
-    return;
-  }
-  const mac = content.subarray(-MAC_BYTES).toString("hex");
-  const before = used.get(key);
-  if (before !== undefined && before !== mac)
-    needs.violations.report("message_key_reused", sender.label, `message ${id}`);
-  used.set(key, mac);
-  if (used.size > MOST_KEYS) used.delete(used.keys().next().value!);
 }
 
 function checkPreKey(needs: Needs, sender: Device, target: Device | undefined, content: Buffer): void {
