@@ -60,7 +60,7 @@ async function join(config: Config, log: Logger, store: Store, node: ClusterNode
   const base = openBase(config, log, store, node);
   await base.news.begin();
   const data = openData(base);
-  const { audit, groups, channels, lids, http, outgoingFiles } = data;
+  const { audit, groups, channels, lids, outgoingFiles } = data;
   const running = createRunningBots();
   const stalls = watchStalls(log, running.sinceLastLook);
   const forecasts = createForecastGuard(store, log);
@@ -127,18 +127,31 @@ async function join(config: Config, log: Logger, store: Store, node: ClusterNode
           path,
           background: [retention, erasure, onceClear, data.files.sweep, forecasts],
           numbers,
-          rest: [
-            // Whoever takes the numbers over finds everything written.
-            ...[traffic.stop, store.writer.drain, ...(node === null ? [] : [node.leave])],
-            ...[base.news, events, audit, clock, outgoingFiles, data.whatsapp, stalls].map(
-              ({ stop }) => stop,
-            ),
-            ...[http.close, data.files.close, ...(node === null ? [] : [node.close]), store.close],
-          ],
+          rest: lastSteps(base, data, node, [traffic.stop, events.stop, clock.stop, stalls.stop]),
         },
         requests,
       ),
   };
+}
+
+/** What ends when no number is open any more, in this order. @param writing whatever may still write */
+function lastSteps(
+  { store, news }: Base,
+  { audit, outgoingFiles, whatsapp, http, files }: Data,
+  node: ClusterNode | null,
+  writing: (() => unknown)[],
+): (() => unknown)[] {
+  return [
+    ...writing,
+    // Whoever takes the numbers over finds everything written.
+    store.writer.drain,
+    ...(node === null ? [] : [node.leave]),
+    ...[news, audit, outgoingFiles, whatsapp].map(({ stop }) => stop),
+    http.close,
+    files.close,
+    ...(node === null ? [] : [node.close]),
+    store.close,
+  ];
 }
 
 /** Null: this process is alone, and loads nothing of what several need. */
