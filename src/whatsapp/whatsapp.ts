@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { OutgoingFiles } from "../model/media.ts";
 import type { Incoming } from "../model/messages.ts";
-import { HOUR_MS } from "../model/time.ts";
+import { DAY_MS, HOUR_MS } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { defineQuery } from "../store/query.ts";
 import { beginTenure, type Tenure } from "../store/owned.ts";
@@ -17,6 +17,7 @@ import { createDeviceLists } from "./connection/device-lists.ts";
 import { createDeviceMemory, type DeviceMemory } from "./connection/device-memory.ts";
 import { identityOf } from "./identity.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
+import { sweepTokens } from "./signal/token-rows.ts";
 import { createKeyCache } from "./signal/key-cache.ts";
 import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaAgent } from "./media/agent.ts";
@@ -76,6 +77,10 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const stopSweeping = store.time.every(HOUR_MS, () => {
     if (deps.isLeader?.() === false) return;
     sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "sweeping the journal failed"));
+  });
+  const stopSweepingTokens = store.time.every(DAY_MS, () => {
+    if (deps.isLeader?.() === false) return;
+    sweepTokens(store).catch((err: unknown) => log.warn({ err }, "deleting expired privacy tokens failed"));
   });
 
   function memoryOf(deviceId: number): DeviceMemory {
@@ -155,6 +160,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     clientVersion: versions.state,
     stop() {
       stopSweeping();
+      stopSweepingTokens();
       versions.stop();
       // Uploads in flight end with an error, and are made again by the next run.
       void mediaAgent.destroy();

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { sweepTokens } from "../../src/whatsapp/signal/token-rows.ts";
+import { rawRows } from "../unit/store/rows.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn } from "./_setup.ts";
 
 const DAY = 86_400;
@@ -105,4 +107,34 @@ it("a token that was given before the number was linked comes with the history",
 
   const guest = await simulator.contact(GUEST);
   expect(await guest.waitForMessage({ text: "hello" })).toMatchObject({ text: "hello" });
+});
+
+it("a token is stored by itself, however many contacts have given one, and goes when it holds no more", async () => {
+  const { simulator, guest, store, number, settled } = await setup();
+  const tokens = () =>
+    rawRows(store, "select id, length(value) as size from wa_keys where type = 'tctoken'", []);
+  for (let n = 0; n < 3; n++) {
+    const other = await simulator.addContact(`3161111110${n}`, { name: `C${n}` });
+    await other.sendText(OWN, "hello");
+    expect(await number.send(other.number, "welcome", id(n))).toEqual({ kind: "sent" });
+  }
+  await guest.sendText(OWN, "hello");
+  await settled();
+  await until("all tokens", async () => (await tokens()).length >= 4);
+  await number.close();
+
+  const rows = await tokens();
+  expect(rows.map((row) => row["id"])).not.toContain("__index");
+  for (const { size } of rows) expect(Number(size)).toBeLessThan(400);
+
+  await sweepTokens(store);
+  expect(await tokens()).toHaveLength(rows.length);
+  await store.writer.commit([
+    {
+      sql: "update wa_keys set updated_at = updated_at - ? where type = 'tctoken'",
+      args: [36 * DAY * 1_000],
+    },
+  ]);
+  await sweepTokens(store);
+  expect(await tokens()).toEqual([]);
 });

@@ -43,9 +43,8 @@ export function createPrivacyTokens(socket: WASocket, time: Pick<Time, "now">): 
     failpoint("after-token-given");
     await tokenRules.storeTcTokensFromIqResult({ result, fallbackJid: storedAs, keys, getLIDForPN: lidOf });
     const { [storedAs]: entry } = await keys.get("tctoken", [storedAs]);
-    const index = await tokenRules.buildMergedTcTokenIndexWrite(keys, [storedAs]);
     const noted = { token: Buffer.alloc(0), ...entry, senderTimestamp: at };
-    await keys.set({ tctoken: { [storedAs]: noted, ...index } });
+    await keys.set({ tctoken: { [storedAs]: noted } });
   }
 
   return {

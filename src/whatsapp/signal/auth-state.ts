@@ -7,6 +7,7 @@ import type { KeyChanges } from "./key-cache.ts";
 import { baileys } from "../baileys.ts";
 import { keysGoWithHolders } from "./own-sender-keys.ts";
 import { eraseKeys, keyStatements, readKeys, readLidPairs } from "./key-rows.ts";
+import { TOKEN_LIST, withoutTokenList } from "./token-rows.ts";
 import { createKeyWrites, credsContext, type AuthStateOptions, type DataSet } from "./key-writes.ts";
 
 const LID_MAPPING = "lid-mapping";
@@ -50,12 +51,14 @@ export async function openAuthState(options: AuthStateOptions): Promise<AuthStat
     creds,
     keys: {
       get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
-        readThrough(options, type, ids).catch((error: unknown) => {
-          // Without its session a message looks undecryptable, and its sender would be asked for it in vain.
-          if (error instanceof StorageUnavailable) onWriteFailed(error);
-          throw error;
-        }) as Promise<Record<string, SignalDataTypeMap[T]>>,
-      set: (data) => writes.keys(keysGoWithHolders(data, creds) as DataSet),
+        readThrough(options, type, type === "tctoken" ? ids.filter((id) => id !== TOKEN_LIST) : ids).catch(
+          (error: unknown) => {
+            // Without its session a message looks undecryptable, and its sender would be asked for it in vain.
+            if (error instanceof StorageUnavailable) onWriteFailed(error);
+            throw error;
+          },
+        ) as Promise<Record<string, SignalDataTypeMap[T]>>,
+      set: (data) => writes.keys(withoutTokenList(keysGoWithHolders(data, creds)) as DataSet),
     },
     peek: (type, id) => cache.peek(type, id),
     stage(changes) {
