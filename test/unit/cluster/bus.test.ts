@@ -166,10 +166,13 @@ describe("an outage of Redis", () => {
     const { one, two } = await twoNodes(redis.url);
     const heard = heardBy(two);
     const reread = vi.fn<() => void>();
+    // A start waits two seconds for Redis and goes on without: news are heard a little later then.
+    await until(() => {
+      one.bus.tell(WEATHER, { sun: true });
+      expect(heard.length).toBeGreaterThan(0);
+    });
+    const [before, told] = [heard.length, two.lines.length];
     two.bus.onGap(reread);
-    one.bus.tell(WEATHER, { sun: true });
-    await until(() => expect(heard).toHaveLength(1));
-    expect(reread).not.toHaveBeenCalled();
 
     await redis.kill();
     await until(() => expect(two.lines.join("")).toContain("Redis is away"));
@@ -179,11 +182,11 @@ describe("an outage of Redis", () => {
     await until(() => expect(reread).toHaveBeenCalledTimes(1));
     await until(() => {
       one.bus.tell(WEATHER, { sun: true });
-      expect(heard.length).toBeGreaterThan(1);
+      expect(heard.length).toBeGreaterThan(before);
     });
     expect(heard).not.toContainEqual({ sun: false });
-    await until(() => expect(two.lines.join("")).toContain("Redis is back"));
-    expect(two.lines).toHaveLength(2);
+    await until(() => expect(two.lines.slice(told).join("")).toContain("Redis is back"));
+    expect(two.lines).toHaveLength(told + 2);
   });
 
   it("that nobody is told of, as of a cut cable, is noticed", async () => {
