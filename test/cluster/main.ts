@@ -26,7 +26,7 @@ const HELP = `Several gateways with a libSQL server, Redis and an offline WhatsA
   --seed TEXT        of keys, texts and choices
   --faults a,b       only these: ${FAULTS.map(({ name }) => name).join(", ")}
   --json FILE        rows, what failed and what is wrong
-  --readme           the table goes into the README, in the place of the last one
+  --page             writes the table into docs/guarantees.md, in place of the last one
   --keep FOLDER      what every part has written goes there
 `;
 
@@ -39,7 +39,7 @@ const values = readOptions(HELP, {
   seed: { type: "string", default: "cluster" },
   faults: { type: "string" },
   json: { type: "string" },
-  readme: { type: "boolean", default: false },
+  page: { type: "boolean", default: false },
   keep: { type: "string" },
 });
 
@@ -55,14 +55,14 @@ function whole(name: "nodes" | "numbers" | "lease" | "rate", fallback: number): 
   return value;
 }
 
-/** The table in the README that begins with the same columns is replaced. */
-function writeIntoReadme(rows: Row[]): void {
-  const place = join(root, "README.md");
+/** Replaces the table of docs/guarantees.md that begins with the same columns. */
+function writeIntoPage(rows: Row[]): void {
+  const place = join(root, "docs/guarantees.md");
   const table = markdown(rows);
   const [columns] = table.split("\n");
   const text = readFileSync(place, "utf8");
   const from = text.indexOf(columns!);
-  if (from === -1) throw new Error("The README has no table of a drill.");
+  if (from === -1) throw new Error("docs/guarantees.md has no table of a drill.");
   const to = text.indexOf("\n\n", from);
   writeFileSync(place, text.slice(0, from) + table + text.slice(to));
 }
@@ -122,7 +122,7 @@ async function drill(): Promise<number> {
     },
   });
   say(terminalLine({ ...sum(rows), problems: [] }));
-  if (values.readme) writeIntoReadme(rows);
+  if (values.page) writeIntoPage(rows);
   await world.close();
   const wrong = sum(rows);
   return wrong.lost + wrong.duplicated + wrong.outOfOrder + wrong.stale + wrong.problems.length === 0 ? 0 : 1;

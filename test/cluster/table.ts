@@ -43,7 +43,7 @@ const line = (words: string[]): string =>
     .map((word, index) => (index === 0 ? word.padEnd(WIDTHS[index]!) : word.padStart(WIDTHS[index]!)))
     .join(" ");
 
-/** As the README has it. */
+/** As docs/guarantees.md has it. */
 export function markdown(rows: Row[]): string {
   const right = COLUMNS.map((_, index) => (index < 2 ? "---" : "--:"));
   const all = [...counts(sum(rows)), "", seconds(sum(rows).maxS)].map((text) => text && `**${text}**`);

@@ -7,7 +7,8 @@ const root = new URL("../../", import.meta.url);
 const linesOf = (file: string): string[] =>
   readFileSync(new URL(file, root), "utf8")
     .split("\n")
-    .filter((line) => line.startsWith("| **"));
+    // Sums of what was measured promise nothing.
+    .filter((line) => line.startsWith("| **") && !line.startsWith("| **all**"));
 const security = linesOf("docs/security.md");
 const lines = security.filter((line) => /^\| \*\*\d/.test(line));
 const classes = security.filter((line) => !lines.includes(line));
