@@ -29,6 +29,8 @@ export interface ContextServices {
   replyId(position: number): string;
   /** Id of a message that is known by a name before it is sent. */
   namedId(name: string): string;
+  /** Code of the bot begins now, which was not called before. */
+  begins(): void;
   file(signal: AbortSignal): Promise<ReceivedFile>;
   /** @param turn aborts when the handler has ended, however it did */
   fetch(address: string | URL, options: FetchOptions, turn: AbortSignal): Promise<Response>;
@@ -136,7 +138,7 @@ export function openContext(input: ContextInput): OpenContext {
     if (closed !== null) throw new ContextClosedError(call, closed);
   }
 
-  const { replyId, namedId } = services;
+  const { replyId, namedId, begins } = services;
   const { answer, calls, under } = createSending({ message, effects, open, now: input.now, replyId });
 
   const languages = (): string[] => languagesFor(input, effects);
@@ -146,7 +148,7 @@ export function openContext(input: ContextInput): OpenContext {
   const ownStore = (): BotStore => (store ??= storeFor(input, effects, open, () => steps > 0));
 
   const ctx: AnyContext & SendsUnderNames = {
-    [UNDER_NAMES]: { idOf: namedId, under },
+    [UNDER_NAMES]: { idOf: namedId, under, begins },
     text: message.text,
     match: input.match,
     config,

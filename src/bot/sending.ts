@@ -12,9 +12,11 @@ type SendingCalls = Pick<
 /** Where a context has what only dialogues use. */
 export const UNDER_NAMES = Symbol("under names");
 
-/** A context of which a message can be known by an id before it is sent. */
+/** What only dialogues use: a message can be known by an id before it is sent, and code that is begun later is measured. */
 export interface SendsUnderNames {
   readonly [UNDER_NAMES]: {
+    /** Code of the author begins now, behind an `await` of ours. */
+    begins(): void;
     idOf(name: string): string;
     /** What is sent meanwhile has this id. */
     under(id: string, send: () => void): void;

@@ -123,6 +123,7 @@ export function servicesFor(
     idempotencyKey: (key) => hmac(`${deviceId}:${inboxId}:${bot.was[0] ?? bot.id}:${key}`),
     replyId: (position) => messageIds.reply(deviceId, inboxId, firstReply + position),
     hasDialogue: (botId, dialogue) => hasDialogue(deviceId, botId, dialogue),
+    begins: stopwatch.goesOn,
     namedId: (name) => messageIds.named(deviceId, name),
     file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
     fetch: (address, options, turn) => telling(fetchFor({ http, time }, address, options, turn)),

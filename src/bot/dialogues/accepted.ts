@@ -32,10 +32,22 @@ export function isOffered(
   value: unknown,
   choices: Readonly<Record<string, string>> | readonly string[] | ((...of: never[]) => unknown),
 ): boolean {
-  if (typeof choices === "function") return true;
+  if (typeof choices === "function") return typeof value === "string";
   const keys = Array.isArray(choices) ? (choices as readonly string[]) : Object.keys(choices);
   return (keys as readonly unknown[]).includes(value);
 }
+
+const EMAIL = /^[^\s@<>()",;:]+@[^\s@<>()",;:]+\.[\p{L}\p{N}-]{2,}$/u;
+
+/** Of `fields.email`. */
+export const isEmail = (value: unknown): value is string =>
+  typeof value === "string" && value.length <= 254 && EMAIL.test(value);
+
+/** Of `fields.phone`. */
+export const isWritten = (value: unknown): boolean => typeof value === "string";
+
+/** Of `fields.file` and `fields.location`. */
+export const isThing = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 /** Of `fields.confirm`. */
 export const isYesOrNo = (value: unknown): boolean => typeof value === "boolean";

@@ -1,6 +1,6 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../normalise.ts";
-import { isNumber, isOffered, isText, isYesOrNo } from "./accepted.ts";
+import { isEmail, isNumber, isOffered, isText, isThing, isWritten, isYesOrNo } from "./accepted.ts";
 import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";
 import {
@@ -37,6 +37,10 @@ export interface Field<Value> {
   read(ctx: AnyContext, shown: Shown): Reading<Value> | Promise<Reading<Value>>;
   /** Whether a stored answer is still one today; left out: any is. */
   accepts?(value: unknown): boolean;
+  /** A yes to it is a yes to its words, and to no others. */
+  readonly confirms?: true;
+  /** What can be chosen, when it stands in the code. */
+  readonly list?: readonly Choice[];
   /** What kind of message an answer is; default `text`. */
   readonly wants?: "text" | "file" | "location";
   /** The words that leave it out; its value is then null. */
@@ -124,17 +128,16 @@ export function text<O extends TextOptions = Record<never, never>>(
   };
 }
 
-const EMAIL = /^[^\s@<>()",;:]+@[^\s@<>()",;:]+\.[\p{L}\p{N}-]{2,}$/u;
-
 /** An e-mail address, in lower case. */
 export function email<O extends FieldOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
 ): Field<Skipped<O, string>> {
-  return field<string, O>(question, options, (ctx) => {
+  const plain = field<string, O>(question, options, (ctx) => {
     const value = written(ctx)?.toLowerCase();
-    return value !== undefined && value.length <= 254 && EMAIL.test(value) ? value : undefined;
+    return isEmail(value) ? value : undefined;
   });
+  return { ...plain, accepts: isEmail };
 }
 
 /** A telephone number with its country: 7 to 15 digits. `"mine"` means the number that writes. */
@@ -143,12 +146,13 @@ export function phone<O extends FieldOptions & { mine?: string | readonly string
   options: O = {} as O,
 ): Field<Skipped<O, string>> {
   const mine = [options.mine ?? "mine"].flat().map((word) => normalise(word));
-  return field<string, O>(question, options, (ctx) => {
+  const plain = field<string, O>(question, options, (ctx) => {
     const value = written(ctx) ?? "";
     if (ctx.from.number !== null && mine.includes(normalise(value))) return ctx.from.number;
     const digits = value.replace(/[\s+().-]/g, "").replace(/^00/, "");
     return /^[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
   });
+  return { ...plain, accepts: isWritten };
 }
 
 /** What a number must be. */
@@ -179,7 +183,8 @@ export function number<O extends NumberOptions = Record<never, never>>(
 /** What can be chosen: labels (texts, or keys of `locales/*.json`) by key, or a list of labels that are keys as well. */
 export type Choices<Key extends string> = Readonly<Record<Key, string>> | readonly Key[];
 
-const listOf = (choices: Choices<string>): Choice[] =>
+/** The choices in their order. */
+export const listOf = (choices: Choices<string>): Choice[] =>
   Array.isArray(choices)
     ? (choices as readonly string[]).map((key) => ({ key, label: key }))
     : Object.entries(choices).map(([key, label]) => ({ key, label }));
@@ -212,6 +217,7 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   );
   return {
     ...plain,
+    ...(list && { list }),
     accepts: (value) => isOffered(value, choices),
     async options(ctx, answers) {
       const now = typeof choices === "function" ? listOf(await choices(ctx, answers)) : list!;
@@ -253,6 +259,7 @@ export function confirm<O extends ConfirmOptions = Record<never, never>>(
   return {
     ...plain,
     accepts: isYesOrNo,
+    confirms: true,
     outcome: (value) => (value === false ? onNo : "go_on"),
   };
 }
@@ -275,7 +282,7 @@ export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } =
     if (media === null || (options.kinds && !options.kinds.includes(media.kind))) return undefined;
     return { messageId: id, kind: media.kind, mimetype: media.mimetype, fileName: media.fileName };
   });
-  return { ...plain, wants: "file" };
+  return { ...plain, accepts: isThing, wants: "file" };
 }
 
 /** A place that the person shares. */
@@ -284,5 +291,5 @@ export function location<O extends FieldOptions = Record<never, never>>(
   options: O = {} as O,
 ): Field<Skipped<O, { latitude: number; longitude: number; name: string | null; address: string | null }>> {
   const plain = field(question, options, (ctx) => ctx.message.location ?? undefined);
-  return { ...plain, wants: "location" };
+  return { ...plain, accepts: isThing, wants: "location" };
 }

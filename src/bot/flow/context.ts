@@ -1,11 +1,29 @@
-import { isNumber, isOffered, isText, isYesOrNo } from "../dialogues/accepted.ts";
+import {
+  isEmail,
+  isNumber,
+  isOffered,
+  isText,
+  isThing,
+  isWritten,
+  isYesOrNo,
+} from "../dialogues/accepted.ts";
+import type { Choice } from "../dialogues/choices.ts";
 import * as fields from "../dialogues/fields.ts";
-import type { ChoiceOptions, Field } from "../dialogues/fields.ts";
+import {
+  listOf,
+  type ChoiceOptions,
+  type Choices,
+  type Field,
+  type FieldOptions,
+} from "../dialogues/fields.ts";
 import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import { FlowMistake } from "./errors.ts";
 import type { FlowTurn } from "./turn.ts";
 import { callOf } from "./calls.ts";
+import { digest } from "./digest.ts";
+import { itemKey } from "./questions.ts";
+import type { Declared } from "./wording.ts";
 import type { AskOptions, CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
 /** What a flow does to flows beside it; done when the code stands still. */
@@ -32,27 +50,36 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     );
   }
 
-  /** Known by an id before it is sent, and whenever the code runs again. No key of an author has the sign. */
-  function send(call: string, effect: () => void): string {
+  /**
+   * Known by an id before it is sent, and whenever the code runs again: other words at the same place are another message. No
+   * key of an author has the sign.
+   */
+  function send(call: string, words: string, effect: () => void): string {
     const { idOf: idFor, under } = (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES];
-    const id = idFor(`${turn.seed}:${turn.journal.keyOf(`${prefix}>${call}`)}`);
-    turn.later(() => under(id, effect));
+    const key = turn.journal.keyOf(`${prefix}>${call}`);
+    const id = idFor(`${turn.seed}:${key}:${digest(words)}`);
+    const done = (): void => under(id, effect);
+    if (call === "say") turn.say(done);
+    else turn.later(done, `f.${call}`);
     return id;
   }
 
-  /** @param accepts whether an answer is still one, from what the question is declared with; left out: any is */
+  /** @param offers what can be chosen, from what follows the text; left out: nothing */
   const question = (
     kind: string,
     make: (...rest: never[]) => Field<unknown>,
-    accepts: (value: unknown, ...rest: never[]) => boolean = () => true,
+    accepts: (value: unknown, ...rest: never[]) => boolean,
+    offers: (...rest: never[]) => readonly Choice[] | null | "asked" = () => null,
   ) => {
     return (key: string, ...rest: unknown[]) => {
-      const options = rest.at(-1);
-      const was = typeof options === "object" ? (options as AskOptions | null)?.was : undefined;
+      const list = once(() => offers(...(rest as never[])));
       return turn.ask(keyOf(key, kind), {
+        ...optionsIn(rest.at(-1)),
+        text: rest[0] as string,
+        choices: list,
+        confirms: kind === "confirm",
         make: () => make(...(rest as never[])),
-        accepts: (value) => accepts(value, ...(rest as never[])),
-        was,
+        accepts: (value, label) => accepts(value, ...(rest as never[])) && isUnder(list(), value, label),
       });
     };
   };
@@ -69,19 +96,35 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
       throw new FlowMistake(
         `f.choose(${JSON.stringify(key)}) has nothing to choose from. Look at the list before: \`if (list.length === 0) …\`.`,
       );
+    const list = once(() => items.map((item, index) => ({ key: itemKey(index), label: label(item) })));
     return turn.ask(name, {
+      ...optionsIn(options),
+      text,
+      choices: list,
+      confirms: false,
       make() {
-        // A letter before the number: keys that are numbers would be answers as well, counted from 0.
-        const choices = Object.fromEntries(items.map((item, index) => [`item-${index}`, label(item)]));
+        const choices = Object.fromEntries(list().map((choice) => [choice.key, choice.label]));
         return fields.choice(text, () => choices, options) as Field<string>;
       },
-      // It was to be had when it was chosen.
-      accepts: () => true,
+      // By what the person has read. An item may say more today than it did then; where its words are not known, it must not.
+      accepts: (value, shown) =>
+        shown === undefined
+          ? items.some((item) => JSON.stringify(item ?? null) === JSON.stringify(value))
+          : list().some((choice) => ctx.t(choice.label) === shown),
       items,
-      value: (chosen, shown) => shown.items?.[Number(chosen.slice("item-".length))],
-      was: options.was,
     });
   }
+
+  /** Whether what was chosen under a label has it today. */
+  const isUnder = (
+    list: readonly Choice[] | null | "asked",
+    value: unknown,
+    label: string | undefined,
+  ): boolean =>
+    label === undefined ||
+    list === null ||
+    list === "asked" ||
+    list.some((choice) => choice.key === value && ctx.t(choice.label) === label);
 
   const f = {
     input,
@@ -104,26 +147,38 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     },
     t: ctx.t,
     text: question("text", fields.text as never, (value, _text, options) => isText(value, options)),
-    email: question("email", fields.email as never),
-    phone: question("phone", fields.phone as never),
+    email: question("email", fields.email as never, isEmail),
+    phone: question("phone", fields.phone as never, isWritten),
     number: question("number", fields.number as never, (value, _text, options) => isNumber(value, options)),
-    choice: question("choice", fields.choice as never, (value, _text, choices) => isOffered(value, choices)),
+    choice: question(
+      "choice",
+      fields.choice as never,
+      (value, _text, choices) => isOffered(value, choices),
+      (_text: string, choices: Choices<string> | (() => unknown)) =>
+        typeof choices === "function" ? "asked" : listOf(choices),
+    ),
     confirm: question(
       "confirm",
       ((text: string, options: object = {}) => fields.confirm(text, { ...options, onNo: "go_on" })) as never,
       isYesOrNo,
     ),
-    file: question("file", fields.file as never),
-    location: question("location", fields.location as never),
+    file: question("file", fields.file as never, isThing),
+    location: question("location", fields.location as never, isThing),
     choose,
     ask: (key: string, field: Field<unknown>, options: AskOptions = {}) =>
       turn.ask(keyOf(key, "ask"), {
+        ...optionsIn(options),
+        maySkip: () => field.skip.length > 0,
+        text: field.question,
+        choices: () => (field.options === undefined ? null : (field.list ?? "asked")),
+        confirms: field.confirms === true,
         make: () => field,
-        accepts: (value) => field.accepts?.(value) !== false,
-        was: options.was,
+        accepts: (value, label) =>
+          field.accepts?.(value) !== false && isUnder(field.list ?? null, value, label),
       }),
-    say: (content: never) => send("say", () => ctx.reply(content)),
-    sendTo: (chat: string, content: never) => send("sendTo", () => ctx.sendTo(chat, content)),
+    say: (content: never) => send("say", wordsOf(content), () => ctx.reply(content)),
+    sendTo: (chat: string, content: never) =>
+      send("sendTo", `${chat} ${wordsOf(content)}`, () => ctx.sendTo(chat, content)),
     step(key: string, work: never, options = {}) {
       const made = turn.step(keyOf(key, "step"), work, options);
       // Of one that nobody awaits the author hears as a mistake of the flow, not as a rejection that nobody handles.
@@ -144,14 +199,38 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
       return flow.body(flowContext(turn, beside, part, `${name}/`));
     },
     spawn: (flow: Flow<never>, id: never, value: unknown) =>
-      turn.later(() => beside.spawn(flow, idOf(id, "spawn"), value)),
-    stop: (flow: Flow<never>, id: never) => turn.later(() => beside.stop(flow, idOf(id, "stop"))),
+      turn.later(() => beside.spawn(flow, idOf(id, "spawn"), value), "f.spawn"),
+    stop: (flow: Flow<never>, id: never) => turn.later(() => beside.stop(flow, idOf(id, "stop")), "f.stop"),
     send: (flow: Flow<never>, id: never, signal: string, value: unknown = null) =>
-      turn.later(() => beside.send(flow, idOf(id, "send"), signal, value)),
-    again: (value: unknown) => turn.stop({ kind: "again", input: value }),
-    handoff: (options = {}) => turn.later(() => ctx.handoff(options)),
+      turn.later(() => beside.send(flow, idOf(id, "send"), signal, value), "f.send"),
+    again: turn.again,
+    handoff: (options = {}) => turn.later(() => ctx.handoff(options), "f.handoff"),
   };
   return f as unknown as FlowContext<never>;
+}
+
+/** What every question takes, from its last argument. */
+function optionsIn(last: unknown): Pick<Declared<unknown>, "was" | "of" | "maySkip"> {
+  const options = (typeof last === "object" && last !== null ? last : {}) as AskOptions & FieldOptions;
+  const { was, of } = options;
+  return { was, of, maySkip: () => options.skip !== undefined && [options.skip].flat().length > 0 };
+}
+
+/** A content in words; of a file's bytes, how many there are. */
+const wordsOf = (content: unknown): string =>
+  typeof content === "object" && content !== null
+    ? JSON.stringify(
+        Object.entries(content).map(([name, value]) => [
+          name,
+          ArrayBuffer.isView(value) ? value.byteLength : value,
+        ]),
+      )
+    : String(content);
+
+/** Makes it when it is wanted, and once. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
 }
 
 const idOf = (id: unknown, call: string): string => {

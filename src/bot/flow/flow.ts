@@ -351,8 +351,15 @@ function heldFor(
   if (push?.kind !== "answer" || open === null || ctx.message.type !== "text") return null;
   const wasReached = entries.some(({ key }) => key === open.key);
   if (wasReached) return null;
-  const { key, shown, items } = open;
-  return { key, shown, ...(items && { items }), text: ctx.text };
+  const { key, shown, items, locale, of } = open;
+  return {
+    key,
+    shown,
+    ...(items && { items }),
+    ...(locale !== undefined && { locale }),
+    ...(of !== undefined && { of }),
+    text: ctx.text,
+  };
 }
 
 /** Key of the timer that holds a flow which another began beside itself. */

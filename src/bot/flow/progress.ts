@@ -9,7 +9,7 @@ export type Stop =
       kind: "asking";
       key: string;
       note: string;
-      /** What was answered under this key fits no more. */
+      /** What was answered under this key fits no more, or was given to other words. */
       wasAnswered: boolean;
       /** As the code words it now. */
       word(): Promise<OpenQuestion>;
@@ -71,6 +71,10 @@ export interface Progress {
   arrives(key: string): boolean;
   /** Called by every function of `f`, which says its name, and its key when it has one. @throws {FlowMistake} when it may not be called here */
   called(call: string, key?: string): void;
+  /** The same for what may be called anywhere. @throws {FlowMistake} when it is a loop */
+  counts(): void;
+  /** Somebody has answered, or the time has come, for which the code had to wait once. */
+  hasAnswer(): void;
   /** The code goes no further: whoever awaits it waits until it is forgotten. */
   stop(reason: Stop): Promise<never>;
   stopped(): Stop | null;
@@ -78,9 +82,10 @@ export interface Progress {
   stoppedAt(): Error | null;
 }
 
-/** In one run of the code: more is a loop that waits for nothing. What is done for the first time takes longer. */
+/** Of one run of the code, whatever it has got: more is a loop. */
 const MOST_CALLS = 10_000;
-const MOST_NEW_CALLS = 500;
+/** From one answer, or one time that was waited for, to the next: this call throws. Fewer, since nothing gives way meanwhile. */
+const CALL_TOO_MANY = 1_000;
 
 /** What a run is begun with. */
 export interface RunOptions extends Pick<Progress, "push" | "mayAsk"> {
@@ -99,11 +104,20 @@ export function openProgress(
   let isNew = resumeAt === null;
   let hasArrived = false;
   let calls = 0;
-  let newCalls = 0;
+  let callsSince = 0;
   let stopped: Stop | null = null;
   let stoppedAt: Error | null = null;
   let settle: (stop: Stop) => void;
   const standsStill = new Promise<Stop>((resolve) => (settle = resolve));
+
+  function counts(): void {
+    calls++;
+    callsSince++;
+    if (calls < MOST_CALLS && callsSince < CALL_TOO_MANY) return;
+    throw new FlowMistake(
+      `The flow did ${Math.min(calls, callsSince < CALL_TOO_MANY ? MOST_CALLS : CALL_TOO_MANY)} things without waiting for anybody. Ask or sleep in its loop, write \`await\` before what it asks, or begin anew with f.again().`,
+    );
+  }
 
   return {
     ctx,
@@ -130,12 +144,10 @@ export function openProgress(
         );
       const [running] = stepsUnderWay;
       if (running !== undefined && call !== "f.step") throw stepNotAwaited(running);
-      if (isNew) newCalls++;
-      if (++calls > MOST_CALLS || newCalls > MOST_NEW_CALLS)
-        throw new FlowMistake(
-          `The flow did ${newCalls > MOST_NEW_CALLS ? MOST_NEW_CALLS : MOST_CALLS} things without waiting for anybody. Ask or sleep in its loop, or begin anew with f.again().`,
-        );
+      counts();
     },
+    counts,
+    hasAnswer: () => void (callsSince = 0),
     stop(reason) {
       stopped ??= reason;
       if (notesPlace) stoppedAt ??= new Error("here");

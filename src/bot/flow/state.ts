@@ -9,6 +9,10 @@ export interface OpenQuestion {
   tries: number;
   /** Of `choose`: what stood beside each option. */
   items?: readonly unknown[];
+  /** In which it was shown. */
+  locale?: string;
+  /** Digest of what it depended on. */
+  of?: string;
   /** It was answered before, and the person wants it otherwise. */
   isReopened?: true;
 }
@@ -23,7 +27,7 @@ export interface Sleep {
 }
 
 /** An answer in writing to a question that the code reaches later. */
-export interface HeldAnswer extends Pick<OpenQuestion, "key" | "shown" | "items"> {
+export interface HeldAnswer extends Omit<OpenQuestion, "tries" | "isReopened"> {
   text: string;
 }
 
@@ -54,15 +58,19 @@ export interface FlowState extends DialogueState {
 const LONGEST_JOURNAL = 1_048_576;
 /** Characters of JSON for one that is written. */
 const MOST_ESCAPED = 6;
-/** Characters of an entry around its key, its value and the id of its message: names, quotes, and a digest. */
-const AROUND_ENTRY = 128;
+/** Characters of an entry around its key, its value and the id of its message: names, quotes, and what was shown in digests. */
+const AROUND_ENTRY = 256;
 
 /** Whether it is larger than a flow may be. Written out only when a look at its parts does not tell. */
 export function isTooLong(state: FlowState): boolean {
   const { entries, ...rest } = state;
   let most = JSON.stringify(rest).length;
-  for (const { key, value, message = "" } of entries)
-    most += AROUND_ENTRY + MOST_ESCAPED * (key.length + message.length) + mostOf(value);
+  for (const { key, value, message = "", shown } of entries)
+    most +=
+      AROUND_ENTRY +
+      MOST_ESCAPED * (key.length + message.length) +
+      mostOf(value) +
+      mostOf(shown?.label ?? "");
   return most > LONGEST_JOURNAL && JSON.stringify(state).length > LONGEST_JOURNAL;
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { milliseconds } from "../duration.ts";
 import { describeError } from "../run.ts";
+import { digest, digestOf } from "./digest.ts";
 import { FlowMistake, StepFailedError } from "./errors.ts";
 import type { Progress } from "./progress.ts";
 import type { FlowEntry, StepOptions } from "./types.ts";
@@ -20,10 +20,14 @@ const STEP: readonly FlowEntry["kind"][] = ["step", "failed"];
 export function createSteps(progress: Progress): RunStep {
   const { ctx, state, journal, stepsUnderWay } = progress;
 
-  async function step(name: string, work: StepWork, options: StepOptions): Promise<unknown> {
+  function step(name: string, work: StepWork, options: StepOptions): Promise<unknown> {
+    // At the call, awaited or not: a loop ends there.
     progress.called("f.step", name);
-    const key = journal.keyOf(name);
-    const of = options.of === undefined ? undefined : digest(JSON.stringify(options.of));
+    return take(journal.keyOf(name), work, options);
+  }
+
+  async function take(key: string, work: StepWork, options: StepOptions): Promise<unknown> {
+    const of = digestOf(options.of);
     const known = journal.find(key, STEP, options.was);
     if (known !== null && known.of === of) {
       if (known.kind === "failed") throw new StepFailedError(key, String(known.value));
@@ -78,8 +82,6 @@ export function createSteps(progress: Progress): RunStep {
 
   return step;
 }
-
-const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 const withTimeout = (signal: AbortSignal, timeout: StepOptions["timeout"]): AbortSignal =>
   timeout === undefined

@@ -1,6 +1,7 @@
 import { giveWay } from "../../model/give-way.ts";
 import { milliseconds } from "../duration.ts";
 import { MOST_LISTED, storeView, type Written } from "../own-store.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import type { BotStore } from "../types/store.ts";
 import { FlowMistake } from "./errors.ts";
@@ -14,6 +15,7 @@ import {
   type Stop,
 } from "./progress.ts";
 import { createQuestions, type Questions } from "./questions.ts";
+import { createSaid } from "./said.ts";
 import type { FlowState, HeldAnswer, Signal, Sleep } from "./state.ts";
 import { createSteps, type RunStep } from "./steps.ts";
 import type { FlowEntry, Until, Woken } from "./types.ts";
@@ -32,9 +34,12 @@ export interface FlowTurn {
   store: BotStore;
   /** Whether a step is under way. */
   isInStep(): boolean;
+  /** Said once in the same words, when the code is new or asks anew: kept until the code stands still. */
+  say(effect: () => void): void;
   /** Done once, when the code is new: kept until the code stands still. */
-  later(effect: () => void): void;
-  stop(stop: Stop): Promise<never>;
+  later(effect: () => void, call: string): void;
+  /** Begins the flow anew. */
+  again(input: unknown): Promise<never>;
   fetch: AnyContext["fetch"];
 }
 
@@ -66,9 +71,10 @@ export async function runTurn(
 ): Promise<Ran> {
   const progress = openProgress(ctx, state, how);
   const { journal } = progress;
-  const questions = createQuestions(progress);
-  const waiting = createWaiting(progress);
   const effects: (() => void)[] = [];
+  const said = createSaid(effects);
+  const questions = createQuestions(progress, said);
+  const waiting = createWaiting(progress);
   const turn: FlowTurn = {
     ctx,
     journal,
@@ -87,21 +93,33 @@ export async function runTurn(
     },
     store: createFlowStore(progress, (effect) => effects.push(effect)),
     isInStep: () => progress.stepsUnderWay.size > 0,
-    later(effect) {
+    say(effect) {
       progress.called("f.say");
+      said.say(effect, progress.isNew());
+    },
+    later(effect, call) {
+      progress.called(call);
       if (progress.isNew()) effects.push(effect);
     },
-    stop: progress.stop,
+    again(input) {
+      progress.called("f.again");
+      return progress.stop({ kind: "again", input });
+    },
     // Code of a flow asks elsewhere in its steps; what does so beside them is not asked either when nothing may be done.
-    fetch: (address, options) =>
-      how.push?.kind === "foreseen"
+    fetch(address, options) {
+      progress.counts();
+      return how.push?.kind === "foreseen"
         ? progress.stop({ kind: "ahead", will: "does", key: "fetch" })
-        : ctx.fetch(address, options),
+        : ctx.fetch(address, options);
+    },
   };
 
   let end: Stop | null = null;
   const code = Promise.resolve()
-    .then(() => body(turn))
+    .then(() => {
+      (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES].begins();
+      return body(turn);
+    })
     .then(
       () => (end = { kind: "ended" }),
       (error: unknown) => (end = { kind: "threw", error }),
@@ -155,9 +173,12 @@ function createFlowStore(progress: Progress, later: (effect: () => void) => void
       );
     progress.called(call);
   }
-  async function read<T>(call: string, make: () => Promise<T>): Promise<T> {
+  function read<T>(call: string, make: () => Promise<T>): Promise<T> {
+    // At the call, awaited or not: a loop ends there.
     outside(call);
-    const key = journal.keyOf("store");
+    return found(journal.keyOf("store"), make);
+  }
+  async function found<T>(key: string, make: () => Promise<T>): Promise<T> {
     const known = journal.find(key, VALUE);
     if (known !== null) return known.value as T;
     if (progress.push?.kind === "foreseen") return progress.stop({ kind: "ahead", will: "does", key });
@@ -204,11 +225,18 @@ function createWaiting(progress: Progress): { until(what: Until): Promise<Woken>
   const { ctx, state, journal } = progress;
   const signals = [...state.signals];
 
-  async function until(what: Until): Promise<Woken> {
+  function until(what: Until): Promise<Woken> {
+    // At the call, awaited or not: a loop ends there.
     progress.called("f.until");
-    const key = journal.keyOf("until");
+    return wait(journal.keyOf("until"), what);
+  }
+
+  async function wait(key: string, what: Until): Promise<Woken> {
     const known = journal.find(key, VALUE);
-    if (known !== null) return known.value as Woken;
+    if (known !== null) {
+      progress.hasAnswer();
+      return known.value as Woken;
+    }
     const isHere = progress.arrives(key);
     if (progress.push?.kind === "foreseen")
       return progress.stop(isHere ? { kind: "arrived", gone: [] } : { kind: "ahead", will: "waits", key });
@@ -222,6 +250,7 @@ function createWaiting(progress: Progress): { until(what: Until): Promise<Woken>
         ? { signal: null, late: isLate(what, sleep, ctx.now()) }
         : { ...signals.splice(sent, 1)[0]!, late: false };
     journal.add({ key, kind: "value", value: woken });
+    progress.hasAnswer();
     return woken;
   }
 

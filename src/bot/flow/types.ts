@@ -20,6 +20,11 @@ import type { Kept } from "../types/kept.ts";
 export interface AskOptions {
   /** Earlier keys of this question: what was answered under them counts. */
   was?: string | readonly string[];
+  /**
+   * What it depends on besides its text and what can be chosen: when that is another than when it was answered, it is asked
+   * anew. Default: nothing.
+   */
+  of?: unknown;
 }
 
 /** How something outside is done. */
@@ -68,13 +73,24 @@ export type OnChange =
   /** Makes a journal that fits of the one that does not; null ends it. */
   | ((journal: readonly FlowEntry[]) => readonly FlowEntry[] | null);
 
+/** What a question was when it was answered, in digests. */
+export interface AnsweredAs {
+  locale: string;
+  text: string;
+  options: string;
+  /** Of what was chosen. */
+  label?: string;
+}
+
 /** One thing that a flow has got: an answer, the result of a step, why a step failed, or another value. */
 export interface FlowEntry {
   key: string;
   kind: "answer" | "step" | "failed" | "value";
   value: unknown;
-  /** Digest of what a step depended on. */
+  /** Digest of what a step or a question depended on. */
   of?: string;
+  /** As a question was shown; not there when an earlier version has kept the answer. */
+  shown?: AnsweredAs;
   /** Id of the message that was the answer. */
   message?: string;
 }

@@ -1,3 +1,5 @@
+import { UNTOLD } from "../flow/wording.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
 import { translate, type Locales } from "../locales.ts";
 import type { TimerBody } from "../timer-rows.ts";
 import type { AnyContext, Bot, BotLog } from "../types.ts";
@@ -29,9 +31,10 @@ export function dryContext(
   const digits = /^(\d+)@s\.whatsapp\.net$/.exec(sender)?.[1] ?? null;
   const bound = typeof config["locale"] === "string" ? config["locale"] : null;
   const languages = [locale ?? bound ?? bot.locale, bot.locale];
-  const context: Partial<AnyContext> = {
+  const context: Partial<AnyContext> & SendsUnderNames = {
+    [UNDER_NAMES]: { idOf: (name) => name, under: () => undefined, begins: () => undefined },
     from: {
-      name: timer?.pushName ?? "",
+      name: timer?.pushName ?? UNTOLD,
       number: timer?.number ?? digits,
       lid: timer?.lid ?? null,
       id: sender,

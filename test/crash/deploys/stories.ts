@@ -25,7 +25,7 @@ const story = (
 const asked = (kind: string, answer: string, value = answer): Story =>
   story(`flow: ${kind}`, `go ${kind}`, [[answer, `${kind}: ${value}`]], [`ask-${kind}`, "goes_on", null]);
 
-/** Every kind of question of forms, menus and flows; each answer means what was shown before the deploy. */
+/** Every kind of question of forms, menus and flows; each answer means what was shown before the deploy, and what comes behind a question that is new is asked again in new words. */
 export const STORIES: readonly Story[] = [
   story("menu: a number means what stood there", "go main", [["1", "9 to 18"]], ["start", "goes_on", null]),
   story("menu: the third", "go main", [["3️⃣", "One moment"]], ["start", "goes_on", null]),
@@ -120,7 +120,8 @@ export const STORIES: readonly Story[] = [
     "go booking|2|Ana Mora",
     [
       ["2", COLOUR],
-      ["red", "dye/red for Ana Mora on Tue?"],
+      ["red", OLD_DAYS],
+      ["2", "dye/red for Ana Mora on Tue?"],
       ["yes", "Booked."],
     ],
     ["appointment", "asked_new", "colour"],
@@ -130,15 +131,19 @@ export const STORIES: readonly Story[] = [
     "go booking|1|Ana",
     [
       ["2", "Your full name?"],
-      ["Ana Mora", "cut/no for Ana Mora on Tue?"],
+      ["Ana Mora", OLD_DAYS],
+      ["2", "cut/no for Ana Mora on Tue?"],
       ["yes", "Booked."],
     ],
     ["appointment", "asked_again", "name"],
   ),
   story(
-    "flow: at a yes or no",
+    "flow: at a yes or no that is to something else",
     "go booking|1|Ana Mora|1",
-    [["yes", "Booked."]],
+    [
+      ["yes", "cut/no for Ana Mora on Mon?"],
+      ["yes", "Booked."],
+    ],
     ["appointment", "goes_on", null],
   ),
   story(
@@ -182,7 +187,8 @@ export const STORIES: readonly Story[] = [
     "go dishes|big",
     [
       ["small", "how much tea?"],
-      ["none", "small,none,big"],
+      ["none", "how much soup?"],
+      ["big", "small,none,big"],
     ],
     ["dishes", "goes_on", null],
   ),

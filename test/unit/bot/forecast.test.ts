@@ -94,6 +94,7 @@ describe("what becomes of an open flow is said before the deploy", () => {
     ["an answer that fits no more", full, "asked_again name"],
     ["a question in between", added, "asked_new colour"],
     ["a question that says what it was", renamed, "goes_on"],
+    ["something said before the questions", (f: FlowContext) => (f.say("Hello"), two(f)), "goes_on"],
     [
       "a question that is gone, and another after it",
       (f: FlowContext) => f.text("why", "Why?"),
