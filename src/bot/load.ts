@@ -64,10 +64,8 @@ export async function loadBots(input: LoadBotsInput): Promise<LoadedBots> {
   const registry = createRegistry(await Promise.all([...built, ...mounted]), log, previous?.registry);
   const ids = registry.bots.map((bot) => bot.id).join(", ");
   log.info({ bots: ids }, previous ? "bots loaded again" : "bots loaded");
-  const { locales, problems } = readLocales({
-    ...buildTimeLocales,
-    ...(botsDir ? await readLocaleFolder(join(resolve(botsDir), LOCALES)) : {}),
-  });
+  const own = botsDir ? await readLocaleFolder(join(resolve(botsDir), LOCALES)) : {};
+  const { locales, problems } = readLocales(buildTimeLocales, own);
   for (const problem of problems) log.warn(problem);
   return { registry, locales };
 }

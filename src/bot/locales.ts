@@ -11,42 +11,89 @@ const VALUE = /\{(\w+)\}/g;
 const KEY = /^[\w-]{1,100}(?:\.[\w-]{1,100}){1,10}$/;
 
 /**
- * @param files content of `locales/<language>.json` by language
+ * Texts of several folders, key by key: a later one puts its own in the place of an earlier one's.
+ *
+ * @param folders content of `locales/<language>.json` by language
  * @returns the texts, and what in the files is no text
  */
-export function readLocales(files: LocaleFiles): { locales: Locales; problems: string[] } {
+export function readLocales(...folders: readonly LocaleFiles[]): { locales: Locales; problems: string[] } {
   const problems: string[] = [];
-  const locales = new Map<string, ReadonlyMap<string, string>>();
-  for (const [locale, content] of Object.entries(files)) {
+  const read = folders.map((files) => textsOf(files, problems));
+  const locales = new Map<string, Map<string, string>>();
+  for (const own of read)
+    for (const [language, { texts }] of own)
+      locales.set(language, new Map([...(locales.get(language) ?? []), ...texts]));
+  return {
+    locales,
+    problems: [
+      ...problems,
+      ...atMost(read.flatMap((own, index) => differences(own, read.slice(0, index), locales))),
+    ],
+  };
+}
+
+/** The same as content of files, for those who hand it on. */
+export const mergeLocales = (...folders: readonly LocaleFiles[]): Record<string, unknown> =>
+  Object.fromEntries(
+    [...readLocales(...folders).locales].map(([language, texts]) => [language, Object.fromEntries(texts)]),
+  );
+
+/** One file: its name without extension, and its texts by key. */
+interface OwnTexts {
+  name: string;
+  texts: ReadonlyMap<string, string>;
+}
+
+/** By language. */
+function textsOf(files: LocaleFiles, problems: string[]): Map<string, OwnTexts> {
+  const own = new Map<string, OwnTexts>();
+  for (const [name, content] of Object.entries(files)) {
     const texts = new Map<string, string>();
-    flatten(content, "", texts, (key) => problems.push(`locales/${locale}.json: "${key}" is no text.`));
-    locales.set(locale.toLowerCase(), texts);
+    flatten(content, "", texts, (key) => problems.push(`locales/${name}.json: "${key}" is no text.`));
+    // One that cannot be read is reported, and not asked for all that it lacks.
+    if (content !== null) own.set(name.toLowerCase(), { name, texts });
   }
-  return { locales, problems: [...problems, ...differences(files, locales)] };
+  return own;
 }
 
 const MOST_DIFFERENCES = 20;
 
-/** Texts that one language has and another has not, or that take other values there. `pt-BR` may leave to `pt` what it likes. */
-function differences(files: LocaleFiles, locales: Locales): string[] {
-  const whole = Object.keys(files).filter(
-    (name) => !locales.has(name.toLowerCase().split("-")[0]!) || !name.includes("-"),
+/**
+ * Texts of one folder that one of its languages has and another has not, or that take other values there. `pt-BR` may leave to
+ * `pt` what it likes, and a folder is not asked for languages that it does not have.
+ *
+ * @param earlier folders that are asked for their own keys, whoever puts another text there
+ * @param locales texts of all folders: what one lacks another may have
+ */
+function differences(
+  own: ReadonlyMap<string, OwnTexts>,
+  earlier: readonly ReadonlyMap<string, OwnTexts>[],
+  locales: Locales,
+): string[] {
+  const isTheirs = (key: string): boolean =>
+    earlier.some((folder) => [...folder.values()].some(({ texts }) => texts.has(key)));
+  const whole = [...own].filter(
+    ([language]) => !language.includes("-") || !locales.has(language.split("-")[0]!),
   );
   const first = new Map<string, { locale: string; values: string }>();
-  for (const locale of whole)
-    for (const [key, text] of locales.get(locale.toLowerCase())!)
-      if (!first.has(key)) first.set(key, { locale, values: valuesOf(text) });
+  for (const [, { name, texts }] of whole)
+    for (const [key, text] of texts)
+      if (!first.has(key) && !isTheirs(key)) first.set(key, { locale: name, values: valuesOf(text) });
   const found: string[] = [];
-  for (const locale of whole)
+  for (const [language, { name }] of whole)
     for (const [key, known] of first) {
-      const text = locales.get(locale.toLowerCase())!.get(key);
+      const text = locales.get(language)!.get(key);
       if (text === undefined)
-        found.push(`locales/${locale}.json has no "${key}", which ${known.locale}.json has.`);
+        found.push(`locales/${name}.json has no "${key}", which ${known.locale}.json has.`);
       else if (valuesOf(text) !== known.values)
         found.push(
-          `locales/${locale}.json: "${key}" takes other values than in ${known.locale}.json (${known.values || "none"}).`,
+          `locales/${name}.json: "${key}" takes other values than in ${known.locale}.json (${known.values || "none"}).`,
         );
     }
+  return found;
+}
+
+function atMost(found: string[]): string[] {
   const more = found.length - MOST_DIFFERENCES;
   return more > 0 ? [...found.slice(0, MOST_DIFFERENCES), `locales: ${more} more texts are missing.`] : found;
 }

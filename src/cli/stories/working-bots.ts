@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { liveBots } from "../../bot/live.ts";
+import { mergeLocales } from "../../bot/locales.ts";
 import { loadConfig, repositoryRoot } from "../../config.ts";
 import type { AnyBot } from "../../testing/index.ts";
 
@@ -23,7 +24,7 @@ export async function workingBots(env: NodeJS.ProcessEnv = process.env): Promise
   const folders = [join(repositoryRoot(), "bots"), ...(botsDir === null ? [] : [botsDir])];
   const live = await Promise.all(folders.map((folder) => liveBots(folder)));
   const files = Object.assign({}, ...live.map(({ bots }) => bots)) as Record<string, () => Promise<unknown>>;
-  const locales = Object.assign({}, ...live.map((one) => one.locales)) as Record<string, unknown>;
+  const locales = mergeLocales(...live.map((one) => one.locales));
   const read = new Map<string, Promise<AnyBot>>();
 
   async function open(id: string): Promise<AnyBot> {

@@ -1,4 +1,5 @@
 import { liveBots } from "../../bot/live.ts";
+import { mergeLocales } from "../../bot/locales.ts";
 import type { Forked, ForkFolder } from "../../path/fork.ts";
 import type { AnyBot } from "../options.ts";
 
@@ -36,7 +37,7 @@ export async function findFiles(folders: readonly ForkFolder[]): Promise<BotFile
     }
   }
 
-  return { open, locales: Object.assign({}, build.locales, ...texts) as Record<string, unknown> };
+  return { open, locales: mergeLocales(build.locales, ...texts) };
 }
 
 /** The bots that are compiled into the build; where this runs from the sources there are none. */

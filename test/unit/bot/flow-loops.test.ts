@@ -10,46 +10,81 @@ const nobody = {
   request: () => Promise.reject(new Error("nobody is asked")),
 } as never;
 let calls = 0;
-const ended = (): void => void calls++;
 const other = (b: Routes) => b.flow("other", async () => undefined);
 
-/** Each a loop that never ends by itself; `before`: that gives way first. */
+/** Each a loop that never ends by itself. */
 const loops: Record<string, (f: FlowContext, b: { other: never }) => unknown> = {
   says: (f) => {
-    for (;;) (ended(), f.say("x"));
+    for (;;) {
+      calls++;
+      f.say("x");
+    }
   },
   "says, and awaits": async (f) => {
-    for (;;) (ended(), await f.say("x"));
+    for (;;) {
+      calls++;
+      await f.say("x");
+    }
   },
   "sends elsewhere": (f) => {
-    for (;;) (ended(), f.sendTo("4915550", "x"));
+    for (;;) {
+      calls++;
+      f.sendTo("4915550", "x");
+    }
   },
   "does steps": (f) => {
-    for (;;) (ended(), void f.step("a", () => 1).catch(() => undefined));
+    for (;;) {
+      calls++;
+      void f.step("a", () => 1).catch(() => undefined);
+    }
   },
   "does steps, and awaits": async (f) => {
-    for (;;) (ended(), await f.step("a", () => 1));
+    for (;;) {
+      calls++;
+      await f.step("a", () => 1);
+    }
   },
   "asks servers": (f) => {
-    for (;;) (ended(), void f.call("a", "https://x.example").catch(() => undefined));
+    for (;;) {
+      calls++;
+      void f.call("a", "https://x.example").catch(() => undefined);
+    }
   },
   "asks servers outside of steps": (f) => {
-    for (;;) (ended(), void f.fetch("https://x.example").catch(() => undefined));
+    for (;;) {
+      calls++;
+      void f.fetch("https://x.example").catch(() => undefined);
+    }
   },
   "waits without waiting": (f) => {
-    for (;;) (ended(), void f.until("1h"));
+    for (;;) {
+      calls++;
+      void f.until("1h");
+    }
   },
   "reads what is stored": (f) => {
-    for (;;) (ended(), void f.store.get("a").catch(() => undefined));
+    for (;;) {
+      calls++;
+      void f.store.get("a").catch(() => undefined);
+    }
   },
   "begins others": (f, b) => {
-    for (;;) (ended(), f.spawn(b.other, "a", undefined as never));
+    for (;;) {
+      calls++;
+      f.spawn(b.other, "a", undefined as never);
+    }
   },
   "begins anew": (f) => {
-    for (;;) (ended(), void f.again(undefined as never));
+    for (;;) {
+      calls++;
+      void f.again(undefined as never);
+    }
   },
   "looks at the clock": (f) => {
-    for (;;) (ended(), f.now());
+    for (;;) {
+      calls++;
+      f.now();
+    }
   },
 };
 
@@ -57,14 +92,17 @@ it.each(Object.entries(loops))(
   "a flow that %s in a loop ends at its thousandth call",
   async (_what, loop) => {
     calls = 0;
-    const bots = await startBots({
-      clinic: (b: Routes): void => {
-        const begun = other(b);
-        const flow = b.flow("booking", (f) => loop(f as never, { other: begun as never }));
-        b.keyword("book", (ctx) => ctx.start(flow));
-        b.keyword("hi", (ctx) => ctx.reply("hello"));
+    const bots = await startBots(
+      {
+        clinic: (b: Routes): void => {
+          const begun = other(b);
+          const flow = b.flow("booking", (f) => loop(f as never, { other: begun as never }));
+          b.keyword("book", (ctx) => ctx.start(flow));
+          b.keyword("hi", (ctx) => ctx.reply("hello"));
+        },
       },
-    });
+      { http: nobody },
+    );
     await bots.say("hi");
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadBots } from "../../../src/bot/load.ts";
+import { translate } from "../../../src/bot/locales.ts";
 import { placeIn } from "../../../src/bot/place.ts";
 import type { Routes } from "../../../src/bot/index.ts";
 import { StartError } from "../../../src/model/errors.ts";
@@ -183,6 +184,46 @@ export default defineBot((b: Routes) => {
       await expect(loading).rejects.toThrow(StartError);
       await expect(loading).rejects.toThrow(`BOTS_DIR: ${botsDir} is not a folder`);
     }
+  });
+
+  it("puts its texts in the place of those of the build, key by key, and no language is asked for what is not its own", async () => {
+    const buildTimeLocales = {
+      en: { menu: { hello: "Hello {name}", bye: "Bye" }, only: "English" },
+      es: { menu: { hello: "Hola {name}", bye: "Adiós" }, only: "Español" },
+      "pt-BR": { menu: { hello: "Olá {name}", bye: "Tchau" }, only: "Português" },
+    };
+    const { log, text } = listeningLog();
+    const botsDir = folderOf({
+      "locales/en.json": JSON.stringify({ "menu.bye": "See you", shop: { open: "Open" } }),
+      "locales/pt-br.json": JSON.stringify({ "shop.open": "Aberto" }),
+      "locales/id.json": JSON.stringify({ shop: { open: "Buka" } }),
+      "locales/es.json": "{",
+    });
+    const { locales } = await loadBots({ buildTime: {}, buildTimeLocales, botsDir, log });
+    const say = (language: string, ...keys: string[]): string[] =>
+      keys.map((key) => translate(locales, [language, "en"], key, { name: "Ana" }));
+    expect(say("en", "menu.hello", "menu.bye", "shop.open", "only")).toEqual([
+      "Hello Ana",
+      "See you",
+      "Open",
+      "English",
+    ]);
+    expect(say("es", "menu.hello", "menu.bye", "shop.open")).toEqual(["Hola Ana", "Adiós", "Open"]);
+    expect(say("pt-BR", "menu.hello", "shop.open")).toEqual(["Olá Ana", "Aberto"]);
+    const warned = text()
+      .split("\n")
+      .filter((line) => line.includes('"level":40') || line.includes("locales"));
+    expect(warned.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'locales/es.json: "" is no text.',
+    ]);
+  });
+
+  it("with a file of texts that says nothing new is silent", async () => {
+    const buildTimeLocales = { en: { a: "A", b: "B" }, es: { a: "A", b: "B" } };
+    const { log, text } = listeningLog();
+    const botsDir = folderOf({ "locales/en.json": JSON.stringify({ greeting: "Hi" }) });
+    await loadBots({ buildTime: {}, buildTimeLocales, botsDir, log });
+    expect(text()).not.toContain("locales/");
   });
 
   it("warns of an option that Parley does not know", async () => {
