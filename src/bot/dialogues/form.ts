@@ -27,7 +27,11 @@ interface FormState extends DialogueState {
   shown?: Shown;
   /** What was known at the beginning: kept when the form is begun anew. */
   given?: Record<string, unknown>;
+  /** The words to which a yes was said, by key. */
+  agreed?: Record<string, string>;
 }
+
+type Kept = Pick<FormState, "given" | "agreed">;
 
 /**
  * Questions one after the other; then `done` gets the answers. What was answered is kept by key: after a restart with other
@@ -73,19 +77,24 @@ export function form<F extends Fields, Ctx = AnyContext>(
   const isStillOne = (key: string, value: unknown): boolean =>
     keys.includes(key) && (value === null || fieldOf(key).accepts?.(value) !== false);
 
+  /** Without a yes that was said to other words than are asked now. */
+  async function agreedTo(ctx: AnyContext, answers: FormState["answers"], { agreed = {} }: Kept) {
+    const standing = { ...answers };
+    for (const [key, words] of Object.entries(agreed))
+      if (keys.includes(key) && standing[key] === true && (await questionOf(ctx, key, standing)) !== words)
+        delete standing[key];
+    return standing;
+  }
+
   const firstOpen = (answers: FormState["answers"]): string | undefined =>
     keys.find((key) => !Object.hasOwn(answers, key));
 
   /** Asks what is still open; without anything open it is done. */
-  async function goOn(
-    ctx: AnyContext,
-    answers: FormState["answers"],
-    note: string,
-    given: FormState["given"] = {},
-  ): Promise<Turn> {
+  async function goOn(ctx: AnyContext, known: FormState["answers"], note: string, kept: Kept): Promise<Turn> {
+    const answers = await agreedTo(ctx, known, kept);
     const asked = firstOpen(answers);
     if (asked !== undefined) {
-      return { kind: "continue", state: await ask(ctx, { answers, asked, tries: 0, given }), note };
+      return { kind: "continue", state: await ask(ctx, { answers, asked, tries: 0, ...kept }), note };
     }
     const values = Object.fromEntries(keys.map((key) => [key, answers[key]])) as Values<F>;
     await done(ctx as Ctx, values);
@@ -118,10 +127,12 @@ export function form<F extends Fields, Ctx = AnyContext>(
 
   /** Answers of today's questions; the question that was asked may be gone. */
   function current(stored: DialogueState): FormState | null {
-    const { asked = "", tries = 0, given = {} } = stored as Partial<FormState>;
+    const { asked = "", tries = 0 } = stored as Partial<FormState>;
     const answers = answersOf(stored);
     const shown = shownIn(stored);
-    return keys.includes(asked) ? { answers, asked, tries, given, ...(shown && { shown }) } : null;
+    return keys.includes(asked)
+      ? { answers, asked, tries, ...keptIn(stored), ...(shown && { shown }) }
+      : null;
   }
 
   function foresee(stored: DialogueState): Foreseen {
@@ -149,10 +160,13 @@ export function form<F extends Fields, Ctx = AnyContext>(
 
   async function answer(ctx: AnyContext, state: FormState, value: unknown): Promise<Turn> {
     const answers = { ...state.answers, [state.asked]: value };
-    const next = fieldOf(state.asked).outcome?.(value) ?? "go_on";
+    const { outcome, confirms } = fieldOf(state.asked);
+    const next = outcome?.(value) ?? "go_on";
+    const { given = {}, agreed = {} } = state;
     if (next === "cancel") return cancel(ctx);
-    if (next === "restart") return goOn(ctx, { ...state.given }, "begun anew", state.given);
-    return goOn(ctx, answers, `${state.asked} answered`, state.given);
+    if (next === "restart") return goOn(ctx, { ...given }, "begun anew", { given });
+    const more = confirms && value === true ? { [state.asked]: state.shown!.text } : {};
+    return goOn(ctx, answers, `${state.asked} answered`, { given, agreed: { ...agreed, ...more } });
   }
 
   function cancel(ctx: AnyContext): Turn {
@@ -170,17 +184,16 @@ export function form<F extends Fields, Ctx = AnyContext>(
         ([key, value]) => keys.includes(key) && value !== undefined,
       );
       const given = Object.fromEntries(known);
-      return goOn(ctx, given, "begun", given);
+      return goOn(ctx, given, "begun", { given });
     },
     async take(ctx, stored) {
       if (!policy.isAnswer(ctx)) return { kind: "pass" };
       if (policy.isCancel(ctx)) return cancel(ctx);
       const state = current(stored);
-      if (state === null)
-        return goOn(ctx, answersOf(stored), "the question is gone", stored.given as FormState["given"]);
+      if (state === null) return goOn(ctx, answersOf(stored), "the question is gone", keptIn(stored));
       const shown = state.shown ?? (await wording(ctx, state));
       const reading = await fieldOf(state.asked).read(ctx, shown);
-      if ("value" in reading) return answer(ctx, state, reading.value);
+      if ("value" in reading) return answer(ctx, { ...state, shown }, reading.value);
       if ("gone" in reading) return gone(ctx, state, reading.gone);
       if (UNWRITTEN.has(ctx.message.type) && !policy.routesMayAnswer)
         return unwanted(ctx, { ...state, shown });
@@ -197,6 +210,11 @@ export function form<F extends Fields, Ctx = AnyContext>(
       if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
     },
   };
+}
+
+function keptIn(stored: DialogueState): Kept {
+  const { given = {}, agreed = {} } = stored as Partial<FormState>;
+  return { given, agreed };
 }
 
 function refuseIncomplete(name: string, keys: string[], done: unknown): void {

@@ -286,3 +286,36 @@ describe("a deploy", () => {
     ]);
   });
 });
+
+describe("a form", () => {
+  it("whose summary is open when a deploy asks more, has the summary confirmed that shows it", async () => {
+    const form = (...more: string[]) =>
+      defineBot((b) => {
+        const { text, confirm } = b.fields;
+        const words = (values: object): string =>
+          ["name", ...more].map((key) => (values as Record<string, string>)[key]).join(" at ");
+        const booking = b.form(
+          "booking",
+          {
+            name: text("Name?"),
+            ...Object.fromEntries(more.map((key) => [key, text(`What ${key}?`)])),
+            ok: confirm((_ctx, values) => `Book for ${words(values)}?`),
+          },
+          (ctx, values) => ctx.reply(`booked ${words(values)}`),
+        );
+        b.keyword("go", (ctx) => ctx.start(booking));
+      });
+    const chat = await createTestChat({ shop: form() });
+    onTestFinished(() => chat.close());
+    for (const text of ["go", "Ana"]) await chat.user(text);
+    await chat.deploy({ shop: form("hour") });
+    for (const text of ["yes", "20:00", "yes"]) await chat.user(text);
+    expect(chat.replies().map(({ text }) => text)).toEqual([
+      "Name?",
+      "Book for Ana?",
+      "What hour?",
+      "Book for Ana at 20:00?",
+      "booked Ana at 20:00",
+    ]);
+  });
+});
