@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createTestChat, type TestChat } from "../../src/testing/index.ts";
-import { botOf, edited, type Edit, type Got, type Question } from "./flow-spec.ts";
+import { botOf, edited, shownAs, type Edit, type Got, type Question } from "./flow-spec.ts";
 
 /** What a person wrote to a question as it was shown. */
 interface Said {
@@ -46,7 +46,15 @@ export class FlowRun {
     } else if (this.#open === null) await this.#write("go");
     else if (action.do === "answer") await this.#answer(action.with);
     else if (action.do === "back") await this.#write("back");
-    else await this.#write(`change ${this.#questions[action.at % this.#questions.length]!.key}`);
+    else await this.#wantChange(this.#questions[action.at % this.#questions.length]!.key);
+  }
+
+  /** Where nothing is answered under the key, these words are an answer as any. */
+  async #wantChange(key: string): Promise<void> {
+    const { id, text, options } = this.#open!;
+    const words = `change ${key}`;
+    if (options === null) this.#said.set(id, { at: ++this.#at, text, options, value: words });
+    await this.#write(words);
   }
 
   /** Answers until the conversation has come to its end. */
@@ -87,6 +95,22 @@ export class FlowRun {
     for (const reply of replies.slice(this.#seen)) this.#hear((reply as { text: string }).text);
     this.#seen = replies.length;
     for (const got of this.#booked.splice(0)) this.#judge(got);
+    this.#stands();
+  }
+
+  /** What was said before something newer, and the code has passed since in the same words, has been said to that as well. */
+  #stands(): void {
+    let newest = 0;
+    const before: { id: string; value: unknown }[] = [];
+    for (const question of this.#questions) {
+      const said = this.#said.get(question.id);
+      if (said === undefined || question.id === this.#open?.id) return;
+      const { text, options } = shownAs(question, before);
+      const isSame = said.text === text && JSON.stringify(said.options) === JSON.stringify(options);
+      if (said.at < newest && isSame) said.at = ++this.#at;
+      newest = Math.max(newest, said.at);
+      before.push({ id: question.id, value: said.value });
+    }
   }
 
   #hear(said: string): void {

@@ -77,15 +77,24 @@ export function botOf(questions: readonly Question[], book: (got: Got[]) => void
   });
 }
 
-async function ask(f: FlowContext, question: Question, before: readonly Got[]): Promise<Got> {
-  const { id, key, was, kind, version, options, mentions } = question;
+/** How the code words a question, and what it offers. @param before what was answered before it */
+export function shownAs(
+  { id, kind, version, options, mentions }: Question,
+  before: readonly Pick<Got, "id" | "value">[],
+): Pick<Got, "text" | "options"> {
   const told = before
     .filter((one) => mentions.includes(one.id))
     .map((one) => `${one.id}=${String(one.value)}`);
   const text = [id, `v${version}`, kind, ...told].join(" ").concat("?");
+  return { text, options: kind === "choice" || kind === "choose" ? options : null };
+}
+
+async function ask(f: FlowContext, question: Question, before: readonly Got[]): Promise<Got> {
+  const { id, key, was, kind, options } = question;
+  const shown = shownAs(question, before);
+  const { text } = shown;
   const more = { was };
-  const chooses = kind === "choice" || kind === "choose";
-  const made = (value: unknown): Got => ({ id, value, text, options: chooses ? options : null });
+  const made = (value: unknown): Got => ({ id, value, ...shown });
   switch (kind) {
     case "text":
       return made(await f.text(key, text, more));
