@@ -4,8 +4,12 @@ import { coversContact, coversEntry, type Contact } from "./recipients.ts";
 
 /** @throws PERMISSION_DENIED with the permission that the key lacks */
 export function authorize(caller: Grants, permission: string): void {
-  if (!allows(caller.permissions, permission)) throw denied(permission);
+  if (!allows(caller, permission)) throw denied(permission);
 }
+
+/** Whether the key has a permission, or all of them. */
+export const allows = ({ permissions }: Pick<Grants, "permissions">, permission: string): boolean =>
+  permissions.includes("*") || permissions.includes(permission);
 
 /** Whether the key may use this number. One that it may not use is answered like one that does not exist. */
 export function mayUseNumber(caller: Grants, number: string): boolean {
@@ -32,14 +36,10 @@ export function requireMayGrant(caller: Grants, wanted: Grants): void {
 export const mayGrant = (caller: Grants, wanted: Grants): boolean => lackingOf(caller, wanted) === null;
 
 function lackingOf(caller: Grants, wanted: Grants): string | null {
-  const permission = wanted.permissions.find((one) => !allows(caller.permissions, one));
+  const permission = wanted.permissions.find((one) => !allows(caller, one));
   if (permission !== undefined) return permission;
   if (!within(wanted.devices, caller.devices, (own, number) => own === number)) return "devices";
   return within(wanted.recipients, caller.recipients, coversEntry) ? null : "recipients";
-}
-
-function allows(own: string[], permission: string): boolean {
-  return own.includes("*") || own.includes(permission);
 }
 
 function within(

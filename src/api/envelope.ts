@@ -1,5 +1,5 @@
 import type { ErrorCode, GatewayError } from "../model/errors.ts";
-import { atMost } from "../model/field-problems.ts";
+import { atMost, type FieldProblems } from "../model/field-problems.ts";
 import type { Page } from "../model/page.ts";
 
 /** One answer before it is written: JSON body with the envelope's fields first. */
@@ -62,20 +62,31 @@ export function succeeded(result: Result | undefined, usualMessage: string): Htt
  * `errors`.
  */
 export function failed(error: GatewayError): HttpAnswer {
-  const { fields, extra, retryAfter, headers } = error.details;
+  const { extra, retryAfter, headers } = error.details;
   return {
     httpStatus: error.status,
     body: {
       status: false,
       msg: error.message,
       message: error.message,
-      errors: { code: error.code, ...(fields ? { fields: atMost(fields) } : {}), ...extra },
+      errors: { code: error.code, ...fieldsOf(error), ...extra },
     },
     headers: {
       ...headers,
       ...(retryAfter === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) }),
     },
   };
+}
+
+/** The first of the fields that are wrong, and how many there are when these are not all. */
+function fieldsOf({ details: { fields, total = 0 } }: GatewayError): {
+  fields?: FieldProblems;
+  total?: number;
+} {
+  if (fields === undefined) return {};
+  const told = atMost(fields);
+  const all = Math.max(total, Object.keys(fields).length);
+  return { fields: told, ...(all > Object.keys(told).length ? { total: all } : {}) };
 }
 
 /** A fault of ours: nothing of it leaves but the id under which the log has it. */

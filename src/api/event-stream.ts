@@ -1,4 +1,4 @@
-import { authorize, mayUseNumber } from "../accounts/authorize.ts";
+import { allows, authorize, mayUseNumber } from "../accounts/authorize.ts";
 import type { Caller, Permission } from "../accounts/caller.ts";
 import type { AccountEvent, EventName, EventReader } from "../events/event.ts";
 import { GatewayError } from "../model/errors.ts";
@@ -102,6 +102,21 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
       },
     },
     { highWaterMark: 1 },
+  );
+}
+
+/**
+ * Whether there is any event that this caller may hear of.
+ *
+ * @throws PERMISSION_DENIED with one of the permissions that would do
+ */
+export function requireHearing(caller: Caller): void {
+  const enough = [...new Set(Object.values(PERMISSION_FOR))];
+  if (caller.byLink || enough.some((one) => allows(caller, one))) return;
+  throw new GatewayError(
+    "PERMISSION_DENIED",
+    `This API key may hear of no event: it needs one of the permissions ${enough.join(", ")}.`,
+    { extra: { permission: PERMISSION_FOR["message.in"] } },
   );
 }
 

@@ -4,7 +4,13 @@ import { GatewayError } from "../model/errors.ts";
 import { readBodyFields, tooManyFields } from "./body.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
 import { decodeForm } from "./form.ts";
-import { fieldProblems, MOST_PROBLEMS, REQUIRED, type FieldProblems } from "../model/field-problems.ts";
+import {
+  fieldProblems,
+  MOST_PROBLEMS,
+  REQUIRED,
+  wrongFields,
+  type FieldProblems,
+} from "../model/field-problems.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
 /** What a request says, before anybody looked at what it means. */
@@ -43,7 +49,7 @@ function hasBody({ req: { headers } }: H3Event): boolean {
 
 /**
  * @returns the fields that the endpoint knows, normalised; null counts as absent. PUT and PATCH take no others
- * @throws INVALID_PARAMETERS naming every field that is wrong
+ * @throws INVALID_PARAMETERS naming the first fields that are wrong, and how many there are
  */
 export function validate<I extends z.ZodObject>(
   { method, input: schema }: Pick<Endpoint<Access, I>, "method" | "input">,
@@ -53,13 +59,15 @@ export function validate<I extends z.ZodObject>(
   const parsed = schema.safeParse(Object.fromEntries(given), { reportInput: true });
   // They say what shall hold from now on. A slip of the pen in another request leaves a field at its default at worst.
   const replaces = method === "PUT" || method === "PATCH";
-  const unknown = replaces ? unknownFields(schema, raw.fields, MOST_PROBLEMS) : {};
+  const unknown = replaces ? unknownFields(schema, raw.fields, MOST_PROBLEMS) : { problems: {}, total: 0 };
   // Bytes that are no text are refused in fields that nobody knows, too: in a query as in a body.
-  const found = { ...unknown, ...raw.problems };
+  const found = { ...unknown.problems, ...raw.problems };
   if (parsed.success && Object.keys(found).length === 0) return parsed.data;
-  const wrong = fieldProblems(parsed.error?.issues ?? []);
+  const issues = parsed.error?.issues ?? [];
+  const wrong = fieldProblems(issues);
   const fields = { ...(raw.place === "query" ? inQuery(wrong) : wrong), ...found };
-  throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });
+  const total = new Set([...wrongFields(issues), ...Object.keys(raw.problems)]).size + unknown.total;
+  throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields, total });
 }
 
 /** Says where a field is looked for first. */

@@ -3,16 +3,18 @@ import type { Caller } from "../accounts/caller.ts";
 import { GatewayError } from "../model/errors.ts";
 import { callerStill } from "./authenticate.ts";
 import { RawResult } from "./envelope.ts";
-import { eventStream, lastEventId } from "./event-stream.ts";
+import { eventStream, lastEventId, requireHearing } from "./event-stream.ts";
 import { mayReach } from "./recipients.ts";
 import type { App } from "./services.ts";
 
 /**
  * Opens the account's events to one caller.
  *
+ * @throws PERMISSION_DENIED for a key that may hear nothing: it would take a place
  * @throws RATE_LIMITED when the account, or this key of it, has as many listeners as it may
  */
 export async function listen(app: App, caller: Caller, event: H3Event): Promise<RawResult> {
+  requireHearing(caller);
   const after = lastEventId(event.req.headers.get("last-event-id"));
   const reader = await app.events.read(caller.accountId, caller.keyId, after);
   if (reader === null)

@@ -8,27 +8,30 @@ const LONGEST_NAME = 64;
  * Fields that a schema does not know, with the nearest that it does: a setting that is misspelt must not be taken for one
  * that was left out.
  *
- * @param most problems to look for
- * @returns by the path of each, `bots.0.prioritty`
+ * @param most problems to tell of
+ * @returns by the path of each, `bots.0.prioritty`, and how many there are
  */
-export function unknownFields(schema: z.ZodType, value: unknown, most: number): FieldProblems {
+export function unknownFields(
+  schema: z.ZodType,
+  value: unknown,
+  most: number,
+): { problems: FieldProblems; total: number } {
   const problems = new Map<string, string[]>();
+  let total = 0;
   look(schema, value, "");
-  return Object.fromEntries(problems);
+  return { problems: Object.fromEntries(problems), total };
 
   function look(description: z.ZodType, given: unknown, path: string): void {
-    if (problems.size >= most || typeof given !== "object" || given === null) return;
+    if (typeof given !== "object" || given === null) return;
     const { type, shape, element } = innermost(description);
     if (type === "array" && Array.isArray(given)) {
-      for (const [index, entry] of given.entries()) {
-        if (problems.size >= most) return;
-        look(element!, entry, `${path}${index}.`);
-      }
+      for (const [index, entry] of given.entries()) look(element!, entry, `${path}${index}.`);
     } else if (type === "object" && !Array.isArray(given)) {
       for (const [name, inner] of Object.entries(given)) {
-        if (problems.size >= most) return;
         if (Object.hasOwn(shape!, name)) look(shape![name]!, inner, `${path}${name}.`);
-        else problems.set(path + name.slice(0, LONGEST_NAME), [unknownField(name, Object.keys(shape!))]);
+        // Looking for the nearest of many thousands would take long.
+        else if (++total <= most)
+          problems.set(path + name.slice(0, LONGEST_NAME), [unknownField(name, Object.keys(shape!))]);
       }
     }
   }

@@ -4,6 +4,7 @@ import { sources as developed } from "#bots";
 import type { Bindings } from "../bot/bindings.ts";
 import { repositoryRoot, type Config } from "../config.ts";
 import { GatewayError } from "../model/errors.ts";
+import { MOST_PROBLEMS } from "../model/field-problems.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import type { ForkAsked, Forked, ForkFolder, ForkLine } from "../path/fork.ts";
 import { readConversation, type Happened } from "../path/happened.ts";
@@ -102,7 +103,7 @@ export function createForks({ store, config, bindings }: ForksDeps): Forks {
       return on.map(({ id, priority, config: own }) => ({ id, priority, config: own }));
     const problem =
       unknown.length > 0
-        ? `There is no bot ${unknown.join(", ")}.`
+        ? `There is no bot ${someOf(unknown)}.`
         : "No bot is on at this number: name those that are to answer.";
     throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { bots: [problem] } });
   }
@@ -125,6 +126,11 @@ export function createForks({ store, config, bindings }: ForksDeps): Forks {
       return { ...forked, complete: happened.length <= wanted.last };
     },
   };
+}
+
+function someOf(names: string[]): string {
+  const more = names.length - MOST_PROBLEMS;
+  return names.slice(0, MOST_PROBLEMS).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** The message, what was before it, and what answered any of it. */

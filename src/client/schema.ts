@@ -593,6 +593,7 @@ export interface components {
             fields?: {
                 [key: string]: string[];
             };
+            total?: number;
             permission?: string;
             limit?: number;
             scanned?: string;

@@ -48,6 +48,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 interface ErrorDetails {
   /** Texts per field, for INVALID_PARAMETERS and SENDER_NOT_FOUND. */
   fields?: Record<string, string[]>;
+  /** How many fields are wrong, where `fields` may not have all of them. */
+  total?: number;
   /** What stands beside `code`: `permission`, `reason`, `whatsapp_code`, `scanned`, `until`. */
   extra?: Record<string, unknown>;
   /** Seconds; becomes the `Retry-After` header. */

@@ -11,13 +11,20 @@ export const MOST_PROBLEMS = 20;
 /** Names of fields are the caller's own words where an object may have any. */
 const LONGEST_NAME = 200;
 
-/** Names the first wrong fields and says what each should be. Nested fields are written `bots.0.id`. */
+/** Nested fields are written `bots.0.id`. */
+const nameOf = ({ path }: z.core.$ZodIssue): string =>
+  (path.map(String).join(".") || "body").slice(0, LONGEST_NAME).toWellFormed();
+
+/** All fields that are wrong: how many there are is told, also of those that are not named. */
+export const wrongFields = (issues: readonly z.core.$ZodIssue[]): Set<string> => new Set(issues.map(nameOf));
+
+/** Names the first wrong fields and says what each should be. */
 export function fieldProblems(issues: readonly z.core.$ZodIssue[]): FieldProblems {
   // A map, because a field may be called `__proto__`.
   const problems = new Map<string, string[]>();
   const ofAnotherKind = new Set<string>();
   for (const issue of issues.slice(0, MOST_PROBLEMS)) {
-    const name = (issue.path.map(String).join(".") || "body").slice(0, LONGEST_NAME).toWellFormed();
+    const name = nameOf(issue);
     // How long a list is does not matter where text is wanted.
     if (ofAnotherKind.has(name)) continue;
     if (issue.code === "invalid_type") ofAnotherKind.add(name);

@@ -155,6 +155,27 @@ describe("GET /events", () => {
     expect(bots.ended).toBe(false);
   });
 
+  it("is refused to keys that may hear nothing, who take no place", async () => {
+    const world = await openWorld({ again: true });
+    const make = async (...permissions: string[]): Promise<string> =>
+      (await world.gateway.post("/api-keys", { name: "listener", permissions }, world)).body["api_key"];
+    for (let n = 0; n < 4; n++) {
+      const deaf = await make("media", "polls", "lid", "groups", "qr", "channels", "keys");
+      for (let time = 0; time < 20; time++) {
+        const refused = await listen(world, deaf);
+        expect(refused.response.status).toBe(403);
+        await until(() => refused.ended);
+        expect(JSON.parse(refused.text).errors).toMatchObject({
+          code: "PERMISSION_DENIED",
+          permission: "messages",
+        });
+      }
+    }
+
+    for (const permission of ["devices", "messages", "bots", "webhooks"])
+      expect((await listen(world, await make(permission))).response.status).toBe(200);
+  });
+
   it("ends cleanly when the gateway does, and does not hold it up", async () => {
     const world = await openWorld({ again: true });
     const listener = await listen(world, world.key);

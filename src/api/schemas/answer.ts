@@ -36,6 +36,8 @@ export const sendError = z.strictObject({
 export const errorBody = sendError
   .extend({
     fields: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+    /** How many fields are wrong, when `fields` has not all of them. */
+    total: z.int().optional(),
     permission: z.string().optional(),
     /** Of PLAN_LIMIT: how many the plan allows. */
     limit: z.int().optional(),

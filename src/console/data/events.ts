@@ -71,11 +71,18 @@ async function oneLine(signal: AbortSignal, after: string | undefined): Promise<
     }
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) wire.onDoubt();
+    if (error instanceof ApiError && error.status === 403 && !signal.aborted) hearNothing();
   } finally {
     signal.removeEventListener("abort", end);
     removeEventListener("offline", end);
   }
   return last;
+}
+
+/** Nothing that happens may be told to this key: there is nothing to wait for. */
+function hearNothing(): void {
+  stopListening();
+  opened();
 }
 
 /** Resolves after a while, when the machine has a network again, or when nobody listens any more. */

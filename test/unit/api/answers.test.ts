@@ -422,6 +422,30 @@ describe("further answers", () => {
     expect((await app.ask("DELETE", `${path}?sender=${OWN_NUMBER}`)).status).toBe(200);
   });
 
+  it("name at most 20 wrong fields, and say how many there are", async () => {
+    const app = createRoutesApp({ bots: { list: () => [] } });
+    const path = `/devices/${OWN_NUMBER}/bots`;
+    const many = (count: number, entry: object) => ({ bots: Array.from({ length: count }, () => entry) });
+    const unknown = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`field_${at}`, 1]));
+    for (const [body, total] of [
+      [many(300, {}), 600],
+      [many(300, { id: "nobody", enabled: true }), 300],
+      [{ bots: [], ...unknown }, 70],
+      [{ ...many(30, { id: "nobody" }), ...unknown }, 100],
+    ] as const) {
+      const { status, body: answer } = await app.ask("PUT", path, body);
+      expect([status, answer["errors"].code, answer["errors"].total]).toEqual([
+        400,
+        "INVALID_PARAMETERS",
+        total,
+      ]);
+      expect(Object.keys(answer["errors"].fields)).toHaveLength(20);
+    }
+    const few = await app.ask("PUT", path, many(20, { id: "nobody", enabled: true }));
+    expect(Object.keys(few.body["errors"].fields)).toHaveLength(20);
+    expect(few.body["errors"]).not.toHaveProperty("total");
+  });
+
   it("take a number in a path in every spelling", async () => {
     const app = createRoutesApp();
     expect((await app.ask("GET", "/devices/%2B49%20151-12345678")).status).toBe(200);
