@@ -70,6 +70,8 @@ export interface Step {
 /** The phone or WhatsApp has logged this companion out. */
 const LOGGED_OUT = new Set([401, 516]);
 const RESTART = 515;
+/** The next wait of a line that does not open again begins behind these. */
+const MOST_BEFORE_OPEN = 1;
 const REFUSAL_ATTEMPTS = 5;
 const FIRST_REFUSAL_WAIT_MS = 1_000;
 /** Linked numbers that were shown as one of these do not connect by themselves, also not after a restart. */
@@ -189,13 +191,16 @@ function closed(life: Life, event: LifeEvent & { type: "closed" }): Step {
     return life.line === "connecting" ? closedRefusing(life.attempts, how, at, ended) : same(life);
   if (life.phase !== "connecting" && life.phase !== "open") return same(life);
   const wasLinked = isLinked(life);
-  const next = afterClose(how, { linked: wasLinked, attempt: life.attempt, random, contested });
+  const wasOpen = life.phase === "open" && how.byUs !== true;
+  const next = afterClose(how, { linked: wasLinked, attempt: life.attempt, random, wasOpen, contested });
   const linked = wasLinked && !next.erase;
   if (next.erase) ended.push({ do: "erase" });
   if (next.retryInMs === null)
     return { state: { phase: "resting", linked, shown: next.state }, effects: ended };
   if (next.state === "linking" && abandoned) return { state: UNLINKED, effects: ended };
-  const attempt = life.attempt + (how.code === RESTART ? 0 : 1);
+  // Whoever has let it in does so again: what came before that counts for little.
+  const attempts = wasOpen ? Math.min(life.attempt, MOST_BEFORE_OPEN) : life.attempt;
+  const attempt = attempts + (how.code === RESTART ? 0 : 1);
   const shown = next.state as Underway;
   if (next.retryInMs === 0)
     return { state: { phase: "connecting", linked, shown, attempt }, effects: [...ended, { do: "open" }] };

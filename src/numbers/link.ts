@@ -45,16 +45,20 @@ interface AfterClose {
 interface LinkFacts {
   /** A phone has accepted the credentials. */
   linked: boolean;
-  /** Attempts since the last stable connection, this one not counted. */
+  /** Attempts since the last stable connection, this one not counted; few of a line that opens again and again. */
   attempt: number;
   /** Between 0 and 1. */
   random: number;
+  /** WhatsApp, or the network, has closed a connection that was open. Default false. */
+  wasOpen?: boolean;
   /** Another process had the number lately, and may not know yet that it has it no longer. Default false. */
   contested?: boolean;
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
+/** Of a line that was open: nothing speaks against the next one. With the login it is back within five seconds. */
+const LONGEST_AFTER_OPEN_MS = 3_000;
 /** Nobody waits less: a server that refuses at once must not be asked in a circle. */
 const SHORTEST_WAIT_MS = 200;
 const REFUSED_VERSION_WAIT_MS = 10 * 60_000;
@@ -68,7 +72,7 @@ const ended = (state: LinkState): AfterClose => ({ state, retryInMs: null, erase
  * The reaction to each way in which a connection can end. Codes are those of Baileys' `DisconnectReason`, or WhatsApp's own.
  */
 export function afterClose({ code, reason, bannedForMs }: Closed, facts: LinkFacts): AfterClose {
-  const { linked } = facts;
+  const { linked, wasOpen = false } = facts;
   if (!linked && reason === PASSKEY_WANTED) return ended("action_required");
   const again = (retryInMs: number): AfterClose => ({
     state: linked ? "connecting" : "linking",
@@ -101,22 +105,23 @@ export function afterClose({ code, reason, bannedForMs }: Closed, facts: LinkFac
     // before, and learns of it late, ends by itself.
     case 440:
       return linked && facts.contested
-        ? again(backoff({ ...facts, attempt: 2 }))
+        ? again(backoff(facts.random, 2))
         : ended(linked ? "replaced" : "unlinked");
     // Too much was asked for: whoever comes back at once makes it worse. Source: whatsapp-rust `handle_stream_error`.
     case 429:
-      return again(LONGEST_WAIT_MS / 2 + backoff({ ...facts, attempt: 16 }) / 2);
+      return again(LONGEST_WAIT_MS / 2 + backoff(facts.random, 16) / 2);
     case 408:
       if (!linked && QR_USED_UP.test(reason)) return ended("unlinked");
-      return again(backoff(facts));
+      return again(backoff(facts.random, facts.attempt, wasOpen));
     default:
-      return again(backoff(facts));
+      return again(backoff(facts.random, facts.attempt, wasOpen));
   }
 }
 
 /** Full jitter below 1 s, 2 s, 4 s … 60 s, so that many numbers do not come back in step. */
-function backoff({ attempt, random }: LinkFacts): number {
-  const limit = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16));
+function backoff(random: number, attempt: number, wasOpen = false): number {
+  const longest = wasOpen ? LONGEST_AFTER_OPEN_MS : LONGEST_WAIT_MS;
+  const limit = Math.min(longest, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16));
   return Math.max(SHORTEST_WAIT_MS, Math.round(limit * random));
 }
 

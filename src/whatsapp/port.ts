@@ -264,6 +264,8 @@ export interface Closed {
   bannedForMs?: number;
   /** A write has shown that another process has the number. */
   taken?: true;
+  /** The gateway has ended it for a fault of its own, which the next one may meet as well. */
+  byUs?: true;
 }
 
 /** WhatsApp lets a number write to nobody for the first time: until when (Unix milliseconds), and its word for why, if it gave one. */

@@ -43,6 +43,23 @@ describe("a number that WhatsApp has ended", () => {
     });
 });
 
+it("a line that WhatsApp closes again and again, with traffic in between, is back within seconds each time", async () => {
+  const world = await openWorld({ again: true });
+  await world.link(SHOP);
+  await world.sim.addContact(ANA);
+  const tookMs: number[] = [];
+  for (let round = 0; round < 10; round++) {
+    const text = `round ${round}`;
+    const request = { sender: SHOP, number: ANA, message: text };
+    expect((await world.gateway.post("/send-message", request, { key: world.key })).status).toBe(200);
+    await world.sim.faults.dropSocket({ number: SHOP });
+    const closedAt = performance.now();
+    await world.online(SHOP, 60_000);
+    tookMs.push(performance.now() - closedAt);
+  }
+  expect(tookMs.filter((ms) => ms > 5_000).length, tookMs.map(Math.round).join(" ")).toBeLessThanOrEqual(1);
+});
+
 it.each([
   { why: "ack", says: "misses the acknowledgement" },
   { why: "xml-not-well-formed", says: "could not read" },

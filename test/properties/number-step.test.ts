@@ -9,6 +9,7 @@ import {
   type Life,
   type LifeEvent,
 } from "../../src/numbers/life.ts";
+import type { Closed } from "../../src/whatsapp/port.ts";
 import type { LinkState } from "../../src/numbers/link.ts";
 import { FOREIGN, OWN } from "./number-run.ts";
 import { runs } from "./runs.ts";
@@ -132,6 +133,46 @@ it("a step never contradicts itself, whatever happened before, and every number 
     }),
     runs(3_000),
   );
+});
+
+/** The longest wait that may follow a close, and what the number's life is then. */
+function closedIn(life: Life, how: Closed): { life: Life; waitMs: number } {
+  const { state } = step(life, { type: "closed", how, at: 0, random: 1, abandoned: false });
+  return { life: state, waitMs: nextRetryAt(state)! };
+}
+
+it("a line that was open is back in seconds however often it is closed; one that never opens waits longer each time", () => {
+  const opened: LifeEvent = { type: "opened", own: OWN, who: who(OWN) };
+  let life: Life = lifeAtStart("connected", true);
+  const back = (): Life => step(step(life, { type: "due" }).state, opened).state;
+  for (const code of [
+    428, 500, 503, 408, 0, 428, 500, 503, 408, 0, 428, 500, 503, 408, 0, 428, 500, 503, 408, 0,
+  ]) {
+    const closed = closedIn(back(), { code, reason: "" });
+    expect(closed.waitMs).toBeLessThanOrEqual(3_000);
+    life = closed.life;
+  }
+
+  const waits: number[] = [];
+  for (let time = 0; time < 6; time++) {
+    const closed = closedIn(step(life, { type: "due" }).state, { code: 408, reason: "" });
+    waits.push(closed.waitMs);
+    life = closed.life;
+  }
+  expect(waits).toEqual([4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  expect(closedIn(back(), { code: 429, reason: "" }).waitMs).toBe(60_000);
+});
+
+it("a line that the gateway itself has to end again and again waits longer each time", () => {
+  let life: Life = lifeAtStart("connected", true);
+  const waits: number[] = [];
+  for (let time = 0; time < 4; time++) {
+    life = step(step(life, { type: "due" }).state, { type: "opened", own: OWN, who: who(OWN) }).state;
+    const closed = closedIn(life, { code: 503, reason: "", byUs: true });
+    waits.push(closed.waitMs);
+    life = closed.life;
+  }
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
 
 it("an event that means nothing now changes nothing", () => {

@@ -74,7 +74,11 @@ const NOT_CONNECTED: SendOutcome = {
   reason: "The number is not connected.",
   blame: "line",
 };
-const STORAGE_FAILED: Closed = { code: 503, reason: "what was received could not be stored" };
+const STORAGE_FAILED: Closed = {
+  code: 503,
+  reason: "what was received could not be stored",
+  byUs: true,
+};
 const TAKEN: Closed = { code: 503, reason: "another node has this number", taken: true };
 
 /** What a connection needs of the gateway. */
