@@ -42,20 +42,19 @@ export async function send(
   requireLinked(app, device);
   await requireRecipients(app, caller, device, input.number);
   const share = await app.accounts.takeSends(caller.accountId, input.number.length);
-  const results = await taking(share, input.number.length, async () => {
-    const draft = typeof content === "function" ? await content(device) : content;
-    return app.outbox.submit({
+  const results = await taking(share, input.number.length, () =>
+    app.outbox.submit({
       deviceId: device.id,
       destinations: input.number,
-      draft,
+      draft: typeof content === "function" ? () => content(device) : content,
       quoteId: input.msgid,
       beside: (planned) => [
         ...(share?.storing(planned.filter(isStored).length) ?? []),
         ...(claim?.statements(planned) ?? []),
       ],
       undo: () => [...(share?.takingBack() ?? []), ...(claim?.undo() ?? [])],
-    });
-  });
+    }),
+  );
   share?.giveBack(input.number.length - results.filter(isStored).length);
   return outcomesResult(results, await quotaHeaders(share));
 }

@@ -8,7 +8,8 @@ export interface SendRequest {
   deviceId: number;
   /** First-seen order, without duplicates; `number` as the answer shows it. */
   destinations: { number: string; jid: string }[];
-  draft: Draft;
+  /** A function is asked once it is known that somebody may get it, and its failure refuses the request. */
+  draft: Draft | (() => Promise<Draft>);
   /** Message to quote when it is known. */
   quoteId?: string;
   /** Statements for the commit that stores the messages; not asked when nothing is stored. */

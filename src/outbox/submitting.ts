@@ -1,7 +1,7 @@
 import type { ResultSet } from "@libsql/client";
 import { GatewayError } from "../model/errors.ts";
 import { failpoint } from "../model/failpoint.ts";
-import type { DraftQuote } from "../model/messages.ts";
+import type { Draft, DraftQuote } from "../model/messages.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { HandedOver } from "./handed-over.ts";
@@ -21,6 +21,11 @@ export interface SendChecks {
   findQuote?: FindQuote;
 }
 
+type Destination = SendRequest["destinations"][number];
+
+/** One destination, and why nothing may be sent to it; null when something may. */
+type Judged = Destination & { refused: SendError | null };
+
 interface SubmittingDeps extends SendChecks {
   store: Pick<Store, "writer">;
   config: { sendWaitMs: number };
@@ -37,13 +42,19 @@ interface SubmittingDeps extends SendChecks {
 export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) => Promise<SendResult[]> {
   const { store, config, connections, rows, submissions, handedOver, uncertain, release } = deps;
 
-  async function plan(request: SendRequest, { number, jid }: SendRequest["destinations"][number]) {
-    const { deviceId, quoteId } = request;
-    const refused = await deps.refusal?.(deviceId, jid);
-    if (refused) return { number, refused, row: null };
+  function requireLinked(deviceId: number): void {
+    if (!connections.isLinked(deviceId)) throw new GatewayError("SENDER_NOT_CONNECTED", "Invalid data!");
+  }
+
+  async function judge({ deviceId }: SendRequest, { number, jid }: Destination): Promise<Judged> {
+    return { number, jid, refused: (await deps.refusal?.(deviceId, jid)) ?? null };
+  }
+
+  async function plan({ deviceId, quoteId }: SendRequest, { number, jid, refused }: Judged, content: Draft) {
+    if (refused !== null) return { number, refused, row: null };
     const chat = await deps.canonicalChat(deviceId, jid);
     const quote = quoteId === undefined ? null : await deps.findQuote?.(deviceId, chat, quoteId);
-    const draft = quote ? { ...request.draft, quote } : request.draft;
+    const draft = quote ? { ...content, quote } : content;
     const row: NewRow = {
       deviceId,
       waId: randomId(),
@@ -64,12 +75,12 @@ export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) =
     beside: Statement[],
   ): Promise<ResultSet[]> {
     const inserts = stored.map(rows.insert);
-    const wake = stored.length === 0 ? [] : handedOver.statements(deviceId);
+    const wake = handedOver.statements(deviceId);
     try {
       const results = await store.writer.commit([...inserts, ...wake, ...beside], { owning: null });
       return results.slice(0, inserts.length + wake.length);
     } catch (error) {
-      if (!(error instanceof StorageUnavailable) || stored.length === 0) throw error;
+      if (!(error instanceof StorageUnavailable)) throw error;
       const waIds = stored.map(({ waId }) => waId);
       if (await uncertain.areStored(deviceId, waIds, undo?.() ?? [])) return [];
       throw error;
@@ -87,19 +98,31 @@ export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) =
   }
 
   return async function submit(request: SendRequest): Promise<SendResult[]> {
-    const { deviceId, destinations } = request;
-    if (!connections.isLinked(deviceId)) throw new GatewayError("SENDER_NOT_CONNECTED", "Invalid data!");
-    const planned = await Promise.all(destinations.map((destination) => plan(request, destination)));
+    const { deviceId, destinations, draft } = request;
+    requireLinked(deviceId);
+    const judged = await Promise.all(destinations.map((destination) => judge(request, destination)));
+    if (judged.every(({ refused }) => refused !== null)) return judged.map(failedResult);
+    const content = typeof draft === "function" ? await draft() : draft;
+    // Fetching a file may take minutes.
+    requireLinked(deviceId);
+    const planned = await Promise.all(judged.map((destination) => plan(request, destination, content)));
     const stored = planned.flatMap(({ row }) => (row === null ? [] : [row]));
-    const beside = stored.length === 0 ? [] : (request.beside?.(planned.map(plannedSend)) ?? []);
+    const beside = request.beside?.(planned.map(plannedSend)) ?? [];
     const results = await storeSend(request, stored, beside);
     failpoint("after-accept");
     const outcomes = await outcomesOf(stored, results, deviceId);
     return planned.map(({ number, refused, row }) =>
-      row === null ? { number, state: "failed", id: null, error: refused } : outcomes.result(row),
+      row === null ? failedResult({ number, refused }) : outcomes.result(row),
     );
   };
 }
+
+const failedResult = ({ number, refused }: Pick<Judged, "number" | "refused">): SendResult => ({
+  number,
+  state: "failed",
+  id: null,
+  ...(refused && { error: refused }),
+});
 
 function plannedSend(planned: {
   number: string;

@@ -357,6 +357,37 @@ describe("a file that cannot be sent", () => {
     expect(host.requests).toEqual([]);
   });
 
+  it("is not fetched for a group that cannot be written to, which is told instead of the dead link", async () => {
+    const world = await openShop();
+    const made = { creator: ANA, members: [ANA, SHOP] };
+    const closed = await world.sim.addGroup({ ...made, subject: "News", announce: true });
+    const open = await world.sim.addGroup({ ...made, subject: "Talk" });
+    const host = await startFileHost({ "/a.pdf": pdf() });
+    const dead = { media_type: "pdf", url: host.url("/none") };
+    const strange = "120363999999999999@g.us";
+
+    expect(await send(world, { ...dead, number: closed.id })).toMatchObject({
+      status: 403,
+      body: { errors: { code: "CANNOT_SEND", reason: "only_admins" } },
+    });
+    const both = await send(world, { ...dead, number: `${closed.id}|${strange}` });
+    expect(both.status).toBe(403);
+    expect(both.body["results"]).toMatchObject([
+      { number: closed.id, state: "failed", id: null, error: { code: "CANNOT_SEND" } },
+      { number: strange, state: "failed", id: null, error: { code: "CANNOT_SEND" } },
+    ]);
+    expect(host.requests).toEqual([]);
+
+    const file = { media_type: "pdf", url: host.url("/a.pdf") };
+    const mixed = await send(world, { ...file, number: `${closed.id}|${open.id}` });
+    expect(mixed.body["results"]).toMatchObject([
+      { state: "failed", error: { code: "CANNOT_SEND" } },
+      { state: "sent" },
+    ]);
+    const unreachable = await send(world, { ...dead, number: open.id });
+    expect(unreachable.body["errors"].code).toBe("FILE_UNREACHABLE");
+  });
+
   it("may not lie at a private address", async () => {
     const world = await openShop({ ALLOW_PRIVATE_NETWORK: "0" });
     const host = await startFileHost({ "/a.pdf": pdf() });
