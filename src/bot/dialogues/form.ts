@@ -50,20 +50,12 @@ export function form<F extends Fields, Ctx = AnyContext>(
   const keys = Object.keys(fields);
   refuseIncomplete(name, keys, done);
   const policy = readPolicy(name, options, "ask_again");
-  const { texts } = policy;
   const fieldOf = (key: string): Field<unknown> => fields[key]!;
-
-  async function questionOf(ctx: AnyContext, key: string, answers: FormState["answers"]): Promise<string> {
-    const { question } = fieldOf(key);
-    return typeof question === "string"
-      ? ctx.t(question)
-      : question(ctx, answers as Readonly<Record<string, never>>);
-  }
 
   /** The question as the code words it now. */
   async function wording(ctx: AnyContext, { asked, answers }: FormState): Promise<Shown> {
     const options = await fieldOf(asked).options?.(ctx, answers as Readonly<Record<string, never>>);
-    return { text: await questionOf(ctx, asked, answers), options: options ?? null };
+    return { text: await questionOf(ctx, fieldOf(asked), answers), options: options ?? null };
   }
 
   /** Asks, and keeps what was shown for the answer. */
@@ -81,7 +73,11 @@ export function form<F extends Fields, Ctx = AnyContext>(
   async function agreedTo(ctx: AnyContext, answers: FormState["answers"], { agreed = {} }: Kept) {
     const standing = { ...answers };
     for (const [key, words] of Object.entries(agreed))
-      if (keys.includes(key) && standing[key] === true && (await questionOf(ctx, key, standing)) !== words)
+      if (
+        keys.includes(key) &&
+        standing[key] === true &&
+        (await questionOf(ctx, fieldOf(key), standing)) !== words
+      )
         delete standing[key];
     return standing;
   }
@@ -202,15 +198,22 @@ export function form<F extends Fields, Ctx = AnyContext>(
     },
     async remind(ctx, stored) {
       const state = current(stored);
-      if (texts.reminder !== undefined) ctx.reply(ctx.t(texts.reminder));
+      if (policy.texts.reminder !== undefined) ctx.reply(ctx.t(policy.texts.reminder));
       return state === null ? stored : ask(ctx, state);
     },
     foresee: (_ctx, stored) => foresee(stored),
     expired(ctx) {
-      if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
+      if (policy.texts.expired !== undefined) ctx.reply(ctx.t(policy.texts.expired));
     },
   };
 }
+
+const questionOf = (
+  ctx: AnyContext,
+  { question }: Field<unknown>,
+  answers: FormState["answers"],
+): string | Promise<string> =>
+  typeof question === "string" ? ctx.t(question) : question(ctx, answers as Readonly<Record<string, never>>);
 
 function keptIn(stored: DialogueState): Kept {
   const { given = {}, agreed = {} } = stored as Partial<FormState>;

@@ -1,30 +1,12 @@
-import {
-  isEmail,
-  isNumber,
-  isOffered,
-  isText,
-  isThing,
-  isWritten,
-  isYesOrNo,
-} from "../dialogues/accepted.ts";
-import type { Choice } from "../dialogues/choices.ts";
-import * as fields from "../dialogues/fields.ts";
-import {
-  listOf,
-  type ChoiceOptions,
-  type Choices,
-  type Field,
-  type FieldOptions,
-} from "../dialogues/fields.ts";
 import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
 import type { AnyContext } from "../types/context.ts";
+import { declarations } from "./declarations.ts";
 import { FlowMistake } from "./errors.ts";
 import type { FlowTurn } from "./turn.ts";
 import { callOf } from "./calls.ts";
 import { digest } from "./digest.ts";
-import { itemKey } from "./questions.ts";
 import type { Declared } from "./wording.ts";
-import type { AskOptions, CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
+import type { CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
 /** What a flow does to flows beside it; done when the code stands still. */
 export interface Beside {
@@ -64,67 +46,12 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     return id;
   }
 
-  /** @param offers what can be chosen, from what follows the text; left out: nothing */
-  const question = (
-    kind: string,
-    make: (...rest: never[]) => Field<unknown>,
-    accepts: (value: unknown, ...rest: never[]) => boolean,
-    offers: (...rest: never[]) => readonly Choice[] | null | "asked" = () => null,
-  ) => {
-    return (key: string, ...rest: unknown[]) => {
-      const list = once(() => offers(...(rest as never[])));
-      return turn.ask(keyOf(key, kind), {
-        ...optionsIn(rest.at(-1)),
-        text: rest[0] as string,
-        choices: list,
-        confirms: kind === "confirm",
-        make: () => make(...(rest as never[])),
-        accepts: (value, label) => accepts(value, ...(rest as never[])) && isUnder(list(), value, label),
-      });
+  const question =
+    (kind: string, declare: (...of: never[]) => Declared<unknown>) =>
+    (key: string, ...of: unknown[]): Promise<unknown> => {
+      const name = keyOf(key, kind);
+      return turn.ask(name, declare(...(of as never[])));
     };
-  };
-
-  function choose<Item>(
-    key: string,
-    text: string,
-    items: readonly Item[],
-    label: (item: Item) => string,
-    options: ChoiceOptions & AskOptions = {},
-  ): Promise<unknown> {
-    const name = keyOf(key, "choose");
-    if (!Array.isArray(items) || items.length === 0)
-      throw new FlowMistake(
-        `f.choose(${JSON.stringify(key)}) has nothing to choose from. Look at the list before: \`if (list.length === 0) …\`.`,
-      );
-    const list = once(() => items.map((item, index) => ({ key: itemKey(index), label: label(item) })));
-    return turn.ask(name, {
-      ...optionsIn(options),
-      text,
-      choices: list,
-      confirms: false,
-      make() {
-        const choices = Object.fromEntries(list().map((choice) => [choice.key, choice.label]));
-        return fields.choice(text, () => choices, options) as Field<string>;
-      },
-      // By what the person has read. An item may say more today than it did then; where its words are not known, it must not.
-      accepts: (value, shown) =>
-        shown === undefined
-          ? items.some((item) => JSON.stringify(item ?? null) === JSON.stringify(value))
-          : list().some((choice) => ctx.t(choice.label) === shown),
-      items,
-    });
-  }
-
-  /** Whether what was chosen under a label has it today. */
-  const isUnder = (
-    list: readonly Choice[] | null | "asked",
-    value: unknown,
-    label: string | undefined,
-  ): boolean =>
-    label === undefined ||
-    list === null ||
-    list === "asked" ||
-    list.some((choice) => choice.key === value && ctx.t(choice.label) === label);
 
   const f = {
     input,
@@ -146,36 +73,9 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
       );
     },
     t: ctx.t,
-    text: question("text", fields.text as never, (value, _text, options) => isText(value, options)),
-    email: question("email", fields.email as never, isEmail),
-    phone: question("phone", fields.phone as never, isWritten),
-    number: question("number", fields.number as never, (value, _text, options) => isNumber(value, options)),
-    choice: question(
-      "choice",
-      fields.choice as never,
-      (value, _text, choices) => isOffered(value, choices),
-      (_text: string, choices: Choices<string> | (() => unknown)) =>
-        typeof choices === "function" ? "asked" : listOf(choices),
+    ...Object.fromEntries(
+      Object.entries(declarations(ctx)).map(([kind, declare]) => [kind, question(kind, declare as never)]),
     ),
-    confirm: question(
-      "confirm",
-      ((text: string, options: object = {}) => fields.confirm(text, { ...options, onNo: "go_on" })) as never,
-      isYesOrNo,
-    ),
-    file: question("file", fields.file as never, isThing),
-    location: question("location", fields.location as never, isThing),
-    choose,
-    ask: (key: string, field: Field<unknown>, options: AskOptions = {}) =>
-      turn.ask(keyOf(key, "ask"), {
-        ...optionsIn(options),
-        maySkip: () => field.skip.length > 0,
-        text: field.question,
-        choices: () => (field.options === undefined ? null : (field.list ?? "asked")),
-        confirms: field.confirms === true,
-        make: () => field,
-        accepts: (value, label) =>
-          field.accepts?.(value) !== false && isUnder(field.list ?? null, value, label),
-      }),
     say: (content: never) => send("say", wordsOf(content), () => ctx.reply(content)),
     sendTo: (chat: string, content: never) =>
       send("sendTo", `${chat} ${wordsOf(content)}`, () => ctx.sendTo(chat, content)),
@@ -209,13 +109,6 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
   return f as unknown as FlowContext<never>;
 }
 
-/** What every question takes, from its last argument. */
-function optionsIn(last: unknown): Pick<Declared<unknown>, "was" | "of" | "maySkip"> {
-  const options = (typeof last === "object" && last !== null ? last : {}) as AskOptions & FieldOptions;
-  const { was, of } = options;
-  return { was, of, maySkip: () => options.skip !== undefined && [options.skip].flat().length > 0 };
-}
-
 /** A content in words; of a file's bytes, how many there are. */
 const wordsOf = (content: unknown): string =>
   typeof content === "object" && content !== null
@@ -226,12 +119,6 @@ const wordsOf = (content: unknown): string =>
         ]),
       )
     : String(content);
-
-/** Makes it when it is wanted, and once. */
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => (made ??= { value: make() }).value;
-}
 
 const idOf = (id: unknown, call: string): string => {
   const text = typeof id === "number" ? String(id) : id;

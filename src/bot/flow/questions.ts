@@ -6,7 +6,7 @@ import type { Progress } from "./progress.ts";
 import type { Said } from "./said.ts";
 import type { HeldAnswer, OpenQuestion } from "./state.ts";
 import type { FlowEntry } from "./types.ts";
-import { createWordings, type Declared } from "./wording.ts";
+import { createWordings, itemOf, type Declared } from "./wording.ts";
 
 interface Asked<Value> extends Declared<Value> {
   field: Field<Value>;
@@ -185,11 +185,6 @@ export function createQuestions(progress: Progress, said: Said): Questions {
 
   return { ask, held: () => held };
 }
-
-/** What `choose` shows at each place. A letter before the number: keys that are numbers would be answers as well, counted from 0. */
-export const itemKey = (index: number): string => `item-${index}`;
-
-const itemOf = (items: readonly unknown[], key: string): unknown => items[Number(key.slice("item-".length))];
 
 /** An earlier text of the same person, as if it came now. */
 const writtenBefore = (ctx: AnyContext, text: string): AnyContext =>

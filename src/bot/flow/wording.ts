@@ -25,6 +25,13 @@ export interface Declared<Value> extends Pick<AskOptions, "was" | "of"> {
   items?: readonly unknown[];
 }
 
+/** What `choose` shows at each place. A letter before the number: keys that are numbers would be answers as well, counted from 0. */
+export const itemKey = (index: number): string => `item-${index}`;
+
+/** What stands beside an option of `choose`. */
+export const itemOf = (items: readonly unknown[], key: string): unknown =>
+  items[Number(key.slice("item-".length))];
+
 /** A question as it was shown, in which language, and what it depended on then. */
 export interface ShownAs {
   shown: Shown;
