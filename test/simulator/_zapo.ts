@@ -7,8 +7,22 @@ import type { WaAuthStore, WaStoreBackend } from "zapo-js/store";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { until } from "./_until.ts";
 
-// Node has one of its own since version 22; zapo opens its connections with it.
-globalThis.WebSocket ??= WebSocket as never;
+const LATENCY_MS = 10;
+
+/**
+ * A connection that takes a moment, as every network does. zapo connects again a moment after pairing; when the 515 of a service in its
+ * own process is faster than that, it takes it for the end of its credentials.
+ */
+class FarWebSocket extends WebSocket {
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    if (event !== "message" && event !== "close") return super.emit(event, ...args);
+    setTimeout(() => super.emit(event, ...args), LATENCY_MS);
+    return true;
+  }
+}
+
+// zapo opens its connections with it.
+globalThis.WebSocket = FarWebSocket as never;
 
 type BinaryNode = Parameters<WaClient["sendNode"]>[0];
 type WaAuthCredentials = Awaited<ReturnType<WaAuthStore["load"]>>;

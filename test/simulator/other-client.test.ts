@@ -162,14 +162,23 @@ it("loads what people send, and sends what people load", async () => {
   }
 });
 
+const VOTE_AGAIN_MS = 5_000;
+
 it("votes in polls, and reads others' votes", async () => {
   const { sim, ann, ben, zapo } = await world();
   const group = await sim.addGroup({ subject: "Lunch", members: [ANN, BEN, NUMBER] });
   const poll = await ann.send(group.id, { kind: "poll", name: "Where?", options: ["here", "there"] });
   const asked = (await zapo.untilMessage(poll.id)).message!;
   await ben.waitForMessage({ id: poll.id });
-  await ben.votePoll(poll.id, ["there"]);
-  const { decrypted } = await until("vote", () => zapo.addons[0]);
+  // It stores a poll's secret after it has told of the poll: a vote that comes in between it does not open.
+  let votedAt = -Infinity;
+  const { decrypted } = await until("vote", async () => {
+    if (zapo.addons.length === 0 && performance.now() - votedAt > VOTE_AGAIN_MS) {
+      votedAt = performance.now();
+      await ben.votePoll(poll.id, ["there"]);
+    }
+    return zapo.addons[0];
+  });
   expect(decrypted).toMatchObject({ kind: "poll_vote", selectedOptionNames: ["there"] });
 
   const me = (await sim.number(NUMBER)).lid;
