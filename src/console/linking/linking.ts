@@ -71,6 +71,7 @@ export function useLinking(device: () => string | null, method: Ref<LinkMethod>,
   let timer: ReturnType<typeof setTimeout> | null = null;
   let began = performance.now();
   let round = 0;
+  const leaving = new AbortController();
 
   function plan(afterMs: number): void {
     if (timer !== null) clearTimeout(timer);
@@ -87,7 +88,10 @@ export function useLinking(device: () => string | null, method: Ref<LinkMethod>,
     if (document.visibilityState === "hidden") return plan(AGAIN_MS);
     const mine = round;
     try {
-      const next = await api<LinkAnswer>(linkCall(number, method.value, force), { retries: 0 });
+      const next = await api<LinkAnswer>(linkCall(number, method.value, force), {
+        retries: 0,
+        signal: leaving.signal,
+      });
       if (mine !== round) return;
       const was = answer.value?.state;
       answer.value = next;
@@ -127,6 +131,7 @@ export function useLinking(device: () => string | null, method: Ref<LinkMethod>,
   });
   onScopeDispose(() => {
     round++;
+    leaving.abort();
     if (timer !== null) clearTimeout(timer);
   });
   const scanned = computed(() =>

@@ -26,6 +26,11 @@ const names = async (run: PipelineRun, filter: Partial<ChatFilter> = {}) =>
 
 const inGroup = { chat: GROUP, chatKey: GROUP, chatKind: "group" as const };
 
+/** Chats of one millisecond have no order of their own. */
+async function aMomentLater(): Promise<void> {
+  for (const now = Date.now(); Date.now() === now;) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Ana writes and is answered, Ben is written to, a group is written in and nobody answers. */
 async function aDay(): Promise<PipelineRun> {
   const quiet = {
@@ -39,7 +44,9 @@ async function aDay(): Promise<PipelineRun> {
   await run.connect(scriptedLine());
   await run.receive(text(ANA, "hello", { pushName: "Ana María" }));
   await until(async () => expect((await listed(run))[0]?.last.direction).toBe("out"));
+  await aMomentLater();
   await submitTo(run.outbox, [BEN], "offer");
+  await aMomentLater();
   await run.receive(text(BEN, "all together", { ...inGroup, participant: jid(BEN) }));
   await until(async () => expect(await run.undecided()).toBe(0));
   return run;
