@@ -8,6 +8,7 @@ import { openConversations, openData, type Base, type Data } from "./app/data.ts
 import { createForks } from "./app/forks.ts";
 import { openDesk } from "./app/overview.ts";
 import { openNumbers, showLocks } from "./app/numbers.ts";
+import { openEpoch } from "./app/rolled-back.ts";
 import { openSessions } from "./app/sessions.ts";
 import { observe } from "./app/observation.ts";
 import { createForecastGuard } from "./bot/forecast/guard.ts";
@@ -29,6 +30,7 @@ import { watchStalls } from "./process/stalls.ts";
 import { createErasure } from "./retention/erasure.ts";
 import { createRetention, type Retention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
+import type { Epoch } from "./store/epoch.ts";
 import { createNews } from "./store/news.ts";
 import { createStorageCheck } from "./store/health.ts";
 import { createOnceClear } from "./store/once-clear.ts";
@@ -38,15 +40,17 @@ import type { Store } from "./store/store.ts";
 /**
  * Joins data, the way of a message, numbers, and what is asked from outside.
  *
+ * @param onGoneBack the database server was rolled back: nothing can be written any more, and the process must end
  * @returns an app whose records are read, so that requests may come; nothing is connected before `start`
  * @throws {StartError} when the data or a setting forbids the start
  */
-export async function createApp(config: Config, log: Logger): Promise<App> {
-  const store = await openStore(config, log);
+export async function createApp(config: Config, log: Logger, onGoneBack?: () => void): Promise<App> {
+  const store = await openStore(config, log, undefined, onGoneBack);
   let node: ClusterNode | null = null;
   try {
     node = await openNode(config, log, store);
-    return await join(config, log, store, node);
+    const base = openBase(config, log, store, node);
+    return await join(base, node, await openEpoch(base));
   } catch (error) {
     // Whoever starts it once more finds its name free.
     await node?.leave();
@@ -56,8 +60,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
   }
 }
 
-async function join(config: Config, log: Logger, store: Store, node: ClusterNode | null): Promise<App> {
-  const base = openBase(config, log, store, node);
+async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise<App> {
+  const { config, log, store } = base;
   await base.news.begin();
   const data = openData(base);
   const { audit, groups, channels, lids, outgoingFiles } = data;
@@ -125,7 +129,7 @@ async function join(config: Config, log: Logger, store: Store, node: ClusterNode
           time: store.time,
           stopping: base.stopping,
           path,
-          background: [retention, erasure, onceClear, data.files.sweep, forecasts],
+          background: [epoch, retention, erasure, onceClear, data.files.sweep, forecasts],
           numbers,
           rest: lastSteps(base, data, node, [traffic.stop, events.stop, clock.stop, stalls.stop]),
         },

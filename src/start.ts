@@ -21,7 +21,7 @@ export const log = createLogger(config);
 // `nitro dev` has its own way with errors, and shows them.
 if (!import.meta.dev) surviveCrashes(log);
 /** The parts of the gateway, joined and with the database open. `serve.ts` starts it. */
-export const app = await orExit(() => createApp(config, log));
+export const app = await orExit(() => createApp(config, log, endForRestart));
 /** Which requests are under way, so that the end can wait for them. */
 export const drain = createDrain();
 
@@ -62,6 +62,12 @@ async function reloadOnChange(): Promise<() => void> {
     const after = await app.bots.reload();
     for (const line of reloadLines(files, before, after)) process.stdout.write(`bots: ${line}\n`);
   });
+}
+
+/** Whoever runs the gateway starts it again. What is under way ends in order. */
+function endForRestart(): void {
+  process.exitCode = 1;
+  process.kill(process.pid, "SIGTERM");
 }
 
 /** `/v1/…` is `/…`. The router would drop any number of slashes at the end; an empty segment names nothing. */

@@ -15,6 +15,7 @@ import type { Config } from "../config.ts";
 import { failpoint } from "../model/failpoint.ts";
 import { lockFile } from "../store/offline.ts";
 import { replaceMasterKey } from "../store/secrets.ts";
+import { EPOCH_FILE } from "../store/epoch.ts";
 import { UNFINISHED_RESTORE } from "../store/unfinished-restore.ts";
 import { unpack } from "./archive.ts";
 import { checkFiles, DATABASE, MANIFEST, MEDIA, parseManifest, type Manifest } from "./manifest.ts";
@@ -66,6 +67,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     const prepared = await prepareCopy(copy, options);
     const aside = changePlaces({ dataDir, database: locked.path, folder, present, now: now() });
     if (config.masterKey === null) replaceMasterKey(dataDir, copy.masterKey, now());
+    // What a database of an earlier time needs was done to the copy.
+    rmSync(join(dataDir, EPOCH_FILE), { force: true });
     rmSync(join(dataDir, UNFINISHED_RESTORE), { force: true });
     return { ...prepared, manifest, aside };
   } finally {

@@ -71,12 +71,12 @@ async function end(): Promise<void> {
   await app.handOver().catch((err: unknown) => log.error({ err }, "handing numbers over failed"));
   setTimeout(() => {
     log.warn("ending now: something did not end in time; it is taken up again at the next start");
-    exit(0);
+    exit(process.exitCode ?? 0);
   }, STOP_WITHIN_MS);
   await app.stop(drain.begin()).catch((err: unknown) => log.error({ err }, "ending was not orderly"));
   http.closeAllConnections();
   http.close();
-  exit(0);
+  exit(process.exitCode ?? 0);
 }
 
 /** `kill -HUP` of an operator. What went wrong is in the log already. */

@@ -10,6 +10,7 @@ import { createClockTrust } from "./clock-trust.ts";
 import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
 import { codeOf, watchCondition, type Condition } from "./condition.ts";
 import type { Engine } from "./engine.ts";
+import { noteGoneBack } from "./epoch.ts";
 import { createFileEngine, createFileReader, START_PATIENCE_MS, type FileReader } from "./file-engine.ts";
 import {
   findSettledKey,
@@ -43,16 +44,22 @@ import { createWriter } from "./writer.ts";
  * this master key, and brings it up to date. Until all of that is known nothing existing is changed.
  *
  * @param time tests may hand in another
+ * @param onGoneBack the database server has lost what it had confirmed; nothing is written any more, and the next start knows of it
  * @throws {StartError} with one line that names the setting or file and the cure
  */
-export async function openStore(config: Config, log: Logger, time: Time = systemTime): Promise<Store> {
+export async function openStore(
+  config: Config,
+  log: Logger,
+  time: Time = systemTime,
+  onGoneBack: () => void = () => undefined,
+): Promise<Store> {
   makeFolder(config.dataDir);
   const file = databaseFile(config.databaseUrl);
   const locks = await takeLocks(config.dataDir, file);
   try {
     keepPrivate(config.dataDir, log);
     refuseUnfinishedRestore(config.dataDir);
-    return await openLocked(config, log, file, locks, time);
+    return await openLocked({ config, log, file, locks, time, onGoneBack });
   } catch (error) {
     for (const lock of locks) lock.release();
     throw error;
@@ -60,12 +67,9 @@ export async function openStore(config: Config, log: Logger, time: Time = system
 }
 
 async function openLocked(
-  config: Config,
-  log: Logger,
-  file: string | null,
-  locks: Lock[],
-  time: Time,
+  locked: Pick<OpenedDatabase, "config" | "log" | "file" | "locks" | "time" | "onGoneBack">,
 ): Promise<Store> {
+  const { config, log, file, time } = locked;
   const name = file === null ? "The database of DATABASE_URL" : `The database ${file}`;
   if (file !== null) {
     createPrivately(file);
@@ -85,7 +89,7 @@ async function openLocked(
   } finally {
     client.close();
   }
-  return await joinStore({ config, log, file, name, keys, locks, time, durability });
+  return await joinStore({ ...locked, name, keys, durability });
 }
 
 /** @returns null when it was accepted that commits may be lost */
@@ -119,6 +123,7 @@ interface OpenedDatabase {
   time: Time;
   /** Null for a file, and for a server whose commits may be lost. */
   durability: Durability | null;
+  onGoneBack(): void;
 }
 
 /** Everything is known to be in order: the parts of the store are made and put together. */
@@ -164,10 +169,23 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
   };
 }
 
-function openEngine({ config, file, log, time, durability }: OpenedDatabase): Engine | Promise<Engine> {
+function openEngine(opened: OpenedDatabase): Engine | Promise<Engine> {
+  const { config, file, log, time, durability } = opened;
   const { databaseUrl: url, databaseAuthToken: authToken } = config;
-  if (file === null) return createServerEngine({ url, authToken, time, onDurable: durability?.found });
-  return config.storeThread ? createThreadEngine(file, log) : createFileEngine(file);
+  if (file !== null) return config.storeThread ? createThreadEngine(file, log) : createFileEngine(file);
+  return createServerEngine({
+    url,
+    authToken,
+    time,
+    onDurable: durability?.found,
+    onGoneBack() {
+      log.error(
+        "the database server has lost what it had confirmed: it was rolled back. Nothing is written any more; the next start makes up for it",
+      );
+      noteGoneBack(config.dataDir);
+      opened.onGoneBack();
+    },
+  });
 }
 
 interface WatchedFile {

@@ -5,7 +5,7 @@ const OTHERS = 0o077;
 const STICKY = 0o1000;
 /** What lies in a data folder. One that holds anything else may be somebody's for other reasons, `/tmp` or `/`. */
 const OURS =
-  /^(?:parley\.db|lock(?:$|[.-])|ballast(?:$|\.)|master-key|admin-token|media$|tmp$|backup$|restore-unfinished$)/;
+  /^(?:parley\.db|lock(?:$|[.-])|ballast(?:$|\.)|master-key|admin-token|epoch(?:$|\.)|media$|tmp$|backup$|restore-unfinished$)/;
 
 /**
  * Lets nobody else look into the data folder: names, sizes and times of files are nobody's business, and a copy of it is a

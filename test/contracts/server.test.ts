@@ -29,6 +29,7 @@ interface ServerOptions {
   settleMs?: number;
   durability?: "relaxed";
   onDurable?: (durable: boolean) => void;
+  onGoneBack?: () => void;
 }
 
 /** A server behind a proxy, with an engine that waits for little. */
@@ -44,8 +45,8 @@ async function openServer(options: ServerOptions = {}) {
     time: systemTime,
     requestMs: options.requestMs ?? 10_000,
   };
-  const { settlePausesMs = [10, 50, 100], settleMs, onDurable } = options;
-  const engine = createServerEngine({ ...address, settlePausesMs, settleMs, onDurable });
+  const { settlePausesMs = [10, 50, 100], settleMs, onDurable, onGoneBack } = options;
+  const engine = createServerEngine({ ...address, settlePausesMs, settleMs, onDurable, onGoneBack });
   const source = createServerReader(address);
   onTestFinished(() => engine.close());
   onTestFinished(() => source.close());
@@ -212,6 +213,24 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
     expect(await place()).toBe(before);
     await writer.commit([insert(4)]);
     expect(await stored()).toEqual([1, 2, 3, 4]);
+  });
+
+  it.each([
+    ["some of its commits", "UPDATE commit_fences SET seq = seq - 1"],
+    ["all since before it was opened", "DELETE FROM commit_fences"],
+  ])("writes nothing any more once the server has lost %s", async (_, rollBack) => {
+    const told: string[] = [];
+    const { writer, direct, stored } = await openServer({ onGoneBack: () => told.push("gone back") });
+    await writer.commit([insert(1)]);
+    await direct.execute(rollBack);
+
+    for (const id of [2, 3]) {
+      const commit = writer.commit([insert(id)]);
+      await expect(commit).rejects.toThrow("has lost what it had confirmed");
+      await expect(commit).rejects.toBeInstanceOf(StorageUnavailable);
+    }
+    expect(told).toEqual(["gone back"]);
+    expect(await stored()).toEqual([1]);
   });
 
   it("keeps the places of several nodes apart, and those of the living, whatever a node's own clock says", async () => {

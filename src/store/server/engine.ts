@@ -28,7 +28,14 @@ interface ServerEngineOptions extends ServerAddress {
    * transaction: what the server would not keep through a power cut is not written.
    */
   onDurable?: (durable: boolean) => void;
+  /**
+   * Told once when the server does not have any more what it had confirmed. From then on nothing is written: what memory holds, and what
+   * is read, are of two times.
+   */
+  onGoneBack?: () => void;
 }
+
+const GONE_BACK = "it has lost what it had confirmed";
 
 /**
  * Writes to a libSQL server by `http(s)://`: every batch is one request, and the server keeps its transactions apart.
@@ -49,6 +56,7 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
   let unsettled = false;
   /** What the last look at the fence found. */
   let durable = true;
+  let goneBack = false;
   let settling: Promise<boolean> | null = null;
 
   async function send(statements: Statement[]): Promise<ResultSet[]> {
@@ -73,7 +81,16 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
     unsettled = false;
     durable = Number(place!.rows[0]?.durable ?? 1) === 1;
     onDurable?.(durable);
-    return fence.movedOn(place!.rows[0]);
+    const found = fence.movedOn(place!.rows[0]);
+    if (found === "gone back") {
+      if (!goneBack) options.onGoneBack?.();
+      goneBack = true;
+    }
+    return found === "applied";
+  }
+
+  function refuseGoneBack(): void {
+    if (goneBack) throw new BatchFailed("unavailable", null, new Error(GONE_BACK));
   }
 
   async function settlePatiently(lost: BatchFailed): Promise<boolean> {
@@ -97,6 +114,7 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
     await before(async () => {
       await open();
       if (unsettled) await settle();
+      refuseGoneBack();
     });
     try {
       const results = await send([fence.pass(), ...statements]);
@@ -111,11 +129,13 @@ export function createServerEngine(options: ServerEngineOptions): Engine {
   async function afterFailure(statements: Statement[], failed: BatchFailed): Promise<ResultSet[]> {
     if (failed.kind === "uncertain") {
       if (await settlePatiently(failed)) return recoverResults(statements, send);
+      refuseGoneBack();
       throw new BatchFailed("busy", null, failed.cause);
     }
-    // Not durable now, or it has lost what it had acknowledged, as a server that is not durable may after a crash.
+    // Not durable now, or it has lost what it had confirmed: rolled back, or not durable and crashed.
     if (failed.index === 0 && failed.kind === "constraint") {
       await before(async () => void (await settle()));
+      refuseGoneBack();
       throw durable
         ? new BatchFailed("busy", null, failed.cause)
         : new BatchFailed("unavailable", null, new Error(NOT_DURABLE));

@@ -25,9 +25,9 @@ export interface Fence {
    * The fence was moved on.
    *
    * @param place the row that the first statement of `moveOn` gave
-   * @returns whether the batch was applied
+   * @returns `gone back`: the database does not have any more what it had confirmed
    */
-  movedOn(place: Row | undefined): boolean;
+  movedOn(place: Row | undefined): "applied" | "not applied" | "gone back";
 }
 
 // The database's clock: a node whose own is wrong must not take the rows of those that live for old ones.
@@ -37,8 +37,10 @@ const pass = (
   seq: string,
 ): string => `INSERT INTO commit_fences (writer, seq, before_seq, at) VALUES (?1, ${seq}, 0, ${NOW})
 ON CONFLICT (writer) DO UPDATE SET seq = CASE WHEN seq = ?3 THEN excluded.seq END, at = excluded.at`;
-const PASS = pass("?2");
-const PASS_DURABLY = pass(`CASE WHEN ${IS_DURABLE} THEN ?2 END`);
+// A database of an earlier time may have no such row.
+const IS_THERE = "EXISTS (SELECT 1 FROM commit_fences WHERE writer = ?1)";
+const PASS = pass(`CASE WHEN ${IS_THERE} THEN ?2 END`);
+const PASS_DURABLY = pass(`CASE WHEN ${IS_THERE} AND ${IS_DURABLE} THEN ?2 END`);
 // One row, also for a writer that has none.
 const PLACE = "SELECT seq, before_seq FROM (SELECT 1) LEFT JOIN commit_fences ON writer = ?";
 const PLACE_AND_DURABLE = PLACE.replace("before_seq", `before_seq, ${IS_DURABLE} AS durable`);
@@ -68,12 +70,13 @@ export function createFence(writer: string, durably: boolean): Fence {
       { sql: MOVE_ON, args: [writer, seq + 2] },
     ],
     movedOn(place) {
-      const found = Number(place?.seq ?? 0);
+      const found = Number(place?.seq ?? -1);
       // An earlier question got through, and only its answer was lost.
       const stood = found === seq + 2 ? Number(place!.before_seq) : found;
-      const applied = stood === seq + 1;
+      const confirmed = seq;
       seq += 2;
-      return applied;
+      if (stood < confirmed) return "gone back";
+      return stood === confirmed + 1 ? "applied" : "not applied";
     },
   };
 }
