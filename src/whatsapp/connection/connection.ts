@@ -62,6 +62,7 @@ import { sendMessage, type SendDeps } from "./send.ts";
 import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
 import { closeQuickly, isRefusedClient } from "./socket-end.ts";
 import { createGroups, type Groups } from "./socket-groups.ts";
+import { rotateSignedPreKey } from "./signed-pre-key.ts";
 import { createStanding, type Standing } from "./standing.ts";
 import { createStanzas, type Stanzas } from "./stanzas.ts";
 import { watchTally } from "./tally.ts";
@@ -324,6 +325,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
     onRetryRequest: (waId, jid) => witness.sentElsewhere(deviceId, { waId, jid }),
   });
   uploadFirstPreKeys(socket, auth);
+  rotateSignedPreKey(socket, auth, store.time);
   listenForLids(socket, parts.lidChanges);
   takeCalls(socket, {
     ...receiving,

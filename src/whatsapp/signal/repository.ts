@@ -14,6 +14,7 @@ import { isHosted, isLid, isPn, userOf, withoutDevice } from "../jids.ts";
 import { baileys } from "../baileys.ts";
 import { withLock } from "./lock.ts";
 import { outsideTransactions } from "./outside-transactions.ts";
+import { nameSignedPreKeys, type NamedSignedPreKeys } from "./signed-pre-keys.ts";
 import { keepsOpenSession, type RetryRequests } from "./session-keeping.ts";
 import type { Origin, Stanzas } from "../connection/stanzas.ts";
 import { createLru } from "../../model/lru.ts";
@@ -61,7 +62,12 @@ export interface RepositoryDeps {
 export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
   return (auth, logger) => {
     const keys = auth.keys as Keys;
-    const inner = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, deps.lookUpLids);
+    const signedPreKeys = nameSignedPreKeys(auth.creds);
+    const inner = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
+      { creds: signedPreKeys.creds, keys: auth.keys },
+      logger,
+      deps.lookUpLids,
+    );
     const { lidMapping } = inner;
     // Its own lock would let the first messages of new contacts wait for one another's commits.
     const { get, set } = deps.keys;
@@ -71,7 +77,7 @@ export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
       outsideTransactions(() => storePairs(ownPairsOnly(pairs.map(ofPersons), deps.ownUsers())));
     return {
       ...inner,
-      ...decryption(deps, keys, inner),
+      ...decryption(deps, keys, { ...inner, decryptMessage: byNamedKey(inner, signedPreKeys) }),
       ...sending(inner, (jid) => addressOf(inner, jid)),
       ...sessionChanges(deps, keys, inner),
       // Read what is committed, not what an open transaction saw first.
@@ -80,6 +86,14 @@ export function makeSafeRepository(deps: RepositoryDeps): MakeRepository {
     };
   };
 }
+
+/** A first message is decrypted with the signed pre-key that it names. */
+const byNamedKey =
+  (inner: SignalRepositoryWithLIDStore, { reading }: NamedSignedPreKeys): typeof inner.decryptMessage =>
+  (args) =>
+    args.type === "pkmsg"
+      ? reading(args.ciphertext, () => inner.decryptMessage(args))
+      : inner.decryptMessage(args);
 
 /** The address under which libsignal's storage keeps the session: the LID's when the number's is known. */
 async function addressOf(inner: SignalRepositoryWithLIDStore, jid: string): Promise<string> {
