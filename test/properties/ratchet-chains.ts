@@ -20,6 +20,17 @@ export const afterLosing = (record: StoredRecord | null, lost: number): StoredRe
 export const withCounter = (record: StoredRecord | null, counter: number): StoredRecord | null =>
   withSendingChain(record, ({ key }) => ({ counter, key }));
 
+/** The record of somebody who claims to have written so many messages before its last change of keys; null as above. */
+export function withPreviousCounter(
+  record: StoredRecord | null,
+  previousCounter: number,
+): StoredRecord | null {
+  const open = record && openSession(record);
+  if (!record || !open || open.session.pendingPreKey !== undefined) return null;
+  const currentRatchet = { ...open.session.currentRatchet, previousCounter };
+  return withSession(record, open.key, { ...open.session, currentRatchet });
+}
+
 /**
  * The record of somebody who writes under a ratchet key that shares nothing: both sides know the chain's first key without any secret but
  * the root key, which `to` has. Null as above.

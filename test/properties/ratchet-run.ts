@@ -6,7 +6,8 @@ import {
   type RatchetRefusal,
 } from "../../src/whatsapp/everyday/ratchet.ts";
 import { openSession, type StoredRecord } from "../../src/whatsapp/everyday/record.ts";
-import { afterLosing, withCounter } from "./ratchet-chains.ts";
+import { LOW_ORDER_KEYS } from "../fixtures/low-order-keys.ts";
+import { afterLosing, underLowOrderKey, withCounter, withPreviousCounter } from "./ratchet-chains.ts";
 import { NOW, Party, positionOf, PREKEY_TYPE, type Message } from "./ratchet-party.ts";
 import { noTally, type RatchetTally } from "./ratchet-tally.ts";
 
@@ -16,6 +17,10 @@ const FLOODS = [1, 2, 3, 5, 10, 20, 40, 150];
 /** The limit, and what lies beside it. The keys of all that is missing are kept, which makes each step after it dear. */
 const LONG_FLOODS = [1_999, 2_000, 2_001, 2_500];
 const LAST_COUNTERS = [2 ** 31 - 2, 2 ** 31, 2 ** 32 - 2];
+/** What somebody may claim to have written before its last change of keys. */
+const PREVIOUS_COUNTERS = [0, 1, 40, 1_999, 2_000, 2_001, 5_000, 2 ** 31, 2 ** 32 - 1];
+/** In front of a message; libsignal takes those whose lower half is at most 3 and whose upper half is at least 3. */
+const FOREIGN_VERSIONS = [0x00, 0x22, 0x23, 0x32, 0x34, 0x43, 0x44, 0xff];
 
 /**
  * Two parties, one session at a time: each step goes by the everyday ratchet, by libsignal, or by both on the same
@@ -58,10 +63,9 @@ export class RatchetRun {
     const at = this.#random() < 0.7 ? 0 : this.#pick(one.inbox.length);
     const message = one.inbox[at]!;
     if (dice > 0.96) return this.#lose(one, at);
-    if (dice > 0.945) {
-      const wrong = dice > 0.95 ? this.#forged(message) : this.#crafted(other);
-      return void (await this.#receive(one, other, { message: wrong, fits: false }));
-    }
+    if (dice > 0.95)
+      return void (await this.#receive(one, other, { message: this.#forged(message), fits: false }));
+    if (dice > 0.94) return this.#receiveCrafted(one, other, message);
     const fits = !one.read.has(message.text);
     if (!fits) this.tally.repeated++;
     const taken = await this.#receive(one, other, { message, fits });
@@ -228,14 +232,44 @@ export class RatchetRun {
     return { ...message, body };
   }
 
-  /** Somebody who has the session's keys writes what no client writes: a counter far away. */
-  #crafted(from: Party): Message {
+  /** Somebody who has the session's keys writes what no client writes. */
+  async #receiveCrafted(to: Party, from: Party, message: Message): Promise<void> {
     this.tally.crafted++;
-    const record = withCounter(from.record, LAST_COUNTERS[this.#pick(LAST_COUNTERS.length)]!);
-    if (record === null) return { type: 1, body: Buffer.from([0x33]), text: "" };
-    const text = "far away";
+    const kind = this.#pick(4);
+    if (kind === 0) return this.#receiveForeign(to, message);
+    const crafted = this.#crafted(from, to, kind);
+    // A wrong number of messages before is no reason to refuse one: it says where the chain before has ended.
+    if (crafted !== null) await this.#receive(to, from, { message: crafted, fits: kind === 1 });
+  }
+
+  /** Null: there is no session that is open on both sides. */
+  #crafted(from: Party, to: Party, kind: number): Message | null {
+    const text = `crafted ${this.tally.crafted}`;
+    const record =
+      kind === 1
+        ? withPreviousCounter(from.record, this.#oneIn(PREVIOUS_COUNTERS))
+        : kind === 2
+          ? underLowOrderKey(from.record, to.record, Buffer.from(this.#oneIn(LOW_ORDER_KEYS), "hex"))
+          : withCounter(from.record, this.#oneIn(LAST_COUNTERS));
+    if (record === null) return null;
+    if (kind === 1) this.tally.previousCounters++;
+    if (kind === 2) this.tally.lowOrder++;
     const { ciphertext: body } = encrypt(record, Buffer.from(text), from.identity.pubKey);
     return { type: 1, body, text };
+  }
+
+  /** No MAC covers the byte in front: libsignal may read it, and then what was written; the everyday ratchet leaves it to libsignal. */
+  async #receiveForeign(to: Party, message: Message): Promise<void> {
+    if (to.record === null || message.type === PREKEY_TYPE) return;
+    this.tally.foreignVersions++;
+    const body = Buffer.from(message.body);
+    body[0] = this.#oneIn(FOREIGN_VERSIONS);
+    const { refusal } = everyday(() => decrypt(to.record!, body, to.identity.pubKey, NOW));
+    if (refusal !== "not_a_message" && refusal !== "no_open_session")
+      throw new Error("the everyday ratchet takes a version that it does not speak");
+    const theirs = await to.decrypt({ ...message, body }, null);
+    if (theirs !== null && theirs.plaintext !== message.text)
+      throw new Error("something else was read than was written");
   }
 
   #whoTries(): "both" | "everyday" | "libsignal" {
@@ -246,6 +280,10 @@ export class RatchetRun {
   #oneOf(own: StoredRecord | undefined, theirs: StoredRecord | undefined): StoredRecord {
     if (own !== undefined && theirs !== undefined) return this.#random() < 0.5 ? own : theirs;
     return (own ?? theirs)!;
+  }
+
+  #oneIn<T>(values: readonly T[]): T {
+    return values[this.#pick(values.length)]!;
   }
 
   #pick(below: number): number {

@@ -11,6 +11,9 @@ export type RatchetTally = Record<
   | "flooded"
   | "forged"
   | "crafted"
+  | "lowOrder"
+  | "previousCounters"
+  | "foreignVersions"
   | "repeated"
   | "diedBeforeCommit"
   | "diedAfterCommit"
@@ -31,6 +34,9 @@ export const noTally = (): RatchetTally => ({
   flooded: 0,
   forged: 0,
   crafted: 0,
+  lowOrder: 0,
+  previousCounters: 0,
+  foreignVersions: 0,
   repeated: 0,
   diedBeforeCommit: 0,
   diedAfterCommit: 0,
