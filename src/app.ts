@@ -33,8 +33,8 @@ import { watchClock } from "./store/clock.ts";
 import type { Epoch } from "./store/epoch.ts";
 import { createNews } from "./store/news.ts";
 import { createStorageCheck } from "./store/health.ts";
-import { createOnceClear } from "./store/once-clear.ts";
 import { openStore } from "./store/open.ts";
+import { createSealing } from "./store/sealing.ts";
 import type { Store } from "./store/store.ts";
 
 /**
@@ -77,7 +77,7 @@ async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise
   const { metrics, traffic, events } = observe(base, data, path, numbers);
   const clock = watchClock(store, log, path.onClockMoved, base.cluster.ownership);
   const retention = openRetention(base, data);
-  const onceClear = createOnceClear({ store, log });
+  const sealing = createSealing({ store, log });
   const keys = createApiKeys(store, config, base.cluster);
   const held = { list: numbers.list, remove };
   const accounts = createAccounts({ store, config, keys, numbers: held, shared: config.cluster !== null });
@@ -117,7 +117,7 @@ async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise
     health: { check: createStorageCheck(store, config.dataDir), longestStallMs: stalls.longestMs },
     async start() {
       for (const part of [clock, base.news, possession]) await part.start();
-      for (const part of [path, retention, traffic, erasure, onceClear, data.files.sweep]) part.start();
+      for (const part of [path, retention, traffic, erasure, sealing, data.files.sweep]) part.start();
       forecasts.look(bots);
       node?.portrayed({ deviceIds: numbers.ids, lagMs: stalls.longestMs });
       await node?.start();
@@ -129,7 +129,7 @@ async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise
           time: store.time,
           stopping: base.stopping,
           path,
-          background: [epoch, retention, erasure, onceClear, data.files.sweep, forecasts],
+          background: [epoch, retention, erasure, sealing, data.files.sweep, forecasts],
           numbers,
           rest: lastSteps(base, data, node, [traffic.stop, events.stop, clock.stop, stalls.stop]),
         },

@@ -111,7 +111,7 @@ export async function prepareCopy(
     const reading = createReading(reader, systemTime);
     const count = async (state: string): Promise<number> => (await reading.readOne(COUNT, [state]))!.n;
     const expiredBefore = await count("expired");
-    const box = createSecretBox(masterKey, derivationKey);
+    const box = createSecretBox(masterKey, { derivationKey, now });
     const { statements, linked } = await forgetRatchets({ ...reading, box, now });
     await engine.batch([
       ...statements,

@@ -26,9 +26,10 @@ import { takeLock, type Lock } from "./lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
 import { MOVED_TO, MOVING, refuseMoved } from "./move/marks.ts";
 import { createReading } from "./reading.ts";
+import { FORMER_SEALS_ROW, writesFormerSeals } from "./resealing.ts";
 import { createSecretBox } from "./secret-box.ts";
 import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
-import type { Store } from "./store.ts";
+import type { SealFormat, Store } from "./store.ts";
 import { removeTraces } from "./traces.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 import { openServerClient } from "./server/client.ts";
@@ -85,7 +86,9 @@ async function openLocked(
     // Somebody may just be looking at the file, or has closed it after a crash and is tidying up its log.
     if (file !== null) await client.execute(`PRAGMA busy_timeout = ${START_PATIENCE_MS}`);
     const masterKey = await prepareDatabase(config, client, file, name, time.now());
-    keys = { masterKey, derivationKey: await readDerivationKey(client, masterKey) };
+    const derivationKey = await readDerivationKey(client, masterKey);
+    const asBefore = writesFormerSeals(await readMeta(client, FORMER_SEALS_ROW), config.cluster !== null);
+    keys = { masterKey, derivationKey, format: asBefore ? 1 : 2 };
   } finally {
     client.close();
   }
@@ -109,6 +112,7 @@ async function expectDurability(
 interface OpenedKeys {
   masterKey: Buffer;
   derivationKey: Buffer;
+  format: SealFormat;
 }
 
 interface OpenedDatabase {
@@ -150,7 +154,7 @@ async function joinStore(opened: OpenedDatabase): Promise<Store> {
     },
     writer,
     serveLeases: (holder) => fence?.serve(holder),
-    box: createSecretBox(keys.masterKey, keys.derivationKey),
+    box: createSecretBox(keys.masterKey, { ...keys, now: time.now }),
     cache,
     adminToken,
     time,

@@ -48,7 +48,7 @@ async function openBox(config: Parameters<typeof openReadOnly>[0], name: string)
     if (check === null) throw new StartError(`${name} is empty: no gateway has run on it.`);
     const key = findMasterKey(config);
     requireFittingKey(key, check, dataDir, name);
-    return createSecretBox(key, await readDerivationKey(client, key));
+    return createSecretBox(key, { derivationKey: await readDerivationKey(client, key) });
   } catch (error) {
     throw asStartError(error, name);
   } finally {

@@ -8,6 +8,10 @@ export interface SealedColumn {
   context(...keys: (string | number)[]): string;
 }
 
+/** The context of a row's value, from what the row has in the columns of `keys`. */
+export const contextOf = ({ keys, context }: SealedColumn, row: object): string =>
+  context(...keys.map((key) => (row as Record<string, string | number>)[key]!));
+
 const of = (
   table: string,
   column: string,

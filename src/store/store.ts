@@ -67,8 +67,13 @@ export interface Writer {
   drain(): Promise<void>;
 }
 
-/** AES-256-GCM with the master key. `context` is bound to the value: a sealed value moved to another row does not open. */
+/** How values are sealed: 1 with one key for everything; 2 with one for each number and month. */
+export type SealFormat = 1 | 2;
+
+/** AES-256-GCM with keys derived from the master key. `context` is bound to the value: a sealed value moved to another row does not open. */
 export interface SecretBox {
+  /** How it seals; it opens every format. */
+  readonly format: SealFormat;
   seal(value: string | Uint8Array, context: string): Buffer;
   open(sealed: Uint8Array, context: string): Buffer;
   sealJson(value: unknown, context: string): Buffer;

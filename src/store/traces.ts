@@ -26,7 +26,7 @@ export async function findTraces(client: Client, file: string): Promise<Traces |
   const { size } = statSync(file);
   const { bavail, bsize } = statfsSync(file);
   return {
-    sealing: ONCE_CLEAR_ROWS.some(({ done }, index) => places[index] !== done),
+    sealing: ONCE_CLEAR_ROWS.some(({ isDone }, index) => !isDone(places[index] ?? null)),
     byItself: size <= LARGEST_BYTES,
     size,
     free: bavail * bsize,

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { webhooks } from "../../../drizzle/schema.ts";
-import { createOnceClear, openOnceClear } from "../../../src/store/once-clear.ts";
+import { openOnceClear } from "../../../src/store/once-clear.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { createSealing } from "../../../src/store/sealing.ts";
 import { defineQuery } from "../../../src/store/query.ts";
 import { rotateMasterKey } from "../../../src/store/rotate.ts";
 import type { Statement, Store } from "../../../src/store/store.ts";
@@ -48,7 +49,7 @@ async function folder(count: number) {
   await store.writer.commit([{ sql: "DELETE FROM meta WHERE key LIKE 'sealed%'", args: [] }]);
   for (let from = 0, all = clearRows(count); from < all.length; from += 500)
     await store.writer.commit(all.slice(from, from + 500));
-  return { config, log, store, open, sealing: createOnceClear({ store, log }) };
+  return { config, log, store, open, sealing: createSealing({ store, log }) };
 }
 
 const clear = async (store: Store): Promise<number> => {
@@ -96,7 +97,7 @@ describe("what an earlier version wrote in the clear", () => {
         commit: (statements) => ((largest = Math.max(largest, statements.length)), commit(statements)),
       },
     };
-    const first = createOnceClear({ store: watched, log });
+    const first = createSealing({ store: watched, log });
     first.start();
     while ((await clear(store)) > 800) await new Promise((resolve) => setImmediate(resolve));
     await first.stop();
@@ -112,7 +113,7 @@ describe("what an earlier version wrote in the clear", () => {
         return rows;
       },
     };
-    const second = createOnceClear({ store: counting, log });
+    const second = createSealing({ store: counting, log });
     second.start();
     await second.finished();
 
@@ -141,7 +142,7 @@ describe("what an earlier version wrote in the clear", () => {
     await rotateMasterKey(config, null);
 
     const again = await open();
-    const sealing = createOnceClear({ store: again, log: silentLog(config) });
+    const sealing = createSealing({ store: again, log: silentLog(config) });
     sealing.start();
     await sealing.finished();
     expect(await clear(again)).toBe(0);
@@ -155,12 +156,12 @@ describe("what an earlier version wrote in the clear", () => {
 
   it("of a new folder is nothing, and nothing is looked for at its later starts", async () => {
     const { config, store, log } = await folder(0);
-    const sealing = createOnceClear({ store, log });
+    const sealing = createSealing({ store, log });
     sealing.start();
     await sealing.finished();
     let reads = 0;
     const counting: Store = { ...store, read: (query, args) => (reads++, store.read(query, args)) };
-    const next = createOnceClear({ store: counting, log });
+    const next = createSealing({ store: counting, log });
 
     next.start();
     await next.finished();

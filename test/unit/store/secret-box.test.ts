@@ -1,9 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { assert, json as anyJson, property, string as anyText, uint8Array } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSecretBox, SealBroken } from "../../../src/store/secret-box.ts";
 
 const box = createSecretBox(Buffer.alloc(32, 7));
+/** "private", as version 0.2 sealed it. */
+const SEALED_BEFORE = "01f7ff462029ac1bc5b06786b52d10ba2e7aec4285d51e1d4b6f8880b63833c1be0fa1be";
 
 describe("the secret box", () => {
   it("opens what it sealed, bytes, text and JSON of any size", () => {
@@ -36,6 +38,44 @@ describe("the secret box", () => {
     }
     expect(() => box.open(sealed.subarray(0, 20), "wa_keys:1:session:4915")).toThrow(SealBroken);
     expect(() => box.open(new Uint8Array(), "wa_keys:1:session:4915")).toThrow(SealBroken);
+  });
+
+  it("seals with a key for each number and month, and opens what any month has sealed", () => {
+    let now = Date.UTC(2026, 10, 24);
+    const master = Buffer.alloc(32, 7);
+    const dated = createSecretBox(master, { now: () => now });
+    const november = dated.seal("private", "wa_keys:1:session:4915");
+    now = Date.UTC(2027, 0, 1);
+    const january = dated.seal("private", "wa_keys:1:session:4915");
+    expect(january.subarray(29, 31)).not.toEqual(november.subarray(29, 31));
+    for (const sealed of [november, january])
+      expect(dated.open(sealed, "wa_keys:1:session:4915").toString()).toBe("private");
+    // With another month's name it is another key.
+    january.set(november.subarray(29, 31), 29);
+    expect(() => dated.open(january, "wa_keys:1:session:4915")).toThrow(SealBroken);
+
+    // The one key of before opens neither.
+    const oneKey = Buffer.from(hkdfSync("sha256", master, "parley", "seal", 32));
+    const decipher = createDecipheriv("aes-256-gcm", oneKey, november.subarray(1, 13), { authTagLength: 16 });
+    decipher.setAAD(Buffer.from("2\0wa_keys:1:session:4915")).setAuthTag(november.subarray(13, 29));
+    decipher.update(november.subarray(31));
+    expect(() => decipher.final()).toThrow("unable to authenticate");
+  });
+
+  it("opens what was sealed with one key for everything", () => {
+    const sealed = Buffer.from(SEALED_BEFORE, "hex");
+    expect(box.open(sealed, "wa_keys:1:session:4915").toString()).toBe("private");
+    expect(() => box.open(sealed, "wa_keys:2:session:4915")).toThrow(SealBroken);
+    sealed[0] = 2;
+    expect(() => box.open(sealed, "wa_keys:1:session:4915")).toThrow(SealBroken);
+  });
+
+  it("seals as before where nodes may run that open nothing else", () => {
+    const before = createSecretBox(Buffer.alloc(32, 7), { format: 1 });
+    const sealed = before.seal("private", "wa_keys:1:session:4915");
+    expect(sealed[0]).toBe(1);
+    expect(box.open(sealed, "wa_keys:1:session:4915").toString()).toBe("private");
+    expect(before.open(box.seal("new", "c"), "c").toString()).toBe("new");
   });
 
   it("never seals the same text to the same bytes, and shows nothing of it", () => {
