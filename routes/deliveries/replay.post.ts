@@ -8,6 +8,6 @@ export default defineApi(replayDeliveries, async ({ app, caller, input: { device
   const devices = visibleDevices(app, caller).filter(
     ({ number }) => device === undefined || number === device,
   );
-  const total = await app.deliveries.replayMany({ ...filter, deviceIds: devices.map(({ id }) => id) });
-  return new JsonResult({ total }, { httpStatus: 202 });
+  const replayed = await app.deliveries.replayMany({ ...filter, deviceIds: devices.map(({ id }) => id) });
+  return new JsonResult({ replayed }, { httpStatus: 202 });
 });

@@ -7,11 +7,11 @@ import { defineQuery, nullable } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { adminTokenHash } from "./admin-token.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, Permission } from "./caller.ts";
 import { isToken, makeToken } from "./session-token.ts";
 
 /** What a link lets do with its number, and nothing else of the account. */
-const LINK_PERMISSIONS = ["qr", "webhooks"];
+export const LINK_PERMISSIONS: Permission[] = ["qr", "webhooks"];
 
 /** A link as it is listed: without its secret, which is stored only as a hash. Times are Unix milliseconds. */
 export interface LinkRecord {

@@ -93,7 +93,7 @@ function requireChosen(caller: Caller | null, { access }: Endpoint): Caller {
   if (caller !== null) return caller;
   throw new GatewayError(
     "PERMISSION_DENIED",
-    "The operator has to choose an account first: PUT /sessions/current/account.",
+    "The operator has to choose an account first: PUT /console/session/account.",
     { extra: { permission: access.by === "key" ? (access.permission ?? "account") : "account" } },
   );
 }

@@ -23,9 +23,7 @@ export function requireCsrfToken(
   const given = Buffer.from(event.req.headers.get(HEADER) ?? "");
   const right = Buffer.from(csrfToken);
   if (given.length === right.length && timingSafeEqual(given, right)) return;
-  throw notFromOurPage(
-    "Send the session's csrf_token as the header X-CSRF-Token; GET /sessions/current tells it.",
-  );
+  throw notFromOurPage("Send the session's csrf as the header X-CSRF-Token; GET /console/session tells it.");
 }
 
 /**

@@ -1,7 +1,9 @@
-import type { LinkedNumber, LinkRecord, Maker } from "../accounts/links.ts";
+import { authorize } from "../accounts/authorize.ts";
+import { LINK_PERMISSIONS, type LinkedNumber, type LinkRecord, type Maker } from "../accounts/links.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { App } from "./services.ts";
 import type { Asker } from "./authenticate.ts";
+import { findDevice } from "./senders.ts";
 import { iso, isoOrNull } from "./views.ts";
 
 /** A link without its secret. */
@@ -31,9 +33,22 @@ export const makerOf = ({
  */
 export async function makeLink(app: App, device: LinkedNumber, minutes: number, by: Maker) {
   const { link, token } = await app.links.make(device, minutes, by);
-  return {
-    data: linkView(link),
-    url: `${app.config.publicUrl}/console/link#${token}`,
-    expires_at: iso(link.expiresAt),
-  };
+  const url = `${app.config.publicUrl}/console/link#${token}`;
+  const data = { ...linkView(link), url };
+  return { data, id: data.id, url, expires_at: data.expires_at };
+}
+
+/**
+ * The same for a number of the caller's account. A key gives what it has itself: a link lets its owner link the number and set its webhook.
+ *
+ * @throws PERMISSION_DENIED without `qr` and `webhooks`; NOT_FOUND
+ */
+export async function makeMagicLink(
+  call: Pick<Asker, "session" | "credential"> & { app: App; caller: Caller },
+  number: string | undefined,
+  minutes: number,
+) {
+  const device = findDevice(call.app, call.caller, number);
+  for (const permission of LINK_PERMISSIONS) authorize(call.caller, permission);
+  return makeLink(call.app, device, minutes, makerOf(call));
 }

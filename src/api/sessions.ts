@@ -54,26 +54,23 @@ export async function signIn(
     credential: () => session.credential,
   };
   await endFormer(app, event);
-  return new JsonResult(
-    { data: sessionView(session) },
-    { headers: { "set-cookie": sessionCookie(app, token) } },
-  );
+  return new JsonResult(sessionAnswer(session), { headers: { "set-cookie": sessionCookie(app, token) } });
 }
 
 const REFUSALS = {
-  api_key: invalidKey,
-  admin_token: invalidToken,
+  key: invalidKey,
+  token: invalidToken,
   link: () => new GatewayError("LINK_EXPIRED", "This link is over, or was withdrawn. Ask for a new one."),
 };
 
 function whatIsGiven(input: z.output<typeof newSession>): [keyof typeof REFUSALS, Opening["with"]] {
-  const { api_key: apiKey, admin_token: adminToken, link } = input;
+  const { key: apiKey, token: adminToken, link } = input;
   const given = Object.values(input).filter((value) => value !== undefined);
-  if (given.length === 1 && apiKey !== undefined) return ["api_key", { apiKey }];
-  if (given.length === 1 && adminToken !== undefined) return ["admin_token", { adminToken }];
+  if (given.length === 1 && apiKey !== undefined) return ["key", { apiKey }];
+  if (given.length === 1 && adminToken !== undefined) return ["token", { adminToken }];
   if (given.length === 1 && link !== undefined) return ["link", { link }];
-  const problem = "Give exactly one of api_key, admin_token and link.";
-  throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { api_key: [problem] } });
+  const problem = "Give exactly one of key, token and link.";
+  throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { key: [problem] } });
 }
 
 /** One browser has one session: of the other one nobody would ever sign out. */
@@ -90,9 +87,16 @@ export const sessionView = (session: Session) => ({
   account: accountOf(session.caller?.account ?? null),
   permissions: session.kind === "operator" ? ["*"] : session.caller!.permissions,
   devices: session.caller?.devices ?? null,
-  csrf_token: session.csrfToken,
+  csrf: session.csrfToken,
   ...timesOf(session),
 });
+
+/** The same as an answer, in which the parts that every page needs stand at the top as well. */
+export function sessionAnswer(session: Session) {
+  const data = sessionView(session);
+  const { csrf, expires_at, permissions, account } = data;
+  return { data, csrf, expires_at, permissions, account };
+}
 
 /**
  * A session in a list.
@@ -115,7 +119,7 @@ const accountOf = (account: Account): Account => account && { id: account.id, na
 const timesOf = ({ createdAt, idleEndsAt, endsAt }: SessionRecord) => ({
   created_at: iso(createdAt),
   idle_ends_at: iso(idleEndsAt),
-  ends_at: iso(endsAt),
+  expires_at: iso(endsAt),
 });
 
 /**

@@ -22,8 +22,11 @@ export async function answerUnmatched(event: H3Event): Promise<HTTPResponse> {
   if (isHome && isGet) return wantsPage(event) ? leadHome(event) : respond(event, failed(notFound()));
   const { console } = event.context;
   const isConsole = console?.isBuilt === true && isOfConsole(pathname);
-  if (isConsole && isGet) return (await console.answer(event)) ?? respond(event, failed(notFound()));
-  const allowed = isConsole || isHome ? ["GET", "OPTIONS"] : allowedMethods(pathname);
+  const ofEndpoint = allowedMethods(pathname);
+  if (isConsole && isGet && ofEndpoint.length === 0)
+    return (await console.answer(event)) ?? respond(event, failed(notFound()));
+  const ofPage = isConsole || isHome ? ["GET", "OPTIONS"] : [];
+  const allowed = ofEndpoint.length > 0 ? ofEndpoint : ofPage;
   if (allowed.length === 0) return respond(event, failed(notFound()));
   const allow = allowed.join(", ");
   if (event.req.method === "OPTIONS")

@@ -202,23 +202,23 @@ export interface paths {
         /** Give a key a new secret; the old one ends at once */
         post: operations["rotateKey"];
     };
-    "/sessions": {
-        /** Who is signed in with the same key, or as operator; last used first */
-        get: operations["listSessions"];
-        /** Sign in with an API key, the operator's token or a link */
-        post: operations["createSession"];
-    };
-    "/sessions/{id}": {
-        /** End a session, at once */
-        delete: operations["deleteSession"];
-    };
-    "/sessions/current": {
+    "/console/session": {
         /** Who is signed in by this cookie */
         get: operations["getCurrentSession"];
+        /** Sign in with an API key, the operator's token or a link */
+        post: operations["createSession"];
         /** Sign out */
         delete: operations["deleteCurrentSession"];
     };
-    "/sessions/current/account": {
+    "/console/sessions": {
+        /** Who is signed in with the same key, or as operator; last used first */
+        get: operations["listSessions"];
+    };
+    "/console/sessions/{id}": {
+        /** End a session, at once */
+        delete: operations["deleteSession"];
+    };
+    "/console/session/account": {
         /** As operator, work in an account; null: in none */
         put: operations["chooseAccount"];
     };
@@ -230,13 +230,15 @@ export interface paths {
         /** What was changed, by whom, in all accounts, newest first; sends are no changes */
         get: operations["listAllChanges"];
     };
-    "/links": {
-        /** Links that are not over, newest first */
-        get: operations["listLinks"];
+    "/devices/{number}/magic-link": {
         /** Make a link with which a customer links one number and sets its webhook, and nothing else */
         post: operations["createLink"];
     };
-    "/links/{id}": {
+    "/links": {
+        /** Links that are not over, newest first */
+        get: operations["listLinks"];
+    };
+    "/devices/{number}/magic-link/{id}": {
         /** Withdraw a link, at once */
         delete: operations["deleteLink"];
     };
@@ -832,7 +834,7 @@ export interface components {
             /** Format: date-time */
             idle_ends_at: string;
             /** Format: date-time */
-            ends_at: string;
+            expires_at: string;
             /**
              * Format: date-time
              * @description Within a minute of the truth
@@ -842,6 +844,24 @@ export interface components {
             address: string;
             user_agent: string;
             current: boolean;
+        };
+        MadeLink: {
+            id: string;
+            device: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description When somebody opened it last */
+            last_used_at: string | null;
+            /** @description `name` of the key; null for the operator, and of a key that has ended: so has the link */
+            made_by: {
+                /** @enum {string} */
+                kind: "key" | "operator";
+                name: string | null;
+            };
+            /** @description What the customer opens; it is told this once */
+            url: string;
         };
         Message: {
             id: string;
@@ -1240,13 +1260,13 @@ export interface components {
             permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
             devices: string[] | null;
             /** @description Header `X-CSRF-Token` of every request that changes something */
-            csrf_token: string;
+            csrf: string;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             idle_ends_at: string;
             /** Format: date-time */
-            ends_at: string;
+            expires_at: string;
         };
         StreamEvent: {
             id: string;
@@ -2698,7 +2718,7 @@ export interface operations {
                         status: boolean;
                         msg: string;
                         message: string;
-                        total: number;
+                        replayed: number;
                     };
                 };
             };
@@ -3062,6 +3082,77 @@ export interface operations {
             };
         };
     };
+    getCurrentSession: {
+        responses: {
+            /** @description Signed in. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Session"];
+                        /** @description Header `X-CSRF-Token` of every request that changes something */
+                        csrf: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                        account: {
+                            id: string;
+                            name: string;
+                        } | null;
+                    };
+                };
+            };
+        };
+    };
+    createSession: {
+        requestBody?: {
+            content: {
+                "application/json": {
+                    key?: string;
+                    token?: string;
+                    link?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Signed in. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Session"];
+                        /** @description Header `X-CSRF-Token` of every request that changes something */
+                        csrf: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                        account: {
+                            id: string;
+                            name: string;
+                        } | null;
+                    };
+                };
+            };
+        };
+    };
+    deleteCurrentSession: {
+        responses: {
+            /** @description Signed out. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     listSessions: {
         responses: {
             /** @description Sessions. */
@@ -3078,30 +3169,6 @@ export interface operations {
             };
         };
     };
-    createSession: {
-        requestBody?: {
-            content: {
-                "application/json": {
-                    api_key?: string;
-                    admin_token?: string;
-                    link?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Signed in. */
-            200: {
-                content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        data: components["schemas"]["Session"];
-                    };
-                };
-            };
-        };
-    };
     deleteSession: {
         parameters: {
             path: {
@@ -3110,35 +3177,6 @@ export interface operations {
         };
         responses: {
             /** @description Session ended. */
-            200: {
-                content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                    };
-                };
-            };
-        };
-    };
-    getCurrentSession: {
-        responses: {
-            /** @description Signed in. */
-            200: {
-                content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        data: components["schemas"]["Session"];
-                    };
-                };
-            };
-        };
-    };
-    deleteCurrentSession: {
-        responses: {
-            /** @description Signed out. */
             200: {
                 content: {
                     "application/json": {
@@ -3167,6 +3205,15 @@ export interface operations {
                         msg: string;
                         message: string;
                         data: components["schemas"]["Session"];
+                        /** @description Header `X-CSRF-Token` of every request that changes something */
+                        csrf: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                        permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
+                        account: {
+                            id: string;
+                            name: string;
+                        } | null;
                     };
                 };
             };
@@ -3219,6 +3266,41 @@ export interface operations {
             };
         };
     };
+    createLink: {
+        parameters: {
+            path: {
+                number: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @default 60 */
+                    minutes?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Link made. It is shown this once. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["MadeLink"];
+                        id: string;
+                        /** @description What the customer opens; it is told this once */
+                        url: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+        };
+    };
     listLinks: {
         parameters: {
             query?: {
@@ -3242,40 +3324,10 @@ export interface operations {
             };
         };
     };
-    createLink: {
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
-                    api_key?: string;
-                    /** @description A number of this account, with its country code */
-                    device: string;
-                    /** @default 60 */
-                    minutes?: number | string;
-                };
-            };
-        };
-        responses: {
-            /** @description Link made. It is shown this once. */
-            200: {
-                content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        data: components["schemas"]["Link"];
-                        /** @description What the customer opens; it is told this once */
-                        url: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                    };
-                };
-            };
-        };
-    };
     deleteLink: {
         parameters: {
             path: {
+                number: string;
                 id: string;
             };
         };
@@ -3327,10 +3379,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description A number of this account, with its country code */
-                    device: string;
                     /** @default 60 */
                     minutes?: number | string;
+                    /** @description A number of this account, with its country code */
+                    device: string;
                 };
             };
         };
@@ -3342,7 +3394,8 @@ export interface operations {
                         status: boolean;
                         msg: string;
                         message: string;
-                        data: components["schemas"]["Link"];
+                        data: components["schemas"]["MadeLink"];
+                        id: string;
                         /** @description What the customer opens; it is told this once */
                         url: string;
                         /** Format: date-time */

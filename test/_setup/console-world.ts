@@ -78,8 +78,8 @@ function newContext(browser: Browser, { size = "desk", theme = "light", locale =
 /** The cookie is got by HTTP: what the form does is tried by the tests of signing in. */
 async function signIn(context: BrowserContext, { gateway, key }: World, viewer: Viewer): Promise<void> {
   if (viewer.key === null) return;
-  const data = viewer.operator ? { admin_token: gateway.adminToken } : { api_key: viewer.key ?? key };
-  const answer = await context.request.post(`${gateway.url}/sessions`, { data });
+  const data = viewer.operator ? { token: gateway.adminToken } : { key: viewer.key ?? key };
+  const answer = await context.request.post(`${gateway.url}/console/session`, { data });
   // oxlint-disable-next-line vitest/no-standalone-expect -- nothing can be tried without it
   expect(answer.status()).toBe(200);
 }

@@ -33,7 +33,7 @@ describe("the log of changes", () => {
     await gateway.put(`/devices/${NUMBER}/webhook`, webhook, { key, headers: { "x-request-id": "my-own" } });
     const bots = [{ id: "ping", enabled: true, config: { password: SECRET } }];
     await gateway.put(`/devices/${NUMBER}/bots`, { bots }, { key });
-    await gateway.post("/sessions", { api_key: key });
+    await gateway.post("/console/session", { key });
     await gateway.patch(`/admin/accounts/${id}`, { name: "Corner shop" }, operator);
 
     const log = await own(key);
@@ -48,7 +48,7 @@ describe("the log of changes", () => {
       address: "127.0.0.1",
     });
     expect(by("createDevice")).toMatchObject({ actor, target: NUMBER, changes: { device: NUMBER } });
-    expect(by("createSession")).toMatchObject({ actor, changes: { api_key: "(given)" } });
+    expect(by("createSession")).toMatchObject({ actor, changes: { key: "(given)" } });
     expect(by("createAccount")).toMatchObject({
       actor: { kind: "operator", id: null },
       account: id,
@@ -82,16 +82,17 @@ describe("the log of changes", () => {
 
   it("says by which link, and that it was the operator who worked in an account", async () => {
     const { id, key } = await gateway.createAccount();
-    const link = (await gateway.post("/links", { device: NUMBER }, { key })).body;
+    await gateway.post("/devices", { device: NUMBER }, { key });
+    const link = (await gateway.post(`/devices/${NUMBER}/magic-link`, {}, { key })).body;
     const sessionBy = async (body: object) => {
-      const answer = await gateway.post("/sessions", body);
+      const answer = await gateway.post("/console/session", body);
       const cookie = answer.headers.get("set-cookie")!.split(";")[0]!;
-      return { headers: { cookie, "x-csrf-token": answer.body["data"].csrf_token as string } };
+      return { headers: { cookie, "x-csrf-token": answer.body["data"].csrf as string } };
     };
     const customer = await sessionBy({ link: link["url"].split("#")[1] });
     await gateway.put(`/devices/${NUMBER}/webhook`, { url: "http://127.0.0.1:9/" }, customer);
-    const person = await sessionBy({ admin_token: gateway.adminToken });
-    await gateway.put("/sessions/current/account", { account: id }, person);
+    const person = await sessionBy({ token: gateway.adminToken });
+    await gateway.put("/console/session/account", { account: id }, person);
     await gateway.delete(`/devices/${NUMBER}/webhook`, person);
 
     const log = await own(key);

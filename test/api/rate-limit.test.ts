@@ -34,7 +34,7 @@ describe("API_RATE_PER_MINUTE", () => {
   it("counts what a person clicks apart from what programs ask with the same key", async () => {
     const { key } = await gateway.createAccount("Both");
     for (let request = 0; request < 3; request++) await gateway.get("/account", { key });
-    const signedIn = await gateway.post("/sessions", { api_key: key });
+    const signedIn = await gateway.post("/console/session", { key });
     const headers = { cookie: signedIn.headers.get("set-cookie")!.split(";")[0]! };
 
     expect((await gateway.get("/account", { key })).status).toBe(429);
@@ -88,10 +88,10 @@ describe("WRONG_KEYS_PER_MINUTE", () => {
     const { key } = await gateway.createAccount("At a browser");
     for (let guess = 0; guess < 5; guess++) await gateway.get("/account", { key: "parley_wrong" });
 
-    expect(await gateway.post("/sessions", { api_key: "parley_wrong" })).toMatchObject({
+    expect(await gateway.post("/console/session", { key: "parley_wrong" })).toMatchObject({
       status: 429,
       body: { errors: { code: "RATE_LIMITED" } },
     });
-    expect((await gateway.post("/sessions", { api_key: key })).status).toBe(200);
+    expect((await gateway.post("/console/session", { key })).status).toBe(200);
   });
 });

@@ -134,7 +134,7 @@ async function signedIn(browser: Browser, gateway: BenchGateway, { key }: Tenant
       tasks.push(...list.getEntries().map(({ duration }) => duration)),
     ).observe({ type: "longtask", buffered: true });
   });
-  await context.request.post(`${gateway.url}/sessions`, { data: { api_key: key } });
+  await context.request.post(`${gateway.url}/console/session`, { data: { key } });
   return context.newPage();
 }
 

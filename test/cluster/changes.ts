@@ -213,31 +213,32 @@ export const CHANGES: Change[] = [
     ],
     async shows({ at, next, key, adminToken, number }) {
       const signIn = async (fields: object) => {
-        const { headers, body } = await at.post("/sessions", fields);
+        const { headers, body } = await at.post("/console/session", fields);
         const cookie = headers.get("set-cookie")!.split(";")[0]!;
-        const { id, csrf_token } = body["data"];
-        return { id, headers: { cookie, "x-csrf-token": csrf_token } };
+        const { id, csrf } = body["data"];
+        return { id, headers: { cookie, "x-csrf-token": csrf } };
       };
-      const current = async (headers: Record<string, string>) => next.get("/sessions/current", { headers });
+      const current = async (headers: Record<string, string>) => next.get("/console/session", { headers });
 
-      const [own, other] = [await signIn({ api_key: key }), await signIn({ api_key: key })];
+      const [own, other] = [await signIn({ key }), await signIn({ key })];
       for (const { headers } of [own, other]) done(await current(headers));
-      done(await at.delete(`/sessions/${other.id}`, { key }));
+      done(await at.delete(`/console/sessions/${other.id}`, { key }));
       expect((await current(other.headers)).status).toBe(401);
-      done(await at.delete("/sessions/current", { headers: own.headers }));
+      done(await at.delete("/console/session", { headers: own.headers }));
       expect((await current(own.headers)).status).toBe(401);
 
       const { data: account } = done(await at.get("/account", { key }));
-      const operator = await signIn({ admin_token: adminToken });
+      const operator = await signIn({ token: adminToken });
       expect(done(await current(operator.headers))["data"].account).toBeNull();
-      done(await at.put("/sessions/current/account", { account: account.id }, { headers: operator.headers }));
+      done(await at.put("/console/session/account", { account: account.id }, { headers: operator.headers }));
       expect(done(await current(operator.headers))["data"].account.id).toBe(account.id);
 
       for (const [path, by] of [
-        ["/links", key],
+        [`/devices/${number}/magic-link`, key],
         [`/admin/accounts/${account.id}/links`, adminToken],
       ] as const) {
-        const link = done(await at.post(path, { device: number }, { key: by }));
+        const fields = path.startsWith("/admin") ? { device: number } : {};
+        const link = done(await at.post(path, fields, { key: by }));
         const opened = await signIn({ link: link["url"].split("#").at(-1) });
         done(await current(opened.headers));
         done(await at.delete(`${path}/${link["data"].id}`, { key: by }));

@@ -29,7 +29,7 @@ const kept = (page: Page): Promise<string> =>
 
 describe("signing in", () => {
   it("says what is wrong with a key, takes a right one, and keeps nothing but the cookie", async () => {
-    const page = await world.open("/sessions", { key: null });
+    const page = await world.open("/signed-in", { key: null });
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("Paste your API key.").waitFor();
     await secret(page).fill("pk_wrong");
@@ -93,7 +93,7 @@ describe("signing in", () => {
 describe("a gateway that does not answer", () => {
   it("is said so, with a way to try again", async () => {
     const page = await world.open("/sign-in", { key: null });
-    await page.route("**/sessions/current", (route) =>
+    await page.route("**/console/session", (route) =>
       route.fulfill({
         status: 500,
         headers: { "x-request-id": "req-7" },
@@ -102,7 +102,7 @@ describe("a gateway that does not answer", () => {
     );
     await page.goto(`${world.gateway.url}/console/numbers`);
     await page.getByText("req-7").waitFor();
-    await page.unroute("**/sessions/current");
+    await page.unroute("**/console/session");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     expect(new URL(page.url()).searchParams.get("to")).toBe("/numbers");
@@ -114,8 +114,9 @@ describe("a session that ends", () => {
   it("asks to sign in again in the same place, with what was written", async () => {
     const page = await world.open("/numbers/new");
     await page.getByLabel("Your WhatsApp number").fill("+62 812 345");
-    const { body } = await world.gateway.get("/sessions", { key: world.key });
-    for (const { id } of body["data"]) await world.gateway.delete(`/sessions/${id}`, { key: world.key });
+    const { body } = await world.gateway.get("/console/sessions", { key: world.key });
+    for (const { id } of body["data"])
+      await world.gateway.delete(`/console/sessions/${id}`, { key: world.key });
     // Whatever asks next is told.
     await page.getByRole("button", { name: /Account and settings/ }).click();
     await page.getByRole("menuitem", { name: "Signed-in devices" }).click();
@@ -147,8 +148,8 @@ describe("a session that ends", () => {
   });
 
   it("can be ended from another device", async () => {
-    const here = await world.open("/sessions");
-    const there = await world.open("/sessions");
+    const here = await world.open("/signed-in");
+    const there = await world.open("/signed-in");
     const rows = there.getByRole("listitem");
     await there.getByText("This one").waitFor();
     const before = await rows.count();
@@ -162,7 +163,7 @@ describe("a session that ends", () => {
 });
 
 describe("every screen of the shell", () => {
-  it.each(["/sign-in", "/numbers/new", "/sessions", "/nowhere"])(
+  it.each(["/sign-in", "/numbers/new", "/signed-in", "/nowhere"])(
     "%s fits three widths in two themes, and axe finds nothing serious",
     async (path) => {
       const page = await world.open(path, path === "/sign-in" ? { key: null } : {});
@@ -176,7 +177,7 @@ describe("every screen of the shell", () => {
   );
 
   it("is there in the language of the browser, and from right to left", async () => {
-    const page = await world.open("/sessions", { locale: "pt-BR" });
+    const page = await world.open("/signed-in", { locale: "pt-BR" });
     await page.getByRole("heading", { name: "Dispositivos conectados" }).waitFor();
     await page.goto(`${world.gateway.url}/console/sessions?lang=rtl`);
     const heading = page.getByRole("heading", { name: "Signed-in devices" });
@@ -191,7 +192,7 @@ describe("every screen of the shell", () => {
   });
 
   it("can be used by keyboard alone", async () => {
-    const page = await world.open("/sessions");
+    const page = await world.open("/signed-in");
     await page.getByText("This one").waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");

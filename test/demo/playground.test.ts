@@ -375,7 +375,7 @@ describe("the gateway", () => {
     expect(text).not.toContain(opened.apiKey);
     const [cookie] = response.headers.getSetCookie();
     expect(cookie).toContain("HttpOnly");
-    const session = await fetch(`${opened.baseUrl}/sessions/current`, {
+    const session = await fetch(`${opened.baseUrl}/console/session`, {
       headers: { cookie: cookie!.split(";")[0]! },
     });
     expect(await session.json()).toMatchObject({ data: { kind: "key", account: { name: "demo" } } });

@@ -178,7 +178,7 @@ describe("deliveries that were given up", () => {
     receiver.answer = { message: "sorry, we were away" };
     const range = { device: SHOP, state: "dead", since: new Date(Date.now() - 3_600_000).toISOString() };
     const asked = await world.gateway.post("/deliveries/replay", range, { key: world.key });
-    expect(asked).toMatchObject({ status: 202, body: { status: true, total: 3 } });
+    expect(asked).toMatchObject({ status: 202, body: { status: true, replayed: 3 } });
     for (const person of people) await world.sim.waitForMessage(person, { text: "sorry, we were away" });
     await until(async () => (await deliveries(world, "&state=delivered")).length === 3);
 
@@ -226,7 +226,7 @@ describe("deliveries that were given up", () => {
     await world.gateway.put(PATH, { url: receiver.url }, { key: world.key });
     expect(await health(world)).toMatchObject({ state: "ok", reason: null });
     const { body } = await world.gateway.post("/deliveries/replay", {}, { key: world.key });
-    expect(body["total"]).toBe(1);
+    expect(body["replayed"]).toBe(1);
     await world.sim.waitForMessage(people[0]!, { text: "back" });
   }, 120_000);
 });

@@ -36,11 +36,11 @@ interface SignedIn {
 }
 
 async function signIn(body: object, headers: Record<string, string> = {}): Promise<SignedIn> {
-  const answer = await gateway.post("/sessions", body, { headers });
+  const answer = await gateway.post("/console/session", body, { headers });
   const setCookie = answer.headers.get("set-cookie") ?? "";
   expect(answer).toMatchObject({ status: 200, body: { status: true } });
   const { data } = answer.body;
-  return { cookie: setCookie.split(";")[0]!, csrf: data["csrf_token"], data: data, setCookie };
+  return { cookie: setCookie.split(";")[0]!, csrf: data["csrf"], data: data, setCookie };
 }
 
 const by = ({ cookie, csrf }: SignedIn, withCsrf = true): RequestOptions => ({
@@ -48,7 +48,7 @@ const by = ({ cookie, csrf }: SignedIn, withCsrf = true): RequestOptions => ({
 });
 
 async function linkFor(device: string): Promise<string> {
-  const { body } = await gateway.post("/links", { device }, own);
+  const { body } = await gateway.post(`/devices/${device}/magic-link`, {}, own);
   return body["url"].split("#")[1];
 }
 
@@ -77,50 +77,50 @@ const signedInEndpoints = endpoints.filter(({ access }) => access.by !== "everyb
 const ofKeys = endpoints.filter(({ access }) => access.by === "key");
 const named = (some: Endpoint[]) => some.map((endpoint) => [nameOf(endpoint), endpoint] as const);
 /** Signing out ends the session that the others of the table ask by. */
-const isLast = ({ path, method }: Endpoint): boolean => path === "/sessions/current" && method === "DELETE";
+const isLast = ({ path, method }: Endpoint): boolean => path === "/console/session" && method === "DELETE";
 const writes = ({ method, sends }: Endpoint): boolean => method !== "GET" || sends === true;
 
 describe("a session", () => {
   it("is a cookie that scripts do not see and other sites do not send, with a new token each time", async () => {
-    const first = await signIn({ api_key: own.key });
-    const second = await signIn({ api_key: own.key }, { cookie: first.cookie });
+    const first = await signIn({ key: own.key });
+    const second = await signIn({ key: own.key }, { cookie: first.cookie });
 
     expect(first.setCookie).toMatch(/^parley=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     expect(second.cookie).not.toBe(first.cookie);
     // The browser has forgotten it: nobody could sign out of it any more.
-    expect(codeOf(await gateway.get("/sessions/current", by(first)))).toBe("SESSION_EXPIRED");
+    expect(codeOf(await gateway.get("/console/session", by(first)))).toBe("SESSION_EXPIRED");
     const invented = `parley=${"A".repeat(43)}`;
-    const third = await signIn({ api_key: own.key }, { cookie: invented });
+    const third = await signIn({ key: own.key }, { cookie: invented });
     expect(third.cookie).not.toBe(invented);
     expect(codeOf(await gateway.get("/account", { headers: { cookie: invented } }))).toBe("SESSION_EXPIRED");
   });
 
   it("tells who is signed in, lists those of the same key, and ends at once", async () => {
-    const [here, there] = [await signIn({ api_key: own.key }), await signIn({ api_key: own.key })];
-    const stranger = await signIn({ api_key: foreign.key });
+    const [here, there] = [await signIn({ key: own.key }), await signIn({ key: own.key })];
+    const stranger = await signIn({ key: foreign.key });
     expect(here.data).toMatchObject({
       kind: "key",
       account: { id: own.id, name: "Own" },
       permissions: ["*"],
       devices: null,
     });
-    expect((await gateway.get("/sessions/current", by(here, false))).body["data"]).toMatchObject({
+    expect((await gateway.get("/console/session", by(here, false))).body["data"]).toMatchObject({
       id: here.data["id"],
-      csrf_token: here.csrf,
+      csrf: here.csrf,
     });
 
-    const listed = (await gateway.get("/sessions", by(here, false))).body["data"];
+    const listed = (await gateway.get("/console/sessions", by(here, false))).body["data"];
     expect(listed).toContainEqual(
       expect.objectContaining({ id: here.data["id"], current: true, address: "127.0.0.1" }),
     );
     expect(listed).toContainEqual(expect.objectContaining({ id: there.data["id"], current: false }));
     expect(listed.map(({ id }: { id: string }) => id)).not.toContain(stranger.data["id"]);
 
-    const path = `/sessions/${there.data["id"]}`;
+    const path = `/console/sessions/${there.data["id"]}`;
     expect((await gateway.delete(path, by(stranger))).status).toBe(404);
     expect((await gateway.delete(path, by(here))).status).toBe(200);
     expect(codeOf(await gateway.get("/account", by(there)))).toBe("SESSION_EXPIRED");
-    const out = await gateway.delete("/sessions/current", by(here));
+    const out = await gateway.delete("/console/session", by(here));
     expect(out.headers.get("set-cookie")).toMatch(/^parley=; .*Max-Age=0$/);
     expect(codeOf(await gateway.get("/account", by(here)))).toBe("SESSION_EXPIRED");
   });
@@ -130,7 +130,7 @@ describe("a session", () => {
     ["rotated", (id: string) => gateway.post(`/api-keys/${id}/rotate`, {}, own)],
   ])("may no more than its key, and ends when that is %s", async (_, end) => {
     const { body } = await gateway.post("/api-keys", { name: "x", permissions: ["devices"] }, own);
-    const session = await signIn({ api_key: body["api_key"] });
+    const session = await signIn({ key: body["api_key"] });
     expect((await gateway.get("/devices", by(session))).status).toBe(200);
     expect(codeOf(await gateway.get("/api-keys", by(session)))).toBe("PERMISSION_DENIED");
 
@@ -140,7 +140,7 @@ describe("a session", () => {
   });
 
   it("is nothing beside a key that is given, right or wrong", async () => {
-    const session = await signIn({ api_key: own.key });
+    const session = await signIn({ key: own.key });
     const named = async (key: string) => gateway.get("/account", { ...by(session), key });
 
     expect((await named(foreign.key)).body["data"].id).toBe(foreign.id);
@@ -150,7 +150,7 @@ describe("a session", () => {
   });
 
   it("counts for none when two cookies of the name differ", async () => {
-    const [one, other] = [await signIn({ api_key: own.key }), await signIn({ api_key: foreign.key })];
+    const [one, other] = [await signIn({ key: own.key }), await signIn({ key: foreign.key })];
     const headers = { cookie: `${one.cookie}; x=1; ${other.cookie}` };
 
     expect(codeOf(await gateway.get("/account", { headers }))).toBe("SESSION_EXPIRED");
@@ -158,20 +158,20 @@ describe("a session", () => {
 
   it.each([
     ["nothing", {}],
-    ["two things", { api_key: "a", link: "b" }],
+    ["two things", { key: "a", link: "b" }],
   ])("is opened by one thing, not by %s", async (_, body) => {
-    expect(await gateway.post("/sessions", body)).toMatchObject({
+    expect(await gateway.post("/console/session", body)).toMatchObject({
       status: 400,
-      body: { errors: { fields: { api_key: [expect.stringContaining("exactly one")] } } },
+      body: { errors: { fields: { key: [expect.stringContaining("exactly one")] } } },
     });
   });
 
   it.each([
-    [{ api_key: "parley_wrong" }, "INVALID_API_KEY"],
-    [{ admin_token: "wrong" }, "INVALID_ADMIN_TOKEN"],
+    [{ key: "parley_wrong" }, "INVALID_API_KEY"],
+    [{ token: "wrong" }, "INVALID_ADMIN_TOKEN"],
     [{ link: "A".repeat(43) }, "LINK_EXPIRED"],
   ])("is not opened by %j", async (body, code) => {
-    const answer = await gateway.post("/sessions", body);
+    const answer = await gateway.post("/console/session", body);
     expect(answer).toMatchObject({ status: 401, body: { errors: { code } } });
     expect(answer.headers.has("set-cookie")).toBe(false);
   });
@@ -182,14 +182,14 @@ describe("a session", () => {
     ["origin", "https://evil.example"],
     ["origin", "null"],
   ])("is not opened by a page of another site (%s: %s)", async (name, value) => {
-    const answer = await gateway.post("/sessions", { api_key: own.key }, { headers: { [name]: value } });
+    const answer = await gateway.post("/console/session", { key: own.key }, { headers: { [name]: value } });
     expect(answer).toMatchObject({ status: 403, body: { errors: { code: "CSRF_TOKEN_INVALID" } } });
   });
 });
 
 describe("the operator's session", () => {
   it("works where the operator's token does, and in an account once it is chosen", async () => {
-    const session = await signIn({ admin_token: gateway.adminToken });
+    const session = await signIn({ token: gateway.adminToken });
     expect(session.data).toMatchObject({
       kind: "operator",
       account: null,
@@ -203,7 +203,7 @@ describe("the operator's session", () => {
     });
 
     const choose = (account: string | null) =>
-      gateway.put("/sessions/current/account", { account }, by(session));
+      gateway.put("/console/session/account", { account }, by(session));
     expect((await choose(own.id)).body["data"]).toMatchObject({ account: { id: own.id, name: "Own" } });
     expect((await gateway.get("/account", by(session))).body["data"].id).toBe(own.id);
     expect((await choose("nobody")).status).toBe(404);
@@ -212,8 +212,8 @@ describe("the operator's session", () => {
   });
 
   it("is what a key's session never becomes", async () => {
-    const session = await signIn({ api_key: own.key });
-    const answer = await gateway.put("/sessions/current/account", { account: foreign.id }, by(session));
+    const session = await signIn({ key: own.key });
+    const answer = await gateway.put("/console/session/account", { account: foreign.id }, by(session));
     expect(answer).toMatchObject({ status: 403, body: { errors: { code: "PERMISSION_DENIED" } } });
   });
 });
@@ -223,7 +223,7 @@ describe("every endpoint", () => {
     "%s does what the key of the cookie may, as by the key",
     async (_, endpoint) => {
       if (isLast(endpoint)) return;
-      const session = await signIn({ api_key: foreign.key });
+      const session = await signIn({ key: foreign.key });
       const answer = await ask(endpoint, by(session), NUMBER);
 
       if (endpoint.access.by === "operator") return expect(codeOf(answer)).toBe("INVALID_ADMIN_TOKEN");
@@ -237,8 +237,8 @@ describe("every endpoint", () => {
     "%s wants the CSRF token of the cookie",
     async (_, endpoint) => {
       const isOperators = endpoint.access.by === "operator";
-      const session = await signIn(isOperators ? { admin_token: gateway.adminToken } : { api_key: own.key });
-      const other = await signIn({ api_key: own.key });
+      const session = await signIn(isOperators ? { token: gateway.adminToken } : { key: own.key });
+      const other = await signIn({ key: own.key });
 
       for (const csrf of [undefined, "", "x", other.csrf])
         expect([
@@ -271,8 +271,9 @@ describe("every endpoint", () => {
 
 describe("a link", () => {
   it("is in the fragment of an address of the console, and lets see how its number is", async () => {
-    const made = await gateway.post("/links", { device: NUMBER, minutes: 5 }, own);
+    const made = await gateway.post(`/devices/${NUMBER}/magic-link`, { minutes: 5 }, own);
     const { url, expires_at: expiresAt, data } = made.body;
+    expect(made.body).toMatchObject({ id: data.id, data: { url, expires_at: expiresAt } });
     expect(url).toMatch(new RegExp(`^${gateway.url}/console/link#[\\w-]{43}$`));
     expect(Date.parse(expiresAt) - Date.parse(data.created_at)).toBe(300_000);
     const session = await signIn({ link: url.split("#")[1] });
@@ -281,19 +282,28 @@ describe("a link", () => {
       kind: "link",
       permissions: ["qr", "webhooks"],
       devices: [NUMBER],
-      ends_at: expiresAt,
+      expires_at: expiresAt,
     });
     expect((await gateway.get(`/devices/${NUMBER}`, by(session))).body["data"].device).toBe(NUMBER);
     expect((await gateway.get(`/devices/${NUMBER}/why`, by(session))).status).toBe(200);
     const webhook = { url: "http://127.0.0.1:9/hook" };
     expect((await gateway.put(`/devices/${NUMBER}/webhook`, webhook, by(session))).status).toBe(200);
-    for (const path of ["/account", "/devices", "/sessions", "/links", "/api-keys", "/messages", "/chats"])
+    for (const path of [
+      "/account",
+      "/devices",
+      "/console/sessions",
+      "/links",
+      "/api-keys",
+      "/messages",
+      "/chats",
+    ])
       expect([path, codeOf(await gateway.get(path, by(session)))]).toEqual([path, "PERMISSION_DENIED"]);
     expect(codeOf(await gateway.get("/admin/accounts", by(session)))).toBe("INVALID_ADMIN_TOKEN");
   });
 
   it("can be opened again until it is withdrawn, which ends whoever came by it", async () => {
-    const { body } = await gateway.post("/links", { device: NUMBER }, own);
+    const path = `/devices/${NUMBER}/magic-link`;
+    const { body } = await gateway.post(path, {}, own);
     const link = body["url"].split("#")[1];
     const [first, second] = [await signIn({ link }), await signIn({ link })];
     expect((await gateway.get("/links", own)).body["data"]).toContainEqual(
@@ -304,25 +314,31 @@ describe("a link", () => {
         made_by: body["data"].made_by,
       }),
     );
-    expect((await gateway.delete(`/links/${body["data"].id}`, foreign)).status).toBe(404);
+    expect((await gateway.delete(`${path}/${body["data"].id}`, foreign)).status).toBe(404);
 
-    expect((await gateway.delete(`/links/${body["data"].id}`, own)).status).toBe(200);
+    expect((await gateway.delete(`${path}/${body["data"].id}`, own)).status).toBe(200);
 
     for (const session of [first, second])
       expect(codeOf(await gateway.get(`/devices/${NUMBER}`, by(session)))).toBe("SESSION_EXPIRED");
-    expect(codeOf(await gateway.post("/sessions", { link }))).toBe("LINK_EXPIRED");
+    expect(codeOf(await gateway.post("/console/session", { link }))).toBe("LINK_EXPIRED");
   });
 
   it("is made by whoever may use the number, and by the operator", async () => {
-    const limits = { name: "x", permissions: ["devices"], devices: [OTHER] };
+    const all = ["devices", "qr", "webhooks"];
+    const limits = { name: "x", permissions: all, devices: [OTHER] };
     const { body } = await gateway.post("/api-keys", limits, own);
     const limited = { key: body["api_key"] as string };
-    expect((await gateway.post("/links", { device: NUMBER }, limited)).status).toBe(404);
-    const others = await gateway.post("/links", { device: OTHER }, limited);
+    expect((await gateway.post(`/devices/${NUMBER}/magic-link`, {}, limited)).status).toBe(404);
+    const others = await gateway.post(`/devices/${OTHER}/magic-link`, {}, limited);
     expect([others.status, others.body["data"].made_by]).toEqual([200, { kind: "key", name: "x" }]);
     expect((await gateway.get("/links", limited)).body["data"].map((link: any) => link.device)).toEqual([
       OTHER,
     ]);
+
+    const lacks = await gateway.post("/api-keys", { name: "y", permissions: ["devices", "qr"] }, own);
+    const without = await gateway.post(`/devices/${OTHER}/magic-link`, {}, { key: lacks.body["api_key"] });
+    expect(without.body).toMatchObject({ errors: { code: "PERMISSION_DENIED", permission: "webhooks" } });
+    expect((await gateway.post(`/devices/${OTHER}/magic-link`, { minutes: 61 }, own)).status).toBe(400);
 
     const operator = { key: gateway.adminToken };
     const path = `/admin/accounts/${own.id}/links`;
@@ -337,8 +353,8 @@ describe("a link", () => {
 
   it("ends with its number, and does not make it anew", async () => {
     const device = "31600000003";
-    const { body } = await gateway.post("/links", { device }, own);
-    const session = await signIn({ link: body["url"].split("#")[1] });
+    await gateway.post("/devices", { device }, own);
+    const session = await signIn({ link: await linkFor(device) });
 
     await gateway.delete(`/devices/${device}`, own);
 

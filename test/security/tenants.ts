@@ -6,7 +6,7 @@ import { fieldsOf, parametersOf } from "./requests.ts";
 /** Everything that belongs to one account, as requests name it. */
 export interface Belongings {
   number: string;
-  /** By the first segment of the path in which they stand. */
+  /** By the segment of the path that they stand behind. */
   ids: Record<string, string>;
   /** Of a contact whose number only this account knows. */
   lid: string;
@@ -57,9 +57,9 @@ async function addNumber(world: World, key: string, number: string, contact: str
   const channel = await sim.addChannel({ name: `Channel of ${number}`, admins: [number] });
   const registered = await gateway.post("/channels", { sender: number, channel: channel.id }, options);
   expect(registered.status).toBe(200);
-  const link = await gateway.post("/links", { device: number }, options);
+  const link = await gateway.post(`/devices/${number}/magic-link`, {}, options);
   const ids = {
-    links: link.body["data"].id,
+    "magic-link": link.body["data"].id,
     channels: channel.id,
     chats: contact,
     messages: sent.body["id"],
@@ -79,9 +79,10 @@ export interface Place {
 
 /** @throws for an endpoint whose ids nobody has told {@link Belongings} */
 export function placesOf(endpoint: Endpoint): Place[] {
-  const [, segment] = endpoint.path.split("/");
+  const segments = endpoint.path.split("/");
   const inPath = parametersOf(endpoint).map((name): Place => {
     if (name === "number") return { in: "path", name, of: ({ number }) => number };
+    const segment = segments[segments.indexOf(`{${name}}`) - 1];
     return { in: "path", name, of: ({ ids }) => known(ids[segment!], endpoint) };
   });
   const inFields = fieldsOf(endpoint)

@@ -1,21 +1,16 @@
 import { z } from "zod";
-import { isoTime, pageOfFew } from "../../model/fields.ts";
+import { pageOfFew } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, pageOf, record } from "../schemas/answer.ts";
-import { link, newLink } from "../schemas/sessions.ts";
+import { link, madeLink, madeLinkFields, newLink, newMagicLink } from "../schemas/sessions.ts";
 
 const devices = { by: "key", permission: "devices" } as const;
 const operator = { by: "operator" } as const;
-const withAddress = {
-  url: z.string().meta({ description: "What the customer opens; it is told this once" }),
-  expires_at: isoTime(),
-};
 const make = {
   method: "POST",
   message: "Link made. It is shown this once.",
   errors: ["PLAN_LIMIT"],
-  input: newLink,
-  output: record(link, withAddress),
+  output: record(madeLink, madeLinkFields),
 } as const;
 const list = {
   method: "GET",
@@ -30,12 +25,13 @@ const remove = {
   output: answer({}),
 } as const;
 
-/** `POST /links`: registers the number when it is unknown. */
+/** `POST /devices/{number}/magic-link`: it needs `qr` and `webhooks` as well, which the link gives. */
 export const createLink = endpoint({
   ...make,
   errors: [...make.errors],
-  path: "/links",
+  path: "/devices/{number}/magic-link",
   access: devices,
+  input: newMagicLink,
   summary: "Make a link with which a customer links one number and sets its webhook, and nothing else",
 });
 
@@ -47,10 +43,10 @@ export const listLinks = endpoint({
   summary: "Links that are not over, newest first",
 });
 
-/** `DELETE /links/{id}`: whoever came by it is signed out. */
+/** `DELETE /devices/{number}/magic-link/{id}`: whoever came by it is signed out. */
 export const deleteLink = endpoint({
   ...remove,
-  path: "/links/{id}",
+  path: "/devices/{number}/magic-link/{id}",
   access: devices,
   summary: "Withdraw a link, at once",
 });
@@ -60,6 +56,7 @@ export const createAccountLink = endpoint({
   errors: [...make.errors],
   path: "/admin/accounts/{id}/links",
   access: operator,
+  input: newLink,
   summary: "Make a link for a number of an account",
 });
 

@@ -2,16 +2,16 @@ import { z } from "zod";
 import { text } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, listOf, record } from "../schemas/answer.ts";
-import { listedSession, newSession, session } from "../schemas/sessions.ts";
+import { listedSession, newSession, session, sessionFields } from "../schemas/sessions.ts";
 
 const signedIn = { by: "session" } as const;
 const keyOrOperator = { by: "key or operator" } as const;
 const nothing = z.object({});
 
-/** `POST /sessions`: the answer sets the cookie. */
+/** `POST /console/session`: the answer sets the cookie. */
 export const createSession = endpoint({
   method: "POST",
-  path: "/sessions",
+  path: "/console/session",
   access: { by: "everybody" },
   summary: "Sign in with an API key, the operator's token or a link",
   message: "Signed in.",
@@ -24,13 +24,13 @@ export const createSession = endpoint({
     "RATE_LIMITED",
   ],
   input: newSession,
-  output: record(session),
+  output: record(session, sessionFields),
 });
 
-/** `GET /sessions`: of whoever has the same key; links see none. */
+/** `GET /console/sessions`: of whoever has the same key; links see none. */
 export const listSessions = endpoint({
   method: "GET",
-  path: "/sessions",
+  path: "/console/sessions",
   access: keyOrOperator,
   summary: "Who is signed in with the same key, or as operator; last used first",
   bounded: "at most fifty sessions of one key; a further one ends that which was not used the longest.",
@@ -39,10 +39,10 @@ export const listSessions = endpoint({
   output: listOf(listedSession),
 });
 
-/** `DELETE /sessions/{id}`: of those that `GET /sessions` lists. */
+/** `DELETE /console/sessions/{id}`: of those that `GET /console/sessions` lists. */
 export const deleteSession = endpoint({
   method: "DELETE",
-  path: "/sessions/{id}",
+  path: "/console/sessions/{id}",
   access: keyOrOperator,
   summary: "End a session, at once",
   message: "Session ended.",
@@ -52,18 +52,18 @@ export const deleteSession = endpoint({
 
 export const getCurrentSession = endpoint({
   method: "GET",
-  path: "/sessions/current",
+  path: "/console/session",
   access: signedIn,
   summary: "Who is signed in by this cookie",
   message: "Signed in.",
   input: nothing,
-  output: record(session),
+  output: record(session, sessionFields),
 });
 
-/** `DELETE /sessions/current`: the answer clears the cookie. */
+/** `DELETE /console/session`: the answer clears the cookie. */
 export const deleteCurrentSession = endpoint({
   method: "DELETE",
-  path: "/sessions/current",
+  path: "/console/session",
   access: signedIn,
   summary: "Sign out",
   message: "Signed out.",
@@ -71,14 +71,14 @@ export const deleteCurrentSession = endpoint({
   output: answer({}),
 });
 
-/** `PUT /sessions/current/account`: of the operator. From then on endpoints of keys are those of this account. */
+/** `PUT /console/session/account`: of the operator. From then on endpoints of keys are those of this account. */
 export const chooseAccount = endpoint({
   method: "PUT",
-  path: "/sessions/current/account",
+  path: "/console/session/account",
   access: signedIn,
   summary: "As operator, work in an account; null: in none",
   message: "Account chosen.",
   errors: ["PERMISSION_DENIED", "NOT_FOUND"],
   input: z.object({ account: text(1, 255).nullish() }),
-  output: record(session),
+  output: record(session, sessionFields),
 });

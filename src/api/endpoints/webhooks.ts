@@ -119,5 +119,5 @@ export const replayDeliveries = endpoint({
     until: time().optional(),
     ids: list(text(1, 100), 1, 1000).optional(),
   }),
-  output: answer({ total: z.int().min(0) }),
+  output: answer({ replayed: z.int().min(0) }),
 });

@@ -59,7 +59,7 @@ export async function makeDocument(): Promise<OpenApiDocument> {
           in: "cookie",
           name: "parley",
           description:
-            "What `POST /sessions` sets (`__Host-parley` where PUBLIC_URL is https). It counts wherever a key or the operator's token does, as that one; every method but GET, and a GET that sends, then needs the header `X-CSRF-Token`.",
+            "What `POST /console/session` sets (`__Host-parley` where PUBLIC_URL is https). It counts wherever a key or the operator's token does, as that one; every method but GET, and a GET that sends, then needs the header `X-CSRF-Token`.",
         },
       },
     },

@@ -28,6 +28,12 @@ const one = (message: string, data: object, beside: object = {}): object =>
   says(message, { data, ...beside });
 const many = (message: string, ...data: object[]): object => says(message, { total: data.length, data });
 
+/** Parts of the session stand at the top as well. */
+const signedIn = (message: string, data: typeof session): object => {
+  const { csrf, expires_at, permissions, account } = data;
+  return one(message, data, { csrf, expires_at, permissions, account });
+};
+
 const page = (message: string, ...data: object[]): object =>
   says(message, { total: data.length, next: null, data });
 
@@ -55,7 +61,7 @@ const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true
 const sessionTimes = {
   created_at: AT,
   idle_ends_at: "2026-11-21T17:30:00.000Z",
-  ends_at: "2026-11-28T09:30:00.000Z",
+  expires_at: "2026-11-28T09:30:00.000Z",
 };
 const session = {
   id: SESSION,
@@ -63,7 +69,7 @@ const session = {
   account: { id: ACCOUNT, name: "Corner shop" },
   permissions: ["*"],
   devices: null,
-  csrf_token: "nY0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
+  csrf: "nY0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
   ...sessionTimes,
 };
 const change = {
@@ -85,10 +91,12 @@ const link = {
   last_used_at: null,
   made_by: { kind: "key", name: "Web shop" },
 };
-const newLink = one("Link made. It is shown this once.", link, {
-  url: "https://gateway.example/console/link#zX0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM",
-  expires_at: "2026-11-21T10:30:00.000Z",
-});
+const linkUrl = "https://gateway.example/console/link#zX0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM";
+const newLink = one(
+  "Link made. It is shown this once.",
+  { ...link, url: linkUrl },
+  { id: SESSION, url: linkUrl, expires_at: link.expires_at },
+);
 const key = {
   id: KEY_ID,
   name: "Web shop",
@@ -448,7 +456,7 @@ export const EXAMPLES: Record<string, Example> = {
   },
   "POST /deliveries/replay": {
     input: { device: SENDER, state: "dead", since: AT },
-    output: says("Deliveries queued again.", { total: 12 }),
+    output: says("Deliveries queued again.", { replayed: 12 }),
   },
   "GET /bots": {
     output: many("Bots.", {
@@ -549,8 +557,8 @@ export const EXAMPLES: Record<string, Example> = {
     path: { id: KEY_ID },
     output: one("API key rotated. The new one is shown this once.", key, { api_key: NEW_KEY }),
   },
-  "POST /sessions": { input: { api_key: NEW_KEY }, output: one("Signed in.", session) },
-  "GET /sessions": {
+  "POST /console/session": { input: { key: NEW_KEY }, output: signedIn("Signed in.", session) },
+  "GET /console/sessions": {
     output: many("Sessions.", {
       id: SESSION,
       kind: "key",
@@ -562,18 +570,21 @@ export const EXAMPLES: Record<string, Example> = {
       current: true,
     }),
   },
-  "DELETE /sessions/{id}": { path: { id: SESSION }, output: says("Session ended.") },
-  "GET /sessions/current": { output: one("Signed in.", session) },
-  "DELETE /sessions/current": { output: says("Signed out.") },
-  "PUT /sessions/current/account": {
+  "DELETE /console/sessions/{id}": { path: { id: SESSION }, output: says("Session ended.") },
+  "GET /console/session": { output: signedIn("Signed in.", session) },
+  "DELETE /console/session": { output: says("Signed out.") },
+  "PUT /console/session/account": {
     input: { account: ACCOUNT },
-    output: one("Account chosen.", { ...session, kind: "operator" }),
+    output: signedIn("Account chosen.", { ...session, kind: "operator" }),
   },
   "GET /log": { output: page("Changes.", change) },
   "GET /admin/log": { output: page("Changes.", change) },
-  "POST /links": { input: { device: SENDER }, output: newLink },
+  "POST /devices/{number}/magic-link": { path: { number: SENDER }, input: { minutes: 30 }, output: newLink },
   "GET /links": { output: page("Links.", link) },
-  "DELETE /links/{id}": { path: { id: SESSION }, output: says("Link withdrawn.") },
+  "DELETE /devices/{number}/magic-link/{id}": {
+    path: { number: SENDER, id: SESSION },
+    output: says("Link withdrawn."),
+  },
   "GET /admin/accounts/{id}/links": { path: ofAccount, output: page("Links.", link) },
   "POST /admin/accounts/{id}/links": { path: ofAccount, input: { device: SENDER }, output: newLink },
   "DELETE /admin/accounts/{id}/links/{linkId}": {

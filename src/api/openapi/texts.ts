@@ -26,7 +26,7 @@ export const TAGS: { name: string; description: string; paths: RegExp }[] = [
   {
     name: "Account",
     description: "The key's own account, its keys, and who is signed in.",
-    paths: /^\/(account|api-keys|sessions|links|log)/,
+    paths: /^\/(account|api-keys|console|links|log)/,
   },
   { name: "Operator", description: "Accounts, backups and the gateway itself.", paths: /^\/admin/ },
   {

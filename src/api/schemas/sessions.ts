@@ -4,12 +4,12 @@ import { integer, isoTime, ownNumber, text } from "../../model/fields.ts";
 
 const secret = () => text(1, 500).optional();
 
-/** Input of `POST /sessions`: one of the three. */
-export const newSession = z.object({ api_key: secret(), admin_token: secret(), link: secret() });
+/** Input of `POST /console/session`: one of the three. */
+export const newSession = z.object({ key: secret(), token: secret(), link: secret() });
 
 const account = z.strictObject({ id: z.string(), name: z.string() }).nullable();
 const kind = z.enum(["key", "operator", "link"]);
-const times = { created_at: isoTime(), idle_ends_at: isoTime(), ends_at: isoTime() };
+const times = { created_at: isoTime(), idle_ends_at: isoTime(), expires_at: isoTime() };
 
 /** Who is signed in. */
 export const session = z
@@ -19,9 +19,7 @@ export const session = z
     account: account.meta({ description: "Of the operator the one that was chosen, or null" }),
     permissions: z.array(z.enum(PERMISSIONS)),
     devices: z.array(z.string()).nullable(),
-    csrf_token: z
-      .string()
-      .meta({ description: "Header `X-CSRF-Token` of every request that changes something" }),
+    csrf: z.string().meta({ description: "Header `X-CSRF-Token` of every request that changes something" }),
     ...times,
   })
   .meta({ id: "Session" });
@@ -40,8 +38,11 @@ export const listedSession = z
   })
   .meta({ id: "ListedSession" });
 
-/** Input of `POST /links`. */
-export const newLink = z.object({ device: ownNumber(), minutes: integer(1, 1_440).default(60) });
+/** Input of `POST /devices/{number}/magic-link`. */
+export const newMagicLink = z.object({ minutes: integer(1, 60).default(60) });
+
+/** Input of `POST /admin/accounts/{id}/links`. */
+export const newLink = newMagicLink.extend({ device: ownNumber() });
 
 /** A link without its secret, which is shown only when it is made. */
 export const link = z
@@ -56,3 +57,16 @@ export const link = z
     }),
   })
   .meta({ id: "Link" });
+
+const url = () => z.string().meta({ description: "What the customer opens; it is told this once" });
+
+/** What stands beside `data` when a link is made. */
+export const madeLinkFields = { id: z.string(), url: url(), expires_at: isoTime() };
+
+/** A link as it is made. */
+export const madeLink = z.strictObject({ ...link.shape, url: url() }).meta({ id: "MadeLink" });
+
+const { csrf, expires_at, permissions } = session.shape;
+
+/** What stands beside `data` of whoever is signed in. */
+export const sessionFields = { csrf, expires_at, permissions, account };

@@ -31,16 +31,16 @@ export default command({
     };
     const operator = await findOperator();
     const account = await operator.account(args.account);
-    const { total } = await operator.withKey(account, ["webhooks"], (gateway) =>
-      gateway.patient(REPLAYING_MS).post<{ total: number }>("/deliveries/replay", filter),
+    const { replayed } = await operator.withKey(account, ["webhooks"], (gateway) =>
+      gateway.patient(REPLAYING_MS).post<{ replayed: number }>("/deliveries/replay", filter),
     );
-    if (total === 0) say("There is nothing to replay.");
-    if (total === 0) return { total };
-    const what = total === 1 ? "1 delivery is" : `${total} deliveries are`;
+    if (replayed === 0) say("There is nothing to replay.");
+    if (replayed === 0) return { replayed };
+    const what = replayed === 1 ? "1 delivery is" : `${replayed} deliveries are`;
     say(
       `${paint.green("✓")} ${what} on the way again, oldest first. See GET /deliveries for what comes of it.`,
     );
-    return { total };
+    return { replayed };
   },
 });
 

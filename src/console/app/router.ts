@@ -30,7 +30,7 @@ export const navigation = () =>
 export function home(): string {
   if (session.value?.kind === "link") return "/link";
   if (isOperator.value && account.value === null) return "/choose";
-  return navigation()[0]?.path ?? "/sessions";
+  return navigation()[0]?.path ?? "/signed-in";
 }
 
 export const router = createRouter({

@@ -52,7 +52,7 @@ export async function api<T = unknown>(
     })) as T;
   } catch (error) {
     if (error instanceof ParleyError && error.code === "SESSION_EXPIRED") wire.onSessionEnd();
-    else if (error instanceof ParleyError && error.status === 401 && call.path !== "/sessions")
+    else if (error instanceof ParleyError && error.status === 401 && call.path !== "/console/session")
       wire.onDoubt();
     throw error;
   }

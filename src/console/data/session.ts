@@ -3,7 +3,7 @@ import { api, ApiError, wire } from "./api.ts";
 import { forgetDrafts } from "./draft.ts";
 import { clearQueries, refreshQueries } from "./query.ts";
 
-/** Who is signed in, as `GET /sessions/current` says. */
+/** Who is signed in, as `GET /console/session` says. */
 export interface Session {
   id: string;
   kind: "key" | "operator" | "link";
@@ -11,14 +11,14 @@ export interface Session {
   permissions: string[];
   /** Numbers that it is limited to, or null. */
   devices: string[] | null;
-  csrf_token: string;
+  csrf: string;
   created_at: string;
   idle_ends_at: string;
-  ends_at: string;
+  expires_at: string;
 }
 
 /** What one signs in with: exactly one of them. */
-export type Credentials = { api_key: string } | { admin_token: string } | { link: string };
+export type Credentials = { key: string } | { token: string } | { link: string };
 
 const session = shallowRef<Session | null>(null);
 /** A session was there and ended by itself: the screen waits, hidden, until somebody signs in again. */
@@ -32,7 +32,7 @@ const scopeOf = (one: Session | null): string =>
 
 function take(next: Session | null): void {
   const other = session.value !== null && next !== null && scopeOf(session.value) !== scopeOf(next);
-  wire.csrf = next?.csrf_token ?? null;
+  wire.csrf = next?.csrf ?? null;
   session.value = next;
   ended.value = false;
   if (!other) return refreshQueries("");
@@ -47,12 +47,12 @@ wire.onSessionEnd = () => {
 /** A cookie that is gone is no session either, and a key's session may not do what is the operator's: only one place tells them apart. */
 wire.onDoubt = () => {
   if (session.value === null || ended.value) return;
-  void api({ method: "GET", path: "/sessions/current" }).catch(() => {});
+  void api({ method: "GET", path: "/console/session" }).catch(() => {});
 };
 
 /** Asks once who is signed in; nobody is no error. @throws ApiError when the gateway does not answer */
 export function loadSession(): Promise<void> {
-  asked ??= api<{ data: Session }>({ method: "GET", path: "/sessions/current" })
+  asked ??= api<{ data: Session }>({ method: "GET", path: "/console/session" })
     .then(({ data }) => take(data))
     .catch((error: unknown) => {
       asked = null;
@@ -64,7 +64,7 @@ export function loadSession(): Promise<void> {
 /** @throws ApiError: 401 for a wrong secret, 429 with `retryAfter` for too many attempts */
 export async function signIn(credentials: Credentials): Promise<Session> {
   const { data } = await api<{ data: Session }>(
-    { method: "POST", path: "/sessions", body: credentials },
+    { method: "POST", path: "/console/session", body: credentials },
     { retries: 0 },
   );
   take(data);
@@ -73,7 +73,7 @@ export async function signIn(credentials: Credentials): Promise<Session> {
 
 /** Ends the session here and at the gateway. */
 export async function signOut(): Promise<void> {
-  await api({ method: "DELETE", path: "/sessions/current" }).catch((error: unknown) => {
+  await api({ method: "DELETE", path: "/console/session" }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
   wire.csrf = null;
@@ -88,7 +88,7 @@ export async function signOut(): Promise<void> {
 export async function chooseAccount(account: string | null): Promise<void> {
   const { data } = await api<{ data: Session }>({
     method: "PUT",
-    path: "/sessions/current/account",
+    path: "/console/session/account",
     body: { account },
   });
   take(data);

@@ -203,10 +203,10 @@ async function signIn(
   as: "account" | "operator",
   hostname: string,
 ): Promise<WithCookie> {
-  const response = await fetch(`${gateway.baseUrl}/sessions`, {
+  const response = await fetch(`${gateway.baseUrl}/console/session`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(as === "operator" ? { admin_token: adminToken } : { api_key: apiKey }),
+    body: JSON.stringify(as === "operator" ? { token: adminToken } : { key: apiKey }),
   }).catch(() => null);
   if (response === null) throw new Refusal(503, "The gateway does not answer now. Wait until it is back.");
   if (!response.ok) throw new Refusal(502, `The gateway opened no session (HTTP ${response.status}).`);

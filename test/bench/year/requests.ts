@@ -20,7 +20,7 @@ const NOT_ASKED: Record<string, string> = {
   "/send-media": "sends",
   "/send-poll": "sends",
   "/media/{token}": "the folder has no files",
-  "/sessions/current": "tells of the browser's own session alone",
+  "/console/session": "tells of the browser's own session alone",
 };
 
 type Ask = (method: string, path: string) => Promise<Json>;
@@ -110,7 +110,7 @@ function listsOf({ number, message, chat }: Some, path: Path): string[] {
       ...DELIVERY_STATES.map((state) => `state=${state}`),
       `device=${number}&state=delivered`,
     ]),
-    ...["/sessions", "/links", "/log"].map((list) => path(list)),
+    ...["/console/sessions", "/links", "/log"].map((list) => path(list)),
     path("/devices/{number}/dialogues", { number }),
     ...filtered(decisions, [`message=${message}`, `chat=${chat}`, `message=${message}&chat=${chat}`]),
   ];

@@ -24,7 +24,7 @@ export async function openScreen(gateway: Gateway, key: string): Promise<Screen>
   // What is evaluated in the page has been compiled by `tsx`, which names functions by one that a page does not have.
   await context.addInitScript("globalThis.__name = (named) => named");
   const complaints: string[] = [];
-  await context.request.post(`${gateway.url}/sessions`, { data: { api_key: key } });
+  await context.request.post(`${gateway.url}/console/session`, { data: { key } });
   const page = await context.newPage();
   page.on("pageerror", (error) => void complaints.push(error.message));
   page.on("console", (message) => {

@@ -4,7 +4,7 @@ export interface SignedIn {
   kind: string;
   created_at: string;
   last_used_at: string | null;
-  ends_at: string;
+  expires_at: string;
   address: string | null;
   user_agent: string | null;
   current: boolean;

@@ -3,7 +3,7 @@ import { deleteCurrentSession } from "../../src/api/endpoints/sessions.ts";
 import { JsonResult } from "../../src/api/envelope.ts";
 import { noSessionCookie } from "../../src/api/session-cookie.ts";
 
-/** `DELETE /sessions/current`: signs out. */
+/** `DELETE /console/session`: signs out. */
 export default defineApi(deleteCurrentSession, async ({ app, session }) => {
   await app.sessions.end(session.credential, session.id);
   return new JsonResult({}, { headers: { "set-cookie": noSessionCookie(app) } });
