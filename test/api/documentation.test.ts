@@ -68,7 +68,7 @@ describe("every documented path", () => {
 });
 
 function refusalOf(path: string): string {
-  if (path.startsWith("/console/session")) return "SESSION_EXPIRED";
+  if (/^\/console\/session(?!s)/.test(path)) return "SESSION_EXPIRED";
   return path.startsWith("/admin") || path === "/metrics" ? "INVALID_ADMIN_TOKEN" : "INVALID_API_KEY";
 }
 
