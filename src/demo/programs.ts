@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 
 /** One process that the demo started. */
 export interface Program {
@@ -75,19 +74,6 @@ export function startProgram(options: ProgramOptions): Program {
       clearTimeout(impatient);
     },
   };
-}
-
-/** A port of loopback that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("No free port on 127.0.0.1.");
-  return address.port;
 }
 
 function inheritedEnvironment(): Record<string, string> {

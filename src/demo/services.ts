@@ -7,11 +7,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { buildIfStale } from "../cli/build.ts";
 import { createGatewayClient, type GatewayClient } from "../cli/gateway-client.ts";
 import type { Steps } from "../cli/terminal.ts";
+import { freePort } from "../process/free-port.ts";
 import { connectSimulator } from "../simulator/client.ts";
 import type { ReadyLine, Simulator } from "../simulator/types.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { keepRunning, type Kept } from "./kept-program.ts";
-import { freePort, startProgram, type Program, type ProgramOptions } from "./programs.ts";
+import { startProgram, type Program, type ProgramOptions } from "./programs.ts";
 
 /** The number that the gateway links, digits. */
 export const NUMBER = "31600000001";

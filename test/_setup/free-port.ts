@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
+import { isFree } from "../../src/process/free-port.ts";
 
 /**
  * Below the ports that systems give to whoever does not name one (Linux from 32768, others from 49152): a gateway that is
@@ -20,16 +19,4 @@ export async function freePort(): Promise<number> {
     if (await isFree(port)) return port;
   }
   throw new Error(`All ports from ${first} to ${first + SHARE - 1} are taken.`);
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch {
-    return false;
-  }
-  server.close();
-  await once(server, "close");
-  return true;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../src/demo/programs.ts";
+import { freePort } from "../../src/process/free-port.ts";
 import { connectSimulator } from "../../src/simulator/client.ts";
 import type { ReadyLine, Simulator } from "../../src/simulator/types.ts";
 import { createClient, type GatewayClient } from "../_setup/client.ts";

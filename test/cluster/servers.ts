@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@libsql/client";
 import { Redis } from "ioredis";
-import { freePort } from "../../src/demo/programs.ts";
+import { freePort } from "../../src/process/free-port.ts";
 import { findSqld } from "../_setup/sqld.ts";
 import type { ReadRows } from "../../src/demo/judge/judge.ts";
 import type { Network } from "./network.ts";

@@ -40,7 +40,7 @@ describe("signing in", () => {
     await page.keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "Signed-in devices" }).waitFor();
-    expect(pathOf(page)).toBe("/console/sessions");
+    expect(pathOf(page)).toBe("/console/signed-in");
     expect(await kept(page)).not.toContain(world.key);
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: "parley", httpOnly: true, sameSite: "Strict", path: "/" });
@@ -49,7 +49,7 @@ describe("signing in", () => {
 
   it("says for how long no more attempts count", async () => {
     const page = await world.open("/", { key: null });
-    await page.route("**/sessions", (route) =>
+    await page.route("**/console/session", (route) =>
       route.request().method() === "POST"
         ? route.fulfill({
             status: 429,
@@ -127,7 +127,7 @@ describe("a session that ends", () => {
     await page.keyboard.press("Enter");
 
     await page.getByText("This one").waitFor();
-    expect(pathOf(page)).toBe("/console/sessions");
+    expect(pathOf(page)).toBe("/console/signed-in");
     await page.context().close();
   });
 
@@ -179,7 +179,7 @@ describe("every screen of the shell", () => {
   it("is there in the language of the browser, and from right to left", async () => {
     const page = await world.open("/signed-in", { locale: "pt-BR" });
     await page.getByRole("heading", { name: "Dispositivos conectados" }).waitFor();
-    await page.goto(`${world.gateway.url}/console/sessions?lang=rtl`);
+    await page.goto(`${world.gateway.url}/console/signed-in?lang=rtl`);
     const heading = page.getByRole("heading", { name: "Signed-in devices" });
     await heading.waitFor();
     const [side, text] = await Promise.all([

@@ -5,7 +5,7 @@ import { createTestBus, hasSqld, nodesOnOneServer } from "./shared-server.ts";
 const COLORS = defineTopic<{ color: string }>("colors");
 
 describe.skipIf(!hasSqld)("news between nodes", () => {
-  const open = nodesOnOneServer();
+  const open = nodesOnOneServer({}, { news: "asked" });
 
   async function setUp() {
     const bus = createTestBus();
@@ -17,7 +17,7 @@ describe.skipIf(!hasSqld)("news between nodes", () => {
       reread: (): void => void rereads++,
     };
     b.news.listen(COLORS, listener);
-    b.news.start();
+    await b.news.start();
     const say = (...colors: string[]) =>
       a.store.writer.commit(colors.flatMap((color) => a.news.of(COLORS, { color })));
     return { a, b, bus, heard, listener, say, rereads: () => rereads };

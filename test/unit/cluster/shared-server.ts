@@ -85,8 +85,12 @@ const sqld = findSqld();
 /** Where these tests can run. */
 export const hasSqld = sqld !== null;
 
-/** Opens nodes on one server, which the tests of a file share. Call it at the top of the file. */
-export function nodesOnOneServer(env: Environment = {}) {
+/**
+ * Opens nodes on one server, which the tests of a file share. Call it at the top of the file.
+ *
+ * @param options.news `"asked"`: news are looked for when the bus or the test says so, and not every two seconds as well
+ */
+export function nodesOnOneServer(env: Environment = {}, options: { news?: "asked" } = {}) {
   const server = sqld === null ? null : startSqld(sqld, { until: afterAll });
   return async (node: string, bus: TestBus): Promise<Node> => {
     const { url } = await server!;
@@ -99,7 +103,9 @@ export function nodesOnOneServer(env: Environment = {}) {
     const log = silentLog(config);
     const store = await openStore(config, log);
     const cluster = bus.join(node);
-    const news = createNews({ store, cluster, log });
+    const time = options.news === "asked" ? { ...store.time, every: () => () => undefined } : store.time;
+    const { read, readOne, writer } = store;
+    const news = createNews({ store: { read, readOne, writer, time }, cluster, log });
     await news.begin();
     onTestFinished(async () => {
       news.stop();
