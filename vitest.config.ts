@@ -24,6 +24,7 @@ const QUICK_TESTS = [
   "test/unit/log/convention.test.ts",
   "test/unit/console/locales.test.ts",
   "test/openapi/client.test.ts",
+  "test/unit/api/openapi.test.ts",
   "test/bots/crash-stories.test.ts",
 ];
 

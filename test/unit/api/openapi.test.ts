@@ -229,7 +229,7 @@ describe("the OpenAPI document", () => {
       "POST /bots/fork",
       "GET /bots/routes",
       "GET /devices/{number}/bots/routes",
-      "GET /sessions",
+      "GET /console/sessions",
       "GET /admin/nodes",
       "GET /admin/overview",
       "POST /admin/bots/reload",
