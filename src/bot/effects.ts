@@ -5,7 +5,7 @@ import type { Dialogue } from "./types.ts";
 /** One handler may say so much: more is a loop, and would cost the number. */
 export const MOST_REPLIES = 50;
 
-/** Thrown by what a handler calls too late: it has returned, its time was up, or the gateway is stopping. */
+/** Thrown by calls that come too late: the handler has returned, its time is up, or the gateway is stopping. */
 export class ContextClosedError extends Error {
   constructor(call: string, why: string) {
     super(

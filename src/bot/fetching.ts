@@ -3,29 +3,33 @@ import { OutboundError } from "../net/errors.ts";
 import type { OutboundAnswer, OutboundRequest, SafeFetch } from "../net/safe-fetch.ts";
 import { milliseconds, type Duration } from "./duration.ts";
 
-/** What `ctx.fetch` takes beside the address: what `fetch` takes, and limits. */
+/** Options of `ctx.fetch`: those of `fetch`, and limits. */
 export interface FetchOptions {
-  /** Default `GET`; with `json` `POST`. */
+  /** Default `GET`; with `json`, default `POST`. */
   method?: string;
   headers?: Readonly<Record<string, string>> | Headers | readonly (readonly [string, string])[];
   body?: string | Uint8Array | URLSearchParams;
-  /** Takes the place of `body`: sent as JSON, by POST unless `method` says otherwise. */
+  /** Sent as JSON, instead of `body`. Uses POST unless `method` says otherwise. */
   json?: unknown;
-  /** For everything together, from connecting to the last byte. Default 10 s; the handler's own time ends it as well. */
+  /** Time for the whole request, from connecting to the last byte. Default 10 s. The handler's own time limit also ends it. */
   timeout?: Duration;
-  /** Longest answer in bytes. Default 1 MiB, at most 16 MiB. */
+  /** Maximum size of the response in bytes. Default 1 MiB, at most 16 MiB. */
   maxBytes?: number;
-  /** `follow` (default): a GET goes on to where it is sent, five times at most. `manual`: the redirect is the answer. */
+  /** `follow` (default): a GET follows up to five redirects. `manual`: returns the redirect itself. */
   redirect?: "follow" | "manual";
-  /** Ends it early. */
+  /** Aborts the request early. */
   signal?: AbortSignal;
-  /** Told of the bytes of a successful answer as they arrive; true: there is enough, and the rest is left. It is asked no more then. */
+  /**
+   * Gets the bytes of a successful response as they arrive. Return true to stop: the rest is dropped, and `onData` is not
+   * called again.
+   */
   onData?: (bytes: Uint8Array) => boolean | void;
-  /** Longest time without a byte, once the answer has begun. Default: none but `timeout`. */
+  /** Maximum time without a byte once the response has begun. Default: only `timeout` applies. */
   idle?: Duration;
   /**
-   * How often it is asked: again after 429, 502, 503 and 504, and when nobody answered, after as long as `Retry-After` says, or a second, two,
-   * four, …, at most ten: who is to wait longer gets the answer that there is. Default 1, at most 5. Each time has `timeout`.
+   * How often to try. Default 1, at most 5. `ctx.fetch` tries again after 429, 502, 503 and 504, and when the connection
+   * fails. It waits as long as `Retry-After` says, otherwise 1 s, 2 s, 4 s, …. If it would have to wait longer than 10 s, it
+   * returns the response it has. Each try has its own `timeout`.
    */
   tries?: number;
 }

@@ -1,9 +1,9 @@
 /**
- * What a bot imports: `import { defineBot } from "parley"`.
+ * The package that bots import: `import { defineBot } from "parley"`.
  *
- * One file in `bots/` (or in `BOTS_DIR`, where no import is needed) is one bot. Exactly one bot answers a message: the
- * first, by priority, that has a fitting route and does not call `ctx.next()`. A handler's replies leave together when
- * it has returned; one that throws or takes longer than `BOT_TIMEOUT_MS` has said nothing, and the next is asked.
+ * One file in `bots/` (or in `BOTS_DIR`, where no import is needed) is one bot. Exactly one bot answers a message: the first,
+ * by priority, that has a matching route and does not call `ctx.next()`. A handler's replies leave together when it returns.
+ * When a handler throws, or takes longer than `BOT_TIMEOUT_MS`, its replies are dropped and the next bot is asked.
  */
 export { defineBot } from "./define.ts";
 export { ContextClosedError } from "./effects.ts";

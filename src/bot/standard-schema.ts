@@ -1,6 +1,6 @@
 /**
- * The part of Standard Schema (standardschema.dev, version 1) that Parley uses: zod, valibot, arktype and others implement
- * it, so that a bot's author brings whichever is at hand.
+ * The part of Standard Schema (standardschema.dev, version 1) that Parley uses. zod, valibot, arktype and others implement
+ * it, so you can bring any of them.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
@@ -11,12 +11,12 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** The value as the schema reads it, or what is wrong with it. */
+/** The value as the schema reads it, or the issues with it. */
 type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** One fault, and where it is. */
+/** One issue, and where it is. */
 interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

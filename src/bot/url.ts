@@ -4,9 +4,9 @@ import { createLru } from "../model/lru.ts";
 
 const READ = Symbol.for("parley.addresses");
 
-/** What `url` takes. */
+/** Options of `url`. */
 export interface UrlOptions {
-  /** A part that must stand in it, for instance `{order}`. */
+  /** A part that the URL must contain, for instance `{order}`. */
   including?: string;
 }
 
@@ -20,8 +20,8 @@ const shared = globalThis as { [READ]?: LRUCache<string, true> };
 const read = (shared[READ] ??= createLru<string, true>(10_000));
 
 /**
- * A complete http or https address in a bot's `config`. Where the settings are saved it is looked at like the address of a
- * webhook: one that leads into a private network is refused, unless `ALLOW_PRIVATE_NETWORK` lets it through.
+ * A complete http or https URL in a bot's `config`. Saving the settings checks it like the URL of a webhook: a URL that leads
+ * into a private network is refused, unless `ALLOW_PRIVATE_NETWORK` permits it.
  *
  * @example config: z.object({ crmUrl: url().optional() })
  */

@@ -9,7 +9,7 @@
 /** What a chat is. */
 export type ChatKind = "dm" | "group" | "channel" | "status";
 
-/** `type` of the webhook event; `kind` of `GET /messages/{id}` uses the same words. */
+/** The `type` of the webhook event. The `kind` of `GET /messages/{id}` uses the same words. */
 export type MessageType =
   | "text"
   | "image"
@@ -52,7 +52,7 @@ const ALL_TYPES: Record<MessageType, true> = {
 /** All of them. */
 export const MESSAGE_TYPES = Object.keys(ALL_TYPES) as [MessageType, ...MessageType[]];
 
-/** The message that another one answers. */
+/** The message that another message quotes. */
 export interface Quoted {
   id: string;
   /** Canonical id of the quoted writer. */
@@ -60,13 +60,13 @@ export interface Quoted {
   text: string;
 }
 
-/** One message that arrived, or that the owner typed on the phone (`fromMe`). */
+/** One message that arrived, or that the owner wrote on the phone (`fromMe`). */
 export interface Incoming {
   /** WhatsApp's message id. */
   id: string;
-  /** Where an answer goes: the chat's id exactly as the message arrived. */
+  /** Where an answer goes: the chat's id exactly as it arrived. */
   chat: string;
-  /** One chat, one key: see above. Lanes, order, sessions and mutes hang on it. */
+  /** The canonical key of the chat: one key per chat, see above. Lanes, order, sessions and mutes use it. */
   chatKey: string;
   chatKind: ChatKind;
   /** Canonical id of the writer. */
@@ -80,13 +80,13 @@ export interface Incoming {
   fromMe: boolean;
   /** "" when unknown. */
   pushName: string;
-  /** Unix seconds, WhatsApp's clock. */
+  /** Unix seconds, by WhatsApp's clock. */
   timestamp: number;
-  /** Seconds by which WhatsApp's clock was ahead of the host's when it came; absent: less than a minute. */
+  /** Seconds that WhatsApp's clock was ahead of the host's when the message arrived. Missing: less than a minute. */
   clockAhead?: number;
-  /** It waited at WhatsApp while the number was offline. */
+  /** WhatsApp kept the message while the number was offline. */
   waited?: true;
-  /** When it disappears from phones, Unix seconds; absent: never. */
+  /** Unix seconds at which the message disappears from phones. Missing: never. */
   expiresAt?: number;
   type: MessageType;
   /** What a person would read; "" when there is nothing to read. */
@@ -98,29 +98,29 @@ export interface Incoming {
   location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
   contacts: { name: string; numbers: string[] }[] | null;
   reaction: { id: string; emoji: string } | null;
-  /** Message that an edit, a revoke or a poll's vote is about. */
+  /** Id of the message that an edit, a revoke or a vote refers to. */
   targetId: string | null;
-  /** Null for messages without a file, and for those stored before 0.2. */
+  /** Null for messages without a file, and for messages stored before version 0.2. */
   media?: IncomingMedia | null;
   poll?: IncomingPoll | null;
-  /** Of a call. Absent: no call, or one of version 0.1. */
+  /** Set for calls. Missing: not a call, or a call stored by version 0.1. */
   call?: IncomingCall;
-  /** The message's protobuf, base64: what quoting and media need later. */
+  /** The message's protobuf as base64. Quoting and media need it later. */
   raw: string;
-  /** Of a bot's timer that is due, which takes the path of a message; its `type` is `unknown`. */
+  /** Set for a bot's timer that is due: it is handled like a message. Its `type` is `unknown`. */
   timer?: BotTimer;
-  /** The owner has given the chat back to the bots with it: it is a sign to Parley, and no message to anybody. */
+  /** The owner handed the chat back to the bots with this message. It is a sign to Parley, and a message to nobody. */
   handsBack?: true;
 }
 
-/** A bot's timer whose time has come. */
+/** A bot's timer that is due. */
 export interface BotTimer {
   botId: string;
   key: string;
-  /** Missing: it was set without one. */
+  /** Missing: the timer was set without an id. */
   id?: string;
   data: unknown;
-  /** Unix milliseconds after which it does not run any more; missing: it runs however late. */
+  /** Unix milliseconds after which the timer no longer runs. Missing: it runs however late. */
   expiresAt?: number;
 }
 
@@ -179,7 +179,7 @@ export interface TextDraft {
   quote?: DraftQuote;
 }
 
-/** What a file is. A `voice` is a voice note, an `audio` any other sound. */
+/** The kind of a file. `voice` is a voice note, `audio` any other sound. */
 export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "sticker";
 
 /** A file that is already fetched, looked at, and encrypted on disk: a row of `media_files`. */
@@ -234,53 +234,53 @@ export function hasFile(draft: Draft): draft is MediaDraft {
   return draft.kind !== "text" && draft.kind !== "poll" && draft.kind !== "reaction";
 }
 
-/** Media of an incoming message, as far as the message itself tells; its keys are in `raw`. */
+/** The file of an incoming message, as far as the message describes it. Its keys are in `raw`. */
 export interface IncomingMedia {
-  /** What the file is; the `type` of a channel's post does not tell. */
+  /** The kind of the file. For a post in a channel, `type` does not tell. */
   kind: MediaKind;
   mimetype: string;
   /** "" when the message has none. */
   fileName: string;
   /** Bytes. */
   size: number;
-  /** Seconds, for audio and video. */
+  /** Length in seconds, for audio and video. */
   seconds?: number;
 }
 
-/** A call, when it begins. */
+/** A call that has begun. */
 export interface IncomingCall {
-  /** With a picture. */
+  /** A video call. */
   video: boolean;
-  /** Parley has rejected it: nobody can take it. */
+  /** Parley has rejected the call: nobody can take it. */
   rejected: boolean;
 }
 
-/** A poll that arrived, or the poll that a vote is about. */
+/** A poll that arrived, or the poll that a vote belongs to. */
 export interface IncomingPoll {
   /** Message id of the poll. */
   id: string;
-  /** Null when the poll is not known here. */
+  /** Null when Parley does not know the poll. */
   name: string | null;
   options: string[];
-  /** Of a vote; null when it could not be read. */
+  /** For a vote. Null when it could not be read. */
   vote?: PollVote | null;
-  /** All votes that are known, of others too. Looked up when the message is handled, never stored with it. */
+  /** All known votes, including those of other people. Looked up when the message is handled, never stored with it. */
   tally?: PollTally;
 }
 
-/** One answer to a poll; it takes the place of the voter's earlier ones. */
+/** One vote in a poll. It replaces the voter's earlier vote. */
 export interface PollVote {
-  /** Names of the chosen options, in the poll's order; empty when the vote was withdrawn. */
+  /** Names of the chosen options, in the poll's order. Empty when the vote was withdrawn. */
   selected: string[];
-  /** WhatsApp's time of the vote, Unix milliseconds. */
+  /** Time of the vote in Unix milliseconds, by WhatsApp's clock. */
   at: number;
 }
 
-/** How people have voted so far. */
+/** The votes in a poll so far. */
 export interface PollTally {
-  /** In the poll's order; `voters` are digits, or `…@lid`. */
+  /** In the poll's order. `voters` are digits, or `…@lid`. */
   options: { name: string; voters: string[] }[];
-  /** Number of people who have chosen something. */
+  /** Number of people who have voted for an option. */
   total: number;
 }
 

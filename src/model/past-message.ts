@@ -1,20 +1,20 @@
 import type { MessageType } from "./messages.ts";
 
-/** Who wrote a message of a chat: the other side, a bot or webhook of the number, or a person for it, by hand or by REST. */
+/** Who wrote a message: the contact, a bot or webhook of the number, or a person for the number, by hand or by REST. */
 export type Writer = "contact" | "bot" | "owner";
 
-/** A message of a chat as it is now: what was edited is as it was edited, and what was taken back is in no list. */
+/** A message of a chat as it is now: edits are applied, and deleted messages are left out. */
 export interface PastMessage {
   readonly id: string;
   readonly who: Writer;
-  /** `bot:<id>` or `webhook`; null: a person. */
+  /** `bot:<id>` or `webhook`. Null: a person. */
   readonly by: string | null;
   /** The writer: digits, or `…@lid` while the number is unknown. */
   readonly from: string;
   readonly kind: MessageType;
   /** What a person would read; "" when there is nothing. */
   readonly text: string;
-  /** Unix milliseconds at which the gateway stored it. */
+  /** Unix milliseconds at which the gateway stored the message. */
   readonly at: number;
 }
 

@@ -1,14 +1,14 @@
 import type { IncomingPoll, PollTally } from "./messages.ts";
 
-/** A poll as webhooks and bots see it. What is not known is null. */
+/** A poll as webhooks and bots see it. Unknown values are null. */
 export interface PollView {
   /** Message id of the poll. */
   id: string;
   name: string | null;
-  /** What this vote chose; empty when it was withdrawn, null when this is no vote, or one that could not be read. */
+  /** The options that this vote chose. Empty when the vote was withdrawn. Null when this is not a vote, or could not be read. */
   selected: string[] | null;
   options: PollTally["options"] | null;
-  /** Number of people who have chosen something. */
+  /** Number of people who have voted for an option. */
   total: number | null;
 }
 

@@ -1,6 +1,7 @@
 /**
- * `not_allowed`: a private address or a scheme other than http and https · `unreachable`: no connection, or it broke ·
- * `timeout` · `too_large` · `encoded`: the answer is compressed although it was asked not to be · `redirects`: too many
+ * `not_allowed`: a private address, or a scheme other than http and https · `unreachable`: no connection, or it broke ·
+ * `timeout` · `too_large` · `encoded`: the response is compressed although Parley asked for no compression · `redirects`: too
+ * many
  */
 export type OutboundProblem =
   | "not_allowed"
@@ -10,10 +11,10 @@ export type OutboundProblem =
   | "encoded"
   | "redirects";
 
-/** A request to the outside that got no usable answer. The message is fit for the customer and holds no URL. */
+/** A request to another system that got no usable response. The message is fit for the customer and holds no URL. */
 export class OutboundError extends Error {
   readonly problem: OutboundProblem;
-  /** HTTP status of an answer that cannot be used (`too_large`, `encoded`): whether it was a success is known. */
+  /** HTTP status of a response that cannot be used (`too_large`, `encoded`): it tells whether the request succeeded. */
   readonly status: number | null;
 
   constructor(problem: OutboundProblem, message: string, options: { cause?: unknown; status?: number } = {}) {

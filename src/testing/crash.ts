@@ -6,20 +6,20 @@ import type { TestBots, TestChatOptions } from "./options.ts";
 import { beginningsSoFar } from "./steps.ts";
 import type { TestChat } from "./types.ts";
 
-/** What `crashEverywhere` takes besides bots and script. */
+/** Options of `crashEverywhere`, besides bots and script. */
 export interface CrashOptions extends TestChatOptions {
-  /** Prepares each chat before the script: stubs, for instance. Nothing is killed here. */
+  /** Prepares each chat before the script, for instance with stubs. No kill happens here. */
   prepare?: (chat: TestChat) => unknown;
 }
 
-/** How much was tried. */
+/** How much `crashEverywhere` tried. */
 export interface CrashReport {
-  /** Commits of the undisturbed run; each was a point to be killed at, before and after it. */
+  /** Commits of the undisturbed run. The process was killed once before and once after each. */
   commits: number;
   runs: number;
 }
 
-/** Thrown when a kill could be noticed. */
+/** Thrown when a kill made a difference. */
 export class CrashDifferenceError extends Error {
   constructor(point: string, difference: string, cause?: unknown) {
     super(`Killed ${point}, the chat went on differently:\n\n${difference}`, { cause });
@@ -42,12 +42,12 @@ interface Outcome {
 }
 
 /**
- * Runs the script once undisturbed, then once for every commit and both sides of it: the process is killed there, started
- * again on the same database, and the script goes on. What people see must be the same each time, and so must be what
- * was asked of the network to change something (all but GET and HEAD): twice is once only in the same step, or under the
- * same `Idempotency-Key`.
+ * Runs the script once undisturbed. Then it runs the script once for every commit and both sides of it: the process is killed
+ * there, starts again on the same database, and the script continues. People must see the same each time. Requests that
+ * change something (all but GET and HEAD) must be the same too. A repeated request counts as one only within the same step,
+ * or under the same `Idempotency-Key`.
  *
- * @throws {CrashDifferenceError} with the point and a diff; what the script throws in the undisturbed run
+ * @throws {CrashDifferenceError} with the point and a diff; in the undisturbed run, whatever the script throws
  */
 export async function crashEverywhere(
   bots: TestBots,

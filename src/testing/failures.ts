@@ -6,7 +6,7 @@ export interface Failures extends Pick<Onlooker, "failed"> {
   take(): Error | null;
 }
 
-/** A handler threw, or did not return in time. Its stack is that of what was thrown, its `cause` that itself. */
+/** Thrown when a handler threw, or did not return in time. `stack` is that of the handler's error, and `cause` is the error. */
 export class BotFailedError extends Error {
   constructor({ bot, route, error }: Parameters<Onlooker["failed"]>[0]) {
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -7,11 +7,11 @@ expect.extend(matchers);
 declare module "vitest" {
   // oxlint-disable-next-line typescript/no-explicit-any -- as vitest declares it
   interface Matchers<T = any> {
-    /** Some reply of the chat, seen or not, is this one. */
+    /** Passes when some reply of the chat, seen or not, is as expected. */
     toHaveReplied(expected: Expected): T;
-    /** There is no reply that `chat.expect` has not looked at. */
+    /** Passes when `chat.expect` has looked at every reply. */
     toBeSilent(): T;
-    /** The last message was decided like this; what is not named may be anything. */
+    /** Passes when the last message was decided like this. Fields that are not named may be anything. */
     toHaveDecided(expected: Partial<Decision>): Promise<T>;
   }
 }

@@ -3,15 +3,15 @@ import { describeDecision } from "./expectations.ts";
 import { describeExpected, fits } from "./replies.ts";
 import type { Conversation, Decision, Expected } from "./types.ts";
 
-/** What vitest wants of a matcher. */
+/** The result that vitest wants from a matcher. */
 interface Matched {
   pass: boolean;
   message: () => string;
 }
 
-/** For `expect.extend(matchers)`; importing `parley/testing/matchers` does that. */
+/** Matchers for `expect.extend(matchers)`. Importing `parley/testing/matchers` does that for you. */
 export const matchers = {
-  /** Some reply of the chat, seen or not, is this one. */
+  /** Passes when some reply of the chat, seen or not, is as expected. */
   toHaveReplied(chat: Conversation, expected: Expected): Matched {
     const pass = chat.replies().some((reply) => fits(reply, expected));
     return {
@@ -21,7 +21,7 @@ export const matchers = {
     };
   },
 
-  /** There is no reply that `chat.expect` has not looked at. */
+  /** Passes when `chat.expect` has looked at every reply. */
   toBeSilent(chat: Conversation): Matched {
     const pass = chat.unseen().length === 0;
     return {
@@ -31,7 +31,7 @@ export const matchers = {
     };
   },
 
-  /** The last message was decided like this; what is not named may be anything. To be awaited. */
+  /** Passes when the last message was decided like this. Fields that are not named may be anything. Await it. */
   async toHaveDecided(chat: Conversation, expected: Partial<Decision>): Promise<Matched> {
     const decided = (await chat.decisions()).at(-1);
     const wanted = Object.entries(expected) as [keyof Decision, unknown][];

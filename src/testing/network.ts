@@ -4,9 +4,9 @@ import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import { fileURLToPath } from "node:url";
 
-/** What a stub answers: a `Response`, a text, anything else as JSON, an `Error` to fail with, or a function that gives one of these. */
+/** What a stub answers: a `Response`, a text, an `Error` to fail with, or anything else as JSON. */
 export type StubAnswer = Response | string | number | boolean | null | object | Error;
-/** What answers requests: always the same, or by request. */
+/** A stub: an answer that is always the same, or a function that answers each request. */
 export type Stub = StubAnswer | ((request: Request) => StubAnswer | Promise<StubAnswer>);
 
 /** A request that a bot made and a stub answered. */
@@ -26,9 +26,9 @@ export interface MadeCall extends Call {
   idempotencyKey: string | null;
 }
 
-/** A bot wanted to reach something that the test has no answer for. */
+/** Thrown when a bot makes a request that the test has no answer for. */
 export class NetworkBlockedError extends Error {
-  /** Method and address. */
+  /** Method and URL. */
   readonly request: string;
   constructor(what: string, from: string | null) {
     super(

@@ -5,8 +5,8 @@ import type { BotDefinition, Routes } from "../bot/types.ts";
 export type AnyBot = BotDefinition<any, any> | ((b: Routes) => void);
 
 /**
- * What answers: bots in a list (their ids are `bot`, `bot2`, …), or by id. A function is called at every start, after a
- * kill as well, so that it may import the bots anew.
+ * The bots of a test: a list (their ids are `bot`, `bot2`, …), or an object by id. A function is called at every start, also
+ * after a kill, so that it can import the bots again.
  */
 export type TestBots =
   | readonly AnyBot[]
@@ -16,39 +16,45 @@ export type TestBots =
       | Readonly<Record<string, AnyBot>>
       | Promise<readonly AnyBot[] | Readonly<Record<string, AnyBot>>>);
 
-/** What a webhook is told, and what it answers: see docs on webhooks. A text stands for `{ message: text }`. */
+/** A webhook of a test: gets the event and returns the answer, see docs on webhooks. A text stands for `{ message: text }`. */
 export type TestWebhook = (event: Record<string, unknown>) => unknown;
 
-/** What comes with new code; what is left out stays as it was. */
+/** What changes with new code. Options you leave out stay as they were. */
 export interface DeployOptions {
-  /** Settings of the bot; by id when there are several bots. */
+  /** Settings of the bot. With several bots: settings by bot id. */
   config?: Record<string, unknown>;
-  /** Texts of `ctx.t` by language. */
+  /** Texts of `ctx.t`, by language. */
   locales?: Record<string, unknown>;
 }
 
-/** The gateway and the person of a test. All of it may be left out. */
+/** The gateway and the person of a test. All options are optional. */
 export interface TestChatOptions {
-  /** Settings of the bot; by id when there are several bots. */
+  /** Settings of the bot. With several bots: settings by bot id. */
   config?: Record<string, unknown>;
-  /** Stands behind the bots, over real HTTP on loopback. */
+  /** A webhook behind the bots, called over real HTTP on loopback. */
   webhook?: TestWebhook;
-  /** Digits of the bot's number. Default 491700000001. */
+  /** The bot's number, digits. Default 491700000001. */
   number?: string;
-  /** Who writes. Default Ana, 491700000002. */
+  /** The person who writes. Default Ana, 491700000002. */
   contact?: { name?: string; number?: string; lid?: string };
-  /** Texts of `ctx.t` by language. */
+  /** Texts of `ctx.t`, by language. */
   locales?: Record<string, unknown>;
-  /** When it begins. Default 2026-01-05T10:00:00Z, a Monday. */
+  /** When the test begins. Default 2026-01-05T10:00:00Z, a Monday. */
   now?: number | string | Date;
   /** Real milliseconds that a handler may take. Default 30,000. */
   botTimeoutMs?: number;
-  /** Minutes that bots are silent after the owner wrote. Default 30. */
+  /** Minutes that bots stay silent after the owner wrote. Default 30. */
   takeoverMinutes?: number;
-  /** Automatic replies per chat and minute, after which bots fall silent. Default 0, no limit: the clock stands still between messages. */
+  /**
+   * Automatic replies per chat and minute before bots fall silent. Default 0, no limit: the clock stands still between
+   * messages.
+   */
   loopGuardPerMinute?: number;
-  /** What bots throw is for the bots' `onError` alone, and fails no test. Default false: the next call of the chat rejects with it. */
+  /**
+   * When true, errors of bots go only to the bots' `onError` and fail no test. Default false: the chat's next call rejects
+   * with the error.
+   */
   allowErrors?: boolean;
-  /** Real milliseconds until a chat that does not come to rest is a failure. Default 30,000. */
+  /** Real milliseconds to wait for a chat to finish its work before it counts as failed. Default 30,000. */
   patienceMs?: number;
 }

@@ -12,7 +12,7 @@ export interface Person {
 
 /** Everybody who writes to the bots. */
 export interface People {
-  /** Who is named for the second time is the same one. */
+  /** Returns another person. The same name again is the same person. */
   as(person: string | Person): Conversation;
   group(name: string, members: readonly string[]): GroupChat;
 }

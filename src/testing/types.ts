@@ -3,24 +3,24 @@ import type { MediaKind } from "../model/messages.ts";
 import type { Call, Stub } from "./network.ts";
 import type { DeployOptions, TestBots } from "./options.ts";
 
-/** One message of the bot, as its chat shows it. */
+/** One message of the bot, as the chat shows it. */
 export interface Reply {
   id: string;
   kind: "text" | "poll" | "reaction" | MediaKind;
-  /** What a person reads: the text, a caption, a poll's question, a reaction's emoji; "" when there is nothing. */
+  /** What a person reads: the text, a caption, a poll's question or a reaction's emoji; "" when there is nothing. */
   text: string;
   poll: { question: string; options: string[]; multiple: boolean } | null;
   file: { kind: MediaKind; name: string | null } | null;
-  /** Message that the bot quotes, or reacts to. */
+  /** Id of the message that the bot quotes or reacts to. */
   about: string | null;
-  /** Digits or ids of people that the text mentions. */
+  /** Digits or ids of the people that the text mentions. */
   mentions: string[];
 }
 
-/** What `expect` takes: the whole text, an expression, or what some fields must be. */
+/** What `expect` takes: the whole text, a regular expression, a function, or the values of some fields. */
 export type Expected = string | RegExp | ((reply: Reply) => boolean) | ExpectedFields;
 
-/** What some fields of a reply must be; what is not named may be anything. */
+/** Expected values of a reply's fields. Fields that are not named may be anything. */
 export interface ExpectedFields {
   kind?: Reply["kind"];
   text?: string | RegExp;
@@ -28,7 +28,7 @@ export interface ExpectedFields {
   options?: readonly string[];
 }
 
-/** Who was asked about a message, and what came of it. */
+/** Who was asked about a message, and the outcome. */
 export interface Decision {
   /** Id of the message. */
   message: string;
@@ -36,23 +36,23 @@ export interface Decision {
   by: string | null;
   /** `keyword:menu`, `form:lead`, `timer:…`, … */
   route: string | null;
-  /** What kept the bots from being asked. */
+  /** The guard that kept the bots silent. */
   guard: string | null;
   trail: { by: string; outcome: string; detail?: string }[];
 }
 
-/** A message with more than a text. */
+/** A message that is more than a text. */
 export interface UserMessage {
   text?: string;
-  /** Id of a message that it quotes, as `Reply.id`. */
+  /** Id of the message that it quotes, as in `Reply.id`. */
   quote?: string;
-  /** Digits of people whom it mentions. */
+  /** Digits of the people that it mentions. */
   mentions?: string[];
-  /** Seconds by which it comes late. */
+  /** How many seconds late the message arrives. */
   late?: number;
 }
 
-/** A file that a person sends. Bytes and type that are left out are made up by its kind. */
+/** A file that a person sends. Bytes and type that you leave out are made up to fit its kind. */
 export interface SentFile {
   caption?: string;
   bytes?: Uint8Array;
@@ -62,87 +62,87 @@ export interface SentFile {
 
 /** One person in one chat with the bot. */
 export interface Conversation {
-  /** Writes, and resolves when the bot has answered, or has decided not to. */
+  /** Sends a message. Resolves when the bot has answered, or has decided not to. */
   user(message: string | UserMessage): Promise<void>;
-  /** Several texts in a row, without waiting for an answer in between. */
+  /** Sends several texts in a row, without waiting for an answer in between. */
   burst(texts: readonly string[]): Promise<void>;
-  /** Answers the last poll with these options; none takes the vote back. */
+  /** Votes for these options in the last poll. Without options, the vote is withdrawn. */
   vote(...labels: string[]): Promise<void>;
   /** Sends a file. */
   media(kind: MediaKind, file?: SentFile): Promise<void>;
-  /** An emoji on the bot's last message; "" takes it back. */
+  /** Puts an emoji on the bot's last message; "" removes it. */
   react(emoji: string): Promise<void>;
-  /** Shares a place. */
+  /** Shares a location. */
   location(place: { latitude: number; longitude: number; name?: string; address?: string }): Promise<void>;
   /** Sends a contact card. */
   card(name: string, ...numbers: string[]): Promise<void>;
-  /** Changes the last message. */
+  /** Edits the last message. */
   edit(text: string): Promise<void>;
-  /** The bot's owner writes here by hand, on the phone. */
+  /** The bot's owner writes in this chat by hand, on the phone. */
   ownerTypes(text: string): Promise<void>;
-  /** The next reply that was not looked at yet. Rejects when there is none, or another one. */
+  /** Returns the next reply that no `expect` has looked at. Rejects when there is none, or when it is not as expected. */
   expect(expected: Expected): Promise<Reply>;
-  /** The next reply, which nobody asked for: the last thing that happened here was a timer. */
+  /** Like `expect`, for a reply that nobody asked for: the last event in this chat must be a timer. */
   expectReminder(expected?: Expected): Promise<Reply>;
-  /** Rejects when there is a reply that was not looked at. */
+  /** Rejects when there is a reply that no `expect` has looked at. */
   expectNothing(): Promise<void>;
   /**
-   * No reply to the last message. @param reason what its decision must name: a guard (`takeover`), an outcome
-   * (`timed_out`), a detail (`rate_limited`), or `nobody`
+   * Rejects when the last message got a reply. @param reason what the message's decision must name: a guard (`takeover`), an
+   * outcome (`timed_out`), a detail (`rate_limited`), or `nobody`
    */
   expectSilence(reason?: string): Promise<void>;
   /** All replies so far, seen or not. */
   replies(): readonly Reply[];
-  /** `user: …` and `bot: …`, in order. */
+  /** The chat as lines `user: …` and `bot: …`, in order. */
   transcript(): string[];
   /** Replies that no `expect` has looked at. */
   unseen(): readonly Reply[];
-  /** What was decided about each message here, in order. */
+  /** The decisions about the messages of this chat, in order. */
   decisions(): Promise<Decision[]>;
-  /** What a bot remembers of this person; null when it is nothing. @param botId may be left out when there is one bot */
+  /** What a bot stores about this person; null when it stores nothing. @param botId optional when there is one bot */
   session(botId?: string): Promise<unknown>;
-  /** This conversation so far as a story, YAML: what people said, what they were answered, and what the network answered. */
+  /** Writes this conversation so far as a story in YAML: what people said, the answers they got, and the network's answers. */
   story(title?: string): Promise<string>;
 }
 
-/** A group with the bot; without `as`, its first member writes. */
+/** A group with the bot. Without `as`, its first member writes. */
 export interface GroupChat extends Conversation {
-  /** A member of the group. */
+  /** Returns another member of the group. */
   as(name: string): Conversation;
 }
 
-/** A person's chat with the bots, and everything around it. */
+/** A person's chat with the bots, and the gateway around it. */
 export interface TestChat extends Conversation, AsyncDisposable {
-  /** Another person. Who is named for the second time is the same one. */
+  /** Returns another person. The same name again is the same person. */
   as(contact: string | { name?: string; number?: string; lid?: string }): Conversation;
-  /** A group; its first member is the one who writes unless another is named. */
+  /** Returns a group. Its first member writes unless you name another. */
   group(name: string, members: readonly string[]): GroupChat;
-  /** Runs the script for so many people side by side. */
+  /** Runs the script for this many people side by side. */
   parallel(
     count: number,
     script: (chat: Conversation, index: number) => Promise<unknown>,
   ): Promise<Conversation[]>;
-  /** Answers requests of bots to this address (its beginning, or an expression). */
+  /** Answers the bots' requests to this URL (its beginning, or a regular expression). */
   stub(url: string | URL | RegExp, answer: Stub): void;
-  /** What bots asked of stubs. */
+  /** The requests that stubs have answered. */
   calls(): readonly Call[];
-  /** Ends the process as `kill -9` does, and starts it again on the same database. */
+  /** Kills the process as `kill -9` does, and starts it again on the same database. */
   kill(): Promise<void>;
   /**
-   * New code under open conversations: the process ends in peace, and starts again on the same database with these bots.
-   * Bots that are new are switched on. What is running stays when they cannot be used.
+   * Deploys new code under open conversations: the process shuts down and starts again on the same database with these bots.
+   * New bots are switched on. When the new bots cannot be used, the running ones stay.
    *
-   * @throws {TypeError} when a bot is none; {GatewayError} when a bot refuses its settings
+   * @throws {TypeError} when a bot is not valid; {GatewayError} when a bot refuses its settings
    */
   deploy(bots: TestBots, options?: DeployOptions): Promise<void>;
-  /** Lets time pass, with everything that becomes due on the way. */
+  /** Moves the clock, and runs everything that becomes due on the way. */
   advance(duration: Duration): Promise<void>;
-  /** What the clock of the test shows. */
+  /** The time on the test's clock. */
   now(): Date;
   /** Transcripts of all chats, by address. */
   transcripts(): Record<string, string[]>;
-  /** Resolves when nothing is under way anywhere. */
+  /** Resolves when no work is left anywhere. */
   settle(): Promise<void>;
-  /** Ends the gateway of the test and removes its folder. */
+  /** Stops the test's gateway and removes its folder. */
   close(): Promise<void>;
 }

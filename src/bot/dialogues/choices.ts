@@ -1,19 +1,19 @@
 import { normalise } from "../normalise.ts";
 import type { AnyContext } from "../types/context.ts";
 
-/** One thing that can be chosen. */
+/** One option that can be chosen. */
 export interface Choice {
   key: string;
   label: string;
 }
 
 /**
- * A question as a person has seen it. It is kept until the answer comes: a number or a label means what stood beside it
- * then, whatever code runs by now.
+ * A question as the person saw it. It is stored until the answer comes. A number or a label in the answer means the option
+ * that was shown with it, even when the code has changed since.
  */
 export interface Shown {
   text: string;
-  /** In the order in which they were shown, labels in the language in which they were; null: nothing was to be chosen. */
+  /** The options in the order they were shown, labels in the language they were shown in. Null: the question had no options. */
   options: readonly Choice[] | null;
 }
 
@@ -54,7 +54,7 @@ export function refuseNumbers(name: string, keys: readonly string[]): void {
   );
 }
 
-/** How choices are shown: numbered lines, or a poll. */
+/** How options are shown: `text` is numbered lines, `poll` a WhatsApp poll. */
 export type Rendering = "text" | "poll";
 
 /** WhatsApp's own limits for polls. */

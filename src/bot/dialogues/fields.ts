@@ -14,56 +14,56 @@ import {
   type Shown,
 } from "./choices.ts";
 
-/** The question of a field: a text (or key of `locales/*.json`), or a function of what was answered before. */
+/** The question of a field: a text, a key of `locales/*.json`, or a function of the earlier answers. */
 export type Question = string | ((ctx: AnyContext, answers: Answers) => string | Promise<string>);
 
-/** What was answered before, by key. */
+/** The earlier answers, by key. */
 type Answers = Readonly<Record<string, never>>;
 
 /**
- * What an answer was understood as. `problem` takes the place of the form's own retry text. `gone`: it was shown, and cannot
- * be had any more; the question is asked anew, and no try is used up.
+ * What an answer was read as. `problem` replaces the form's retry text. `gone`: the option was shown but no longer exists;
+ * the question is asked again, and no try is used up.
  */
 export type Reading<Value> = { value: Value } | { problem: string | null } | { gone: string };
 
-/** One question of a form and what its answer must be. Values must be JSON: they are stored. */
+/** One question of a form, and which answers it accepts. Values are stored, so they must be JSON. */
 export interface Field<Value> {
   readonly question: Question;
-  /** What can be chosen, each time the question is asked; left out: nothing. */
+  /** Returns the options each time the question is asked. Without it, the question has none. */
   readonly options?: (ctx: AnyContext, answers: Answers) => readonly Choice[] | Promise<readonly Choice[]>;
-  /** Shows the question. */
+  /** Sends the question. */
   ask(ctx: AnyContext, shown: Shown): void;
   /** @param shown the question as the person has seen it, kept since */
   read(ctx: AnyContext, shown: Shown): Reading<Value> | Promise<Reading<Value>>;
-  /** Whether a stored answer is still one today; left out: any is. */
+  /** Whether a stored answer is still valid. Without it, every stored answer is. */
   accepts?(value: unknown): boolean;
-  /** A yes to it is a yes to its words, and to no others. */
+  /** A "yes" counts only for the words that were shown. When the words change, the question is asked again. */
   readonly confirms?: true;
-  /** What can be chosen, when it stands in the code. */
+  /** The options, when the code lists them. */
   readonly list?: readonly Choice[];
-  /** What kind of message an answer is; default `text`. */
+  /** The kind of message that counts as an answer. Default `text`. */
   readonly wants?: "text" | "file" | "location";
-  /** The words that leave it out; its value is then null. */
+  /** Words that skip the question. The value is then null. */
   readonly skip: readonly string[];
   readonly tries: number | null;
-  /** What an answer means for the whole form; default `go_on`. */
+  /** What an answer does to the whole form. Default `go_on`. */
   readonly outcome?: (value: Value) => "go_on" | "cancel" | "restart";
 }
 
-/** What the answer of a field is. */
+/** The type of a field's value. */
 export type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 
-/** What every kind of question takes. */
+/** Options of every kind of question. */
 export interface FieldOptions {
-  /** Said when the answer cannot be used, instead of the form's own text. */
+  /** Sent when the answer is not valid, instead of the form's own text. */
   retry?: string;
-  /** Instead of the form's own number. */
+  /** Overrides the form's number of tries. */
   tries?: number;
-  /** Words that leave the question unanswered (null), for instance "skip". Default: it must be answered. */
+  /** Words that skip the question, such as "skip"; the value is then null. Default: an answer is required. */
   skip?: string | readonly string[];
 }
 
-/** The value, or null as well when `skip` allows to leave the question unanswered. */
+/** The value; also null when `skip` is set. */
 type Skipped<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
 
 function field<Value, O extends FieldOptions>(
@@ -92,17 +92,20 @@ const written = (ctx: AnyContext): string | undefined => {
   return text === "" ? undefined : text;
 };
 
-/** What a text must be. */
+/** Options of a text question. */
 export interface TextOptions extends FieldOptions {
-  /** Characters; default 1 and 4,000. */
+  /** Length in characters. Default 1 to 4,000. */
   min?: number;
   max?: number;
   pattern?: RegExp;
-  /** A check of your own: true, or what is wrong. May ask elsewhere; use `ctx.step` for what must happen once. */
+  /**
+   * Your own check: returns true, or a text that says what is wrong. It may call other systems; use `ctx.step` for what must
+   * happen once.
+   */
   check?: (value: string, ctx: AnyContext) => boolean | string | Promise<boolean | string>;
 }
 
-/** A text. */
+/** Asks for a text. */
 export function text<O extends TextOptions = Record<never, never>>(
   question: Question,
   // Both: the constraint alone does not tell a `check` its types within a form.
@@ -128,7 +131,7 @@ export function text<O extends TextOptions = Record<never, never>>(
   };
 }
 
-/** An e-mail address, in lower case. */
+/** Asks for an e-mail address. The value is in lower case. */
 export function email<O extends FieldOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
@@ -140,7 +143,7 @@ export function email<O extends FieldOptions = Record<never, never>>(
   return { ...plain, accepts: isEmail };
 }
 
-/** A telephone number with its country: 7 to 15 digits. `"mine"` means the number that writes. */
+/** Asks for a phone number with country code, 7 to 15 digits. The answer `"mine"` stands for the contact's own number. */
 export function phone<O extends FieldOptions & { mine?: string | readonly string[] } = Record<never, never>>(
   question: Question,
   options: O = {} as O,
@@ -155,7 +158,7 @@ export function phone<O extends FieldOptions & { mine?: string | readonly string
   return { ...plain, accepts: isWritten };
 }
 
-/** What a number must be. */
+/** Options of a number question. */
 export interface NumberOptions extends FieldOptions {
   min?: number;
   max?: number;
@@ -163,7 +166,10 @@ export interface NumberOptions extends FieldOptions {
   integer?: boolean;
 }
 
-/** A number; a comma is read as a decimal point. What may be meant as thousands ("1,000") is asked for again. */
+/**
+ * Asks for a number. A comma counts as a decimal point. When the answer may mean thousands ("1,000"), the question is asked
+ * again.
+ */
 export function number<O extends NumberOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
@@ -180,7 +186,7 @@ export function number<O extends NumberOptions = Record<never, never>>(
   return { ...plain, accepts };
 }
 
-/** What can be chosen: labels (texts, or keys of `locales/*.json`) by key, or a list of labels that are keys as well. */
+/** The options: labels by key, or a list of labels that are also the keys. A label is a text or a key of `locales/*.json`. */
 export type Choices<Key extends string> = Readonly<Record<Key, string>> | readonly Key[];
 
 /** The choices in their order. */
@@ -189,16 +195,17 @@ export const listOf = (choices: Choices<string>): Choice[] =>
     ? (choices as readonly string[]).map((key) => ({ key, label: key }))
     : Object.entries(choices).map(([key, label]) => ({ key, label }));
 
-/** How the choices are shown. */
+/** How options are shown. */
 export interface ChoiceOptions extends FieldOptions {
   /** Default `text`. */
   render?: Rendering;
 }
 
 /**
- * One of several: by number, label, key, or vote. The value is the key.
+ * Asks for one of several options. The contact answers with a number, a label, a key or a vote. The value is the key.
  *
- * @param choices or a function that gives them each time the question is asked: what was shown then can be answered
+ * @param choices the options, or a function that returns them each time the question is asked; an answer may choose whatever
+ * was shown
  */
 export function choice<const Key extends string, O extends ChoiceOptions = Record<never, never>>(
   question: Question,
@@ -234,15 +241,15 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   };
 }
 
-/** Words for yes and no instead of the usual ones, and what a no does. */
+/** Your own words for yes and no, and what a no does. */
 export interface ConfirmOptions extends FieldOptions {
   yes?: readonly string[];
   no?: readonly string[];
-  /** What a "no" does: ends the form (default), begins it anew, or is an answer like others. */
+  /** What a "no" does: `cancel` (default) ends the form, `restart` starts it over, `go_on` takes it as an answer. */
   onNo?: "cancel" | "restart" | "go_on";
 }
 
-/** Yes or no; a thumbs-up is a yes. */
+/** Asks for yes or no. A thumbs-up counts as yes. */
 export function confirm<O extends ConfirmOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,
@@ -264,7 +271,10 @@ export function confirm<O extends ConfirmOptions = Record<never, never>>(
   };
 }
 
-/** A file that came: what it is, and the id of its message. `ctx.file()` has its bytes in the turn in which it comes. */
+/**
+ * A file that the contact sent: its kind and type, and the id of its message. `ctx.file()` returns the bytes, but only in the
+ * turn in which the file arrives.
+ */
 export interface FileAnswer {
   messageId: string;
   kind: MediaKind;
@@ -272,7 +282,7 @@ export interface FileAnswer {
   fileName: string;
 }
 
-/** A picture, a document, a voice note, …: the kinds that are wanted, all of them by default. */
+/** Asks for a file: a picture, a document, a voice note, …. `kinds` limits which; default: all kinds. */
 export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } = Record<never, never>>(
   question: Question,
   options: O = {} as O,
@@ -285,7 +295,7 @@ export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } =
   return { ...plain, accepts: isThing, wants: "file" };
 }
 
-/** A place that the person shares. */
+/** Asks the contact to share a location. */
 export function location<O extends FieldOptions = Record<never, never>>(
   question: Question,
   options: O = {} as O,

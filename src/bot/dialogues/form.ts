@@ -4,17 +4,17 @@ import type { Field, ValueOf } from "./fields.ts";
 import { goneFrom, refuseNumbers, shownIn, type Shown } from "./choices.ts";
 import { readPolicy, type DialogueOptions } from "./texts.ts";
 
-/** The questions of a form by key, in the order in which they are asked. */
+/** The questions of a form by key, in the order they are asked. */
 // oxlint-disable-next-line typescript/no-explicit-any -- fields of whatever value
 export type Fields = Readonly<Record<string, Field<any>>>;
 /** Messages that say nothing in writing, but what may stand below a picture. */
 const UNWRITTEN = new Set(["image", "video", "audio", "voice", "document", "sticker", "location", "contact"]);
 const WANTED = { text: "wantText", file: "wantFile", location: "wantLocation" } as const;
 
-/** What a form has collected. With `{}`, editors show the answers and not the questions. */
+/** The answers that a form has collected. The `{}` makes editors show the answers instead of the questions. */
 export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> } & {};
 
-/** A form that `ctx.start(form, known)` begins: what is known already is not asked. */
+/** A form that `ctx.start(form, known)` starts. It does not ask for values that are in `known`. */
 export type Form<F extends Fields> = Dialogue<Partial<Values<F>> | undefined>;
 
 /** Kept between two messages. By key, so that a question that is added, removed or moved disturbs no form under way. */
@@ -34,11 +34,11 @@ interface FormState extends DialogueState {
 type Kept = Pick<FormState, "given" | "agreed">;
 
 /**
- * Questions one after the other; then `done` gets the answers. What was answered is kept by key: after a restart with other
- * code a new question is asked, a removed one is left out.
+ * Asks several questions one after another, then calls `done` with the answers. Answers are stored by key. After a restart
+ * with changed code, the form asks questions that are new and drops questions that were removed.
  *
  * @param id   unique within the bot
- * @param done runs once, in the turn of the last answer; its replies and what it stores are committed with that answer
+ * @param done runs once, in the turn of the last answer; its replies and changes are committed together with that answer
  */
 export function form<F extends Fields, Ctx = AnyContext>(
   id: string,

@@ -14,43 +14,44 @@ import {
 } from "./choices.ts";
 import { readPolicy, type DialogueOptions } from "./texts.ts";
 
-/** A text (or key of `locales/*.json`), or a function that gives one. */
+/** A text, a key of `locales/*.json`, or a function that returns one. */
 type Text<Ctx> = string | ((ctx: Ctx) => string | Promise<string>);
 
-/** One line of a menu: does something, says something, or begins another dialogue. */
+/** One option of a menu: it calls a function, sends a text, or starts another dialogue. */
 export interface MenuOption<Ctx = AnyContext> {
   /** A text, or a key of `locales/*.json`. */
   label: string;
   run?: (ctx: Ctx) => unknown;
   reply?: string;
   start?: Dialogue<undefined>;
-  /** The menu stays open after it. Default false. */
+  /** Keeps the menu open after this option. Default false. */
   again?: boolean;
 }
 
-/** What a menu asks, and what can be chosen. */
+/** What a menu asks, and its options. */
 export interface MenuDefinition<Ctx = AnyContext> extends DialogueOptions {
   /** The question above the options. */
   text: Text<Ctx>;
-  /** By key: the key is an answer too, and stands in decisions. */
+  /** The options by key. The contact may also answer with the key, and decisions name it. */
   options: Readonly<Record<string, MenuOption<Ctx>>>;
   /** Default `text`. */
   render?: Rendering;
 }
 
-/** A dialogue that begins others, which must be known with it. */
+/** A dialogue that starts other dialogues. Registering the menu registers those too. */
 export interface Menu extends Dialogue<undefined> {
   readonly kind: "menu";
   readonly leadsTo: readonly Dialogue<undefined>[];
-  /** What its author may not have meant. */
+  /** What the author may not have meant. */
   readonly warnings: readonly string[];
 }
 
 /**
- * A question with options. An answer is a number, a keycap emoji, a label, a key, or a vote when it is shown as a poll.
+ * Asks one question with options. The contact answers with a number, a keycap emoji, a label, a key, or a vote when the menu
+ * is shown as a poll.
  *
  * @param id unique within the bot
- * @throws {TypeError} without options, or with two that cannot be told apart
+ * @throws {TypeError} when there are no options, or when an answer could mean two of them
  */
 export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ctx>): Menu {
   const { options, render = "text" } = definition as MenuDefinition;

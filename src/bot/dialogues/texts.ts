@@ -5,46 +5,46 @@ import type { AnyContext } from "../types/context.ts";
 import type { Idle } from "../types/dialogue.ts";
 
 /**
- * What a dialogue says by itself. A text, or a key of `locales/*.json`: it goes through `ctx.t`. What is left out is said in
- * English, Spanish, Portuguese or Indonesian, as `ctx.locale` says.
+ * Texts that a dialogue sends on its own: a text, or a key of `locales/*.json` that goes through `ctx.t`. Texts you leave out
+ * are sent in English, Spanish, Portuguese or Indonesian, depending on `ctx.locale`.
  */
 export interface DialogueTexts {
-  /** After an answer that cannot be used; the question follows. */
+  /** After an answer that is not valid. The question follows. */
   retry?: string;
-  /** After an answer that was shown and cannot be had any more; the question follows as it is now. */
+  /** After an answer that was shown but is no longer available. The question follows with today's options. */
   gone?: string;
   /** After the last try. */
   givenUp?: string;
   cancelled?: string;
-  /** After a file, a place or a contact where an answer in writing is wanted; no try is used up, and the question follows. */
+  /** After a file, a location or a contact card where the question wants a text. No try is used up, and the question follows. */
   wantText?: string;
-  /** The same where a file is wanted. */
+  /** The same, where the question wants a file. */
   wantFile?: string;
-  /** The same where a place is wanted. */
+  /** The same, where the question wants a location. */
   wantLocation?: string;
-  /** Before the question that is asked again; the question alone when there is none. */
+  /** Before a question that is asked again as a reminder. Default: the question alone. */
   reminder?: string;
-  /** When it ends because nobody went on; nothing when there is none. */
+  /** When the dialogue expires. Default: nothing is sent. */
   expired?: string;
 }
 
-/** How a menu or a form behaves. */
+/** Options of a menu or a form. */
 export interface DialogueOptions {
   texts?: DialogueTexts;
-  /** Tries for each question; default 3, at most 100. */
+  /** Tries per question. Default 3, at most 100. */
   tries?: number;
-  /** Words that end it. Default "cancel", "stop" and those of the chat's language; false: none. */
+  /** Words that end the dialogue. Default: "cancel", "stop" and the words of the chat's language. False: none. */
   cancel?: string | readonly string[] | false;
-  /** Asks again after this time without an answer, once. */
+  /** Asks again after this time without an answer, once. Default: no reminder. */
   remind?: Duration;
-  /** Ends it after this time without an answer. Default 24 h. */
+  /** Ends the dialogue after this time without an answer. Default 24 h. */
   expire?: Duration;
   /**
-   * What cannot be an answer. `route`, the default of menus: other routes and the webhook may answer, the question stays
-   * open. `ask_again`, the default of forms: it is asked again.
+   * What happens to a message that cannot be an answer. `route` (default of menus): other routes and the webhook may answer
+   * it, and the question stays open. `ask_again` (default of forms): the question is asked again.
    */
   otherwise?: "ask_again" | "route";
-  /** Earlier ids of this dialogue: conversations that were begun under them go on here. */
+  /** Earlier ids of this dialogue. Conversations that began under them continue here. */
   was?: string | readonly string[];
 }
 

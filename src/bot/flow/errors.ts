@@ -1,4 +1,4 @@
-/** What `f.step` throws when its last try has failed. Its message is the one of the error that was thrown then. */
+/** Thrown by `f.step` when the last try fails. It has the message of that try's error. */
 export class StepFailedError extends Error {
   /** Key of the step. */
   readonly step: string;
@@ -10,7 +10,7 @@ export class StepFailedError extends Error {
   }
 }
 
-/** The code of a flow does what no flow can: its message says what, and what to write instead. */
+/** Thrown when a flow's code does something that no flow can do. The message says what it did and what to write instead. */
 export class FlowMistake extends TypeError {
   constructor(message: string) {
     super(message);

@@ -47,10 +47,10 @@ interface Advance {
 }
 
 /**
- * A conversation as a function that reads from top to bottom. It is kept as a journal of what it got, by key; after a restart,
- * with the same code or with other, it goes on where it was.
+ * Describes a conversation as a function that reads from top to bottom. The flow's journal stores what it has got, by key.
+ * After a restart, the flow continues where it was, also when its code has changed.
  *
- * @param id unique within the bot; stored
+ * @param id unique within the bot; it is stored
  */
 export function flow<Input = undefined, Output = unknown>(
   id: string,

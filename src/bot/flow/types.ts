@@ -16,36 +16,42 @@ import type { AnyContext, Content, Dialogue, HandoffOptions, NewerOptions } from
 import type { MediaKind } from "../../model/messages.ts";
 import type { Kept } from "../types/kept.ts";
 
-/** What every question of a flow takes. */
+/** Options of every question of a flow. */
 export interface AskOptions {
-  /** Earlier keys of this question: what was answered under them counts. */
+  /** Earlier keys of this question. An answer stored under one of them counts. */
   was?: string | readonly string[];
   /**
-   * What it depends on besides its text and what can be chosen: when that is another than when it was answered, it is asked
-   * anew. Default: nothing.
+   * A value that the answer depends on, besides the question's text and its options. When the value differs from the one at
+   * the time of the answer, the question is asked again. Default: no such value.
    */
   of?: unknown;
 }
 
-/** How something outside is done. */
+/** Options of a step. */
 export interface StepOptions extends NewerOptions {
-  /** How often it is tried; default 1. Between two tries the flow sleeps: 2 s, 10 s, a minute, 5 and then 15 minutes. */
+  /** How often to try; default 1. Between tries the flow sleeps: 2 s, 10 s, 1 min, 5 min, then 15 min each. */
   tries?: number;
-  /** Time for one try; default: that of the handler. */
+  /** Time for one try. Default: the handler's time. */
   timeout?: Duration;
-  /** What it depends on: when that is another than when it was done, it is done anew. Default: it is done once. */
+  /**
+   * A value that the result depends on. When it differs from the one at the time of the step, the step runs again. Default:
+   * the step runs once.
+   */
   of?: unknown;
-  /** Earlier keys of this step: what was done under them is not done again. */
+  /** Earlier keys of this step. A step that ran under one of them does not run again. */
   was?: string | readonly string[];
 }
 
-/** How somebody else's server is asked as a step. */
+/** Options of a request that runs as a step. */
 export interface CallOptions<T> extends StepOptions, Omit<FetchOptions, "signal" | "timeout"> {
-  /** What its answer must be (any Standard Schema); another one is a failed try. Default: it is believed. */
+  /**
+   * Schema of the response (any Standard Schema). A response that does not match is a failed try. Default: any JSON is
+   * accepted.
+   */
   schema?: StandardSchema<unknown, T>;
 }
 
-/** What a flow waits for besides an answer: a time, a signal, or whichever comes first. */
+/** What a flow waits for other than an answer: a time, a signal, or whichever comes first. */
 export type Until =
   | Duration
   | Date
@@ -57,112 +63,118 @@ export type Until =
     };
 
 /**
- * What ended the waiting: the signal with what was sent along, or the time. `late`: the time was over long before, because it
- * was a past one, a person had the chat, or the gateway was away.
+ * What ended the wait: the signal with its value, or the time. `late`: the flow woke more than `expire` after that time,
+ * because the time was in the past, a person had the chat, or the gateway was down.
  */
 export type Woken = { signal: string; value: unknown; late: false } | { signal: null; late: boolean };
 
-/** What happens to a conversation that changed code cannot go on with. */
+/** What happens to a conversation that cannot continue with the changed code. */
 export type OnChange =
-  /** It begins anew. */
+  /** The conversation starts over. */
   | "restart"
-  /** It ends in silence. */
+  /** The conversation ends, and nothing is sent. */
   | "end"
-  /** It ends, and this is said. */
+  /** The conversation ends, and this text is sent. */
   | { say: string }
-  /** Makes a journal that fits of the one that does not; null ends it. */
+  /** Turns the old journal into one that fits. Null ends the conversation. */
   | ((journal: readonly FlowEntry[]) => readonly FlowEntry[] | null);
 
-/** What a question was when it was answered, in digests. */
+/** The question at the time it was answered, as digests. */
 export interface AnsweredAs {
   locale: string;
   text: string;
   options: string;
-  /** Of what was chosen. */
+  /** Digest of the chosen option's label. */
   label?: string;
 }
 
-/** One thing that a flow has got: an answer, the result of a step, why a step failed, or another value. */
+/** One entry of a flow's journal: an answer, the result of a step, the error of a failed step, or another value. */
 export interface FlowEntry {
   key: string;
   kind: "answer" | "step" | "failed" | "value";
   value: unknown;
-  /** Digest of what a step or a question depended on. */
+  /** Digest of the step's or the question's `of`. */
   of?: string;
-  /** As a question was shown; not there when an earlier version has kept the answer. */
+  /** The question as it was shown. Missing when an earlier version stored the answer. */
   shown?: AnsweredAs;
-  /** Id of the message that was the answer. */
+  /** Id of the message that answered the question. */
   message?: string;
 }
 
-/** How a flow behaves. */
+/** Options of a flow. */
 export interface FlowOptions extends DialogueOptions {
-  /** What is said after an error in the flow's code, which ends it; false: nothing. Default: an apology in the chat's language. */
+  /**
+   * Sent after an error in the flow's code; the flow then ends. False: nothing is sent. Default: an apology in the chat's
+   * language.
+   */
   onError?: { say: string } | false;
-  /** Default: it ends with a text, and the log says so. */
+  /** Default: the flow ends with a text, and the log says so. */
   onChange?: OnChange;
-  /** Earlier ids of this flow: conversations that were begun under them go on here. */
+  /** Earlier ids of this flow. Conversations that began under them continue here. */
   was?: string | readonly string[];
 }
 
-/** A conversation as a function; `ctx.start(flow, input)` begins it. */
+/** A conversation as a function. `ctx.start(flow, input)` starts it. */
 export interface Flow<Input = undefined, Output = unknown> extends Dialogue<Input> {
   readonly kind: "flow";
   readonly body: FlowFunction<Input, Output>;
 }
 
-/** The code of a flow. It runs from the top at every message: what it did is not done again, what it got is given again. */
+/**
+ * The code of a flow. It runs from the top at every message: finished steps do not run again, and stored answers and results
+ * are returned.
+ */
 export type FlowFunction<Input = undefined, Output = unknown, Config = Readonly<Record<string, unknown>>> = (
   f: FlowContext<Input, Config>,
 ) => Promise<Output> | Output;
 
-/** The value, or null as well when `skip` allows to leave the question unanswered. */
+/** The value; also null when `skip` is set. */
 type OrNull<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
 
 /**
- * What the function of a flow is given. Questions and steps have keys: answers and results are kept under them, never by their
- * position, so that code may change while people are in the middle. A key that comes again, in a loop, is counted.
+ * The argument of a flow's function. Each question and each step has a key, and its result is stored under that key, not by
+ * position. So the code may change while conversations are open. In a loop, a key that appears again gets a number.
  */
 export interface FlowContext<Input = undefined, Config = Readonly<Record<string, unknown>>> extends Pick<
   AnyContext,
   "from" | "chat" | "locale" | "log" | "fetch" | "t" | "store" | "history"
 > {
-  /** What the flow was begun with. */
+  /** The value that the flow was started with. */
   readonly input: Input;
   readonly config: Config;
 
-  /** A text. */
+  /** Asks for a text. */
   text<O extends TextOptions & AskOptions>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, string>>;
-  /** An e-mail address, in lower case. */
+  /** Asks for an e-mail address. The value is in lower case. */
   email<O extends FieldOptions & AskOptions>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, string>>;
-  /** A telephone number with its country, as digits. */
+  /** Asks for a phone number with country code. The value is digits. */
   phone<O extends FieldOptions & AskOptions>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, string>>;
-  /** A number. */
+  /** Asks for a number. */
   number<O extends NumberOptions & AskOptions>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, number>>;
-  /** One of several that stand in the code; the value is the key. */
+  /** Asks for one of several options that the code lists. The value is the option's key. */
   choice<const Key extends string, O extends ChoiceOptions & AskOptions>(
     key: string,
     question: string,
     choices: Choices<Key>,
     options?: O,
   ): Promise<OrNull<O, Key>>;
-  /** One of several that are known when it is asked; the value is the item that stood there then. */
+  /** Asks for one of several items that are known only when the question is asked. The value is the item that was shown then. */
   choose<Item, O extends ChoiceOptions & AskOptions>(
     key: string,
     question: string,
@@ -170,36 +182,43 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
     label: (item: Item) => string,
     options?: O,
   ): Promise<OrNull<O, Kept<Item>>>;
-  /** Yes or no. */
+  /** Asks for yes or no. */
   confirm<O extends Omit<ConfirmOptions, "onNo"> & AskOptions>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, boolean>>;
-  /** A file. */
+  /** Asks for a file. */
   file<O extends FieldOptions & AskOptions & { kinds?: readonly MediaKind[] }>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, FileAnswer>>;
-  /** A place. */
+  /** Asks for a location. */
   location<O extends FieldOptions & AskOptions>(
     key: string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, { latitude: number; longitude: number; name: string | null; address: string | null }>>;
-  /** Any kind of question, as forms have them. */
+  /** Asks any kind of question that forms have. */
   ask<Value>(key: string, field: Field<Value>, options?: AskOptions): Promise<Value>;
 
-  /** Says something, in the order of the calls, with the next question or at the end. @returns the message's id */
+  /**
+   * Adds a text or a file to what is sent with the next question, or at the end. The order of the calls is kept. @returns the
+   * message's id
+   */
   say(content: Content): string;
-  /** Sends to another chat than this. @returns the message's id, the same whenever the flow runs again: what quotes it names it */
+  /**
+   * Sends to another chat. @returns the message's id, the same whenever the flow runs again; an answer that quotes the
+   * message carries it
+   */
   sendTo(chat: string, content: Content): string;
   /**
-   * Does something outside. Its result is kept: it is not done again, whatever the code becomes.
+   * Does something outside, such as a booking. The result is stored: the step does not run again, however the code changes.
    *
-   * @param work gets a signal that ends with the time, and a key that is the same at every try: hand it to the other side
-   * @throws {StepFailedError} when the last try has failed
+   * @param work gets a signal that aborts when the time is up, and a key that is the same at every try: pass it to the other
+   * system
+   * @throws {StepFailedError} when the last try fails
    */
   step<T>(
     key: string,
@@ -207,30 +226,33 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
     options?: StepOptions,
   ): Promise<Kept<T>>;
   /**
-   * Asks somebody else's server, as a step: its JSON is kept. What changes something there (`json`, `method`) goes with an
-   * `idempotency-key` that is the same at every try. An answer that is not 2xx, or no JSON, is a failed try.
+   * Sends a request as a step, and stores the JSON of the response. Requests that change something (`json`, `method`) carry
+   * an `idempotency-key` header that is the same at every try. A response that is not 2xx, or not JSON, is a failed try.
    *
-   * @throws {StepFailedError} when the last try has failed
+   * @throws {StepFailedError} when the last try fails
    */
   call<T>(key: string, address: string, options?: CallOptions<T>): Promise<Kept<T>>;
-  /** Waits for a time, also over restarts, or for a signal that `send` of another flow gives. */
+  /** Waits for a time or for a signal. Another flow gives the signal with `send`. The wait survives restarts. */
   until(what: Until): Promise<Woken>;
-  /** Milliseconds; the same whenever the flow runs again from the top. */
+  /** Time in Unix milliseconds. The value is the same whenever the flow runs again from the top. */
   now(): number;
-  /** From 0 up to 1; the same whenever the flow runs again from the top. */
+  /** A random number from 0 up to 1. The value is the same whenever the flow runs again from the top. */
   random(): number;
-  /** The same functions with keys of their own, for what is asked of each thing in a list. */
+  /** Returns the same functions with keys of their own, for questions about each item of a list. */
   at(id: string | number): FlowContext<Input, Config>;
-  /** Another flow as a part of this one. @returns what it returns */
+  /** Runs another flow as a part of this one. @returns what that flow returns */
   run<Part, Output>(flow: Flow<Part, Output>, input: Part): Promise<Output>;
-  /** Begins a flow beside this one. It goes on by itself, and asks when nothing else is being asked. Its id is yours; the same again replaces it. */
+  /**
+   * Starts a flow beside this one. It continues on its own, and asks questions only while nothing else is being asked. You
+   * choose the id; the same id again replaces the flow.
+   */
   spawn<Part>(flow: Flow<Part>, id: string | number, input: Part): void;
-  /** Ends a flow that `spawn` began. */
+  /** Ends a flow that `spawn` started. */
   stop(flow: Flow<never>, id: string | number): void;
-  /** Wakes a flow that `spawn` began and that waits for this signal. */
+  /** Wakes a flow that `spawn` started and that waits for this signal. */
   send(flow: Flow<never>, id: string | number, signal: string, value?: unknown): void;
-  /** Begins this flow anew, with a journal that is empty. It does not return. */
+  /** Starts this flow over with an empty journal. It does not return. */
   again(input: Input): Promise<never>;
-  /** A person takes over. Return it: the flow ends. */
+  /** Hands the chat to a person. Return its result: the flow then ends. */
   handoff(options?: HandoffOptions): void;
 }

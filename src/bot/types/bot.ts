@@ -3,90 +3,93 @@ import type { StandardSchema } from "../standard-schema.ts";
 import type { Dialogue } from "./context.ts";
 import type { Handler, Middleware, Predicate, Routes } from "./routes.ts";
 
-/** Where a bot listens. */
+/** A kind of chat that a bot listens in. */
 export type BotChat = "dm" | "group" | "channel";
 
-/** What a bot remembers of a chat. */
+/** Options of the session: what a bot stores about a contact in a chat. */
 export interface SessionOptions<Session> {
-  /** Rises when the shape changes; default 1. */
+  /** Raise it when the shape changes. Default 1. */
   version?: number;
   /**
-   * Any Standard Schema (zod, valibot, arktype, …). What it refuses is not stored, and the handler has failed. What was stored
-   * before and lacks something is completed from `initial()`.
+   * Any Standard Schema (zod, valibot, arktype, …). A session that it refuses is not stored, and the handler fails. When a
+   * stored session lacks a key, `initial()` fills it in.
    */
   schema?: StandardSchema<unknown, Session>;
   initial(): Session;
-  /** Forgotten after this time without a change. Default: with the chat, when nobody has written in it for a year. */
+  /**
+   * Deletes the session after this time without a change. Default: it is deleted with the chat, when nobody has written there
+   * for a year.
+   */
   ttl?: Duration;
   /**
-   * Makes today's shape of what an older version wrote, or of what does not fit even with `initial()` beneath it. Default: it
-   * begins anew, and the log says so.
+   * Converts a session that an older version stored, or that does not fit even after `initial()` has filled in missing keys.
+   * Default: the session starts over, and the log says so.
    */
   migrate?(old: unknown, version: number): Session;
 }
 
-/** What several messages in a row are to a bot. */
+/** How a bot handles several messages in a row. */
 export type Burst =
-  /** Each is handled by itself. */
+  /** Handles each message by itself. */
   | "each"
-  /** Texts that come within this time of one another are handled as one, joined by line breaks. */
+  /** Handles texts that come within this time of one another as one text, joined by line breaks. */
   | { merge: Duration }
-  /** Of such texts only the last is handled. */
+  /** Handles only the last of such texts. */
   | { latest: Duration };
 
-/** How long and how often a bot may answer. */
+/** Limits on how long and how often a bot may answer. */
 export interface BotLimits {
-  /** One handler's time. Default `BOT_TIMEOUT_MS`. */
+  /** Time for one handler. Default `BOT_TIMEOUT_MS`. */
   timeout?: Duration;
-  /** Answered messages per chat, as `"20/min"` or `"5/10s"`; above it the bot is not asked. Default: no limit. */
+  /** Answered messages per chat, as `"20/min"` or `"5/10s"`. Above the limit, the bot is not asked. Default: no limit. */
   repliesPerChat?: string;
 }
 
-/** What follows from a handler that threw or took too long. */
+/** What happens after a handler threw or ran out of time. */
 export type OnError =
-  /** The next bot is asked, at last the webhook. */
+  /** The next bot is asked, and last the webhook. */
   | "next"
-  /** Nobody is asked, nothing is said. */
+  /** Nobody else is asked, and nothing is sent. */
   | "silent"
-  /** Nobody else is asked, and this is said. */
+  /** Nobody else is asked, and this text is sent. */
   | { reply: string };
 
-/** What `defineBot` takes before the function that adds the routes. All of it may be left out. */
+/** Options of `defineBot`, before the function that adds the routes. All are optional. */
 export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session = undefined> {
-  /** 0 is asked first, 100 last. Default 50; equals are asked in the order of their ids. */
+  /** 0 is asked first, 100 last. Default 50. Bots of equal priority are asked in the order of their ids. */
   priority?: number;
   /** Default `['dm']`. */
   chats?: readonly BotChat[];
-  /** `all` (default): on for every number; `bound`: only where `PUT /devices/{number}/bots` turns it on. */
+  /** `all` (default): on for every number. `bound`: on only where `PUT /devices/{number}/bots` turns the bot on. */
   enable?: "all" | "bound";
-  /** Any Standard Schema for the settings that a number may give the bot. Checked when they are set. */
+  /** Any Standard Schema for the bot's settings on a number. Settings are checked when they are saved. */
   config?: StandardSchema<unknown, Config>;
-  /** Settings without which it is asked nothing on a number, however it is switched on there. */
+  /** Settings that the bot needs. On a number where one is missing, the bot is not asked, even when it is turned on there. */
   needs?: readonly string[];
   session?: SessionOptions<Session>;
   burst?: Burst;
-  /** `restart`: for every route of this bot, see `NewerOptions`. Default: a newer text waits until this one is answered. */
+  /** `restart`: applies to every route of this bot, see `NewerOptions`. Default: a newer text waits until this one is answered. */
   newer?: "restart";
   limits?: BotLimits;
   /** Default `next`. */
   onError?: OnError;
   /**
-   * How many characters of a text `match` and the functions of `on` look at. Default 4,096, at most 65,536. `ctx.text` is the
-   * whole text in any case.
+   * How many characters of a text `match` and the functions of `on` see. Default 4,096, at most 65,536. `ctx.text` is always
+   * the whole text.
    */
   maxText?: number;
   /**
-   * What the owner writes into a chat, by itself, to give it back to the bots at once; false: nothing. Default `#bot`. The person
-   * sees it, as all that the owner writes.
+   * The word that the owner writes, as the whole message, to hand the chat back to the bots at once. Default `#bot`; false
+   * turns it off. The contact sees the word.
    */
   handback?: string | false;
   /** Language of `ctx.t` when nobody has chosen one. Default `en`. */
   locale?: string;
-  /** Earlier ids of this bot: where it was bound, its sessions, open conversations and timers are this bot's. */
+  /** Earlier ids of this bot. Bindings, sessions, open conversations and timers under these ids belong to this bot. */
   was?: string | readonly string[];
 }
 
-/** A bot as a file exports it; `defineBot` makes one, and a file without imports may export one as it is. */
+/** A bot as its file exports it. `defineBot` makes one; a file without imports may export the object itself. */
 export interface BotDefinition<
   Config = Readonly<Record<string, unknown>>,
   Session = undefined,
@@ -94,9 +97,7 @@ export interface BotDefinition<
   routes(b: Routes<Config, Session>): void;
 }
 
-/**
- * How a route finds its messages; each kind is a method of `b`, but `timer` waits for a time and not for a message.
- */
+/** How a route finds its messages. Each kind is a method of `b`. A `timer` route waits for a time, not for a message. */
 export type RouteKind =
   | "keyword"
   | "command"
@@ -114,23 +115,23 @@ export interface Route {
   /** The word as written, the expression, the filters, or `*`. Shown by `GET /bots`. */
   pattern: string;
   handler: Handler<never, never, never, never>;
-  /** Of `keyword`, `word`, `prefix`, `interrupt`: the word, normalised. Of `command` and `timer`: its name. */
+  /** For `keyword`, `word`, `prefix` and `interrupt`: the normalised word. For `command` and `timer`: the name. */
   word?: string;
   regex?: RegExp;
   filter?: Predicate;
   endsHandoff?: boolean;
-  /** Of `interrupt`: it does not cut off what is being done. */
+  /** For `interrupt`: does not cut off a running handler. */
   waits?: boolean;
-  /** A newer text begins the handler anew. */
+  /** A newer text starts the handler over. */
   isRestarted?: boolean;
 }
 
-/** A bot whose definition was read and checked. */
+/** A bot whose definition has been read and checked. */
 export interface Bot {
   id: string;
-  /** As it was read, for places in it; null when nobody knows. */
+  /** Path of the file, for places in warnings; null when unknown. */
   file: string | null;
-  /** Adds a warning with the place in the author's code that is running; each is said once. */
+  /** Adds a warning with the running place in the author's code. Each warning is shown once. */
   warn(text: string): void;
   priority: number;
   chats: readonly BotChat[];
@@ -145,15 +146,15 @@ export interface Bot {
       })
     | null;
   needs: readonly string[];
-  /** Milliseconds to wait for more; null: each message by itself. */
+  /** Milliseconds to wait for more texts; null: handle each message by itself. */
   burst: { kind: "merge" | "latest"; ms: number } | null;
-  /** A newer text begins every route's handler anew. */
+  /** A newer text starts any route's handler over. */
   isRestarted: boolean;
-  /** Milliseconds; null: the gateway's own. */
+  /** Milliseconds; null: the gateway's default. */
   timeoutMs: number | null;
   rate: { count: number; ms: number } | null;
   onError: OnError;
-  /** Characters of a text that routes look at. */
+  /** How many characters of a text routes see. */
   maxText: number;
   /** In lower case; null: none. */
   handback: string | null;

@@ -7,7 +7,7 @@ import type { Kept } from "./kept.ts";
 import type { Message } from "./message.ts";
 import type { BotStore } from "./store.ts";
 
-/** Structured log lines of the bot; never put into them what people wrote. */
+/** Structured log lines of the bot. Never log what people wrote. */
 export interface BotLog {
   debug(fields: object, text?: string): void;
   info(fields: object, text?: string): void;
@@ -15,36 +15,36 @@ export interface BotLog {
   error(fields: object, text?: string): void;
 }
 
-/** What every kind of reply takes. */
+/** Options of every reply. */
 export interface ReplyOptions {
-  /** Quote the message that is answered. Default false. */
+  /** Quotes the message that is answered. Default false. */
   quote?: boolean;
 }
 
-/** What a reply with a text takes. */
+/** Options of a text reply. */
 export interface TextOptions extends ReplyOptions {
-  /** People whom the text mentions as `@digits`: digits or `…@lid`. */
+  /** People that the text mentions as `@digits`. Each entry is digits or `…@lid`. */
   mentions?: readonly string[];
 }
 
-/** A file: its address, or its bytes. */
+/** A file: its URL, or its bytes. */
 export type FileSource = string | { url: string } | { bytes: Uint8Array; fileName?: string };
 
-/** What a reply with a file takes. */
+/** Options of a file reply. */
 export interface FileOptions extends ReplyOptions {
-  /** Text under an image, a video or a document. */
+  /** Text below an image, a video or a document. */
   caption?: string;
-  /** Documents only; default: the last part of the address. */
+  /** For documents only. Default: the last part of the URL. */
   fileName?: string;
 }
 
-/** What a poll takes. */
+/** Options of a poll. */
 export interface PollOptions extends ReplyOptions {
-  /** Any number of answers instead of one. Default false. */
+  /** Allows several answers instead of one. Default false. */
   multiple?: boolean;
 }
 
-/** What can be sent, as data: `ctx.reply` and `ctx.sendTo` take it. */
+/** A message as data, for `ctx.reply` and `ctx.sendTo`. */
 export type Content =
   | string
   | { text: string; mentions?: readonly string[] }
@@ -63,28 +63,28 @@ export interface ReceivedFile {
   fileName: string;
 }
 
-/** How long a person takes over, and what is said before. */
+/** How long a person has the chat, and what is sent first. */
 export interface HandoffOptions {
-  /** How long bots keep silent in the chat. Default: `TAKEOVER_MINUTES`; at least one minute. */
+  /** How long bots stay silent in the chat. Default `TAKEOVER_MINUTES`; at least one minute. */
   for?: Duration;
-  /** Said before the bots fall silent. */
+  /** Sent before the bots fall silent. */
   say?: string;
 }
 
-/** What a `timer` route is given of the timer. */
+/** The timer that a `timer` route handles. */
 export interface Timer<Data = unknown> {
   readonly key: string;
-  /** Null when it was set without one. */
+  /** Null when the timer was set without an id. */
   readonly id: string | null;
-  /** As JSON keeps it: a Date is its text. */
+  /** The data as JSON keeps it: a Date comes back as text. */
   readonly data: Data;
 }
 
 declare const dataOf: unique symbol;
-/** A timer's key, as `b.timer` returns it: the text, and for the compiler what its data are. */
+/** A timer's key, as `b.timer` returns it. It is the text of the key; its type also tells the compiler the type of the data. */
 export type TimerKey<Data> = string & { readonly [dataOf]: Data };
 
-/** What follows the key where a timer is set. Data are needed when the key says what they are. */
+/** The arguments after the key when a timer is set. `data` is required when the key's type says so. */
 export type TimerArguments<Key, Options> =
   Key extends TimerKey<infer Data>
     ? undefined extends Data
@@ -92,41 +92,41 @@ export type TimerArguments<Key, Options> =
       : [data: Data, options?: Options]
     : [data?: unknown, options?: Options];
 
-/** Which timer it is, and until when. */
+/** Which timer to set, and until when it may run. */
 export interface TimerOptions {
-  /** Tells timers of one key in one chat apart: 1 to 64 characters. Default: the chat has one of the key. */
+  /** Distinguishes timers with the same key in one chat: 1 to 64 characters. Default: the chat has one timer per key. */
   id?: string | number;
-  /** What becomes of one that is set already: it is replaced (default), or stays as it is. */
+  /** When the timer is already set: `replace` (default) sets it again, `keep` leaves it as it is. */
   existing?: "replace" | "keep";
   /**
-   * When it does not run any more, and what it has said does not leave any more, whatever held it up: a date, or how long after
-   * its time. Default: it runs however late.
+   * When the timer no longer runs, whatever delayed it: a date, or a duration after its time. After that, replies that it has
+   * already queued are not sent either. Default: it runs however late.
    */
   expire?: Duration | Date;
 }
 
-/** What `ctx.at` takes besides. */
+/** Further options of `ctx.at`. */
 export interface DateOptions extends TimerOptions {
-  /** What becomes of it when the time is over: it runs at once (default), or not at all. */
+  /** When the date is in the past: `now` (default) runs the timer at once, `skip` does not run it. */
   past?: "now" | "skip";
 }
 
-/** What becomes of work under way when the person goes on writing. */
+/** What happens to a running handler when the same person writes again. */
 export interface NewerOptions {
   /**
-   * `restart`: a newer text of the same writer aborts `ctx.signal`, and the handler runs anew, for all texts together (line by
-   * line). Only while nothing was done: from the first step that has given something, a newer text waits for its turn, and so does
-   * one that another bot or an interrupt takes. Default: it always waits.
+   * `restart`: a newer text by the same writer aborts `ctx.signal` and starts the handler over, for all texts together,
+   * joined by line breaks. This holds only until the first step has returned a result. From then on a newer text waits its
+   * turn, and so does a text that another bot or an interrupt takes. Default: a newer text always waits.
    */
   newer?: "restart";
 }
 
 /**
- * What a handler is given: the same in routes, dialogues and timers. It is closed when the handler has returned: then
- * everything that would change or send something throws ContextClosedError.
+ * The argument of every handler: the same in routes, dialogues and timers. The context closes when the handler returns; then
+ * calls that change or send something throw ContextClosedError.
  *
- * Nothing leaves while a handler runs. Replies, session, timers, dialogue and handing over are kept and committed together
- * with the fact that the message is done: all of it happens once, or, when the handler fails, nothing.
+ * Nothing is sent while a handler runs. Replies, session, timers, dialogue and handoff are committed together with the
+ * message's "done". All of it happens once; when the handler fails, none of it does.
  */
 export interface Context<
   M = Message,
@@ -134,97 +134,101 @@ export interface Context<
   Config = Readonly<Record<string, unknown>>,
   Session = undefined,
 > {
-  /** What the person wrote, as it arrived; "" when there is nothing to read. */
+  /** The text as it arrived; "" when the message has none. */
   readonly text: string;
-  /** `match`: what the expression found; `command`: see {@link CommandMatch}; `prefix`: the rest; else null. */
+  /**
+   * For `match`: the match of the expression. For `command`: see {@link CommandMatch}. For `prefix`: the rest of the text.
+   * Otherwise null.
+   */
   readonly match: Match;
   readonly from: {
-    /** Name that the writer chose, "" when unknown. */
+    /** The name that the writer chose; "" when unknown. */
     readonly name: string;
     /** Digits, or null while only the LID is known. */
     readonly number: string | null;
     /** `…@lid`, or null. */
     readonly lid: string | null;
-    /** Always there; the same for one person whether the number is known or not yet asked for. */
+    /** Always set. It stays the same for one person, whether or not the phone number is known. */
     readonly id: string;
   };
   readonly chat: { readonly id: string; readonly kind: ChatKind };
-  /** The linked number itself, digits. */
+  /** The bot's own number, digits. */
   readonly number: string;
   /** The whole message, frozen. */
   readonly message: M;
-  /** The number's own settings for this bot (`PUT /devices/{number}/bots`), as the bot's `config` schema reads them. */
+  /** The settings of this bot on this number (`PUT /devices/{number}/bots`), as the bot's `config` schema returns them. */
   readonly config: Config;
-  /** What the bot remembers of this chat (in a group: of this writer). Change it; it is stored with the replies. */
+  /** What the bot stores about this chat (in a group: about this writer). Change it; the change is stored with the replies. */
   session: Session;
-  /** For this message only: what middleware hands to routes. */
+  /** Values that middleware passes to routes, for this message only. */
   readonly vars: Record<string, unknown>;
   readonly log: BotLog;
-  /** Aborts when the handler's time is up: hand it to `fetch`. */
+  /** Aborts when the handler's time is up. Pass it to `fetch`. */
   readonly signal: AbortSignal;
-  /** Language for `t`: what `setLocale` chose in this chat, else the binding's `config.locale`, else the bot's. */
+  /** Language of `t`: what `setLocale` chose in this chat, otherwise the binding's `config.locale`, otherwise the bot's. */
   readonly locale: string;
-  /** What a `timer` route was set with; null elsewhere. */
+  /** The timer that a `timer` route handles; null elsewhere. */
   readonly timer: Timer | null;
-  /** Milliseconds; use it instead of `Date.now()`, so that tests can run another clock. */
+  /** Unix milliseconds. Use it instead of `Date.now()`, so that tests can set the clock. */
   now(): number;
 
   /**
-   * Adds a reply. Replies leave in the order of the calls, once the handler has returned.
+   * Adds a reply. Replies are sent in the order of the calls, once the handler has returned.
    *
-   * @returns the id that the message will have, as all that sends does: what quotes it says `ctx.message.quoted.id`
-   * @throws {TypeError} a text that is blank or longer than 65,536 characters, a poll without 2 to 12 options, …
+   * @returns the id that the message will have, as every call that sends does; when somebody quotes it,
+   * `ctx.message.quoted.id` is this id
+   * @throws {TypeError} for a text that is blank or longer than 65,536 characters, a poll without 2 to 12 options, …
    */
   reply(content: Content, options?: TextOptions): string;
-  /** A picture, with a caption. */
+  /** Replies with an image, optionally with a caption. */
   image(file: FileSource, options?: FileOptions): string;
-  /** A video, with a caption. */
+  /** Replies with a video, optionally with a caption. */
   video(file: FileSource, options?: FileOptions): string;
-  /** Sound as a file. */
+  /** Replies with sound as an audio file. */
   audio(file: FileSource, options?: ReplyOptions): string;
-  /** Sound as a voice note. */
+  /** Replies with sound as a voice note. */
   voice(file: FileSource, options?: ReplyOptions): string;
-  /** Any file, to be downloaded. */
+  /** Replies with any file, to be downloaded. */
   document(file: FileSource, options?: FileOptions): string;
-  /** A question with 2 to 12 options; the votes come as messages (`b.on("poll:vote", …)`). */
+  /** Replies with a poll of 2 to 12 options. Votes arrive as messages (`b.on("poll:vote", …)`). */
   poll(question: string, options: readonly string[], settings?: PollOptions): string;
-  /** An emoji on the message that is answered; "" takes it back. */
+  /** Puts an emoji on the message that is answered; "" removes it. */
   react(emoji: string): string;
   /**
-   * Sends to another chat than this: digits, `…@lid`, `…@g.us`, `…@newsletter`.
-   * Paced like sends by REST, because it answers nobody.
+   * Sends to another chat: digits, `…@lid`, `…@g.us` or `…@newsletter`. The message is paced like a send by REST, because it
+   * answers nobody.
    *
    * @returns the id that the message will have
    */
   sendTo(chat: string, content: Content): string;
 
-  /** Begins a dialogue; its first question leaves after what was replied so far. Another one that is under way ends. */
+  /** Starts a dialogue. Its first question follows the replies so far. A dialogue that is already open ends. */
   start<Input>(
     dialogue: Dialogue<Input>,
     ...input: undefined extends Input ? [input?: Input] : [input: Input]
   ): void;
   /**
-   * Has another bot of this number begin one of its menus, forms or flows, with its own settings. It speaks after what was replied here, and
-   * the chat is its from then on.
+   * Lets another bot of this number start one of its menus, forms or flows, with that bot's own settings. Its first question
+   * follows the replies so far, and from then on the chat is in its dialogue.
    *
-   * @param input what the dialogue is begun with
-   * @throws {TypeError} when no such bot is on here
+   * @param input the dialogue's input
+   * @throws {TypeError} when no such bot is on for this number
    */
   startIn(bot: string, dialogue: string, input?: unknown): void;
-  /** Ends the dialogue that is under way. @param say said to the person */
+  /** Ends the open dialogue. @param say sent to the contact */
   leave(say?: string): void;
-  /** A person takes over: bots are silent in this chat for a while, as when the owner writes by hand. */
+  /** Hands the chat to a person. Bots are silent in this chat for a while, as when the owner writes by hand. */
   handoff(options?: HandoffOptions): void;
-  /** Not mine: all that was said and changed so far is dropped; the next route or bot is asked, at last the webhook. */
+  /** Declines the message. Replies and changes so far are dropped; the next route or bot is asked, and last the webhook. */
   next(): void;
 
   /**
-   * Does something outside once for this message: its result is stored at once, and a handler that runs again after a crash
-   * gets it instead of doing it again. Only a crash between the effect and its storing does it twice: give the other side
-   * `ctx.idempotencyKey(key)`.
+   * Does something outside once for this message. The result is stored at once. When the handler runs again after a crash, it
+   * gets the stored result. The work runs twice only after a crash between the effect and the storing of its result; so pass
+   * `ctx.idempotencyKey(key)` to the other system.
    *
    * @param key names the effect within this message
-   * @param work its result must be JSON: what comes back is what JSON keeps, a Date is its text
+   * @param work must return JSON; the result comes back as JSON keeps it: a Date comes back as text
    * @param options `newer`: see {@link NewerOptions}
    */
   step<T>(
@@ -232,97 +236,98 @@ export interface Context<
     work: (signal: AbortSignal) => Promise<T> | T,
     options?: NewerOptions,
   ): Promise<Kept<T>>;
-  /** The same text whenever this step of this message runs. */
+  /** Returns the same text whenever this step of this message runs. */
   idempotencyKey(key: string): string;
-  /** Runs the bot's `timer` route of this key later, also after a restart. Setting it again moves it. */
+  /** Runs the bot's `timer` route with this key later. Timers survive restarts. Setting the timer again moves it. */
   after<Key extends string>(delay: Duration, key: Key, ...rest: TimerArguments<Key, TimerOptions>): void;
-  /** As `after`, at a time of the calendar. @returns false when that is over and is skipped (`past: "skip"`) */
+  /** Like `after`, at a date. @returns false when the date is in the past and the timer is skipped (`past: "skip"`) */
   at<Key extends string>(date: Date, key: Key, ...rest: TimerArguments<Key, DateOptions>): boolean;
-  /** Forgets a timer that is not due yet; with an id the one of that id. */
+  /** Cancels a timer that is not due yet. With an id: the timer with that id. */
   cancelTimer(key: string, id?: string | number): void;
   /**
-   * `fetch`, for addresses that somebody else wrote down: never into a private network unless `ALLOW_PRIVATE_NETWORK` allows
-   * it, each redirect checked again, with limits of time and size. It ends with the handler. The answer is read already.
+   * Like `fetch`, for URLs that somebody else wrote. It never enters a private network, unless `ALLOW_PRIVATE_NETWORK`
+   * permits it, checks every redirect again, and limits time and size. It ends with the handler. The response has already
+   * been read in full.
    *
-   * @throws {OutboundError} when there is no answer that may be used; `problem` says why
+   * @throws {OutboundError} when there is no usable response; `problem` says why
    */
   fetch(address: string | URL, options?: FetchOptions): Promise<Response>;
-  /** The message's file. @throws when it has none, or WhatsApp does not give it */
+  /** Downloads the message's file. @throws when the message has none, or WhatsApp does not deliver it */
   file(): Promise<ReceivedFile>;
   /**
-   * The last messages of this chat, oldest first: of the other side, of bots, and of the owner, also what was written by hand on
-   * the phone. The message that is answered is the last; what has come since is not among them.
+   * Returns the last messages of this chat, oldest first: by the contact, by bots and by the owner, also those written by
+   * hand on the phone. The last one is the message that is answered; messages that arrived later are not included.
    *
-   * @param count from 1 to 200; fewer when their texts are more than 262,144 characters together
+   * @param count from 1 to 200; fewer come back when their texts exceed 262,144 characters together
    */
   history(count: number): Promise<PastMessage[]>;
-  /** What this bot keeps for itself on this number, in all chats. */
+  /** What this bot stores for itself on this number, shared by all chats. */
   readonly store: BotStore;
-  /** A text of `locales/<language>.json`, `{name}` replaced by `values.name`; the key itself when there is none. */
+  /** A text of `locales/<language>.json`, with `{name}` replaced by `values.name`. Without such a text: the key itself. */
   t(key: string, values?: Readonly<Record<string, unknown>>): string;
-  /** Chooses the chat's language for this bot. */
+  /** Sets the language of this bot in this chat. */
   setLocale(locale: string): void;
 }
 
-/** Any context, for functions that serve several bots. */
+/** Any context, for functions that several bots share. */
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever a bot's own types are
 export type AnyContext = Context<Message, any, any, any>;
 
-/** What a `command` route finds. */
+/** The match of a `command` route. */
 export interface CommandMatch {
-  /** Without the slash. */
+  /** The name, without the slash. */
   readonly command: string;
-  /** What stands behind it, trimmed. */
+  /** The text after the name, trimmed. */
   readonly rest: string;
-  /** `rest` at white space. */
+  /** `rest`, split at white space. */
   readonly args: readonly string[];
 }
 
-/** What a tap is given: everything that can be read, nothing that answers. */
+/** The argument of a tap: all that can be read, nothing that answers. */
 export type Observation<Config = Readonly<Record<string, unknown>>> = Pick<
   Context<Message, null, Config>,
   "text" | "from" | "chat" | "number" | "message" | "config" | "log" | "signal" | "now"
 >;
 
-/** What a dialogue may ask about where it runs. */
+/** What a dialogue can ask about the bot it runs in. */
 export interface DialogueHost {
   /** Whether the bot has this dialogue. */
   knows(dialogue: Dialogue<never>): boolean;
   /** Whether a keyword or a command of some bot is exactly this message. */
   isRouted(): boolean;
-  /** Whether the code of flows is run twice and compared, as tests do. */
+  /** Whether flows run twice and the runs are compared, as in tests. */
   readonly checksFlows: boolean;
 }
 
 /**
- * A conversation over several messages, as data: its state is a row, so that it survives restarts and changed code.
- * `menu`, `form` and `flow` make them.
+ * A conversation over several messages, as data. Its state is a database row, so it survives restarts and changed code.
+ * `menu`, `form` and `flow` make dialogues.
  */
 export interface Dialogue<Input = undefined> {
   readonly kind: string;
-  /** Unique within the bot; stored. */
+  /** Unique within the bot. The id is stored. */
   readonly id: string;
   readonly idle: Idle;
-  /** Earlier ids: what was begun under them goes on here. */
+  /** Earlier ids. Conversations that began under them continue here. */
   readonly was?: readonly string[];
   /** Asks the first question. */
   begin(ctx: AnyContext, input: Input, host: DialogueHost): Turn | Promise<Turn>;
-  /** A message while it is under way. */
+  /** Handles a message while the dialogue is open. */
   take(ctx: AnyContext, state: DialogueState, host: DialogueHost): Turn | Promise<Turn>;
-  /** Says again what it waits for. @returns its state from now on; nothing: as it was */
+  /** Repeats the open question. @returns the new state; nothing keeps the old one */
   remind(
     ctx: AnyContext,
     state: DialogueState,
     host: DialogueHost,
   ): DialogueState | void | Promise<DialogueState | void>;
-  /** A word of a bot was answered in between: what it waits for is said again. Left out: it goes on in silence. */
+  /** Repeats the open question after a bot answered a word in between. Without it, the dialogue continues in silence. */
   comeBack?(ctx: AnyContext, state: DialogueState, host: DialogueHost): Turn | Promise<Turn>;
-  /** Its `wakeAt` has come. */
+  /** Runs when the time of `wakeAt` has come. */
   wake?(ctx: AnyContext, state: DialogueState, host: DialogueHost): Turn | Promise<Turn>;
-  /** A timer of its own has come. */
+  /** Runs when a timer of the dialogue itself is due. */
   resume?(ctx: AnyContext, data: unknown, host: DialogueHost, how: Resumed): Turn | Promise<Turn>;
-  /** What becomes of a stored state with this code; nothing may be done or said. Left out: it goes on. */
+  /** Tells what happens to a stored state with this code, without doing or sending anything. Without it: the dialogue goes on. */
   foresee?(ctx: AnyContext, state: DialogueState): Foreseen | Promise<Foreseen>;
-  /** Called when it ends because nobody went on. */
+  /** Runs when the dialogue expires. */
   expired?(ctx: AnyContext, state: DialogueState): void | Promise<void>;
 }

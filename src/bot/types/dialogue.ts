@@ -1,67 +1,73 @@
 import type { Duration } from "../duration.ts";
 
-/** JSON that a dialogue keeps between two messages. */
+/** What a dialogue stores between two messages, as JSON. */
 export type DialogueState = Record<string, unknown>;
 
-/** A timer that a dialogue keeps for itself, in the chat's name. */
+/** A timer that a dialogue sets for itself in the chat. */
 export type OwnTimer =
-  /** Unix milliseconds, and what it is handed then. */
+  /** Runs at `at` (Unix milliseconds) with `data`. */
   | { key: string; at: number; data: unknown }
-  /** Forgotten. */
+  /** Cancels the timer. */
   | { key: string; at: null }
-  /** Runs at once, when there is one. */
+  /** Runs the timer at once, if it is set. */
   | { key: string; at: "now" }
-  /** For whatever is kept under one of these keys (today's first): handed to it when it runs, by `Resumed.sent`. */
+  /**
+   * Sends a signal to the timer under one of these keys (today's key first). It gets the signal when it runs, from
+   * `Resumed.sent`.
+   */
   | { sentTo: readonly string[]; signal: unknown }
-  /** What was sent to it is forgotten. */
+  /** Deletes the signals that were sent to it. */
   | { sentTo: readonly string[]; signal?: never };
 
-/** How things stand when a dialogue's own timer has come. */
+/** The circumstances when a dialogue's own timer runs. */
 export interface Resumed {
-  /** Another dialogue has the chat: nothing may be asked. */
+  /** Another dialogue has the chat: this one may not ask anything. */
   isBusy: boolean;
-  /** What was sent to the timers of these keys, oldest first. */
+  /** Returns the signals that were sent to the timers with these keys, oldest first. */
   sent(keys: readonly string[]): Promise<unknown[]>;
 }
 
-/** What a dialogue does with one turn. */
+/** The result of one turn of a dialogue. */
 export type Turn =
-  /** It goes on from here at the next message, or at `wakeAt` (Unix milliseconds). */
+  /** The dialogue continues from this state at the next message, or at `wakeAt` (Unix milliseconds). */
   | { kind: "continue"; state: DialogueState; note?: string; wakeAt?: number; timers?: readonly OwnTimer[] }
-  /** It has ended; `error`: because its code threw. */
+  /** The dialogue has ended. `error`: its code threw this. */
   | { kind: "end"; note?: string; error?: unknown; timers?: readonly OwnTimer[] }
-  /** It went on beside the chat's dialogue, which stays as it was. */
+  /** The dialogue ran beside the chat's dialogue, which stays as it was. */
   | { kind: "aside"; note?: string; error?: unknown; timers?: readonly OwnTimer[] }
-  /** The message is not for it: the routes are asked, and the dialogue stays where it was. */
+  /** The message is not for this dialogue. The routes are asked, and the dialogue stays where it was. */
   | { kind: "pass" };
 
-/** What becomes of a conversation that other code began, found out without doing or saying anything. */
+/** What would happen to a conversation that other code started. Working this out does and sends nothing. */
 export type Foreseen =
-  /** The answer to what was shown is taken, or what it waits for. `gone`: keys that were shown and cannot be chosen any more. */
+  /**
+   * The conversation continues: the answer to the shown question is accepted, or the wait goes on. `gone`: keys that were
+   * shown and can no longer be chosen.
+   */
   | { kind: "goes_on"; gone?: readonly string[] }
-  /** The answer under this key fits no more: it is asked for again. */
+  /** The answer under this key no longer fits. Its question is asked again. */
   | { kind: "asked_again"; key: string; gone?: readonly string[] }
-  /** A question that was not there comes first, or in the place of one that is gone. */
+  /** A new question comes first, or replaces one that was removed. */
   | { kind: "asked_new"; key: string }
-  /** Something that was not done is done before the question that is open; what comes then nobody knows yet. */
+  /** A new step runs before the open question. What follows it cannot be known. */
   | { kind: "does"; key: string }
-  /** It waits for something new before the question that is open. */
+  /** A new wait comes before the open question. */
   | { kind: "waits"; key: string }
-  /** All is answered: the next message completes it. */
+  /** Every question has an answer. The next message completes the conversation. */
   | { kind: "completes" }
-  /** The author's `onChange` makes it fit; `key` is asked then. */
+  /** The author's `onChange` makes the journal fit. `key` is asked next. */
   | { kind: "migrates"; key: string }
-  /** It begins anew. */
+  /** The conversation starts over. */
   | { kind: "restarts" }
-  /** It ends before it has come to its end. */
+  /** The conversation ends early. */
   | { kind: "ends" }
-  /** Its code throws, which ends it. */
+  /** The code throws, which ends the conversation. */
   | { kind: "fails"; error: unknown };
 
-/** When a dialogue that nobody goes on with reminds and ends. */
+/** When a dialogue without an answer reminds, and when it ends. */
 export interface Idle {
-  /** Asks again after this time, once. */
+  /** Asks again after this time, once. Default: no reminder. */
   remind?: Duration;
-  /** Ends it after this time. Default 24 h. */
+  /** Ends the dialogue after this time. Default 24 h. */
   expire?: Duration;
 }

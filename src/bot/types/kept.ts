@@ -1,4 +1,4 @@
-/** A value as it comes back from where it was kept, as JSON: a Date is its text, a Map is empty. */
+/** A value as it comes back from storage. It was stored as JSON: a Date comes back as text, a Map as an empty object. */
 export type Kept<T> = 0 extends 1 & T
   ? T
   : T extends { toJSON(...args: never): infer Json }

@@ -1,7 +1,10 @@
 import type { Incoming, IncomingMedia, MediaKind, MessageType } from "../../model/messages.ts";
 import type { PollView } from "../../model/polls.ts";
 
-/** A message as bots see it: a frozen view of what arrived. An interface: editors name it, and spell out an alias. */
+/**
+ * A message as bots see it: a frozen view of what arrived. It is an interface because editors show an interface by its name,
+ * but spell out an alias.
+ */
 export interface Message extends Readonly<
   Pick<
     Incoming,
@@ -17,18 +20,18 @@ export interface Message extends Readonly<
     | "targetId"
   >
 > {
-  /** Its file: what it is, not the bytes (`ctx.file()` has those). */
+  /** The message's file: its description, not its bytes (`ctx.file()` returns those). */
   readonly media: Readonly<IncomingMedia> | null;
-  /** The poll that arrived, or that a vote is about, with every vote that is known. */
+  /** The poll that arrived, or that a vote belongs to, with all known votes. */
   readonly poll: PollView | null;
 }
 
-/** Fields that are there in messages of a type, so that they are not null. */
+/** Fields that are never null in messages of a type. */
 type Known<Key extends keyof Message> = { [K in Key]: NonNullable<Message[K]> };
 /** A message whose type is known. */
 type OfType<Type extends MessageType> = Omit<Message, "type"> & { readonly type: Type };
 
-/** A message of one type, with what that type always carries. */
+/** A message of one type, with the fields that this type always has. */
 export type MessageOf<Type extends MessageType> = Type extends "location"
   ? OfType<Type> & Known<"location">
   : Type extends "contact"
@@ -47,8 +50,8 @@ type MediaMessage<Kind extends MediaKind> = Omit<Message, "media"> & {
 };
 
 /**
- * What `b.on` takes: a message type (`location`, `reaction`, `edit`, …), `media` or `media:image` for files, `poll:new` and
- * `poll:vote`, `quoted` for answers to an earlier message, `mention` for messages that mention somebody.
+ * What `b.on` takes: a message type (`location`, `reaction`, `edit`, …); `media` or `media:image` for files; `poll:new` and
+ * `poll:vote`; `quoted` for answers to an earlier message; `mention` for messages that mention somebody.
  */
 export type Filter =
   | Exclude<MessageType, "unknown">
@@ -60,7 +63,7 @@ export type Filter =
   | "quoted"
   | "mention";
 
-/** The message as a filter has narrowed it. */
+/** The type of the message after a filter. */
 export type Filtered<F extends Filter> = F extends "media"
   ? MediaMessage<MediaKind>
   : F extends `media:${infer Kind extends MediaKind}`

@@ -20,7 +20,7 @@ import type {
 } from "./context.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
 
-/** What a route runs. Its result is awaited, and means nothing. */
+/** The function of a route. Parley awaits it and ignores its result. */
 export type Handler<
   M = Message,
   Match = RegExpExecArray | null,
@@ -28,67 +28,67 @@ export type Handler<
   Session = undefined,
 > = (ctx: Context<M, Match, Config, Session>) => unknown;
 
-/** What a timer's route runs. */
+/** The function of a timer's route. */
 export type TimerHandler<Data, Config = Readonly<Record<string, unknown>>, Session = undefined> = (
   ctx: Context<Message, null, Config, Session> & { readonly timer: Timer<Kept<Data>> },
 ) => unknown;
 
-/** A filter of one's own: whether the route takes the message. Its texts are the first 4,096 characters (`maxText`). */
+/** Your own filter: returns true when the route takes the message. It sees the first 4,096 characters of each text (`maxText`). */
 export type Predicate = (message: Message) => boolean;
 
-/** Runs around the routes of its bot, in the order of the calls. Not calling `next` keeps the route from running. */
+/** Runs around the routes of its bot, in the order of the `use` calls. If it does not call `next`, the route does not run. */
 export type Middleware<Config = Readonly<Record<string, unknown>>, Session = undefined> = (
   ctx: Context<Message, unknown, Config, Session>,
   next: () => Promise<void>,
 ) => unknown;
 
-/** When an interrupt is heard. */
+/** Options of an interrupt. */
 export interface InterruptOptions {
-  /** Also heard while a person has the chat (`handoff`, or the owner wrote by hand), and ends that. Default false. */
+  /** Also works during a takeover (`handoff`, or the owner wrote by hand), and ends it. Default false. */
   endsHandoff?: boolean;
   /**
-   * A handler that works for the same person just now is heard to its end. Default false: after a quarter of a second it is cut off,
-   * its `ctx.signal` aborts, and nothing of what it wanted happens.
+   * Waits until a handler that is running for the same person has finished. Default false: after a quarter of a second the
+   * handler is cut off. Its `ctx.signal` aborts, and its replies and changes are dropped.
    */
   waits?: boolean;
 }
 
-/** How a route answers. */
+/** Options of a route. */
 export type RouteOptions = NewerOptions;
 
-/** One text, or several that mean the same. */
+/** One text, or several with the same meaning. */
 type Words = string | readonly string[];
 
 /**
- * What `defineBot`'s function is given. Routes are asked in this order: keywords, commands; then `word`, `prefix`, `match`
- * and `on` as written; at last `fallback`.
+ * The argument of `defineBot`'s function. Routes are tried in this order: keywords and commands; then `word`, `prefix`,
+ * `match` and `on` in the order they are written; last `fallback`.
  */
 export interface Routes<Config = Readonly<Record<string, unknown>>, Session = undefined> {
   /**
-   * The whole message equals the word, or one of them. Case, accents, white space, and punctuation and emoji around the
-   * message do not count: `menu` takes "Menú!" and "*MENU* 👋", not "the menu".
+   * Takes messages that equal the word, or one of the words. Case, accents, white space, and punctuation and emoji around the
+   * message do not count: `menu` takes "Menú!" and "*MENU* 👋", but not "the menu".
    */
   keyword(words: Words, handler: Handler<Message, null, Config, Session>, options?: RouteOptions): void;
-  /** The message contains the word, or one of them, as a whole word; compared like keywords. */
+  /** Takes messages that contain the word, or one of the words, as a whole word. Compares like keywords. */
   word(words: Words, handler: Handler<Message, null, Config, Session>, options?: RouteOptions): void;
-  /** The message begins with the text, or one of them; `ctx.match` is the rest. Compared like keywords. */
+  /** Takes messages that begin with the text, or one of the texts. `ctx.match` is the rest. Compares like keywords. */
   prefix(texts: Words, handler: Handler<Message, string, Config, Session>, options?: RouteOptions): void;
-  /** `/name`, whatever follows: `b.command("order", …)` takes "/order 2 pizzas". */
+  /** Takes `/name`, whatever follows it: `b.command("order", …)` takes "/order 2 pizzas". */
   command(
     names: Words,
     handler: Handler<Message, CommandMatch, Config, Session>,
     options?: RouteOptions,
   ): void;
   /**
-   * The text matches; looked at are its first 4,096 characters (`maxText`). Flags `g` and `y` are dropped: the expression
-   * is asked afresh for each message.
+   * Takes messages whose text matches. Only the first 4,096 characters are searched (`maxText`). The flags `g` and `y` are
+   * dropped: each message is searched from its beginning.
    */
   match(
     pattern: RegExp,
     handler: Handler<Message, RegExpExecArray, Config, Session>,
     options?: RouteOptions,
   ): void;
-  /** Messages that a filter accepts, one of several filters, or a function. */
+  /** Takes messages that pass a filter, one of several filters, or a function. */
   on<F extends Filter>(
     filters: F | readonly F[],
     handler: Handler<Filtered<F>, null, Config, Session>,
@@ -101,28 +101,32 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   ): void;
   on(filter: Predicate, handler: Handler<Message, null, Config, Session>, options?: RouteOptions): void;
   /**
-   * Whatever a person sent that no other route of this priority took. It also takes the message away from the webhook.
-   * Reactions, edits, deletions and votes never get here: ask for them with `on`.
+   * Takes every message of a person that no other route of this priority took. The webhook then does not get the message.
+   * Reactions, edits, deletions and votes never reach a fallback: use `on` for them.
    */
   fallback(handler: Handler<Message, null, Config, Session>, options?: RouteOptions): void;
-  /** Runs around every route, dialogue and timer of this bot. */
+  /** Adds middleware around every route, dialogue and timer of this bot. */
   use(middleware: Middleware<Config, Session>): void;
-  /** Sees every message of the bot's chats that may be answered, whoever answers. It cannot reply, and nobody waits for its result. */
+  /**
+   * Calls the observer with every message of the bot's chats that may be answered, whoever answers. It cannot reply, and
+   * nobody waits for its result.
+   */
   tap(observer: (observation: Observation<Config>) => unknown): void;
   /**
-   * Words that are heard before any dialogue and before a webhook that holds the chat: "cancel", "stop", "help". They do not wait for
-   * a handler that works for the same person; see `waits`.
+   * Takes words such as "cancel", "stop" and "help" before any dialogue, and before a webhook that holds the chat. They do
+   * not wait for a handler that is running for the same person; see `waits`.
    */
   interrupt(words: Words, handler: Handler<Message, null, Config, Session>, options?: InterruptOptions): void;
   /**
-   * Runs when a timer of this key is due (`ctx.after`, `ctx.at`): `b.timer<{ order: string }>("remind", …)` says what its data are.
+   * Adds the handler of a timer (`ctx.after`, `ctx.at`). `b.timer<{ order: string }>("remind", …)` declares the type of its
+   * data.
    *
-   * @returns the key; where it is handed over instead of the text, the compiler checks the data
+   * @returns the key; pass it instead of the text, and the compiler checks the data
    */
   timer<Data = unknown>(key: string, handler: TimerHandler<Data, Config, Session>): TimerKey<Data>;
-  /** A question with options, known to this bot: `ctx.start(…)` begins it. See {@link MenuDefinition}. */
+  /** Adds a menu to this bot. `ctx.start(…)` starts it. See {@link MenuDefinition}. */
   menu(id: string, definition: MenuDefinition<Context<Message, null, Config, Session>>): Menu;
-  /** Questions one after the other, known to this bot: `ctx.start(…)` begins it, `done` gets the answers. */
+  /** Adds a form to this bot. `ctx.start(…)` starts it, and `done` gets the answers. */
   form<F extends Fields>(
     id: string,
     fields: F,
@@ -130,8 +134,8 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
     options?: DialogueOptions,
   ): Form<F>;
   /**
-   * A conversation as a function that reads from top to bottom, known to this bot: `ctx.start(…)` begins it.
-   * See `FlowContext`.
+   * Adds a flow to this bot: a conversation as a function that reads from top to bottom. `ctx.start(…)` starts it. See
+   * `FlowContext`.
    */
   flow<Input = undefined, Output = unknown>(
     id: string,
@@ -144,6 +148,6 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   ): Flow<Input, Output>;
   /** Kinds of questions for `form`, for files that import nothing. */
   readonly fields: typeof fields;
-  /** Makes dialogues known that were made outside of this function, so that they go on after a restart. */
+  /** Adds dialogues that were made outside this function, so that they continue after a restart. */
   dialogue(...dialogues: Dialogue<never>[]): void;
 }

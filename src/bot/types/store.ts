@@ -1,34 +1,34 @@
 import type { Duration } from "../duration.ts";
 
-/** How something is kept. */
+/** Options of a stored value. */
 export interface KeepOptions {
-  /** Forgotten after this time. Default: kept as long as the number is. */
+  /** Deletes the value after this time. Default: it stays as long as the number does. */
   ttl?: Duration;
 }
 
-/** One thing that is kept. */
+/** One stored value. */
 export interface KeptEntry<T = unknown> {
   key: string;
   value: T;
 }
 
 /**
- * What a bot keeps for itself on this number, whatever chat it writes in: under keys of its own, values as JSON has them.
+ * A bot's own store on one number, shared by all its chats. Values are JSON, under keys of your choice.
  *
- * What a handler writes is committed with its replies, or not at all. When a key that it has read was written elsewhere meanwhile,
- * and it writes something itself, it runs again with what is there now: a count that many chats change loses nothing.
- * At most 16 KiB for a value, 200 characters for a key, 100 keys for one message and 100,000 for a bot on a number.
+ * Changes are committed with the handler's replies, or not at all. If another handler changes a key that this one has read,
+ * and this one writes too, then this one runs again with the new values. So a counter that many chats raise loses nothing.
+ * Limits: 16 KiB per value, 200 characters per key, 100 keys per message, and 100,000 keys per bot and number.
  */
 export interface BotStore {
-  /** @returns null when nothing is kept under the key */
+  /** @returns null when nothing is stored under the key */
   get<T = unknown>(key: string): Promise<T | null>;
-  /** @throws {TypeError} what is no JSON, or too large; inside of a step */
+  /** @throws {TypeError} for values that are not JSON or too large, and inside a step */
   set(key: string, value: unknown, options?: KeepOptions): void;
   delete(key: string): void;
   /**
-   * What stands under keys that begin with this, by their order (that of their UTF-8 bytes).
+   * Returns the entries whose keys begin with the prefix, ordered by the UTF-8 bytes of the key.
    *
-   * @param options `limit`: as many of the first; default 100, at most 1,000
+   * @param options `limit`: how many of the first entries; default 100, at most 1,000
    */
   list<T = unknown>(prefix?: string, options?: { limit?: number }): Promise<KeptEntry<T>[]>;
 }

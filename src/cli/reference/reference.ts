@@ -12,8 +12,8 @@ export const MODULES = {
 
 const INTRODUCTION = `# Reference
 
-Everything that \`parley\` and \`parley/testing\` export, with what its doc comments say. [Writing a bot](bots.md) explains it with examples.
-This page is made of the sources: \`npm run docs:bots\` writes it anew.
+Everything that \`parley\` and \`parley/testing\` export, with its doc comments. [Writing a bot](bots.md) explains it with examples.
+\`npm run docs:bots\` generates this page from the sources.
 `;
 
 interface Section {
@@ -109,7 +109,7 @@ function collect(root: string): Chapter[] {
     queue.push(...added);
   }
   further.sort((one, other) => one.title.localeCompare(other.title, "en"));
-  const text = "Types that stand in the signatures above. They are not exported.";
+  const text = "Types that the signatures above use. They are not exported.";
   return [...chapters, { title: "Further types", text, sections: further }];
 }
 

@@ -2,11 +2,11 @@ import { structuredPatch } from "diff";
 import type { StoryLine } from "./story.ts";
 import { transcriptOf } from "./transcript.ts";
 
-/** Where a conversation goes another way. */
+/** How a conversation differs from its story. */
 export interface Difference {
-  /** Lines that begin with ` `, `-` (as the story has it) or `+` (as it is now); `@@` stands between places. */
+  /** Lines that begin with ` ` (the same), `-` (only in the story) or `+` (only now). `@@` separates places. */
   lines: string[];
-  /** How many lines of the story are said no more, and how many are new. */
+  /** How many lines of the story are missing now, and how many are new. */
   removed: number;
   added: number;
 }
@@ -18,7 +18,7 @@ const LONGEST_MS = 2000;
 
 const asText = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
 
-/** @returns null when both read alike */
+/** @returns null when the two are the same */
 export function differenceOf(before: readonly StoryLine[], now: readonly StoryLine[]): Difference | null {
   const [was, is] = [before, now].map(transcriptOf);
   if (was!.join("\n") === is!.join("\n")) return null;

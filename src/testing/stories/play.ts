@@ -7,17 +7,17 @@ import { replyToTell } from "./record.ts";
 import type { OutsideAnswers, Said, Story, StoryLine } from "./story.ts";
 import { transcriptOf } from "./transcript.ts";
 
-/** What came of a story that was run again. */
+/** The result of playing a story. */
 export interface Played {
-  /** What people said, and what they are answered now. */
+  /** What people said, and the answers that they get now. */
   lines: StoryLine[];
-  /** What could not be done again, or went wrong, in sentences. */
+  /** What could not be played again, or went wrong, in sentences. */
   troubles: string[];
-  /** What was logged as wrong meanwhile: an answer of `outside:` may have been meant to fail. */
+  /** Errors and warnings that were logged meanwhile. An answer of `outside:` may have been meant to fail. */
   logged: string[];
 }
 
-/** How a story is run again, besides what its file says. */
+/** Options for playing a story, besides those in its file. */
 export interface PlayOptions extends Pick<
   TestChatOptions,
   "config" | "locales" | "patienceMs" | "takeoverMinutes" | "botTimeoutMs"
@@ -27,8 +27,8 @@ export interface PlayOptions extends Pick<
 }
 
 /**
- * Says again what people said in a story, to these bots, and writes down what they are answered now. Nothing reaches the
- * network: what bots ask of it is answered as the story says, or is a trouble.
+ * Plays a story again with these bots, and records the answers that they give now. Nothing reaches the network: the story's
+ * answers serve the bots' requests, and a request without one is a trouble.
  *
  * @throws {TypeError} when a bot cannot be used
  */

@@ -27,7 +27,7 @@ const HEAD = z.strictObject({
   says: z.array(z.unknown()),
 });
 
-/** A file that is no story. The message names file, line and what is wrong there, one row each. */
+/** Thrown for a file that is not a story. The message has one line per fault: file, line and what is wrong. */
 export class StoryError extends Error {
   constructor(file: string, problems: readonly string[]) {
     super(problems.map((problem) => `${file}${problem}`).join("\n"));
@@ -39,7 +39,7 @@ export class StoryError extends Error {
  * Reads a story.
  *
  * @param text YAML 1.2
- * @param file as messages name it
+ * @param file the name of the file in error messages
  * @throws {StoryError}
  */
 export function readStory(text: string, file: string): Story {

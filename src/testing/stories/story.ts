@@ -1,49 +1,49 @@
 import type { MediaKind } from "../../model/messages.ts";
 
-/** A conversation that was right: what people said, and what they were answered. */
+/** A conversation that went right: what people said, and the answers that they got. */
 export interface Story {
   title: string;
-  /** Ids of the bots that are on; empty: the bot beside which the file stands. */
+  /** Ids of the bots that are on. Empty: the bot that the file stands beside. */
   bots: string[];
-  /** Settings of the bot; by id when there are several. */
+  /** Settings of the bot. With several bots: settings by bot id. */
   config?: Record<string, unknown>;
-  /** When it begins, ISO 8601. */
+  /** When the story begins, ISO 8601. */
   now?: string;
-  /** Name of the person who writes; default Ana. */
+  /** Name of the person who writes. Default Ana. */
   person?: string;
-  /** It happens in a group of these members; the first one writes unless a line names another. */
+  /** The group in which the story takes place. Its first member writes, unless a line names another. */
   group?: { name: string; members: string[] };
-  /** What answers requests of bots. */
+  /** Answers to the bots' requests. */
   outside: OutsideAnswers[];
   lines: StoryLine[];
 }
 
-/** What one address outside answers. */
+/** The answers of one address outside. */
 export interface OutsideAnswers {
-  /** Beginning of the address. */
+  /** The beginning of the URL. */
   url: string;
   /** Default: every method. */
   method?: string;
-  /** In order; the last one goes on answering. A text, `{ status, body }`, or anything else as JSON. */
+  /** Answers in order; the last one repeats. Each is a text, `{ status, body }`, or anything else as JSON. */
   answers: unknown[];
 }
 
 /** One line of a story. */
 export type StoryLine =
-  /** Somebody writes; several at once are sent without waiting for an answer. */
+  /** Somebody writes. Several messages at once are sent without waiting for an answer. */
   | { who: "user"; as: string | null; says: Said[] }
-  /** The owner writes by hand, on the phone. */
+  /** The owner writes by hand on the phone. */
   | { who: "owner"; text: string }
   | { who: "time"; ms: number }
-  /** An answer; `sent` came from another system over HTTP and is nobody's answer. */
+  /** A reply. `sent` came from another system over HTTP and answers nobody. */
   | { who: Answerer; reply: StoryReply };
 
-/** Who may say something at the bot's end. */
+/** Who may write on the bot's side. */
 export type Answerer = "bot" | "webhook" | "sent";
 
-/** What a person can do. */
+/** Something that a person can send. */
 export type Said =
-  /** With the text of the message that it quotes. */
+  /** `quote` is the text of the quoted message. */
   | { kind: "text"; text: string; quote: string | null }
   | { kind: "file"; file: MediaKind; caption: string; name: string }
   | { kind: "vote"; options: string[] }
@@ -51,7 +51,7 @@ export type Said =
   | { kind: "edit"; text: string }
   | { kind: "location"; latitude: number; longitude: number; name: string | null; address: string | null }
   | { kind: "card"; name: string; numbers: string[] }
-  /** What a story cannot do again: it is told, and left out when the story runs. */
+  /** Something that a story cannot repeat. It is recorded, and left out when the story is played. */
   | { kind: "other"; type: string };
 
 /** What a person is shown. */

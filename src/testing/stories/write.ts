@@ -2,7 +2,7 @@ import { Document, isMap, isScalar, visit, type YAMLMap } from "yaml";
 import type { Said, Story, StoryLine, StoryReply } from "./story.ts";
 import { writeDuration } from "./transcript.ts";
 
-/** A story as YAML, as `readStory` reads it. */
+/** Writes a story as YAML that `readStory` reads. */
 export function writeStory(story: Story): string {
   const { title, bots, config, now, person, group, outside, lines } = story;
   const document = new Document({
