@@ -38,11 +38,22 @@ const GATEWAY_TESTS = [
 /** Baileys as it is, at the simulator's wire. In processes of their own: the gateway's sources patch libsignal. */
 const SIMULATOR_TESTS = "test/simulator/**/*.test.ts";
 
+/** `npm run test:long`: whole matrices and drills, of which `npm test` has the short forms. Half an hour and more. */
+const LONG = process.env["PARLEY_TEST_LONG"] === "1";
+const LONG_TESTS = "test/long/**/*.test.ts";
+/** Files that do more in it. */
+const LONGER_TESTS = [
+  "test/security/bad-requests.test.ts",
+  "test/e2e/year.test.ts",
+  "test/bots/crash.test.ts",
+  "test/crash/mutations.test.ts",
+];
+
 /**
  * Run a second time with gateways that are nodes: of everything by `npm run test:cluster`, of little in every run. Left out is what
  * is about the database's own file.
  */
-const AS_NODES = process.env["PARLEY_TEST_CLUSTER"] === "1";
+const AS_NODES = LONG || process.env["PARLEY_TEST_CLUSTER"] === "1";
 const NODE_TESTS = AS_NODES
   ? "test/{api,compat,e2e,security}/**/*.test.ts"
   : "test/e2e/first-conversation.test.ts";
@@ -50,7 +61,7 @@ const OF_ONE_PROCESS = ["test/e2e/{backup,rotate-key}.test.ts", "test/security/u
 
 /** Run a second time with the everyday way off: of everything by `npm run test:baileys`, of little in every run. */
 const BAILEYS_TESTS =
-  process.env["PARLEY_TEST_BAILEYS"] === "1"
+  LONG || process.env["PARLEY_TEST_BAILEYS"] === "1"
     ? ["test/{compat,e2e,whatsapp}/**/*.test.ts", "test/crash/{kill,order,points}.test.ts"]
     : ["test/e2e/first-conversation.test.ts", "test/crash/{order,points}.test.ts"];
 
@@ -97,7 +108,7 @@ export default defineConfig({
           name: "sources",
           globalSetup: [PROGRAMS],
           include: ["test/**/*.test.ts"],
-          exclude: [...GATEWAY_TESTS, ...QUICK_TESTS, SIMULATOR_TESTS],
+          exclude: [...GATEWAY_TESTS, ...QUICK_TESTS, SIMULATOR_TESTS, LONG_TESTS],
         },
       },
       {
@@ -147,6 +158,19 @@ export default defineConfig({
           env: { EVERYDAY_PATH: "off" },
         },
       },
+      ...(LONG
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: "long",
+                include: [LONG_TESTS, ...LONGER_TESTS],
+                globalSetup: [PROGRAMS, "./test/_setup/build.ts"],
+                setupFiles: [inRoot("./test/_setup/gateway-hooks.ts")],
+              },
+            },
+          ]
+        : []),
       {
         // Tests that stand beside bots, also outside of the repository: `npm run parley -- bots test`.
         extends: true,

@@ -15,6 +15,9 @@ export type { Plan } from "./model/plan.ts";
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 /** What LOG_LEVEL may be. */
 type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_FORMATS = ["pretty", "json"] as const;
+/** What LOG_FORMAT may be. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Every setting, checked. Field names are the setting names in camel case; paths are absolute. */
 export interface Config {
@@ -84,6 +87,8 @@ export interface Config {
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
   logLevel: LogLevel;
+  /** Lines for people, or for machines; null: for people where they go to a terminal. */
+  logFormat: LogFormat | null;
 }
 
 /** What a process that shares its database with others is told. */
@@ -136,6 +141,7 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
       pro: readPlan("PLAN_PRO", settings.text("PLAN_PRO"), { devices: 10, keys: 50, sends_per_day: null }),
     },
     logLevel: settings.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+    logFormat: settings.oneOf("LOG_FORMAT", LOG_FORMATS, null),
   };
 }
 

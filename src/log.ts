@@ -49,7 +49,7 @@ interface ScrubbedStream extends LogTarget {
 }
 
 /**
- * JSON lines on stdout, or readable ones on a terminal. Everything passes the scrubber as finished text, because a key
+ * JSON lines on stdout, or readable ones: on a terminal, or where LOG_FORMAT says so. Everything passes the scrubber as finished text, because a key
  * may hide anywhere in a line: in a URL, in an error's message, in its stack. Message texts are never handed to it.
  *
  * @param target where lines go; default: stdout, written at once, so that the last line before a crash is not lost
@@ -61,7 +61,7 @@ export function createLogger(config: Config, target?: LogTarget): Logger {
     config.databaseAuthToken,
     config.redisUrl,
   ]);
-  const pretty = target === undefined && process.stdout.isTTY ? readable() : null;
+  const pretty = isPretty(config, target === undefined) ? readable(target === undefined) : null;
   const out = target ?? pino.destination({ fd: 1, sync: true });
   const stream: ScrubbedStream = {
     scrubber,
@@ -104,8 +104,13 @@ function withoutMessageOfError(
   write.call(this, fields instanceof Error ? { err: fields } : fields, text, ...values);
 }
 
-function readable(): (line: string) => string {
-  const format = prettyFactory({ colorize: true, translateTime: "SYS:HH:MM:ss", singleLine: true });
+/** Whether lines are for people. @param toStdout whether they go there */
+export const isPretty = ({ logFormat }: Pick<Config, "logFormat">, toStdout = true): boolean =>
+  logFormat === null ? toStdout && process.stdout.isTTY : logFormat === "pretty";
+
+function readable(toStdout: boolean): (line: string) => string {
+  const colorize = toStdout && process.stdout.isTTY && !process.env["NO_COLOR"];
+  const format = prettyFactory({ colorize, translateTime: "SYS:HH:MM:ss", singleLine: true });
   return (line) => format(line) ?? "";
 }
 

@@ -12,6 +12,7 @@ import type { ApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 import type { Links } from "./links.ts";
 import { operatorIn } from "./operator-caller.ts";
+import type { OperatorLink } from "./operator-link.ts";
 import { isToken, makeToken } from "./session-token.ts";
 
 /** What somebody was let in by. */
@@ -122,6 +123,7 @@ interface SessionsDeps {
   config: Pick<Config, "sessionIdleMinutes" | "sessionHours">;
   keys: Pick<ApiKeys, "authenticate" | "withHash" | "hashOf">;
   links: Pick<Links, "open" | "callerOf">;
+  operatorLink: Pick<OperatorLink, "spend">;
   accounts: { get(id: string): Promise<Caller["account"] | null> };
   /** Default: there are no other processes. */
   cluster?: Pick<Cluster, "node" | "bus">;
@@ -184,11 +186,15 @@ export function createSessions({ store, config, cluster = alone(), ...deps }: Se
   /** What it is tried with, looked up; null when it is wrong. */
   async function credentialOf(given: Opening["with"]): Promise<Opened | null> {
     const end = store.now() + config.sessionHours * HOUR_MS;
-    if ("adminToken" in given)
-      return isAdminToken(store, given.adminToken)
-        ? { kind: "operator", credential: adminTokenHash(store), endsAt: end, caller: null }
-        : null;
+    const operator: Opened = {
+      kind: "operator",
+      credential: adminTokenHash(store),
+      endsAt: end,
+      caller: null,
+    };
+    if ("adminToken" in given) return isAdminToken(store, given.adminToken) ? operator : null;
     if ("link" in given) {
+      if (deps.operatorLink.spend(given.link)) return operator;
       const link = await deps.links.open(given.link);
       return link && { kind: "link", credential: link.hash, endsAt: link.expiresAt, caller: link.caller };
     }

@@ -2,6 +2,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { AuditLog } from "../accounts/audit-log.ts";
 import type { Links } from "../accounts/links.ts";
+import type { OperatorLink } from "../accounts/operator-link.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import type { Forks } from "../app/forks.ts";
 import type { Nodes } from "../app/nodes.ts";
@@ -47,6 +48,7 @@ export interface App {
   sessions: Pick<Sessions, "open" | "authenticate" | "operatorCredential" | "list" | "end" | "choose">;
   auditLog: AuditLog;
   links: Pick<Links, "make" | "list" | "remove">;
+  operatorLink: Pick<OperatorLink, "make">;
   numbers: Pick<
     Numbers,
     | "ids"
@@ -92,7 +94,7 @@ export interface App {
   metrics: Pick<Metrics, "authFailed" | "read" | "contentType">;
   traffic: Pick<Traffic, "report">;
   media: Pick<ReceivedMedia, "open">;
-  files: Pick<Media, "prepare"> & { uploads: Pick<Media["uploads"], "add"> };
+  files: Pick<Media, "prepare" | "hasConverter"> & { uploads: Pick<Media["uploads"], "add"> };
   health: {
     /** Whether the database can be written and the disk has room. */
     check(): ReturnType<typeof checkStorage>;

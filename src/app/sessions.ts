@@ -2,6 +2,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import { createAuditLog, type AuditLog } from "../accounts/audit-log.ts";
 import { createLinks, type Links } from "../accounts/links.ts";
+import { createOperatorLink, type OperatorLink } from "../accounts/operator-link.ts";
 import { createSessions, type Sessions } from "../accounts/sessions.ts";
 import type { Numbers } from "../numbers/numbers.ts";
 import type { Base } from "./data.ts";
@@ -12,13 +13,14 @@ export function openSessions(
   keys: ApiKeys,
   accounts: Accounts,
   numbers: Pick<Numbers, "find">,
-): { auditLog: AuditLog; links: Links; sessions: Sessions } {
+): { auditLog: AuditLog; links: Links; operatorLink: OperatorLink; sessions: Sessions } {
+  const operatorLink = createOperatorLink(store);
   const links = createLinks({
     store,
     keys,
     accounts,
     isNumber: ({ id, accountId, number }) => numbers.find(accountId, number)?.id === id,
   });
-  const sessions = createSessions({ store, config, keys, links, accounts, cluster });
-  return { auditLog: createAuditLog(store), links, sessions };
+  const sessions = createSessions({ store, config, keys, links, operatorLink, accounts, cluster });
+  return { auditLog: createAuditLog(store), links, operatorLink, sessions };
 }

@@ -44,6 +44,8 @@ export interface Media {
   uploads: Uploads;
   /** For connections: what is sent, and where it was uploaded. */
   files: OutgoingFiles;
+  /** False while the system has no ffmpeg: voice notes cannot be made. */
+  hasConverter(): boolean;
   /** Ends downloads and converters. */
   stop(): void;
 }
@@ -157,6 +159,7 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
       }
     },
     files,
+    hasConverter: () => ffmpeg.find() !== null,
     uploads: {
       ...given,
       add: (part) =>

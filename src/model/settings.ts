@@ -11,7 +11,7 @@ export interface Settings {
   /** @param fallback default: off */
   flag(name: string, fallback?: boolean): boolean;
   integer(name: string, fallback: number, min: number, max: number): number;
-  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
+  oneOf<T extends string, F extends T | null>(name: string, allowed: readonly T[], fallback: F): T | F;
   /**
    * As written, once it is known to parse and to have one of the schemes.
    *

@@ -3,8 +3,10 @@ export interface BannerFacts {
   version: string;
   /** Where it listens: `http://HOST:PORT`. */
   url: string;
-  /** `PUBLIC_URL`, when it differs from `url`. */
-  publicUrl: string;
+  /** What to open in a browser. */
+  consoleUrl: string;
+  /** The same, signed in as the operator, once; null: no link is shown. */
+  signInUrl: string | null;
   /** Absolute path. */
   dataDir: string;
   /** `DATABASE_URL` as the configuration has it; credentials in it are not shown. */
@@ -14,10 +16,14 @@ export interface BannerFacts {
   adminTokenGiven: boolean;
   /** Numbers that are linked, of all accounts. */
   linkedNumbers: number;
+  /** Numbers that stay away until somebody does something, of all accounts. */
+  waitingNumbers: number;
+  /** The system has ffmpeg. */
+  hasConverter: boolean;
   /** `WHATSAPP_WS_URL`; null is the real WhatsApp. */
   simulatorUrl: string | null;
   /** Bots that could not be loaded, with the reason. */
-  brokenBots?: { id: string; error: string }[];
+  brokenBots: { id: string; error: string }[];
 }
 
 /** Names of the generated secrets in `dataDir`, see `store/secrets.ts`. */
@@ -26,7 +32,7 @@ const ADMIN_TOKEN_FILE = "admin-token";
 const LABEL_WIDTH = 11;
 
 /**
- * Where it listens, where data and secrets are, what to do next. Holds no secret.
+ * Where to go, how the numbers are, what is missing, where data and secrets lie. The operator's link is the only secret in it.
  *
  * @param coloured bold and dim for a terminal. Default false
  * @returns rows that end with a line break, a blank one before and after
@@ -39,19 +45,32 @@ export function startBanner(facts: BannerFacts, coloured = false): string {
     "",
     `  ${bold("Parley")} ${dim(facts.version)}`,
     "",
+    row("Open", bold(facts.consoleUrl)),
+    ...(facts.signInUrl === null
+      ? []
+      : [row("Sign in", facts.signInUrl), row("", dim("works once, within ten minutes"))]),
+    "",
+    row("numbers", showNumbers(facts)),
+    ...facts.brokenBots.map((bot) => row("broken bot", `${bot.id}: ${bot.error}`)),
+    ...(facts.hasConverter
+      ? []
+      : [row("missing", "ffmpeg, which makes voice notes: install it, or set FFMPEG_PATH")]),
     row("listens", facts.url),
-    ...(facts.publicUrl === facts.url ? [] : [row("shown as", facts.publicUrl)]),
     row("whatsapp", facts.simulatorUrl ? `simulator at ${facts.simulatorUrl}` : "the real one"),
     row("data", facts.dataDir),
     row("database", showDatabase(facts)),
     row("secrets", showSecrets(facts)),
-    row("numbers", facts.linkedNumbers === 0 ? "none linked yet" : `${facts.linkedNumbers} linked`),
-    ...(facts.brokenBots ?? []).map((bot) => row("broken bot", `${bot.id}: ${bot.error}`)),
     "",
-    ...showNext(facts, dim).map((text, index) => row(index === 0 ? "next" : "", text)),
+    ...showNext(facts, dim).map((text, index) => row(index === 0 ? "or type" : "", text)),
     "",
     "",
   ].join("\n");
+}
+
+function showNumbers({ linkedNumbers, waitingNumbers }: BannerFacts): string {
+  const linked = linkedNumbers === 0 ? "none linked yet" : `${linkedNumbers} linked`;
+  if (waitingNumbers === 0) return linked;
+  return `${linked}, ${waitingNumbers} ${waitingNumbers === 1 ? "needs" : "need"} you: see the console`;
 }
 
 function showDatabase({ databaseUrl, dataDir }: BannerFacts): string {

@@ -45,7 +45,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => vo
 process.on("SIGHUP", () => void (isTerminalGone() ? end() : reloadBots()));
 
 await orExit(listen);
-await announce(app);
+announce(app);
 await orExit(() => app.start());
 
 async function listen(): Promise<void> {

@@ -5,28 +5,36 @@ import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../src/store/secrets.ts";
 const facts: BannerFacts = {
   version: "0.1.0",
   url: "http://127.0.0.1:3000",
-  publicUrl: "http://127.0.0.1:3000",
+  consoleUrl: "http://127.0.0.1:3000/console",
+  signInUrl: null,
   dataDir: "/srv/parley",
   databaseUrl: "file:/srv/parley/parley.db",
   masterKeyGiven: false,
   adminTokenGiven: false,
   linkedNumbers: 0,
+  waitingNumbers: 0,
+  hasConverter: true,
   simulatorUrl: null,
+  brokenBots: [],
 };
 
 describe("what npm start prints", () => {
-  it("says where it listens, where data and secrets are, and how to link the first number", () => {
-    expect(startBanner(facts)).toBe(`
+  it("says what to open, how the numbers are, and where data and secrets lie", () => {
+    expect(startBanner({ ...facts, signInUrl: "http://127.0.0.1:3000/console/sign-in#abc" })).toBe(`
   Parley 0.1.0
 
+  Open       http://127.0.0.1:3000/console
+  Sign in    http://127.0.0.1:3000/console/sign-in#abc
+             works once, within ten minutes
+
+  numbers    none linked yet
   listens    http://127.0.0.1:3000
   whatsapp   the real one
   data       /srv/parley
   database   parley.db
   secrets    /srv/parley/${MASTER_KEY_FILE}, /srv/parley/${ADMIN_TOKEN_FILE} (keep a copy)
-  numbers    none linked yet
 
-  next       npm run parley -- link <number>  shows a QR code to scan
+  or type    npm run parley -- link <number>  shows a QR code to scan
              npm run parley -- doctor         is everything in order?
 
 `);
@@ -46,17 +54,18 @@ describe("what npm start prints", () => {
     expect(text).not.toContain("geheim");
   });
 
-  it("says so when it speaks to a simulator, has another public address, or could not load a bot", () => {
+  it("says so when it speaks to a simulator, when a number or ffmpeg is missing, or a bot could not be loaded", () => {
     const text = startBanner({
       ...facts,
-      publicUrl: "https://chat.example.com",
       simulatorUrl: "ws://127.0.0.1:5000/ws/chat",
       brokenBots: [{ id: "menu", error: "Unexpected token" }],
       linkedNumbers: 2,
+      waitingNumbers: 1,
+      hasConverter: false,
     });
-    expect(text).toContain("shown as   https://chat.example.com\n");
+    expect(text).toContain("missing    ffmpeg, which makes voice notes: install it, or set FFMPEG_PATH\n");
     expect(text).toContain("whatsapp   simulator at ws://127.0.0.1:5000/ws/chat\n");
     expect(text).toContain("broken bot menu: Unexpected token\n");
-    expect(text).toContain("numbers    2 linked\n");
+    expect(text).toContain("numbers    2 linked, 1 needs you: see the console\n");
   });
 });

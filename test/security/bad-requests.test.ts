@@ -5,13 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkAnswer } from "../_setup/client.ts";
 import { cpuMs } from "../bench/processes.ts";
 import { closeWorld, keepWorld, type World } from "../_setup/world.ts";
+import { isLong } from "../_setup/length.ts";
 import { badRequest, show, type BadRequest } from "./bad-requests.ts";
 import { nameOf } from "./requests.ts";
 
 const SHOP = "31600000001";
 /** So many requests at once, and so many times. */
 const AT_ONCE = 20;
-const ROUNDS = 500;
+/** 10,000 requests in a long run. */
+const ROUNDS = isLong ? 500 : 125;
 /** Rounds after which the process has grown to what it needs. */
 const WARM_UP = 200;
 /** Of the gateway's own time: on a machine that others use as well an answer takes longer. */
@@ -98,7 +100,7 @@ async function check(bad: BadRequest): Promise<void> {
 const memoryMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
 
-describe("10,000 bad requests", () => {
+describe("thousands of bad requests", () => {
   it(
     "get an answer in JSON below 500, send nothing, and leave the memory as it was",
     { timeout: 300_000 },
@@ -129,7 +131,7 @@ describe("10,000 bad requests", () => {
         });
 
       expect([...asked.values()].reduce((sum, count) => sum + count, 0)).toBe(AT_ONCE * ROUNDS);
-      expect(Math.min(...asked.values())).toBeGreaterThan(50);
+      expect(Math.min(...asked.values())).toBeGreaterThan(ROUNDS / 10);
       const growth = Math.min(...memory.slice(-50)) - Math.max(...memory.slice(0, WARM_UP));
       expect(growth, `grew by ${growth.toFixed(0)} MB`).toBeLessThan(MAY_GROW_MB);
       expect(gateway.pid).toBe(pid);

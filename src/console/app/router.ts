@@ -1,5 +1,6 @@
 import { shallowRef } from "vue";
 import { createRouter, createWebHistory, type RouteLocationNormalized } from "vue-router";
+import { api } from "../data/api.ts";
 import { loadSession, may, useSession } from "../data/session.ts";
 import type { ScreenMeta, ScreenRoute } from "./screen.ts";
 
@@ -33,6 +34,20 @@ export function home(): string {
   return navigation()[0]?.path ?? "/signed-in";
 }
 
+/** Where one begins: where nothing is set up yet, with what is to be done first. */
+async function beginning(): Promise<string> {
+  const path = home();
+  const first = path === "/choose" ? "/admin/accounts?limit=1" : "/devices";
+  if (path === "/link" || (first === "/devices" && !(may("devices") && may("qr")))) return path;
+  try {
+    const { data } = await api<{ data: unknown[] }>({ method: "GET", path: first });
+    return data.length === 0 ? "/welcome" : path;
+  } catch {
+    // The screen itself says what is wrong.
+    return path;
+  }
+}
+
 export const router = createRouter({
   history: createWebHistory("/console/"),
   scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
@@ -63,7 +78,7 @@ async function guard(to: RouteLocationNormalized) {
     return false;
   }
   if (session.value === null) return { name: "sign-in", query: to.path === "/" ? {} : { to: to.fullPath } };
-  return (to.name !== "home" && shows(to.meta)) || home();
+  return (to.name !== "home" && shows(to.meta)) || beginning();
 }
 router.beforeEach(guard);
 

@@ -24,6 +24,7 @@ export { default as Select } from "./Select.vue";
 export { default as Skeleton } from "./Skeleton.vue";
 export { default as Spinner } from "./Spinner.vue";
 export { default as StatePill } from "./StatePill.vue";
+export { default as Steps } from "./Steps.vue";
 export { default as Switch } from "./Switch.vue";
 export { default as Table } from "./Table.vue";
 export { default as Tabs } from "./Tabs.vue";

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAccounts } from "../../../src/accounts/accounts.ts";
 import { createApiKeys } from "../../../src/accounts/api-keys.ts";
 import { createLinks } from "../../../src/accounts/links.ts";
+import { createOperatorLink } from "../../../src/accounts/operator-link.ts";
 import { createSessions, MOST_SESSIONS, type Opening } from "../../../src/accounts/sessions.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { rawRows } from "../store/rows.ts";
@@ -22,7 +23,8 @@ async function setUp() {
   const numbers = new Set([7]);
   const parts = { store, keys, accounts };
   const links = createLinks({ ...parts, isNumber: ({ id }) => numbers.has(id) });
-  const start = () => createSessions({ ...parts, config, links });
+  const operatorLink = createOperatorLink({ box: store.box, time: { monotonic: () => clock.now } });
+  const start = () => createSessions({ ...parts, config, links, operatorLink });
   const sessions = start();
   const { account, apiKey } = await accounts.create({ name: "Shop", plan: "pro" });
   const open = async (given: Opening["with"]) =>
@@ -33,7 +35,21 @@ async function setUp() {
       { name: "x", permissions: ["devices"], devices: null, recipients: null, expiresAt: NOW + HOUR },
       null,
     );
-  return { clock, store, keys, accounts, links, numbers, sessions, start, account, apiKey, open, issue };
+  return {
+    clock,
+    store,
+    keys,
+    accounts,
+    links,
+    operatorLink,
+    numbers,
+    sessions,
+    start,
+    account,
+    apiKey,
+    open,
+    issue,
+  };
 }
 
 describe("a session", () => {
@@ -163,10 +179,17 @@ describe("the operator's session", () => {
   });
 
   it("ends with its token", async () => {
-    const { store, open, keys, accounts, links } = await setUp();
+    const { store, open, keys, accounts, links, operatorLink } = await setUp();
     const { token } = await open({ adminToken: store.adminToken });
     const later = { ...store, adminToken: "another-token-of-the-operator" };
-    const sessions = createSessions({ store: later, config: loadConfig({}), keys, accounts, links });
+    const sessions = createSessions({
+      store: later,
+      config: loadConfig({}),
+      keys,
+      accounts,
+      links,
+      operatorLink,
+    });
 
     expect(await sessions.authenticate(token)).toBeNull();
   });
@@ -222,5 +245,35 @@ describe("a link", () => {
     expect(await links.remove(account.id, ["31600000002"], link.id)).toBe(false);
     clock.now = link.expiresAt;
     expect((await links.list(account.id, null, {})).items).toEqual([]);
+  });
+});
+
+describe("the operator's link", () => {
+  it("opens one session, within ten minutes", async () => {
+    const { clock, sessions, operatorLink, open } = await setUp();
+    const link = operatorLink.make();
+
+    const { session, token } = await open({ link });
+
+    expect(session).toMatchObject({
+      kind: "operator",
+      caller: null,
+      credential: sessions.operatorCredential(),
+    });
+    expect(await sessions.authenticate(token)).toMatchObject({ id: session.id });
+    expect(await open({ link })).toBeNull();
+
+    const late = operatorLink.make();
+    clock.now += 10 * MINUTE;
+    expect(await open({ link: late })).toBeNull();
+  });
+
+  it("ends when another one is made, and not because somebody guesses", async () => {
+    const { operatorLink, open } = await setUp();
+    const [former, link] = [operatorLink.make(), operatorLink.make()];
+
+    for (const wrong of ["", "x", former, `${link}A`]) expect(await open({ link: wrong })).toBeNull();
+
+    expect(await open({ link })).toMatchObject({ session: { kind: "operator" } });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAccounts } from "../../../src/accounts/accounts.ts";
 import { createApiKeys } from "../../../src/accounts/api-keys.ts";
 import { createLinks } from "../../../src/accounts/links.ts";
+import { createOperatorLink } from "../../../src/accounts/operator-link.ts";
 import { createSessions } from "../../../src/accounts/sessions.ts";
 import { createTestBus, hasSqld, nodesOnOneServer } from "./shared-server.ts";
 
@@ -18,7 +19,15 @@ describe.skipIf(!hasSqld)("sessions of several nodes", () => {
       const numbers = { list: () => [], remove: async () => undefined };
       const accounts = createAccounts({ store, config, keys, numbers });
       const links = createLinks({ store, keys, accounts, isNumber: () => true });
-      const sessions = createSessions({ store, config, keys, links, accounts, cluster });
+      const sessions = createSessions({
+        store,
+        config,
+        keys,
+        links,
+        operatorLink: createOperatorLink(store),
+        accounts,
+        cluster,
+      });
       return { keys, accounts, links, sessions };
     };
     const [a, b] = [await partsOf("a"), await partsOf("b")];

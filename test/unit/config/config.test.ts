@@ -75,6 +75,7 @@ describe("settings", () => {
       whatsappNoiseRoot: null,
       whatsappCaFile: null,
       logLevel: "info",
+      logFormat: null,
     };
 
     expect(loadConfig({})).toEqual(expected);
