@@ -120,6 +120,7 @@ function showAccess(stage: Stage): void {
   write("");
   write(`  ${paint.dim("Base URL")}  ${baseUrl}`);
   write(`  ${paint.dim("API key")}   ${stage.apiKey}`);
+  write(`  ${paint.dim("Console")}   ${baseUrl}/console ${paint.dim("(sign in with the key)")}`);
   write(`  ${paint.dim("Try")}       ${curl}`);
   write("");
 }
