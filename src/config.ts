@@ -201,7 +201,7 @@ function readCluster(settings: Settings): ClusterSettings | null {
   const missing = SHARED_BY_NODES.filter((name) => settings.text(name) === null);
   if (missing.length === 0) return { node, leaseMs, url: readNodeUrl(settings) };
   throw new StartError(
-    `${missing.join(", ")} must be set when DATABASE_URL is a server: several nodes may share it, and each needs the same (docs/scaling.md).`,
+    `${missing.join(", ")} must be set when DATABASE_URL is a server: all nodes that share it need the same values (docs/scaling.md).`,
   );
 }
 
@@ -331,7 +331,7 @@ function readFolder(settings: Settings, name: string, path: (text: string) => st
   if (text === null) return null;
   const folder = path(text);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new StartError(`${name} must be a folder; there is none at ${folder}.`);
+    throw new StartError(`${name} must be a folder; ${folder} is not one, or does not exist.`);
   return folder;
 }
 
@@ -340,7 +340,7 @@ function readFile(settings: Settings, name: string, path: (text: string) => stri
   if (text === null) return null;
   const file = path(text);
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new StartError(`${name} must be a file; there is none at ${file}.`);
+    throw new StartError(`${name} must be a file; ${file} is not one, or does not exist.`);
   return file;
 }
 

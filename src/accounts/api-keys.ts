@@ -21,7 +21,7 @@ export interface KeyRecord extends Grants {
   /** Milliseconds; null: for ever. */
   expiresAt: number | null;
   createdAt: number;
-  /** Within a minute of the truth. */
+  /** Accurate to a minute. */
   lastUsedAt: number | null;
   prefix: string;
 }

@@ -8,9 +8,9 @@ import type { Store } from "../store/store.ts";
 /** Who has changed something. */
 export interface Actor {
   kind: "key" | "operator" | "link" | "nobody";
-  /** Of the key or the link. */
+  /** Id of the key or the link. */
   id: string | null;
-  /** What the key was called. */
+  /** Name that the key had. */
   name: string | null;
 }
 

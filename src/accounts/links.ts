@@ -20,7 +20,7 @@ export interface LinkRecord {
   number: string;
   createdAt: number;
   expiresAt: number;
-  /** When somebody opened it last; null: nobody has. */
+  /** When the link was last opened; null: nobody has. */
   lastUsedAt: number | null;
   madeBy: Maker["kind"];
   /** Name of the key that made it; null: the operator did, or that key has ended, and the link with it. */

@@ -24,7 +24,7 @@ export interface SessionRecord {
   kind: SessionKind;
   /** Hash of what it was opened with; sessions of the same belong together. */
   credential: string;
-  /** Of the key or the link; of the operator the account that was chosen, or null. */
+  /** Id of the key or the link; of the operator the account that was chosen, or null. */
   accountId: string | null;
   createdAt: number;
   /** Of others within a minute of the truth. */

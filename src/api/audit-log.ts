@@ -55,7 +55,10 @@ export async function logChange(done: Done): Promise<void> {
       address: callerAddress(event.runtime?.node?.req as IncomingMessage | undefined, app.config.trustProxy),
     });
   } catch (error) {
-    app.log.error({ err: error, requestId: requestId(event) }, "a change could not be written into the log");
+    app.log.error(
+      { err: error, requestId: requestId(event) },
+      "a change could not be written to the audit log",
+    );
   }
 }
 

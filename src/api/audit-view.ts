@@ -36,9 +36,9 @@ export const auditView = (report: AuditReport) => ({
 /** The report in one sentence: what an operator wants to read. */
 export function auditSentence({ lost, since, awaited, recovered }: AuditReport): string {
   const parts = [`${lost} ${lost === 1 ? "message" : "messages"} lost since ${iso(since)}`];
-  if (recovered > 0) parts.push(`${recovered} came late`);
+  if (recovered > 0) parts.push(`${recovered} arrived late`);
   if (awaited > 0)
-    parts.push(`${awaited} could not be read or did not come, and ${was(awaited)} asked for again`);
+    parts.push(`${awaited} did not arrive or could not be read, and ${was(awaited)} requested again`);
   return `${parts.join("; ")}.`;
 }
 

@@ -91,11 +91,9 @@ async function bySession(app: App, event: H3Event, endpoint: Endpoint, token: st
 /** @throws PERMISSION_DENIED */
 function requireChosen(caller: Caller | null, { access }: Endpoint): Caller {
   if (caller !== null) return caller;
-  throw new GatewayError(
-    "PERMISSION_DENIED",
-    "The operator has to choose an account first: PUT /console/session/account.",
-    { extra: { permission: access.by === "key" ? (access.permission ?? "account") : "account" } },
-  );
+  throw new GatewayError("PERMISSION_DENIED", "Choose an account first: PUT /console/session/account.", {
+    extra: { permission: access.by === "key" ? (access.permission ?? "account") : "account" },
+  });
 }
 
 /**
@@ -163,4 +161,4 @@ export const invalidToken = (): GatewayError =>
   );
 
 const sessionExpired = (): GatewayError =>
-  new GatewayError("SESSION_EXPIRED", "Nobody is signed in here, or no longer. Sign in again.");
+  new GatewayError("SESSION_EXPIRED", "You are not signed in, or your session has ended. Sign in again.");

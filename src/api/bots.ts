@@ -8,7 +8,7 @@ export async function requireKnownBots(app: App, bindings: { id: string }[]): Pr
   for (const [index, { id }] of bindings.entries()) {
     if (!known.has(id)) fields[`bots.${index}.id`] = ["There is no bot with this id."];
     else if (bindings.findIndex((other) => other.id === id) < index)
-      fields[`bots.${index}.id`] = ["Stands in the list already."];
+      fields[`bots.${index}.id`] = ["Is listed twice."];
   }
   if (Object.keys(fields).length > 0)
     throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields });

@@ -23,7 +23,9 @@ export function requireCsrfToken(
   const given = Buffer.from(event.req.headers.get(HEADER) ?? "");
   const right = Buffer.from(csrfToken);
   if (given.length === right.length && timingSafeEqual(given, right)) return;
-  throw notFromOurPage("Send the session's csrf as the header X-CSRF-Token; GET /console/session tells it.");
+  throw notFromOurPage(
+    "Send the session's csrf value in the header X-CSRF-Token; GET /console/session returns it.",
+  );
 }
 
 /**
@@ -43,6 +45,6 @@ export function requireOwnOrigin(app: Pick<App, "config">, event: H3Event): void
 }
 
 const fromElsewhere = (): GatewayError =>
-  notFromOurPage("Another site asked for this: sign in at the address of this gateway.");
+  notFromOurPage("The request came from another site. Sign in at this gateway's own address.");
 
 const notFromOurPage = (message: string): GatewayError => new GatewayError("CSRF_TOKEN_INVALID", message);

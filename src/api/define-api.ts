@@ -128,7 +128,7 @@ const NOBODY: Asker = {
   session: null,
   countedAs: null,
   credential() {
-    throw new Error("nobody was asked who he is");
+    throw new Error("the caller was not authenticated");
   },
 };
 

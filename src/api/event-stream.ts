@@ -115,7 +115,7 @@ export function requireHearing(caller: Caller): void {
   if (caller.byLink || enough.some((one) => allows(caller, one))) return;
   throw new GatewayError(
     "PERMISSION_DENIED",
-    `This API key may hear of no event: it needs one of the permissions ${enough.join(", ")}.`,
+    `This API key may not see any events: it needs one of the permissions ${enough.join(", ")}.`,
     { extra: { permission: PERMISSION_FOR["message.in"] } },
   );
 }

@@ -74,7 +74,7 @@ function idempotencyKey(event: H3Event, fields: Record<string, unknown>): string
   if (inHeader === null && field === null) return null;
   const inField = asText(field);
   if (inHeader !== null && inField !== null && inHeader !== inField)
-    throw wrongKey("Is not the one in the header Idempotency-Key.");
+    throw wrongKey("Differs from the header Idempotency-Key.");
   const key = inHeader ?? inField;
   if (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY_LENGTH)
     throw wrongKey(`Must be 1 to ${MAX_KEY_LENGTH} characters long.`);

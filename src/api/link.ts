@@ -38,7 +38,7 @@ export function linkResult(device: string, link: LinkStatus, mpwaCompat: boolean
     case "code":
       return new JsonResult(
         { state: link.state, code: link.code, expires_in: seconds(link.expiresInMs) },
-        { status: false, message: "Type this code on the phone: Linked devices, Link with phone number" },
+        { status: false, message: "Enter this code on the phone: Linked devices, Link with phone number" },
       );
     case "passkey": {
       const { state, passkey } = link;
@@ -71,7 +71,7 @@ const PASSKEY_ASKED =
   "WhatsApp asks for the passkey of this account: answer with POST /devices/{number}/passkey";
 const ACTIONS = {
   passkey:
-    "WhatsApp asks for the passkey of this account, and this gateway does not take one: see /devices/{number}/why",
+    "WhatsApp asks for the passkey of this account, and passkeys are off at this gateway: see /devices/{number}/why",
   version: "WhatsApp refuses the version of this gateway's client: see /devices/{number}/why",
 };
 const ALREADY_CONNECTED = "Device already connected!";

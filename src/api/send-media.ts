@@ -40,7 +40,7 @@ async function whileCallerWaits<T>(
 ): Promise<T> {
   const ending = new AbortController();
   const leave = (): void =>
-    ending.abort(new GatewayError("FILE_UNREACHABLE", "The caller has left before the file was there."));
+    ending.abort(new GatewayError("FILE_UNREACHABLE", "The caller disconnected before the file arrived."));
   if (caller.aborted) leave();
   caller.addEventListener("abort", leave, { once: true });
   try {

@@ -60,7 +60,7 @@ export async function signIn(
 const REFUSALS = {
   key: invalidKey,
   token: invalidToken,
-  link: () => new GatewayError("LINK_EXPIRED", "This link is over, or was withdrawn. Ask for a new one."),
+  link: () => new GatewayError("LINK_EXPIRED", "This link has expired or was withdrawn. Ask for a new one."),
 };
 
 function whatIsGiven(input: z.output<typeof newSession>): [keyof typeof REFUSALS, Opening["with"]] {

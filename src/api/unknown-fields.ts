@@ -38,11 +38,11 @@ export function unknownFields(
 }
 
 function unknownField(name: string, known: string[]): string {
-  if (name === "api_key") return "Does not count here: send the key as Authorization: Bearer.";
+  if (name === "api_key") return "Is not read here: send the key as Authorization: Bearer.";
   const nearest = known.toSorted((a, b) => distance(name, a) - distance(name, b))[0];
   return nearest === undefined
     ? "Is not a field of this endpoint."
-    : `Is not known here; the nearest is "${nearest}".`;
+    : `Is not a field of this endpoint; the nearest is "${nearest}".`;
 }
 
 interface Definition {

@@ -116,16 +116,16 @@ function adviceView(
   pausedUntil: number | null,
 ): string {
   if (isPaused(why, pausedUntil))
-    return "WhatsApp wants to be asked less often (429). Sends are kept and go on by themselves then; write more slowly if this happens often (PACE_PER_MINUTE).";
+    return "WhatsApp limits how fast this number may send (429). Sends are kept and resume on their own; if this happens often, lower PACE_PER_MINUTE.";
   return why.state === "connected" && media !== null ? mediaAdvice(media) : why.advice;
 }
 
 const mediaAdvice = ({ since, chats, reason }: NonNullable<Why["holdups"]["media"]>): string =>
-  `Since ${iso(since)} WhatsApp's media service has not taken files: ${reason} ${counted(
+  `Since ${iso(since)} WhatsApp's media service has not accepted files: ${reason} ${counted(
     chats,
     "chat waits",
     "chats wait",
-  )} for it and will go on by themselves; all others are in order.`;
+  )} for it and will resume on their own; all others work.`;
 
 /** A message that was sent, with every state it has had. */
 export const messageView = (message: SentMessage) => ({

@@ -37,7 +37,7 @@ export function createWrongKeys(
         const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
         throw new GatewayError(
           "RATE_LIMITED",
-          `More than ${perMinute} wrong keys in a minute from this address; a right one is served, another can be tried in ${seconds} s.`,
+          `More than ${perMinute} wrong keys in a minute from this address. A valid key still works; try another key in ${seconds} s.`,
           { retryAfter: seconds },
         );
       }

@@ -39,7 +39,7 @@ export interface AuditReport {
   until: number;
   /** Messages that existed, are not here, and were not only just noticed. */
   lost: number;
-  /** Messages of others in the inbox. */
+  /** Incoming messages from others. */
   received: number;
   /** Those of them that a bot answered, or that the webhook was given. */
   answeredOrForwarded: number;

@@ -25,7 +25,7 @@ export interface paths {
         post: operations["sendMedia"];
     };
     "/uploads": {
-        /** Give the gateway a file that has no address, in parts: the last answer's `url` is for `/send-media` */
+        /** Upload a file in parts; the last answer's `url` is for `/send-media` */
         post: operations["createUpload"];
     };
     "/send-poll": {
@@ -67,15 +67,15 @@ export interface paths {
     "/channels": {
         /** Registered channels of a number, newest first */
         get: operations["listChannels"];
-        /** Register a channel by its invite link or id, and follow it */
+        /** Register a channel by its invite link or id and follow it */
         post: operations["addChannel"];
     };
     "/channels/{id}": {
-        /** Forget a channel, and stop following it */
+        /** Remove a channel and unfollow it */
         delete: operations["removeChannel"];
     };
     "/media/{token}": {
-        /** The file of a message, by the signed address in `media.url` of a webhook event or of `GET /messages` */
+        /** Download a message's file by the signed address in `media.url` of a webhook event or of `GET /messages` */
         get: operations["getMedia"];
     };
     "/generate-qr": {
@@ -93,7 +93,7 @@ export interface paths {
         get: operations["getDevice"];
         /** Log a number out and erase it */
         delete: operations["deleteDevice"];
-        /** What a number does with calls */
+        /** Change what a number does with calls */
         patch: operations["changeDevice"];
     };
     "/devices/{number}/logout": {
@@ -101,19 +101,19 @@ export interface paths {
         post: operations["logoutDevice"];
     };
     "/devices/{number}/audit": {
-        /** Whether messages were lost: what WhatsApp says there was, compared with what is here */
+        /** Whether messages were lost: compares what WhatsApp announced with what is stored */
         get: operations["auditDevice"];
     };
     "/devices/{number}/why": {
-        /** Why a number is in its state, and what to do */
+        /** Why a number is in its state, and what to do about it */
         get: operations["whyDevice"];
     };
     "/devices/{number}/passkey": {
-        /** Answer WhatsApp's question for the passkey of a number */
+        /** Answer WhatsApp's passkey request for a number */
         post: operations["answerPasskey"];
     };
     "/devices/{number}/passkey/confirm": {
-        /** Confirm that gateway and phone show the same code */
+        /** Confirm that the gateway and the phone show the same code */
         post: operations["confirmPasskey"];
     };
     "/devices/{number}/webhook": {
@@ -177,21 +177,21 @@ export interface paths {
         get: operations["listDialogues"];
     };
     "/devices/{number}/decisions": {
-        /** Why messages were answered or not, newest first */
+        /** Decisions of a number: why messages were answered or not, newest first */
         get: operations["listDecisions"];
     };
     "/events": {
-        /** What happens in the account, as Server-Sent Events */
+        /** Events of the account, as Server-Sent Events */
         get: operations["events"];
     };
     "/account": {
-        /** The key's own account, its limits and what is used of them */
+        /** The key's own account, its limits and its usage */
         get: operations["getOwnAccount"];
     };
     "/api-keys": {
         /** Keys of the account, newest first */
         get: operations["listKeys"];
-        /** Make a key that may do no more than this one */
+        /** Create a key that may do no more than the calling key */
         post: operations["createKey"];
     };
     "/api-keys/{id}": {
@@ -199,19 +199,19 @@ export interface paths {
         delete: operations["deleteKey"];
     };
     "/api-keys/{id}/rotate": {
-        /** Give a key a new secret; the old one ends at once */
+        /** Give a key a new secret; the old secret stops working at once */
         post: operations["rotateKey"];
     };
     "/console/session": {
-        /** Who is signed in by this cookie */
+        /** The session of this cookie */
         get: operations["getCurrentSession"];
-        /** Sign in with an API key, the operator's token or a link */
+        /** Sign in with an API key, the operator's token, or a link */
         post: operations["createSession"];
         /** Sign out */
         delete: operations["deleteCurrentSession"];
     };
     "/console/sessions": {
-        /** Who is signed in with the same key, or as operator; last used first */
+        /** Sessions of the same key, or of the operator; last used first */
         get: operations["listSessions"];
     };
     "/console/sessions/{id}": {
@@ -219,33 +219,33 @@ export interface paths {
         delete: operations["deleteSession"];
     };
     "/console/session/account": {
-        /** As operator, work in an account; null: in none */
+        /** Choose the account that the operator works in; null: none */
         put: operations["chooseAccount"];
     };
     "/log": {
-        /** What was changed in the account, by whom, newest first; sends are no changes */
+        /** Changes in the account and who made them, newest first; sends do not count as changes */
         get: operations["listChanges"];
     };
     "/admin/log": {
-        /** What was changed, by whom, in all accounts, newest first; sends are no changes */
+        /** Changes in all accounts and who made them, newest first; sends do not count as changes */
         get: operations["listAllChanges"];
     };
     "/devices/{number}/magic-link": {
-        /** Make a link with which a customer links one number and sets its webhook, and nothing else */
+        /** Create a link for a customer to link one number and set its webhook, and nothing else */
         post: operations["createLink"];
     };
     "/links": {
-        /** Links that are not over, newest first */
+        /** Valid links, newest first */
         get: operations["listLinks"];
     };
     "/devices/{number}/magic-link/{id}": {
-        /** Withdraw a link, at once */
+        /** Withdraw a link at once */
         delete: operations["deleteLink"];
     };
     "/admin/accounts/{id}/links": {
-        /** Links of an account that are not over, newest first */
+        /** Valid links of an account, newest first */
         get: operations["listAccountLinks"];
-        /** Make a link for a number of an account */
+        /** Create a link for a number of an account */
         post: operations["createAccountLink"];
     };
     "/admin/accounts/{id}/links/{linkId}": {
@@ -255,13 +255,13 @@ export interface paths {
     "/admin/accounts": {
         /** Accounts, newest first */
         get: operations["listAccounts"];
-        /** Make an account and its first key */
+        /** Create an account and its first key */
         post: operations["createAccount"];
     };
     "/admin/accounts/{id}": {
         /** One account */
         get: operations["getAccount"];
-        /** Log its numbers out and erase everything that is the account's */
+        /** Log out the account's numbers and erase all its data */
         delete: operations["deleteAccount"];
         /** Rename, change the plan, enable or disable */
         patch: operations["changeAccount"];
@@ -269,7 +269,7 @@ export interface paths {
     "/admin/accounts/{id}/api-keys": {
         /** Keys of an account, newest first */
         get: operations["listAccountKeys"];
-        /** Make a key for an account */
+        /** Create a key for an account */
         post: operations["createAccountKey"];
     };
     "/admin/accounts/{id}/api-keys/{keyId}": {
@@ -283,11 +283,11 @@ export interface paths {
         post: operations["createAccountDevice"];
     };
     "/admin/backup": {
-        /** A consistent copy of all data as one archive, made while the gateway runs; the master key is not in it */
+        /** One archive with a consistent copy of all data, made while the gateway runs, without the master key */
         post: operations["createBackup"];
     };
     "/admin/nodes": {
-        /** Processes that run on this database, and how many numbers each has */
+        /** Nodes on this database, and how many numbers each has */
         get: operations["listNodes"];
     };
     "/admin/overview": {
@@ -315,11 +315,11 @@ export interface paths {
         get: operations["live"];
     };
     "/health/ready": {
-        /** Whether requests are served; numbers that are not linked do not matter */
+        /** Whether requests are served; unlinked numbers do not matter */
         get: operations["ready"];
     };
     "/metrics": {
-        /** Measurements, as Prometheus reads them */
+        /** Metrics for Prometheus */
         get: operations["metrics"];
     };
     "/openapi.json": {
@@ -335,8 +335,8 @@ export interface paths {
 export interface webhooks {
     event: {
         /**
-         * What happened at a number, posted to its webhook
-         * @description Signed as Standard Webhooks has it. A 2xx answer that is JSON of a known shape is sent as the reply; anything else is silence. Network errors, timeouts, 408, 425, 429, 5xx and redirects are tried again for three days; 410 disables the webhook.
+         * An event of a number, posted to its webhook
+         * @description Signed as in Standard Webhooks. A 2xx answer with JSON of a known shape is sent as the reply; any other answer sends nothing. Network errors, timeouts, 408, 425, 429, 5xx and redirects are retried for three days; 410 disables the webhook.
          */
         post: operations["receiveEvent"];
     };
@@ -357,19 +357,19 @@ export interface components {
             since: string;
             /** Format: date-time */
             until: string;
-            /** @description Messages that existed, are not here, and do not come any more */
+            /** @description Messages that existed, are missing here, and are no longer expected */
             lost: number;
-            /** @description Messages of others in the inbox */
+            /** @description Incoming messages from others */
             received: number;
-            /** @description Those that a bot answered or that the webhook was given */
+            /** @description Messages that a bot answered or that the webhook was given */
             answered_or_forwarded: number;
-            /** @description Those that wait for a decision */
+            /** @description Messages that wait for a decision */
             pending: number;
-            /** @description Missing, asked for again, and still expected */
+            /** @description Missing messages that were requested again and are still expected */
             awaited: number;
-            /** @description Missing at first, and here by now */
+            /** @description Messages that were missing at first and have arrived since */
             recovered: number;
-            /** @description Newest first, at most 100; `announced`: what WhatsApp said was waiting */
+            /** @description Newest first, at most 100; `announced` is how many messages WhatsApp said were waiting */
             connections: {
                 /** Format: date-time */
                 opened_at: string;
@@ -470,9 +470,9 @@ export interface components {
             actor: {
                 /** @enum {string} */
                 kind: "key" | "operator" | "link" | "nobody";
-                /** @description Of the key or the link */
+                /** @description Id of the key or the link */
                 id: string | null;
-                /** @description What the key was called */
+                /** @description Name that the key had */
                 name: string | null;
             };
             account: string | null;
@@ -480,7 +480,7 @@ export interface components {
             action: string;
             /** @description A number, or the id of a record */
             target: string | null;
-            /** @description Fields of the request. What may be a secret is `(given)`, of an address the host */
+            /** @description Fields of the request. Possible secrets show as `(given)`, addresses as their host */
             changes: {
                 [key: string]: unknown;
             } | null;
@@ -564,17 +564,17 @@ export interface components {
             lid: string | null;
             name: string | null;
             platform: string | null;
-            /** @description What WhatsApp still holds back of the time offline, when it says so */
+            /** @description Messages from the time offline that WhatsApp still holds back; null when it has not said */
             waiting: number | null;
-            /** @description No first contacts until then */
+            /** @description First contacts are blocked until then */
             reachout: {
                 /** Format: date-time */
                 locked_until: string;
                 reason: string | null;
             } | null;
-            /** @description How many chats the number may begin, as WhatsApp says; null while it has not */
+            /** @description How many chats WhatsApp lets the number begin; null until WhatsApp says */
             new_chats: {
-                /** @description Null: as many as it likes */
+                /** @description Null: no limit */
                 limit: number | null;
                 used: number;
                 resets_at: string | null;
@@ -602,9 +602,9 @@ export interface components {
             request_id?: string;
         };
         Event: {
-            /** @description What a person would read; empty when there is nothing */
+            /** @description Text that a person would read; empty when there is none */
             message: string;
-            /** @description The same text */
+            /** @description The same text as `message` */
             text: string;
             /** @description The writer: digits, or `…@lid` while the number is unknown */
             from: string;
@@ -653,7 +653,7 @@ export interface components {
                 id: string;
                 emoji: string;
             } | null;
-            /** @description Message that an edit or a revoke is about; of `status` the message that was sent, of `read` the one that was read, as `id` */
+            /** @description Message that an edit or a revoke is about. For `status` the sent message, for `read` the message that was read: the same as `id` */
             target_id: string | null;
             poll: {
                 id: string;
@@ -667,15 +667,15 @@ export interface components {
             } | null;
             /** @description Images up to 5 MiB: bare base64 */
             bufferImage: string | null;
-            /** @description `bot:<id>` that answered already */
+            /** @description `bot:<id>` of the bot that has answered */
             handled_by: string | null;
-            /** @description Of `status` the message's new state, of `device` the number's, of `read` that; else absent */
+            /** @description For `status` the message's new state, for `device` the number's, for `read` the word `read`; else absent */
             state?: string;
-            /** @description Of `device`: why, in a word; `reachout_locked`: no first contacts before `until` */
+            /** @description For `device`: the reason, as a word; `reachout_locked` means no first contacts before `until` */
             reason?: string | null;
-            /** @description Of `device`: when it ends by itself */
+            /** @description For `device`: when the state ends on its own */
             until?: string | null;
-            /** @description Of `status`: why the message failed, as `GET /messages/{id}` says it */
+            /** @description For `status`: why the message failed, as in `GET /messages/{id}` */
             error?: ({
                 code: string;
                 message: string;
@@ -729,9 +729,9 @@ export interface components {
             can_send: boolean;
         };
         IncomingMessage: {
-            /** @description What a person would read; empty when there is nothing */
+            /** @description Text that a person would read; empty when there is none */
             message: string;
-            /** @description The same text */
+            /** @description The same text as `message` */
             text: string;
             /** @description The writer: digits, or `…@lid` while the number is unknown */
             from: string;
@@ -812,9 +812,9 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            /** @description When somebody opened it last */
+            /** @description When the link was last opened */
             last_used_at: string | null;
-            /** @description `name` of the key; null for the operator, and of a key that has ended: so has the link */
+            /** @description `name` of the key; null for the operator, and for a key that no longer exists (its link has ended too) */
             made_by: {
                 /** @enum {string} */
                 kind: "key" | "operator";
@@ -837,7 +837,7 @@ export interface components {
             expires_at: string;
             /**
              * Format: date-time
-             * @description Within a minute of the truth
+             * @description Accurate to a minute
              */
             last_used_at: string;
             /** @description Where it was opened; of IPv6 the /64 */
@@ -852,15 +852,15 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string;
-            /** @description When somebody opened it last */
+            /** @description When the link was last opened */
             last_used_at: string | null;
-            /** @description `name` of the key; null for the operator, and of a key that has ended: so has the link */
+            /** @description `name` of the key; null for the operator, and for a key that no longer exists (its link has ended too) */
             made_by: {
                 /** @enum {string} */
                 kind: "key" | "operator";
                 name: string | null;
             };
-            /** @description What the customer opens; it is told this once */
+            /** @description The address that the customer opens; shown only now */
             url: string;
         };
         Message: {
@@ -1057,17 +1057,17 @@ export interface components {
             lid: string | null;
             name: string | null;
             platform: string | null;
-            /** @description What WhatsApp still holds back of the time offline, when it says so */
+            /** @description Messages from the time offline that WhatsApp still holds back; null when it has not said */
             waiting: number | null;
-            /** @description No first contacts until then */
+            /** @description First contacts are blocked until then */
             reachout: {
                 /** Format: date-time */
                 locked_until: string;
                 reason: string | null;
             } | null;
-            /** @description How many chats the number may begin, as WhatsApp says; null while it has not */
+            /** @description How many chats WhatsApp lets the number begin; null until WhatsApp says */
             new_chats: {
-                /** @description Null: as many as it likes */
+                /** @description Null: no limit */
                 limit: number | null;
                 used: number;
                 resets_at: string | null;
@@ -1084,7 +1084,7 @@ export interface components {
             message: string | number;
             /** @description Quote the message that the event is about */
             quoted?: boolean;
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         } | {
             type?: string;
@@ -1095,7 +1095,7 @@ export interface components {
             ptt?: string;
             /** @description Quote the message that the event is about */
             quoted?: boolean;
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         } | {
             name: string;
@@ -1103,13 +1103,13 @@ export interface components {
             countable?: string;
             /** @description Quote the message that the event is about */
             quoted?: boolean;
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         }) | (string | {
             message: string | number;
             /** @description Quote the message that the event is about */
             quoted?: boolean;
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         } | {
             type?: string;
@@ -1120,7 +1120,7 @@ export interface components {
             ptt?: string;
             /** @description Quote the message that the event is about */
             quoted?: boolean;
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         } | {
             name: string;
@@ -1128,14 +1128,14 @@ export interface components {
             countable?: string;
             /** @description Quote the message that the event is about */
             quoted?: boolean;
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         })[] | {
             replies: (string | {
                 message: string | number;
                 /** @description Quote the message that the event is about */
                 quoted?: boolean;
-                /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+                /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
                 hold?: number;
             } | {
                 type?: string;
@@ -1146,7 +1146,7 @@ export interface components {
                 ptt?: string;
                 /** @description Quote the message that the event is about */
                 quoted?: boolean;
-                /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+                /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
                 hold?: number;
             } | {
                 name: string;
@@ -1154,10 +1154,10 @@ export interface components {
                 countable?: string;
                 /** @description Quote the message that the event is about */
                 quoted?: boolean;
-                /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+                /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
                 hold?: number;
             })[];
-            /** @description Seconds for which the chat stays with the webhook; 0 lets it go */
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
         } | {
             hold: number;
@@ -1252,14 +1252,14 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "key" | "operator" | "link";
-            /** @description Of the operator the one that was chosen, or null */
+            /** @description For the operator: the chosen account, or null */
             account: {
                 id: string;
                 name: string;
             } | null;
             permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
             devices: string[] | null;
-            /** @description Header `X-CSRF-Token` of every request that changes something */
+            /** @description Send it as `X-CSRF-Token` with every request that changes something */
             csrf: string;
             /** Format: date-time */
             created_at: string;
@@ -1449,11 +1449,11 @@ export interface components {
             };
         };
         Upload: {
-            /** @description `after` of the part that follows */
+            /** @description `after` of the next part */
             id: string;
-            /** @description Bytes of the file until now */
+            /** @description Bytes of the file so far */
             received: number;
-            /** @description The file until now: `url` of `/send-media` */
+            /** @description The file so far, as `url` for `/send-media` */
             url: string;
             /** Format: date-time */
             expires_at: string;
@@ -1528,7 +1528,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": components["schemas"]["SendAnswer"];
@@ -1545,16 +1545,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
                     message: string;
-                    /** @description A message to quote, when it is known */
+                    /** @description Id of a message to quote; ignored when it is unknown */
                     msgid?: string;
-                    /** @description Names this send: sent again within 24 hours, the first answer comes again and nothing is sent. */
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
             };
@@ -1566,7 +1566,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": components["schemas"]["SendAnswer"];
@@ -1597,7 +1597,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": components["schemas"]["SendAnswer"];
@@ -1614,23 +1614,23 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
                     /** @enum {string} */
                     media_type: "image" | "video" | "audio" | "pdf" | "xls" | "xlsx" | "doc" | "docx" | "zip" | "mp3" | "xml";
-                    /** @description http or https; must answer with the file itself */
+                    /** @description http or https; it must answer with the file itself */
                     url: string;
-                    /** @description Text under an image or video; file name of a document */
+                    /** @description Text under an image or video, or file name of a document */
                     caption?: string;
-                    /** @description vn: a voice note, of audio or mp3 */
+                    /** @description vn sends audio or mp3 as a voice note */
                     ptt?: string;
-                    /** @description A message to quote, when it is known */
+                    /** @description Id of a message to quote; ignored when it is unknown */
                     msgid?: string;
-                    /** @description Names this send: sent again within 24 hours, the first answer comes again and nothing is sent. */
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
             };
@@ -1642,7 +1642,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": components["schemas"]["SendAnswer"];
@@ -1654,17 +1654,17 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
-                    /** @description The part in base64, about 700 KB of the file at most */
+                    /** @description The part in base64, at most about 700 KB of the file */
                     data: string;
-                    /** @description `id` of the part before it; none: it is the first */
+                    /** @description `id` of the previous part; absent for the first part */
                     after?: string;
-                    /** @description Bytes of the whole file: too many are refused with the first part */
+                    /** @description Bytes of the whole file; a file that is too large is refused with its first part */
                     size?: number | string;
-                    /** @description What the file is called, when no `caption` names it */
+                    /** @description File name, when no `caption` names the file */
                     name?: string;
                 };
             };
@@ -1705,7 +1705,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": components["schemas"]["SendAnswer"];
@@ -1722,24 +1722,24 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
                     number: string;
                     name: string;
                     /**
-                     * @description 1: one answer, 0: any number
+                     * @description 1: one choice, 0: any number of choices
                      * @default 1
                      * @enum {string}
                      */
                     countable?: "0" | "1";
-                    /** @description A message to quote, when it is known */
+                    /** @description Id of a message to quote; ignored when it is unknown */
                     msgid?: string;
                     /** @description 2 to 5 different texts of 1 to 100 characters, trimmed */
                     option: string[];
-                    /** @description Names this send: sent again within 24 hours, the first answer comes again and nothing is sent. */
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
             };
@@ -1751,7 +1751,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": components["schemas"]["SendAnswer"];
@@ -1867,9 +1867,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     /** @description Default: TAKEOVER_MINUTES */
                     minutes?: number | string;
@@ -1925,9 +1925,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     /** @default false */
                     refresh?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
@@ -1957,9 +1957,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     lid: string;
                 };
@@ -2012,9 +2012,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     channel: string;
                 };
@@ -2075,9 +2075,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     device: string;
                     /** @default false */
                     force?: boolean | ("1" | "0" | "true" | "false" | "on" | "off" | "yes" | "no") | (0 | 1);
@@ -2200,9 +2200,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     device: string;
                 };
             };
@@ -2298,7 +2298,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                 };
             };
@@ -2369,7 +2369,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                     assertion: {
                         id: string;
@@ -2387,7 +2387,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description WhatsApp has the passkey's answer. */
+            /** @description WhatsApp has received the passkey's answer. */
             200: {
                 content: {
                     "application/json": {
@@ -2419,13 +2419,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                 };
             };
         };
         responses: {
-            /** @description Linking goes on. */
+            /** @description Linking continues. */
             200: {
                 content: {
                     "application/json": {
@@ -2546,7 +2546,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                 };
             };
@@ -2575,7 +2575,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                 };
             };
@@ -2673,13 +2673,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                 };
             };
         };
         responses: {
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": {
@@ -2696,9 +2696,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     device?: string;
                     /** @enum {string} */
                     state?: "pending" | "delivered" | "retrying" | "dead" | "disabled";
@@ -2711,7 +2711,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; it goes on by itself. */
+            /** @description Accepted; the gateway continues on its own. */
             202: {
                 content: {
                     "application/json": {
@@ -2835,9 +2835,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                     chat: string;
                     message?: string;
@@ -3008,7 +3008,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                     name: string;
                     permissions: ("messages" | "media" | "polls" | "lid" | "groups" | "qr" | "devices" | "webhooks" | "channels" | "keys" | "bots" | "*")[];
@@ -3020,7 +3020,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description API key created. It is shown this once. */
+            /** @description API key created. It is shown only now. */
             200: {
                 content: {
                     "application/json": {
@@ -3062,13 +3062,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                 };
             };
         };
         responses: {
-            /** @description API key rotated. The new one is shown this once. */
+            /** @description API key rotated. The new key is shown only now. */
             200: {
                 content: {
                     "application/json": {
@@ -3092,7 +3092,7 @@ export interface operations {
                         msg: string;
                         message: string;
                         data: components["schemas"]["Session"];
-                        /** @description Header `X-CSRF-Token` of every request that changes something */
+                        /** @description Send it as `X-CSRF-Token` with every request that changes something */
                         csrf: string;
                         /** Format: date-time */
                         expires_at: string;
@@ -3125,7 +3125,7 @@ export interface operations {
                         msg: string;
                         message: string;
                         data: components["schemas"]["Session"];
-                        /** @description Header `X-CSRF-Token` of every request that changes something */
+                        /** @description Send it as `X-CSRF-Token` with every request that changes something */
                         csrf: string;
                         /** Format: date-time */
                         expires_at: string;
@@ -3205,7 +3205,7 @@ export interface operations {
                         msg: string;
                         message: string;
                         data: components["schemas"]["Session"];
-                        /** @description Header `X-CSRF-Token` of every request that changes something */
+                        /** @description Send it as `X-CSRF-Token` with every request that changes something */
                         csrf: string;
                         /** Format: date-time */
                         expires_at: string;
@@ -3275,7 +3275,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
                     /** @default 60 */
                     minutes?: number | string;
@@ -3283,7 +3283,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Link made. It is shown this once. */
+            /** @description Link created. It is shown only now. */
             200: {
                 content: {
                     "application/json": {
@@ -3292,7 +3292,7 @@ export interface operations {
                         message: string;
                         data: components["schemas"]["MadeLink"];
                         id: string;
-                        /** @description What the customer opens; it is told this once */
+                        /** @description The address that the customer opens; shown only now */
                         url: string;
                         /** Format: date-time */
                         expires_at: string;
@@ -3381,13 +3381,13 @@ export interface operations {
                 "application/json": {
                     /** @default 60 */
                     minutes?: number | string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     device: string;
                 };
             };
         };
         responses: {
-            /** @description Link made. It is shown this once. */
+            /** @description Link created. It is shown only now. */
             200: {
                 content: {
                     "application/json": {
@@ -3396,7 +3396,7 @@ export interface operations {
                         message: string;
                         data: components["schemas"]["MadeLink"];
                         id: string;
-                        /** @description What the customer opens; it is told this once */
+                        /** @description The address that the customer opens; shown only now */
                         url: string;
                         /** Format: date-time */
                         expires_at: string;
@@ -3462,7 +3462,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Account created. The key is shown this once. */
+            /** @description Account created. The key is shown only now. */
             200: {
                 content: {
                     "application/json": {
@@ -3590,7 +3590,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description API key created. It is shown this once. */
+            /** @description API key created. It is shown only now. */
             200: {
                 content: {
                     "application/json": {
@@ -3659,7 +3659,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     device: string;
                 };
             };
@@ -3891,7 +3891,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description Unix seconds of this attempt */
                 "webhook-timestamp": string;
-                /** @description `v1,…`, one for each secret that signs now */
+                /** @description `v1,…`, one for each secret that is in use */
                 "webhook-signature": string;
             };
         };
@@ -3901,7 +3901,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; what it says is the reply. */
+            /** @description Accepted; its content is the reply. */
             200: {
                 content: {
                     /**
@@ -3913,7 +3913,7 @@ export interface operations {
                     "application/json": components["schemas"]["Reply"];
                 };
             };
-            /** @description Not wanted any more: the webhook is disabled. */
+            /** @description The endpoint is gone: the webhook is disabled. */
             410: {
                 content: {
                     "application/json": unknown;

@@ -73,11 +73,11 @@ export function parseDestinations(text: string): ParsedDestinations {
     // A Map keeps the place of what it has already.
     found.set(destination.number, destination);
   }
-  if (found.size === 0) return { ok: false, problem: "Give at least one destination." };
+  if (found.size === 0) return { ok: false, problem: "Must have at least one destination." };
   if (found.size > MAX_DESTINATIONS)
     return {
       ok: false,
-      problem: `At most ${MAX_DESTINATIONS} destinations in one request, got ${found.size}.`,
+      problem: `Must have at most ${MAX_DESTINATIONS} destinations; this request has ${found.size}.`,
     };
   return { ok: true, destinations: [...found.values()] };
 }
@@ -134,5 +134,5 @@ export function parseRecipient(text: string): string | null {
 
 function malformed(part: string): string {
   const shown = part.length > 40 ? `${part.slice(0, 40)}…` : part;
-  return `"${shown}" is not a destination: 7 to 15 digits with the country code, or …@g.us, …@newsletter, …@lid.`;
+  return `"${shown}" is not a destination. Use 7 to 15 digits with the country code, or …@g.us, …@newsletter, …@lid.`;
 }

@@ -18,7 +18,7 @@ export function builtFile(name: string, from: string): URL {
   for (let folder = dirname(fileURLToPath(from)); ; folder = dirname(folder)) {
     const built = join(folder, name);
     if (existsSync(built)) return pathToFileURL(built);
-    if (folder === dirname(folder)) throw new Error(`${name} is missing beside ${from}; build anew.`);
+    if (folder === dirname(folder)) throw new Error(`${name} is missing beside ${from}; build Parley again.`);
   }
 }
 

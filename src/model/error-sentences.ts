@@ -8,56 +8,56 @@ interface Told {
 
 const CLOSED: Record<string, string> = {
   not_member: "This number is not a member of the group.",
-  only_admins: "Only admins may write in this group, and this number is none of them.",
+  only_admins: "Only admins may write in this group, and this number is not an admin.",
   not_channel_admin: "Only the owner and the admins of a channel may post in it.",
-  community: "Nothing can be sent to a community as a whole; write to one of its groups.",
+  community: "A community as a whole takes no messages; write to one of its groups.",
 };
 
 const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
-  INVALID_JSON: "The body is no JSON object, or not UTF-8.",
-  INVALID_PARAMETERS: ({ fields }) =>
-    inFields(fields) ?? "Something is wrong with the fields of the request.",
+  INVALID_JSON: "The body is not a JSON object, or not UTF-8.",
+  INVALID_PARAMETERS: ({ fields }) => inFields(fields) ?? "Some fields of the request are invalid.",
   INVALID_API_KEY: "The API key is missing, malformed, unknown, deleted or expired.",
   INVALID_ADMIN_TOKEN: "The operator's token is missing or wrong.",
-  SESSION_EXPIRED: "Nobody is signed in here, or no longer. Sign in again.",
-  LINK_EXPIRED: "This link is over, or was withdrawn. Ask for a new one.",
-  CSRF_TOKEN_INVALID: "The request does not come from the page that is signed in; load the page again.",
-  PERMISSION_DENIED: "This API key lacks the permission for it.",
+  SESSION_EXPIRED: "You are not signed in, or your session has ended. Sign in again.",
+  LINK_EXPIRED: "This link has expired or was withdrawn. Ask for a new one.",
+  CSRF_TOKEN_INVALID: "The request did not come from the page you signed in to. Load the page again.",
+  PERMISSION_DENIED: "This API key lacks the permission for this request.",
   ACCOUNT_DISABLED: "The operator has disabled this account.",
-  PLAN_LIMIT: "The plan of this account allows no more.",
+  PLAN_LIMIT: "The account has reached a limit of its plan.",
   RECIPIENT_NOT_ALLOWED: "This API key may not write to one of the destinations.",
-  CANNOT_SEND: ({ reason }) => CLOSED[String(reason)] ?? "This number may not write there.",
+  CANNOT_SEND: ({ reason }) => CLOSED[String(reason)] ?? "This number may not write to this chat.",
   SENDER_NOT_FOUND: "This API key has no such number.",
-  NOT_FOUND: "There is no such thing.",
-  REQUEST_TIMEOUT: "The request did not come to its end in time.",
+  NOT_FOUND: "Nothing was found under this path or id.",
+  REQUEST_TIMEOUT: "The request did not arrive in full in time.",
   HEADERS_TOO_LARGE: "The headers of the request are too large.",
-  METHOD_NOT_ALLOWED: "This path has no such method.",
+  METHOD_NOT_ALLOWED: "This path does not support this method.",
   SENDER_NOT_CONNECTED:
-    "No phone has this number linked, so nothing was sent. Link it with POST /generate-qr.",
+    "This number is not linked to a phone, so nothing was sent. Link it with POST /generate-qr.",
   WRONG_NUMBER: "Another number has scanned the code and was logged out.",
-  NO_PASSKEY_REQUEST: "WhatsApp asks for no passkey of this number now.",
+  NO_PASSKEY_REQUEST: "WhatsApp is not asking for this number's passkey now.",
   IDEMPOTENCY_IN_PROGRESS:
-    "The first request with this idempotency key is still running; ask again in a moment.",
+    "The first request with this idempotency key is still running; try again in a moment.",
   BODY_TOO_LARGE: "The body of the request is too large.",
-  FILE_TOO_LARGE: "The file is larger than the gateway takes.",
+  FILE_TOO_LARGE: "The file is larger than the gateway accepts.",
   UNSUPPORTED_CONTENT_TYPE: "The body is neither JSON nor a form.",
   FILE_UNREACHABLE: "The file could not be fetched.",
-  FILE_NOT_USABLE: "What the address answers with is not the file that was promised.",
-  URL_NOT_ALLOWED: "The address is private, or neither http nor https.",
-  NOT_ON_WHATSAPP: "Nobody on WhatsApp has this number.",
+  FILE_NOT_USABLE: "The address did not answer with a file of the expected type.",
+  URL_NOT_ALLOWED: "The address is private, or is neither http nor https.",
+  NOT_ON_WHATSAPP: "This number is not on WhatsApp.",
   IDEMPOTENCY_KEY_REUSED: "This idempotency key belongs to a request with another body.",
   RATE_LIMITED: "Too many requests in a minute; wait before the next one.",
-  QUOTA_EXCEEDED: "The sends that the plan allows in a day are used up.",
-  INTERNAL_ERROR: "A fault of the gateway; its log has more of it.",
+  QUOTA_EXCEEDED: "The plan's sends for today are used up.",
+  INTERNAL_ERROR: "The gateway failed; its log has the details.",
   WHATSAPP_REFUSED: ({ whatsapp_code: code }) =>
     code === undefined ? "WhatsApp refused the message." : `WhatsApp refused the message with error ${code}.`,
   REACHOUT_LOCKED: ({ until }) =>
-    `WhatsApp lets this number write to nobody for the first time${
+    `WhatsApp does not let this number write to new contacts${
       until === undefined ? " for a while" : ` until ${until}`
-    }; chats that are known go on.`,
-  UNAVAILABLE: "The gateway cannot store anything now, or is restarting; try again in a moment.",
-  CONVERTER_MISSING: "This file has to be converted, and the gateway has no converter.",
-  EXPIRED: "The message waited for longer than messages are kept, and is not sent any more.",
+    }; existing chats still work.`,
+  UNAVAILABLE: "The gateway is restarting or cannot store anything now; try again in a moment.",
+  CONVERTER_MISSING:
+    "This file must be converted, and the gateway has no converter. Its operator can install ffmpeg.",
+  EXPIRED: "The message waited longer than messages are kept, so it will not be sent.",
 };
 
 /** The first thing that is wrong with the fields, naming the field. */

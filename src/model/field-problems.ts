@@ -50,7 +50,7 @@ function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
       if (typeof issue.input === "number" && issue.expected === "string") return LOST_DIGITS;
-      return issue.input === undefined ? REQUIRED : `Must be ${KINDS[issue.expected] ?? "of another kind"}.`;
+      return issue.input === undefined ? REQUIRED : `Must be ${KINDS[issue.expected] ?? "of another type"}.`;
     case "too_small":
       return tooSmall(issue);
     case "too_big":
@@ -60,16 +60,16 @@ function describe(issue: z.core.$ZodIssue): string {
     case "not_multiple_of":
       return `Must be a multiple of ${issue.divisor}.`;
     case "unrecognized_keys":
-      return "Has fields that are not known here.";
+      return "Has unknown fields.";
     case "invalid_key":
       return said(issue.issues) ?? "Has a name that is not allowed.";
     case "invalid_element":
       return said(issue.issues) ?? "Has an entry that is not allowed.";
     case "invalid_union":
-      return issue.input === undefined ? REQUIRED : "Has none of the forms that are allowed here.";
+      return issue.input === undefined ? REQUIRED : "Matches none of the allowed forms.";
     default:
       // `custom` and `invalid_format`: the text stands beside the check. The library's own begin otherwise.
-      return issue.message.startsWith("Invalid") ? "Is not of the form that is wanted here." : issue.message;
+      return issue.message.startsWith("Invalid") ? "Does not have the expected form." : issue.message;
   }
 }
 
@@ -93,7 +93,7 @@ const UNITS: Record<string, [one: string, more: string]> = {
   string: ["character", "characters"],
   array: ["entry", "entries"],
 };
-const LOST_DIGITS = "Must be text: a number with a fraction, or beyond 2^53, is not read as one.";
+const LOST_DIGITS = "Must be text: a number with a fraction, or beyond 2^53, would lose digits.";
 const KINDS: Record<string, string> = {
   string: "text",
   int: "a whole number",

@@ -40,7 +40,7 @@ export const text = (min: number, max: number) =>
 
 /** The id of a message to quote. What no message can be called is known nowhere, and quotes nothing. */
 export const quotedId = () =>
-  text(0, 65_536).optional().meta({ description: "A message to quote, when it is known" });
+  text(0, 65_536).optional().meta({ description: "Id of a message to quote; ignored when it is unknown" });
 
 /** Text that says something: more than white space and what cannot be seen. */
 export const visibleText = (max: number) =>
@@ -83,7 +83,7 @@ export const ownNumber = () =>
       });
       return z.NEVER;
     })
-    .meta({ description: "A number of this account, with its country code" });
+    .meta({ description: "A number of this account, digits with the country code" });
 
 function refuseLists(value: unknown, context: z.RefinementCtx): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -188,14 +188,14 @@ export const limit = () => integer(1, 100).default(50);
 export const before = () =>
   text(1, 255)
     .optional()
-    .meta({ description: "`next` of the page before, the id of a record, or a time in ISO 8601" });
+    .meta({ description: "`next` of the previous page, the id of a record, or a time in ISO 8601" });
 
 /** The same for a list whose records have no place of their own. */
 export const beforePlace = () =>
   text(1, 255)
     .refine((value) => readPlace(value) !== null, NO_PLACE)
     .optional()
-    .meta({ description: "`next` of the page before, or a time in ISO 8601" });
+    .meta({ description: "`next` of the previous page, or a time in ISO 8601" });
 
 /** Which page of a list of what came and went is wanted. */
 export const pageOfMany = () => ({ limit: limit(), before: beforePlace() });
@@ -204,7 +204,7 @@ export const pageOfMany = () => ({ limit: limit(), before: beforePlace() });
 export const pageOfFew = () => ({
   limit: integer(1, 100)
     .optional()
-    .meta({ description: `Most records of a page; without it as many as ${MOST_UNASKED}` }),
+    .meta({ description: `Maximum number of records on a page; default: ${MOST_UNASKED}` }),
   before: beforePlace(),
 });
 

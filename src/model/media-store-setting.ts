@@ -15,7 +15,7 @@ export interface S3Settings {
 }
 
 const MEDIA_STORE_FORM =
-  "MEDIA_STORE must be like s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com; what stands behind the bucket may be left out.";
+  "MEDIA_STORE must be like s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com; everything after the bucket is optional.";
 
 /**
  * Reads `MEDIA_STORE`: `s3://bucket/prefix?region=…&endpoint=…`, AWS itself unless an endpoint is named.

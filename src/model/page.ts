@@ -55,7 +55,7 @@ export function readPlace(before: string): Place | null {
 
 /** What is said of a `before` that is none. */
 export const NO_PLACE =
-  "Must be `next` of the page before, or a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z.";
+  "Must be `next` of the previous page, or a time in ISO 8601 with a time zone, for instance 2030-01-31T12:00:00Z.";
 /** The same for a list whose records have ids of their own. */
 export const NO_PLACE_NOR_ID = NO_PLACE.replace(", or", ", the id of a record, or");
 
@@ -66,7 +66,7 @@ export const noPlace = (): GatewayError =>
 /** @throws TypeError for what is neither `next` of a page nor a time: whoever reads requests refuses it */
 export function placeOf(before: string | undefined): Place {
   const place = before === undefined ? TOP : readPlace(before);
-  if (place === null) throw new TypeError("`before` is no place in a list.");
+  if (place === null) throw new TypeError("`before` is not a place in a list.");
   return place;
 }
 

@@ -161,7 +161,7 @@ const PASSKEY_ADVICE =
 export function adviceFor(state: LinkState, lastClose: LastClose | null): string {
   switch (state) {
     case "unlinked":
-      return "No phone has this number linked. Link it with POST /generate-qr.";
+      return "This number is not linked to a phone. Link it with POST /generate-qr.";
     case "linking":
       return "A QR code or pairing code waits to be used. Ask for it with POST /generate-qr.";
     case "connected":

@@ -206,7 +206,7 @@ function canonical(value: unknown): string {
 export const inProgress = (): GatewayError =>
   new GatewayError(
     "IDEMPOTENCY_IN_PROGRESS",
-    "The first request with this idempotency key is still running; ask again in a moment.",
+    "The first request with this idempotency key is still running; try again in a moment.",
     { retryAfter: 1 },
   );
 

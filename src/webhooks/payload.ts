@@ -88,7 +88,7 @@ export function eventName(message: Incoming): WebhookEventName | null {
 
 /**
  * @param device    the linked number, digits
- * @param handledBy `bot:<id>` that answered already, or null
+ * @param handledBy `bot:<id>` of the bot that has answered, or null
  * @param media     of its file, when it has one
  */
 export function toEvent(

@@ -276,7 +276,7 @@ export interface ReachoutLock {
 
 /** How many chats a number may begin, as WhatsApp says. */
 export interface NewChats {
-  /** Null: as many as it likes. */
+  /** Null: no limit. */
   limit: number | null;
   used: number;
   /** When counting begins anew, Unix milliseconds; null when WhatsApp does not say. */

@@ -612,7 +612,7 @@ describe("every list that has pages", () => {
         ? ["Must be at least 1.", "Must be at most 100.", "Must be a number."]
         : [
             expect.stringMatching(
-              /^Must be `next` of the page before, or a time in ISO 8601 with a time zone/,
+              /^Must be `next` of the previous page, or a time in ISO 8601 with a time zone/,
             ),
           ],
     );

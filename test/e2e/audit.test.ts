@@ -122,7 +122,7 @@ describe("the loss audit", () => {
     const early = await audit();
     expect(early).toMatchObject({ lost: 0, awaited: 2, recovered: 0 });
     expect(early.msg).toMatch(
-      /^0 messages lost since .*; 2 could not be read or did not come, and were asked for again\.$/,
+      /^0 messages lost since .*; 2 did not arrive or could not be read, and were requested again\.$/,
     );
     const both = [
       { id: placeholder.id, chat: ANA, from: ANA, reason: "unavailable" },

@@ -457,7 +457,7 @@ describe("WhatsApp's media host", () => {
     expect(answer).toMatchObject({ status: 202, body: { status: true, state: "queued" } });
     await until(async () => {
       const why = await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key });
-      return /media service has not taken files: .*503/.test(why.body["data"].advice);
+      return /media service has not accepted files: .*503/.test(why.body["data"].advice);
     });
     expect((await arrived(world, answer.body["id"])).kind).toBe("image");
     const uploads = await world.sim.mediaRequests({ direction: "upload" });

@@ -97,10 +97,10 @@ function intro(description: string): Html {
     <h2>Send and receive, from any language</h2>
     <p>${prose(description)}</p>
     <p>
-      A key goes into the header <code>Authorization: Bearer</code>, or into the field <code>api_key</code> of
-      a body. Bodies are JSON or forms.
+      Send the key in the header <code>Authorization: Bearer</code>, or in the field <code>api_key</code> of
+      the body. Bodies are JSON or forms.
     </p>
-    <p><a href="openapi.json">openapi.json</a> says the same to programs.</p>
+    <p><a href="openapi.json">openapi.json</a> has the same for programs.</p>
   </div>`;
 }
 

@@ -7,7 +7,7 @@ export const createBackup = endpoint({
   path: "/admin/backup",
   access: { by: "operator" },
   summary:
-    "A consistent copy of all data as one archive, made while the gateway runs; the master key is not in it",
+    "One archive with a consistent copy of all data, made while the gateway runs, without the master key",
   message: "Backup.",
   errors: ["RATE_LIMITED", "UNAVAILABLE"],
   input: z.object({}),

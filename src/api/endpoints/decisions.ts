@@ -8,7 +8,7 @@ export const listDecisions = endpoint({
   method: "GET",
   path: "/devices/{number}/decisions",
   access: { by: "key", permission: "bots" },
-  summary: "Why messages were answered or not, newest first",
+  summary: "Decisions of a number: why messages were answered or not, newest first",
   message: "Decisions.",
   input: z.object({
     message: text(1, 255).optional(),

@@ -7,7 +7,7 @@ export const events = endpoint({
   method: "GET",
   path: "/events",
   access: { by: "key", permission: null, links: true },
-  summary: "What happens in the account, as Server-Sent Events",
+  summary: "Events of the account, as Server-Sent Events",
   message: "Events.",
   input: z.object({}),
   output: streamEvent,

@@ -18,7 +18,7 @@ export const ready = endpoint({
   method: "GET",
   path: "/health/ready",
   access: { by: "everybody" },
-  summary: "Whether requests are served; numbers that are not linked do not matter",
+  summary: "Whether requests are served; unlinked numbers do not matter",
   message: "Ready.",
   statuses: [200, 503],
   input: z.object({}),

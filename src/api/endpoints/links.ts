@@ -8,7 +8,7 @@ const devices = { by: "key", permission: "devices" } as const;
 const operator = { by: "operator" } as const;
 const make = {
   method: "POST",
-  message: "Link made. It is shown this once.",
+  message: "Link created. It is shown only now.",
   errors: ["PLAN_LIMIT"],
   output: record(madeLink, madeLinkFields),
 } as const;
@@ -32,7 +32,7 @@ export const createLink = endpoint({
   path: "/devices/{number}/magic-link",
   access: devices,
   input: newMagicLink,
-  summary: "Make a link with which a customer links one number and sets its webhook, and nothing else",
+  summary: "Create a link for a customer to link one number and set its webhook, and nothing else",
 });
 
 /** `GET /links`: of the numbers that the key may use. */
@@ -40,7 +40,7 @@ export const listLinks = endpoint({
   ...list,
   path: "/links",
   access: devices,
-  summary: "Links that are not over, newest first",
+  summary: "Valid links, newest first",
 });
 
 /** `DELETE /devices/{number}/magic-link/{id}`: whoever came by it is signed out. */
@@ -48,7 +48,7 @@ export const deleteLink = endpoint({
   ...remove,
   path: "/devices/{number}/magic-link/{id}",
   access: devices,
-  summary: "Withdraw a link, at once",
+  summary: "Withdraw a link at once",
 });
 
 export const createAccountLink = endpoint({
@@ -57,14 +57,14 @@ export const createAccountLink = endpoint({
   path: "/admin/accounts/{id}/links",
   access: operator,
   input: newLink,
-  summary: "Make a link for a number of an account",
+  summary: "Create a link for a number of an account",
 });
 
 export const listAccountLinks = endpoint({
   ...list,
   path: "/admin/accounts/{id}/links",
   access: operator,
-  summary: "Links of an account that are not over, newest first",
+  summary: "Valid links of an account, newest first",
 });
 
 export const deleteAccountLink = endpoint({

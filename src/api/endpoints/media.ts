@@ -7,7 +7,7 @@ export const getMedia = endpoint({
   path: "/media/{token}",
   access: { by: "everybody" },
   summary:
-    "The file of a message, by the signed address in `media.url` of a webhook event or of `GET /messages`",
+    "Download a message's file by the signed address in `media.url` of a webhook event or of `GET /messages`",
   message: "File.",
   errors: ["FILE_TOO_LARGE", "FILE_UNREACHABLE", "FILE_NOT_USABLE", "UNAVAILABLE"],
   input: z.object({}),

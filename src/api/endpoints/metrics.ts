@@ -5,7 +5,7 @@ export const metrics = endpoint({
   method: "GET",
   path: "/metrics",
   access: { by: "operator" },
-  summary: "Measurements, as Prometheus reads them",
+  summary: "Metrics for Prometheus",
   message: "Metrics.",
   input: z.object({}),
   output: z.string(),

@@ -25,7 +25,7 @@ export const generateQr = endpoint({
   path: "/generate-qr",
   access: { by: "key", permission: "qr" },
   changesNothing:
-    "Is asked again and again until the number is linked; a number that it registers is logged.",
+    "Callers repeat it until the number is linked; the log records the number that it registers.",
   summary: "Link a number; call again until it is connected",
   message: "Processing",
   errors: ["WRONG_NUMBER", "PLAN_LIMIT", "WHATSAPP_REFUSED"],
@@ -102,7 +102,7 @@ export const changeDevice = endpoint({
   method: "PATCH",
   path: "/devices/{number}",
   access: devices,
-  summary: "What a number does with calls",
+  summary: "Change what a number does with calls",
   message: "Device changed.",
   input: deviceChange,
   output: record(device),
@@ -134,7 +134,7 @@ export const whyDevice = endpoint({
   method: "GET",
   path: "/devices/{number}/why",
   access: seen,
-  summary: "Why a number is in its state, and what to do",
+  summary: "Why a number is in its state, and what to do about it",
   message: "Explanation.",
   input: nothing,
   output: record(why),
@@ -152,8 +152,8 @@ const linking = answer({ state: z.literal("linking") }).extend({ status: z.liter
 export const answerPasskey = endpoint({
   ...passkeyStep,
   path: "/devices/{number}/passkey",
-  summary: "Answer WhatsApp's question for the passkey of a number",
-  message: "WhatsApp has the passkey's answer.",
+  summary: "Answer WhatsApp's passkey request for a number",
+  message: "WhatsApp has received the passkey's answer.",
   input: z.object({ assertion: passkeyAssertion }),
   output: z.discriminatedUnion("state", [
     linking,
@@ -165,8 +165,8 @@ export const answerPasskey = endpoint({
 export const confirmPasskey = endpoint({
   ...passkeyStep,
   path: "/devices/{number}/passkey/confirm",
-  summary: "Confirm that gateway and phone show the same code",
-  message: "Linking goes on.",
+  summary: "Confirm that the gateway and the phone show the same code",
+  message: "Linking continues.",
   input: nothing,
   output: linking,
 });

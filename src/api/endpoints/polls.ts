@@ -42,7 +42,7 @@ const poll = {
   countable: z
     .preprocess(asText, z.enum(["1", "0"]))
     .default("1")
-    .meta({ description: "1: one answer, 0: any number" }),
+    .meta({ description: "1: one choice, 0: any number of choices" }),
   msgid: quotedId(),
 };
 

@@ -13,7 +13,7 @@ const link = text(1, LONGEST_URL)
     (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
     "Must be a complete http or https address.",
   )
-  .meta({ description: "http or https; must answer with the file itself" });
+  .meta({ description: "http or https; it must answer with the file itself" });
 
 const send = {
   access: { by: "key", permission: "media" } as const,
@@ -37,8 +37,8 @@ const send = {
     url: link,
     caption: text(0, 65_536)
       .optional()
-      .meta({ description: "Text under an image or video; file name of a document" }),
-    ptt: text(0, 65_536).optional().meta({ description: "vn: a voice note, of audio or mp3" }),
+      .meta({ description: "Text under an image or video, or file name of a document" }),
+    ptt: text(0, 65_536).optional().meta({ description: "vn sends audio or mp3 as a voice note" }),
     msgid: quotedId(),
   }),
   output: sendAnswer,

@@ -39,10 +39,10 @@ export async function makeDocument(): Promise<OpenApiDocument> {
       title: "Parley",
       version: "1",
       description:
-        "Messages from and to WhatsApp numbers. Every answer has `status`, and the same text as `msg` and `message`; what failed has `errors.code`. The paths are version 1 for ever; `/v1/…` answers the same.",
+        "Messages from and to WhatsApp numbers. Every answer has `status`, and the same text as `msg` and `message`; failures have `errors.code`. These paths are version 1 forever; `/v1/…` answers the same.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/", description: "The gateway that answers with this document" }],
+    servers: [{ url: "/", description: "The gateway that served this document" }],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks,
@@ -51,7 +51,7 @@ export async function makeDocument(): Promise<OpenApiDocument> {
       headers: HEADERS,
       examples: Object.fromEntries(examples),
       securitySchemes: {
-        key: { type: "http", scheme: "bearer", description: "An API key; its permissions are the scopes." },
+        key: { type: "http", scheme: "bearer", description: "An API key. Its permissions are the scopes." },
         keyInQuery: { type: "apiKey", in: "query", name: "api_key", description: "GET sends only." },
         operator: { type: "http", scheme: "bearer", description: "PARLEY_ADMIN_TOKEN." },
         session: {
@@ -59,7 +59,7 @@ export async function makeDocument(): Promise<OpenApiDocument> {
           in: "cookie",
           name: "parley",
           description:
-            "What `POST /console/session` sets (`__Host-parley` where PUBLIC_URL is https). It counts wherever a key or the operator's token does, as that one; every method but GET, and a GET that sends, then needs the header `X-CSRF-Token`.",
+            "The cookie that `POST /console/session` sets (`__Host-parley` when PUBLIC_URL is https). It stands for the key or the operator's token that signed in, on every endpoint. Every method but GET, and a GET that sends, then needs the header `X-CSRF-Token`.",
         },
       },
     },

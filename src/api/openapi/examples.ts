@@ -93,7 +93,7 @@ const link = {
 };
 const linkUrl = "https://gateway.example/console/link#zX0cFJ0o6xG0m3k8bq2dH4sV7w1zT5uL9aRpXeCiQyM";
 const newLink = one(
-  "Link made. It is shown this once.",
+  "Link created. It is shown only now.",
   { ...link, url: linkUrl },
   { id: SESSION, url: linkUrl, expires_at: link.expires_at },
 );
@@ -406,7 +406,7 @@ export const EXAMPLES: Record<string, Example> = {
   "POST /devices/{number}/passkey": {
     path: ofDevice,
     input: { assertion },
-    output: says("WhatsApp has the passkey's answer.", { state: "linking" }),
+    output: says("WhatsApp has received the passkey's answer.", { state: "linking" }),
   },
   "POST /devices/{number}/passkey/confirm": {
     path: ofDevice,
@@ -550,12 +550,12 @@ export const EXAMPLES: Record<string, Example> = {
   "GET /api-keys": { output: page("API keys.", key) },
   "POST /api-keys": {
     input: newKey,
-    output: one("API key created. It is shown this once.", key, { api_key: NEW_KEY }),
+    output: one("API key created. It is shown only now.", key, { api_key: NEW_KEY }),
   },
   "DELETE /api-keys/{id}": { path: { id: KEY_ID }, output: says("API key deleted.") },
   "POST /api-keys/{id}/rotate": {
     path: { id: KEY_ID },
-    output: one("API key rotated. The new one is shown this once.", key, { api_key: NEW_KEY }),
+    output: one("API key rotated. The new key is shown only now.", key, { api_key: NEW_KEY }),
   },
   "POST /console/session": { input: { key: NEW_KEY }, output: signedIn("Signed in.", session) },
   "GET /console/sessions": {
@@ -593,7 +593,7 @@ export const EXAMPLES: Record<string, Example> = {
   },
   "POST /admin/accounts": {
     input: { name: "Corner shop", plan: "basic" },
-    output: says("Account created. The key is shown this once.", { account, api_key: NEW_KEY }),
+    output: says("Account created. The key is shown only now.", { account, api_key: NEW_KEY }),
   },
   "GET /admin/accounts": { output: page("Accounts.", account) },
   "GET /admin/accounts/{id}": { path: ofAccount, output: one("Account.", account) },
@@ -607,7 +607,7 @@ export const EXAMPLES: Record<string, Example> = {
   "POST /admin/accounts/{id}/api-keys": {
     path: ofAccount,
     input: newKey,
-    output: one("API key created. It is shown this once.", key, { api_key: NEW_KEY }),
+    output: one("API key created. It is shown only now.", key, { api_key: NEW_KEY }),
   },
   "DELETE /admin/accounts/{id}/api-keys/{keyId}": {
     path: { id: ACCOUNT, keyId: KEY_ID },

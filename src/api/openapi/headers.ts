@@ -12,17 +12,18 @@ const count = (description: string): HeaderObject => ({ description, schema: { t
 /** Every header that answers may have and callers may want to read. */
 export const HEADERS: Record<string, HeaderObject> = {
   "X-Request-Id": {
-    description: "The caller's own when it is 1 to 128 printable ASCII characters; the log has it.",
+    description:
+      "Id of the request, also in the log. The caller's own is kept when it is 1 to 128 printable ASCII characters.",
     schema: { type: "string" },
   },
-  "RateLimit-Limit": count("Requests that the key has a minute."),
-  "RateLimit-Remaining": count("Requests that are left of them."),
-  "RateLimit-Reset": count("Seconds until there are more."),
-  "X-Quota-Limit": count("Sends that the plan allows a day; absent when it does not limit them."),
-  "X-Quota-Remaining": count("Sends that are left of them."),
-  "Retry-After": count("Seconds after which to try again."),
+  "RateLimit-Limit": count("Requests per minute that the key may make."),
+  "RateLimit-Remaining": count("Requests that are left now."),
+  "RateLimit-Reset": count("Seconds until more requests are allowed."),
+  "X-Quota-Limit": count("Sends per day that the plan allows; absent when the plan sets no limit."),
+  "X-Quota-Remaining": count("Sends that are left today."),
+  "Retry-After": count("Seconds to wait before the next try."),
   "Idempotency-Replayed": {
-    description: "`true`: the first answer to this idempotency key comes again, and nothing was sent.",
+    description: "`true`: this repeats the first answer to the idempotency key, and nothing was sent.",
     schema: { type: "string", enum: ["true"] },
   },
 };

@@ -8,14 +8,14 @@ import type { Operation, Parameter } from "./types.ts";
 
 const API_KEY: JsonSchema = {
   type: "string",
-  description: "The key, unless it is sent as Authorization: Bearer.",
+  description: "The API key, unless it is sent as Authorization: Bearer.",
 };
 const IDEMPOTENCY_KEY: JsonSchema = {
   type: "string",
   minLength: 1,
   maxLength: 255,
   description:
-    "Names this send: sent again within 24 hours, the first answer comes again and nothing is sent.",
+    "Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing.",
 };
 
 /** One endpoint as OpenAPI says it. @param named takes the schemas that it refers to */

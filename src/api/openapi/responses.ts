@@ -22,7 +22,7 @@ export function responsesOf(
   for (const status of statuses) {
     const shown = status === statuses[0] && example?.output !== undefined;
     responses[status] = {
-      description: status === 202 ? "Accepted; it goes on by itself." : endpoint.message,
+      description: status === 202 ? "Accepted; the gateway continues on its own." : endpoint.message,
       headers: headersOf(endpoint, status),
       content: {
         [produces]: {
@@ -88,7 +88,7 @@ const CONTRACT: Partial<Record<ErrorCode, string>> = {
 
 /** What stands beside `code`. */
 const BESIDE: Partial<Record<ErrorCode, object>> = {
-  INVALID_PARAMETERS: { fields: { number: ["Give at least one destination."] } },
+  INVALID_PARAMETERS: { fields: { number: ["Must have at least one destination."] } },
   PERMISSION_DENIED: { permission: "messages" },
   PLAN_LIMIT: { limit: 1 },
   CANNOT_SEND: { reason: "not_member" },

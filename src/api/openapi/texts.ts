@@ -14,18 +14,18 @@ export const TAGS: { name: string; description: string; paths: RegExp }[] = [
   },
   {
     name: "Webhooks",
-    description: "Where events are posted, and what became of each.",
+    description: "Where events are posted, and how each delivery went.",
     paths: /webhook|^\/deliveries/,
   },
   {
     name: "Bots",
-    description: "Which bots answer where, and why a message was answered as it was.",
+    description: "Which bots answer where, and why a message was answered or not.",
     paths: /\/bots|^\/bots|\/decisions/,
   },
-  { name: "Numbers", description: "Link numbers, and see how they do.", paths: /^\/(devices|generate-qr)/ },
+  { name: "Numbers", description: "Link numbers and see their state.", paths: /^\/(devices|generate-qr)/ },
   {
     name: "Account",
-    description: "The key's own account, its keys, and who is signed in.",
+    description: "The key's own account, its keys and sessions.",
     paths: /^\/(account|api-keys|console|links|log)/,
   },
   { name: "Operator", description: "Accounts, backups and the gateway itself.", paths: /^\/admin/ },
@@ -46,21 +46,21 @@ export function descriptionOf({ summary, access, sends, path, input, bounded }: 
   if (access.by === "operator") says.push("Needs the operator's token.");
   else if (access.by === "everybody") says.push("Needs no key.");
   else if (access.by === "session") says.push("Needs a session's cookie.");
-  else if (access.by === "key or operator") says.push("Any key may ask, and the operator.");
-  else if (access.permission === null) says.push("Any key may ask.");
+  else if (access.by === "key or operator") says.push("Any key or the operator's token may call it.");
+  else if (access.permission === null) says.push("Any key may call it.");
   else says.push(`Needs a key with the permission \`${access.permission}\`.`);
   if (sends)
     says.push(
-      "Waits for WhatsApp's acknowledgement, at most SEND_WAIT_MS; what has none by then is `queued`, and `GET /messages/{id}` tells what became of it.",
+      "Waits up to SEND_WAIT_MS for WhatsApp's ack. A message without one by then is `queued`; `GET /messages/{id}` has its later state.",
     );
   if ("before" in input.shape)
     says.push(
-      "Pages begin with the newest: `next` of an answer is `before` of the following request, null at the end.",
+      "Newest first. Pass `next` of an answer as `before` of the following request; it is null at the end.",
     );
-  if (bounded !== undefined) says.push(`Has no pages: ${bounded}`);
+  if (bounded !== undefined) says.push(`No pages: ${bounded}`);
   if (path === "/events")
     says.push(
-      "Each event has an `id`, which `Last-Event-ID` resumes from within the last 1,000; a comment comes at connect and every 15 seconds. A key hears of its own numbers, and only what it may read.",
+      "Each event has an `id`; `Last-Event-ID` resumes after it within the last 1,000 events. A comment is sent at connect and every 15 seconds. A key gets events of its own numbers only, and only those that it may read.",
     );
   return says.join(" ");
 }

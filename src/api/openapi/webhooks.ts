@@ -17,15 +17,15 @@ export function webhooksOf(named: NamedSchemas): OpenApiDocument["webhooks"] {
     event: {
       post: {
         operationId: "receiveEvent",
-        summary: "What happened at a number, posted to its webhook",
+        summary: "An event of a number, posted to its webhook",
         description:
-          "Signed as Standard Webhooks has it. A 2xx answer that is JSON of a known shape is sent as the reply; anything else is silence. Network errors, timeouts, 408, 425, 429, 5xx and redirects are tried again for three days; 410 disables the webhook.",
+          "Signed as in Standard Webhooks. A 2xx answer with JSON of a known shape is sent as the reply; any other answer sends nothing. Network errors, timeouts, 408, 425, 429, 5xx and redirects are retried for three days; 410 disables the webhook.",
         tags: ["Webhooks"],
         security: [],
         parameters: [
           signed("webhook-id", "The same on every attempt"),
           signed("webhook-timestamp", "Unix seconds of this attempt"),
-          signed("webhook-signature", "`v1,…`, one for each secret that signs now"),
+          signed("webhook-signature", "`v1,…`, one for each secret that is in use"),
         ],
         requestBody: {
           required: true,
@@ -33,13 +33,13 @@ export function webhooksOf(named: NamedSchemas): OpenApiDocument["webhooks"] {
         },
         responses: {
           200: {
-            description: "Taken; what it says is the reply.",
+            description: "Accepted; its content is the reply.",
             content: {
               "application/json": { schema: reply, example: { message: "We close at six.", quoted: true } },
             },
           },
           410: {
-            description: "Not wanted any more: the webhook is disabled.",
+            description: "The endpoint is gone: the webhook is disabled.",
             content: { "application/json": { schema: {} } },
           },
         },

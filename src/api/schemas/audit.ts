@@ -12,14 +12,18 @@ export const audit = z
   .strictObject({
     since: isoTime(),
     until: isoTime(),
-    lost: count().meta({ description: "Messages that existed, are not here, and do not come any more" }),
-    received: count().meta({ description: "Messages of others in the inbox" }),
-    answered_or_forwarded: count().meta({
-      description: "Those that a bot answered or that the webhook was given",
+    lost: count().meta({
+      description: "Messages that existed, are missing here, and are no longer expected",
     }),
-    pending: count().meta({ description: "Those that wait for a decision" }),
-    awaited: count().meta({ description: "Missing, asked for again, and still expected" }),
-    recovered: count().meta({ description: "Missing at first, and here by now" }),
+    received: count().meta({ description: "Incoming messages from others" }),
+    answered_or_forwarded: count().meta({
+      description: "Messages that a bot answered or that the webhook was given",
+    }),
+    pending: count().meta({ description: "Messages that wait for a decision" }),
+    awaited: count().meta({
+      description: "Missing messages that were requested again and are still expected",
+    }),
+    recovered: count().meta({ description: "Messages that were missing at first and have arrived since" }),
     connections: z
       .array(
         z.strictObject({
@@ -30,7 +34,9 @@ export const audit = z
           arrived: count(),
         }),
       )
-      .meta({ description: "Newest first, at most 100; `announced`: what WhatsApp said was waiting" }),
+      .meta({
+        description: "Newest first, at most 100; `announced` is how many messages WhatsApp said were waiting",
+      }),
     missing: z
       .array(
         z.strictObject({

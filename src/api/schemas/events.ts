@@ -17,8 +17,8 @@ const media = z.strictObject({
 });
 
 const told = {
-  message: z.string().meta({ description: "What a person would read; empty when there is nothing" }),
-  text: z.string().meta({ description: "The same text" }),
+  message: z.string().meta({ description: "Text that a person would read; empty when there is none" }),
+  text: z.string().meta({ description: "The same text as `message`" }),
   from: z.string().meta({ description: "The writer: digits, or `…@lid` while the number is unknown" }),
   id: z.string(),
   pushName: z.string(),
@@ -60,25 +60,29 @@ export const webhookEvent = z
   .object({
     ...told,
     bufferImage: z.string().nullable().meta({ description: "Images up to 5 MiB: bare base64" }),
-    handled_by: z.string().nullable().meta({ description: "`bot:<id>` that answered already" }),
+    handled_by: z.string().nullable().meta({ description: "`bot:<id>` of the bot that has answered" }),
     type: z.enum([...MESSAGE_TYPES, "status", "device", "read"]),
     target_id: z.string().nullable().meta({
       description:
-        "Message that an edit or a revoke is about; of `status` the message that was sent, of `read` the one that was read, as `id`",
+        "Message that an edit or a revoke is about. For `status` the sent message, for `read` the message that was read: the same as `id`",
     }),
     state: z.string().optional().meta({
       description:
-        "Of `status` the message's new state, of `device` the number's, of `read` that; else absent",
+        "For `status` the message's new state, for `device` the number's, for `read` the word `read`; else absent",
     }),
     reason: z.string().nullable().optional().meta({
-      description: "Of `device`: why, in a word; `reachout_locked`: no first contacts before `until`",
+      description:
+        "For `device`: the reason, as a word; `reachout_locked` means no first contacts before `until`",
     }),
-    until: isoTime().nullable().optional().meta({ description: "Of `device`: when it ends by itself" }),
+    until: isoTime()
+      .nullable()
+      .optional()
+      .meta({ description: "For `device`: when the state ends on its own" }),
     error: z
       .looseObject({ code: z.string(), message: z.string() })
       .nullable()
       .optional()
-      .meta({ description: "Of `status`: why the message failed, as `GET /messages/{id}` says it" }),
+      .meta({ description: "For `status`: why the message failed, as in `GET /messages/{id}`" }),
   })
   .meta({ id: "Event" });
 
@@ -89,7 +93,7 @@ const quoted = z.boolean().optional().meta({ description: "Quote the message tha
 const hold = z
   .number()
   .optional()
-  .meta({ description: "Seconds for which the chat stays with the webhook; 0 lets it go" });
+  .meta({ description: "Seconds for which the webhook holds the chat; 0 ends the hold" });
 const file = z.object({
   type: z.string().optional(),
   media_type: z.string().optional(),

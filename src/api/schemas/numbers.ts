@@ -34,16 +34,19 @@ export const device = z
       .int()
       .min(0)
       .nullable()
-      .meta({ description: "What WhatsApp still holds back of the time offline, when it says so" }),
-    reachout: reachoutLock.nullable().meta({ description: "No first contacts until then" }),
+      .meta({
+        description:
+          "Messages from the time offline that WhatsApp still holds back; null when it has not said",
+      }),
+    reachout: reachoutLock.nullable().meta({ description: "First contacts are blocked until then" }),
     new_chats: z
       .strictObject({
-        limit: z.int().min(0).nullable().meta({ description: "Null: as many as it likes" }),
+        limit: z.int().min(0).nullable().meta({ description: "Null: no limit" }),
         used: z.int().min(0),
         resets_at: isoTime().nullable(),
       })
       .nullable()
-      .meta({ description: "How many chats the number may begin, as WhatsApp says; null while it has not" }),
+      .meta({ description: "How many chats WhatsApp lets the number begin; null until WhatsApp says" }),
     calls: z.enum(CALLS),
     calls_text: z.string().nullable(),
   })
@@ -101,7 +104,7 @@ export const passkeyAssertion = z.preprocess((value, context) => {
   const place = parsed.error.issues[0]?.path.join(".") || "the whole";
   context.addIssue({
     code: "custom",
-    message: `Must be what navigator.credentials.get answered, with its bytes in base64url without padding; look at ${place}.`,
+    message: `Must be the result of navigator.credentials.get, with its bytes in base64url without padding; see ${place}.`,
   });
   return z.NEVER;
 }, assertion);

@@ -16,10 +16,12 @@ export const session = z
   .strictObject({
     id: z.string(),
     kind,
-    account: account.meta({ description: "Of the operator the one that was chosen, or null" }),
+    account: account.meta({ description: "For the operator: the chosen account, or null" }),
     permissions: z.array(z.enum(PERMISSIONS)),
     devices: z.array(z.string()).nullable(),
-    csrf: z.string().meta({ description: "Header `X-CSRF-Token` of every request that changes something" }),
+    csrf: z
+      .string()
+      .meta({ description: "Send it as `X-CSRF-Token` with every request that changes something" }),
     ...times,
   })
   .meta({ id: "Session" });
@@ -31,7 +33,7 @@ export const listedSession = z
     kind,
     account,
     ...times,
-    last_used_at: isoTime().meta({ description: "Within a minute of the truth" }),
+    last_used_at: isoTime().meta({ description: "Accurate to a minute" }),
     address: z.string().meta({ description: "Where it was opened; of IPv6 the /64" }),
     user_agent: z.string(),
     current: z.boolean(),
@@ -51,14 +53,15 @@ export const link = z
     device: z.string(),
     created_at: isoTime(),
     expires_at: isoTime(),
-    last_used_at: isoTime().nullable().meta({ description: "When somebody opened it last" }),
+    last_used_at: isoTime().nullable().meta({ description: "When the link was last opened" }),
     made_by: z.strictObject({ kind: z.enum(["key", "operator"]), name: z.string().nullable() }).meta({
-      description: "`name` of the key; null for the operator, and of a key that has ended: so has the link",
+      description:
+        "`name` of the key; null for the operator, and for a key that no longer exists (its link has ended too)",
     }),
   })
   .meta({ id: "Link" });
 
-const url = () => z.string().meta({ description: "What the customer opens; it is told this once" });
+const url = () => z.string().meta({ description: "The address that the customer opens; shown only now" });
 
 /** What stands beside `data` when a link is made. */
 export const madeLinkFields = { id: z.string(), url: url(), expires_at: isoTime() };

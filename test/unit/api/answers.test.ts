@@ -401,8 +401,8 @@ describe("further answers", () => {
       return (await app.ask("GET", `/devices/${OWN_NUMBER}/why`)).body["data"].advice;
     };
     expect(await adviceOf("connected")).toBe(
-      "Since 1970-01-01T00:00:00.000Z WhatsApp's media service has not taken files: WhatsApp's media host answered 503. " +
-        "2 chats wait for it and will go on by themselves; all others are in order.",
+      "Since 1970-01-01T00:00:00.000Z WhatsApp's media service has not accepted files: WhatsApp's media host answered 503. " +
+        "2 chats wait for it and will resume on their own; all others work.",
     );
     expect(await adviceOf("connecting")).toBe("Something else.");
   });

@@ -101,7 +101,7 @@ describe("a field that PUT or PATCH does not know", () => {
       for (const known of Object.keys(endpoint.input.shape)) {
         const misspelt = `${known.slice(0, 1)}${known}`;
         expect(problemsOf(endpoint, { [misspelt]: 1 })?.[misspelt]).toEqual([
-          `Is not known here; the nearest is "${known}".`,
+          `Is not a field of this endpoint; the nearest is "${known}".`,
         ]);
       }
     },
@@ -110,7 +110,7 @@ describe("a field that PUT or PATCH does not know", () => {
   it("is refused within lists, named by its place", () => {
     const bots = find("PUT", "/devices/{number}/bots");
     expect(problemsOf(bots, { bots: [{ id: "ping", enabled: true, prioritty: 1 }] })).toEqual({
-      "bots.0.prioritty": ['Is not known here; the nearest is "priority".'],
+      "bots.0.prioritty": ['Is not a field of this endpoint; the nearest is "priority".'],
     });
   });
 
@@ -125,7 +125,7 @@ describe("a field that PUT or PATCH does not know", () => {
 
   it("is told of a key in the body where it does not count", () => {
     expect(problemsOf(find("PATCH", "/admin/accounts/{id}"), { api_key: "x" })).toEqual({
-      api_key: ["Does not count here: send the key as Authorization: Bearer."],
+      api_key: ["Is not read here: send the key as Authorization: Bearer."],
     });
   });
 

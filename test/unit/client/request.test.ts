@@ -106,7 +106,7 @@ describe("a request", () => {
 
 describe("a failure", () => {
   it("says the gateway's words, its code and what stands beside it", async () => {
-    const fields = { number: ["Give at least one destination."] };
+    const fields = { number: ["Must have at least one destination."] };
     const { client } = script([refused(400, "INVALID_PARAMETERS", {}, { fields, limit: 3 })]);
 
     const error = await failed(client.post("/send-message", hello));
@@ -118,7 +118,7 @@ describe("a failure", () => {
       requestId: "req-1",
       retryAfter: null,
       details: { limit: 3 },
-      message: "No. number: Give at least one destination.",
+      message: "No. number: Must have at least one destination.",
     });
   });
 

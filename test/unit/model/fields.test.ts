@@ -68,7 +68,7 @@ describe("a number where text is wanted", () => {
   ])("is refused: %s", (_, number) => {
     for (const field of [text(1, 100), trimmedText(1, 100), visibleText(100), destinations(), ownNumber()])
       expect(problemOf(field, number)).toBe(
-        "Must be text: a number with a fraction, or beyond 2^53, is not read as one.",
+        "Must be text: a number with a fraction, or beyond 2^53, would lose digits.",
       );
   });
 
