@@ -75,5 +75,5 @@ export function planLimit(what: "devices" | "keys", limit: number): GatewayError
 }
 
 function noAccount(): GatewayError {
-  return new GatewayError("NOT_FOUND", "There is no such account.");
+  return new GatewayError("NOT_FOUND", "The account does not exist.");
 }

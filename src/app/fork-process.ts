@@ -94,7 +94,7 @@ async function talkTo(child: ChildProcess, asked: ForkAsked, wholeMs: number): P
   });
   const gone = (): void => {
     ready.reject(away());
-    without("The bots took more memory than the sandbox has, or ended its process.");
+    without("The bots used more memory than the sandbox has, or ended its process.");
   };
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   child.once("error", gone).once("exit", gone);
@@ -103,8 +103,7 @@ async function talkTo(child: ChildProcess, asked: ForkAsked, wholeMs: number): P
     await systemTime.deadline(START_MS, ready.promise, away);
     const isOver = createTimeLimit(child.pid, wholeMs);
     cancel = systemTime.every(ASKED_EVERY_MS, () => {
-      if (isOver())
-        without(`The bots did not come to an end within ${wholeMs / 1000} s; the sandbox was stopped.`);
+      if (isOver()) without(`The bots did not finish within ${wholeMs / 1000} s; the sandbox was stopped.`);
     });
     child.send(asked, (error) => error && gone());
     return await ended.promise;

@@ -74,7 +74,7 @@ export function createForks({ store, config, bindings }: ForksDeps): Forks {
     const came = await store.readOne(CAME, args);
     if (came !== null) return { at: came.receivedAt, row: came.id };
     const left = await store.readOne(LEFT, args);
-    if (left === null) throw new GatewayError("NOT_FOUND", "There is no such message in this chat.");
+    if (left === null) throw new GatewayError("NOT_FOUND", "This chat has no message with this id.");
     return { at: left.receivedAt ?? left.createdAt, row: left.inboxId ?? Number.MAX_SAFE_INTEGER };
   }
 
@@ -88,7 +88,7 @@ export function createForks({ store, config, bindings }: ForksDeps): Forks {
     );
     const happened = end === null ? read : upTo(read, end);
     if (!happened.some(({ kind }) => kind === "came"))
-      throw new GatewayError("NOT_FOUND", "Nobody has written in this chat.");
+      throw new GatewayError("NOT_FOUND", "No contact has written in this chat.");
     return happened;
   }
 
@@ -104,7 +104,7 @@ export function createForks({ store, config, bindings }: ForksDeps): Forks {
     const problem =
       unknown.length > 0
         ? `There is no bot ${someOf(unknown)}.`
-        : "No bot is on at this number: name those that are to answer.";
+        : "No bot is on at this number. Name the bots that should answer.";
     throw new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { bots: [problem] } });
   }
 

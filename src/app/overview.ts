@@ -113,7 +113,7 @@ function openOverview(
       const kept = [{ sql: KEEP_BACKUP, args: [JSON.stringify({ at, bytes })] }];
       store.writer
         .commit(kept)
-        .catch((err: unknown) => log.warn({ err }, "it is not remembered that a backup was made"));
+        .catch((err: unknown) => log.warn({ err }, "could not record that a backup was made"));
     },
   };
 }

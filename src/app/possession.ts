@@ -73,7 +73,7 @@ export function createPossession(deps: PossessionDeps): Possession {
 
   function report(err: unknown): void {
     failure ??= err;
-    if (cluster.node !== null) log.error({ err }, "taking numbers over, or giving them away, failed");
+    if (cluster.node !== null) log.error({ err }, "could not take over or give away numbers");
   }
 
   async function openOne(deviceId: number): Promise<void> {
@@ -105,8 +105,7 @@ export function createPossession(deps: PossessionDeps): Possession {
       } catch (err) {
         // Alone it is the start that fails.
         if (cluster.node === null) throw err;
-        if (failures++ === 0)
-          log.warn({ err, numbers: left.length }, "numbers cannot be opened; trying again");
+        if (failures++ === 0) log.warn({ err, numbers: left.length }, "could not open numbers; retrying");
         await time.pause(backoffMs(failures));
       }
     }
@@ -149,7 +148,7 @@ export function createPossession(deps: PossessionDeps): Possession {
     async gained(partitions) {
       for (const partition of partitions) held.add(partition);
       const found = byPartition(partitions);
-      say("has from now on", partitions, found);
+      say("now has", partitions, found);
       await Promise.allSettled(
         Array.from(found, ([partition, ids]) => inTurn(partition, () => openAll(partition, ids))),
       );
@@ -158,7 +157,7 @@ export function createPossession(deps: PossessionDeps): Possession {
       for (const partition of partitions) held.delete(partition);
       const found = byPartition(partitions);
       const closed = numbers.leave([...found.values()].flat());
-      say("has no longer", partitions, found);
+      say("no longer has", partitions, found);
       await Promise.all(Array.from(found, ([partition, ids]) => inTurn(partition, () => close(ids, closed))));
     },
   };

@@ -26,6 +26,6 @@ async function makeUp(store: Base["store"], epoch: Epoch, log: Base["log"]): Pro
   );
   log.error(
     { numbers: linked },
-    "the database is of an earlier time than this gateway's last run: it was rolled back, or a copy took its place. Sessions and what would be used twice are forgotten; messages of the time between may be missing here",
+    "the database is older than this gateway's last run: it was rolled back or replaced by a copy. The gateway has dropped Signal sessions and everything that must not be used twice; messages from the time between may be missing",
   );
 }

@@ -60,7 +60,10 @@ export function createAudit(deps: { store: Store; config: { retentionDays: numbe
         if (statements.length === 0) return;
         store.writer.commit(statements, { owning: deviceId }).then(stored, (error: unknown) => {
           if (isWorthLogging(error))
-            log.warn({ err: error, device: deviceId }, "a message stays missing in the audit");
+            log.warn(
+              { err: error, device: deviceId },
+              "could not update the audit: a message that arrived still counts as missing",
+            );
         });
       },
       askable: (deviceId, noticedBefore) =>
@@ -82,7 +85,7 @@ export function createAudit(deps: { store: Store; config: { retentionDays: numbe
       const from = since ?? now - days * DAY_MS;
       // A minute, because nobody computes the limit to the millisecond.
       if (from < now - config.retentionDays * DAY_MS - 60_000)
-        throw invalid(`Must be within the last ${config.retentionDays} days: so long messages are kept.`);
+        throw invalid(`Must be within the last ${config.retentionDays} days: messages are kept that long.`);
       if (from > now) throw invalid("Must not be in the future.");
       await elsewhere.flush();
       await store.writer.drain();

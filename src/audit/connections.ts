@@ -25,7 +25,7 @@ export function createConnectionBook({ writer }: Pick<Store, "writer">, log: Log
       writer
         .commit([{ sql, args }], { owning: deviceId })
         .catch((error: unknown) =>
-          log.warn({ err: error, device: deviceId }, "a connection is not in the audit"),
+          log.warn({ err: error, device: deviceId }, "could not record a connection in the audit"),
         );
     },
     forget: (deviceId) => void current.delete(deviceId),

@@ -91,7 +91,7 @@ export function createSentElsewhere(
     if (book.noted >= NOTED_PER_HOUR)
       log.warn(
         { device: deviceId },
-        "many receipts of messages that were not sent here; the rest of the hour is not noted",
+        "many receipts are for messages that this gateway did not send; the audit ignores more of them for the rest of the hour",
       );
   }
 
@@ -107,7 +107,7 @@ export function createSentElsewhere(
     planned = null;
     running = running
       .then(lookUpAll)
-      .catch((error: unknown) => log.warn({ err: error }, "receipts are not in the audit"));
+      .catch((error: unknown) => log.warn({ err: error }, "could not record receipts in the audit"));
     return running;
   }
 

@@ -53,8 +53,7 @@ export async function verifyArchive(archive: string): Promise<Manifest> {
   });
   const manifest = parseManifest(text);
   const wrong = manifest.files.find(({ path, sha256 }) => found.get(path) !== sha256);
-  if (wrong)
-    throw new Error(`The backup ${archive} did not arrive whole: ${wrong.path} is missing or damaged.`);
+  if (wrong) throw new Error(`The backup ${archive} is incomplete: ${wrong.path} is missing or damaged.`);
   return manifest;
 }
 

@@ -83,7 +83,7 @@ export function createBackups({ config, log, now, onMade }: BackupsDeps): Backup
   return {
     async make() {
       if (busy)
-        throw new GatewayError("RATE_LIMITED", "Another backup is being made; try again when it has ended.", {
+        throw new GatewayError("RATE_LIMITED", "Another backup is running; try again when it has ended.", {
           retryAfter: RETRY_AFTER_SECONDS,
         });
       busy = true;

@@ -61,7 +61,7 @@ export async function checkFiles(folder: string, { files }: Manifest): Promise<v
     const found = await fingerprint(join(folder, path)).catch(() => null);
     if (found === null) throw new Error(`The backup is incomplete: ${path} is missing.`);
     if (found.bytes !== bytes || found.sha256 !== sha256)
-      throw new Error(`The backup is damaged: ${path} is not what was saved.`);
+      throw new Error(`The backup is damaged: ${path} differs from what was saved.`);
   }
 }
 

@@ -56,7 +56,7 @@ export async function openCopy(
   try {
     await inspectDatabase(client, name);
     const { rows } = await client.execute("PRAGMA integrity_check(1)");
-    if (rows[0]?.[0] !== "ok") throw new Error(`${name} is damaged; restore another one.`);
+    if (rows[0]?.[0] !== "ok") throw new Error(`${name} is damaged; restore another backup.`);
     const check = await readKeyCheck(client);
     if (check === null) throw new Error(`${name} was never used by a gateway; there is nothing to restore.`);
     const masterKey = fittingKey(check, folder, config);
@@ -78,11 +78,11 @@ function fittingKey(
   const key = [...given, ...keyIn(folder), ...everyMasterKey(dataDir)].find((known) => keyFits(known, check));
   if (key === undefined)
     throw new Error(
-      `No master key fits the backup. Put the one that the gateway had then into ${join(dataDir, MASTER_KEY_FILE)}, or set PARLEY_MASTER_KEY to it.`,
+      `No master key fits the backup. Put the key that the gateway had then into ${join(dataDir, MASTER_KEY_FILE)}, or set PARLEY_MASTER_KEY to it.`,
     );
   if (masterKey !== null && !key.equals(masterKey))
     throw new Error(
-      "PARLEY_MASTER_KEY does not fit the backup, another key that was found does: set PARLEY_MASTER_KEY to that one, or remove the setting.",
+      "PARLEY_MASTER_KEY does not fit the backup, but another key that was found does: set PARLEY_MASTER_KEY to that key, or remove the setting.",
     );
   return key;
 }

@@ -55,7 +55,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     const present = await presentFiles(dataDir, locked.path);
     if (present.length > 0 && !force)
       throw new Error(
-        `${dataDir} has data already. To put it aside (it is not deleted) and restore: add --force`,
+        `${dataDir} already has data. Add --force to move it aside (it is not deleted) and restore.`,
       );
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });

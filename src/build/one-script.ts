@@ -39,7 +39,7 @@ export async function makeOneScript(serverDir: string, say: (text: string) => vo
   for (const folder of ["_chunks", "_libs", "_routes"])
     rmSync(join(serverDir, folder), { recursive: true, force: true });
   await compile(serverDir).catch((error: Error) =>
-    say(`Starts will be slower, the code could not be compiled: ${error.message}`),
+    say(`Starts will be slower: the code could not be compiled: ${error.message}`),
   );
 }
 

@@ -11,13 +11,13 @@ export interface Decision {
 }
 
 const GUARDS: Record<string, string> = {
-  own: "It is a message of this gateway itself.",
-  owner: "The owner wrote it on the phone.",
-  status: "It is a status broadcast.",
-  too_old: "It was older than the number's age limit for answers.",
-  muted: "The chat is muted: it had too many automatic replies.",
-  loop_guard: "The chat had as many automatic replies as a minute may have.",
-  takeover: "A person has the chat: bots keep silent there.",
+  own: "The gateway sent this message.",
+  owner: "The owner wrote this message on the phone.",
+  status: "The message is a status broadcast.",
+  too_old: "The message was older than the number's age limit for answers.",
+  muted: "The chat is muted because it got too many automatic replies.",
+  loop_guard: "The chat got too many automatic replies in a minute.",
+  takeover: "A person has taken over the chat: bots pause there.",
 };
 
 const OUTCOMES: Record<string, string> = {
@@ -25,20 +25,20 @@ const OUTCOMES: Record<string, string> = {
   passed: "passed it on",
   failed: "failed",
   timed_out: "took too long",
-  blocked: "looked at it for too long",
+  blocked: "blocked the event loop",
   not_asked: "was not asked",
-  forwarded: "was told of it",
-  interrupted: "was cut off by a word of the same person",
+  forwarded: "got the message",
+  interrupted: "was interrupted by the same person",
   merged: "answered it together with",
 };
 
 const REASONS: Record<string, string> = {
   circuit_open: "it had failed too often",
-  blocks_everybody: "it has blocked everybody too often",
-  rate_limited: "it had answered the chat often enough",
-  takeover: "a person has the chat",
-  expired: "it would have come too late",
-  postponed: "it runs when bots may speak again",
+  blocks_everybody: "it had blocked the event loop too often",
+  rate_limited: "it had reached its limit of answers in this chat",
+  takeover: "a person has taken over the chat",
+  expired: "the answer would have come too late",
+  postponed: "it runs once bots may answer in this chat again",
 };
 
 /** Why a message was or was not answered, in sentences. */
@@ -47,15 +47,16 @@ export function sentencesOf(decision: Decision): string[] {
   const answered = by !== null && by.startsWith("bot:");
   const asked = trail.filter((entry) => !entry.by.startsWith("guard:"));
   const gaveBack = trail.some(({ outcome }) => outcome === "gave_back");
-  if (gaveBack) return ["The owner gave the chat back to the bots with it."];
-  const lines = guard === null ? [] : [GUARDS[guard] ?? `It was held back: ${guard}.`];
+  if (gaveBack) return ["The owner handed the chat back to the bots with this message."];
+  const lines = guard === null ? [] : [GUARDS[guard] ?? `A guard kept the bots silent: ${guard}.`];
   lines.push(...asked.map(sentenceOf));
   if (by === null) lines.push("Nobody answered.");
   else if (route !== null && !asked.some((entry) => entry.by === by))
     lines.push(`${by} answered (${route}).`);
   const told = asked.some((entry) => entry.by === "webhook");
   if (answered && !told) lines.push("The webhook was not asked.");
-  if (by === null && asked.length === 0 && guard === null) lines.unshift("No bot has a route for it.");
+  if (by === null && asked.length === 0 && guard === null)
+    lines.unshift("No bot has a route for the message.");
   return lines;
 }
 

@@ -31,7 +31,7 @@ export interface Limit {
 export function limit(ms: number, signal?: AbortSignal): Limit {
   const own = new AbortController();
   const follow = (): void => own.abort(signal?.reason);
-  const late = (): void => own.abort(new DOMException(`Nothing came for ${ms} ms.`, "TimeoutError"));
+  const late = (): void => own.abort(new DOMException(`No data arrived for ${ms} ms.`, "TimeoutError"));
   let timer = setTimeout(late, ms);
   if (signal?.aborted) follow();
   else signal?.addEventListener("abort", follow, { once: true });

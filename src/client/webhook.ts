@@ -74,11 +74,14 @@ export async function verifyWebhook(
     throw new WebhookError("headers", "The headers of Standard Webhooks are missing.");
   const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : Number.NaN;
   if (!(Math.abs(now() - at) <= toleranceSeconds * 1000))
-    throw new WebhookError("timestamp", `The event was signed at another time: ${timestamp.slice(0, 20)}.`);
+    throw new WebhookError(
+      "timestamp",
+      `The event's timestamp is too far from the present time: ${timestamp.slice(0, 20)}.`,
+    );
   const content = joined(encoder.encode(`${id}.${timestamp}.`), bytesOf(body));
   const keys = await Promise.all((typeof secret === "string" ? [secret] : secret).map(keyOf));
   if (!(await isSigned(keys, signature, content)))
-    throw new WebhookError("signature", "The signature is not the gateway's: look at the secret.");
+    throw new WebhookError("signature", "The signature does not match: check the webhook's secret.");
   return { id, at: new Date(at), event: eventIn(body) };
 }
 
@@ -95,7 +98,7 @@ async function isSigned(keys: CryptoKey[], header: string, content: Bytes): Prom
 async function keyOf(secret: string): Promise<CryptoKey> {
   const bytes = secret.startsWith("whsec_") ? fromBase64(secret.slice("whsec_".length)) : null;
   if (bytes === null || bytes.length === 0)
-    throw new TypeError("A secret is whsec_ and base64, as PUT …/webhook has answered it.");
+    throw new TypeError("A secret is whsec_ and base64, as in the answer of PUT …/webhook.");
   return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
@@ -103,7 +106,7 @@ function eventIn(body: string | Uint8Array): WebhookEvent {
   try {
     return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as WebhookEvent;
   } catch {
-    throw new WebhookError("body", "The body is no JSON.");
+    throw new WebhookError("body", "The body is not JSON.");
   }
 }
 

@@ -85,7 +85,7 @@ export function createBus(deps: BusDeps): NodeBus {
       try {
         call(listener);
       } catch (error) {
-        log.error({ err: error }, "news of another node could not be taken in");
+        log.error({ err: error }, "could not read news from another node");
       }
   }
 

@@ -78,7 +78,7 @@ export function createEnvelopes(
     seal(said, channel) {
       const text = JSON.stringify({ v: VERSION, from, node, ...said });
       if (text.length > MOST_BYTES / 2 && Buffer.byteLength(text) > MOST_BYTES)
-        throw new GatewayError("UNAVAILABLE", "What another node has to say is too large to be carried.", {
+        throw new GatewayError("UNAVAILABLE", "The message between nodes is too large to send.", {
           retryAfter: 60,
         });
       return box.seal(text, context(channel));
@@ -111,7 +111,7 @@ export function unpack(outcome: Outcome, question: string): unknown {
   if (outcome !== "crashed" && "answered" in outcome) return outcome.answered;
   if (outcome !== "crashed" && "refused" in outcome) throw notUnderstood();
   if (outcome === "crashed" || !Object.hasOwn(ERROR_STATUS, outcome.failed.code))
-    throw new Error(`the owner of the number failed at the question "${question}"`);
+    throw new Error(`the node that has the number failed to answer the question "${question}"`);
   const { code, message, details } = outcome.failed;
   throw new GatewayError(code as ErrorCode, message, details);
 }
@@ -119,7 +119,7 @@ export function unpack(outcome: Outcome, question: string): unknown {
 const notUnderstood = (): GatewayError =>
   new GatewayError(
     "UNAVAILABLE",
-    "The node that has this number runs another version of Parley; try again when the update is over.",
+    "The node that has this number runs another version of Parley; try again after the update.",
     { retryAfter: 30 },
   );
 

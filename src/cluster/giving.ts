@@ -74,7 +74,10 @@ export function createGiving(deps: GivingDeps): Giving {
       await table.free(leases, heir);
     } catch (err) {
       // Nobody renews them any more: they end by themselves.
-      log.warn({ err, partitions: leases.length }, "giving numbers to another node takes as long as a lease");
+      log.warn(
+        { err, partitions: leases.length },
+        "giving numbers to another node has taken as long as a lease",
+      );
       return;
     }
     deps.freed(leases.map(({ partition }) => partition));

@@ -35,7 +35,7 @@ const SHORTEST_MS = 20;
 
 class Late extends Error {
   constructor() {
-    super("it has not answered for a third of a lease");
+    super("no answer for a third of a lease");
   }
 }
 const late = (): Error => new Late();
@@ -77,7 +77,7 @@ export function createHeartbeat({ leaseMs, time, log, beat }: HeartbeatDeps): He
     failingSince = time.monotonic();
     log.warn(
       { err },
-      "the database does not answer this node, which keeps its numbers while its leases last",
+      "the database does not answer this node; the node keeps its numbers until its leases end",
     );
   }
 

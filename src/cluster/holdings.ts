@@ -90,7 +90,7 @@ export function createHoldings({ time, log, onExpired }: HoldingsDeps): Holdings
     try {
       await call();
     } catch (err) {
-      log.error({ err }, "following the change of an owner failed");
+      log.error({ err }, "could not apply the change of a lease");
     }
   }
 

@@ -96,7 +96,7 @@ export async function createRedisJobs(deps: RedisJobsDeps): Promise<RedisJobs> {
       });
       worker.on("error", troubles.tell);
       worker.on("failed", (job, err) =>
-        log.error({ err, kind, id: job?.data }, "a job failed; who sweeps finds what it was about"),
+        log.error({ err, kind, id: job?.data }, "a job failed; the next sweep picks up its work"),
       );
       workers.push(worker);
     },
@@ -122,7 +122,7 @@ function reportOutages(connections: Redis[], log: Logger) {
   let away = false;
   const tell = (error: Error): void => {
     if (!away)
-      log.warn({ err: error }, "Redis takes no jobs; what is due is found in the database meanwhile");
+      log.warn({ err: error }, "Redis takes no jobs; until it does, nodes find due work in the database");
     away = true;
   };
   for (const connection of connections) {

@@ -236,7 +236,7 @@ function createOutage(log: Logger): { expired(partitions: readonly number[]): vo
       said = true;
       log.error(
         { partitions: partitions.length },
-        "this node could not renew its leases in time, and has closed its numbers so that another may take them: check that DATABASE_URL answers from here, and that this machine is not overloaded",
+        "this node could not renew its leases in time and has closed its numbers so that other nodes can take them: check that DATABASE_URL answers from this machine and that the machine is not overloaded",
       );
     },
     over: () => void (said = false),
@@ -246,6 +246,6 @@ function createOutage(log: Logger): { expired(partitions: readonly number[]): vo
 function sayLost(log: Logger, partitions: number): void {
   log.warn(
     { partitions },
-    "other nodes have numbers of this one, which was not heard of for longer than a lease; it has closed them",
+    "this node was silent for longer than a lease, and other nodes have taken numbers of it; it has closed them",
   );
 }

@@ -14,7 +14,7 @@ const LOOK = 1 / 6;
 
 /** For the log and for whoever starts a second process of the same name. */
 export const nameIsTaken = (node: string): string =>
-  `NODE_NAME ${node} belongs to another process that runs on this database: give each node a name of its own, or none.`;
+  `NODE_NAME ${node} belongs to another process that runs on this database: give each node its own name, or remove the setting.`;
 
 /**
  * Takes a name. One whose process has died is free when its time is over, which is waited for; one that is renewed meanwhile

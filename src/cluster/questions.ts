@@ -105,7 +105,7 @@ export function createQuestions(deps: QuestionsDeps): Questions {
 
   function replyTo(question: string): Reply {
     const reply = replies.get(question);
-    if (reply === undefined) throw new Error(`nobody answers ${question}`);
+    if (reply === undefined) throw new Error(`nothing answers ${question}`);
     return reply;
   }
 
@@ -125,7 +125,7 @@ export function createQuestions(deps: QuestionsDeps): Questions {
       if (outcome === "crashed")
         log.error(
           { err: error, device: deviceId, question },
-          "a question of another node could not be answered",
+          "could not answer a question from another node",
         );
       return outcome;
     }

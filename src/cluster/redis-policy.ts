@@ -6,12 +6,12 @@ export const POLICY = [
   {
     setting: "maxmemory-policy",
     wanted: "noeviction",
-    otherwise: "Redis throws keys away when its memory is full, and jobs with them",
+    otherwise: "Redis drops keys, jobs included, when its memory is full",
   },
   {
     setting: "appendonly",
     wanted: "yes",
-    otherwise: "Redis forgets what it was told last when it ends suddenly, and jobs with it",
+    otherwise: "Redis loses its latest writes, jobs included, when it ends suddenly",
   },
 ] as const;
 
@@ -30,10 +30,10 @@ export async function checkRedisPolicy(redis: Pick<Redis, "config">, log: Logger
         `${otherwise}: run ${cure}, and CONFIG REWRITE`,
       );
     } catch (error) {
-      const how = `ask whoever runs it whether ${setting} is ${wanted}`;
+      const how = `ask its provider whether ${setting} is ${wanted}`;
       log.warn(
         { err: error, setting, wanted },
-        `Redis does not say how it is set (CONFIG GET is refused): ${how}`,
+        `Redis does not show its settings (it refuses CONFIG GET): ${how}`,
       );
     }
   }

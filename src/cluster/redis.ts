@@ -38,7 +38,7 @@ interface RedisDeps {
 export function createRedis({ url, box, log, time }: RedisDeps): SharedRedis {
   const watched = createRedisWatch(
     log,
-    "nodes go on by the database alone, a little slower, until it is back",
+    "until it is back, nodes use only the database and are a little slower",
   );
   const connections = new Set<Redis>();
 

@@ -40,7 +40,7 @@ export function createSubscription(deps: SubscriptionDeps): Subscription {
       (error: unknown) => {
         // A connection that is lost says so itself, and comes back by itself.
         if (subscriber.status !== "ready") return;
-        log.warn({ err: error }, "Redis lets this node hear no other; asking again");
+        log.warn({ err: error }, "Redis does not let this node subscribe to the others; trying again");
         cancels.add(time.after(AGAIN_MS, () => subscribe(subscriber, done)));
       },
     );

@@ -193,7 +193,7 @@ function sentFile(
     fileName: draft.fileName ?? null,
     size: facts?.size ?? 0,
     url: facts === undefined ? null : contents.sentLink({ deviceId: row.deviceId, waId: row.waId }),
-    ...(facts === undefined && { error: "The gateway does not keep this file any more." }),
+    ...(facts === undefined && { error: "The gateway no longer has this file." }),
   };
 }
 

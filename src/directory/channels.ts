@@ -125,14 +125,14 @@ export function createChannels({ store, log, connection }: ChannelsDeps): Channe
         changes.map(({ id }) => id),
       );
       follow(deviceId, changes).catch((error: Error) =>
-        log.warn({ err: error, device: deviceId }, "a change of channels could not be stored"),
+        log.warn({ err: error, device: deviceId }, "could not store a change of channels"),
       );
     },
 
     async add(deviceId, channel) {
       const line = open(connection(deviceId));
       const info = await line.channel(channel).catch(refused);
-      if (info === null) throw new GatewayError("NOT_ON_WHATSAPP", "WhatsApp has no such channel.");
+      if (info === null) throw new GatewayError("NOT_ON_WHATSAPP", "WhatsApp does not know this channel.");
       const { id, name } = info;
       if (info.role === "guest") await line.followChannel(id).catch(refused);
       const role = info.role === "guest" ? "subscriber" : info.role;
@@ -180,14 +180,14 @@ function open(line: Line | null): Line {
   if (line !== null) return line;
   throw new GatewayError(
     "WHATSAPP_REFUSED",
-    "The number is connecting; WhatsApp cannot be asked for channels now. Try again in a moment.",
+    "The number is connecting, so its channels cannot be read now. Try again in a moment.",
   );
 }
 
 function refused(error: unknown): never {
   const { data, output } = error as { data?: unknown; output?: { statusCode?: number } };
   const code = typeof data === "number" ? data : output?.statusCode;
-  throw new GatewayError("WHATSAPP_REFUSED", "WhatsApp refused what was asked of the channel.", {
+  throw new GatewayError("WHATSAPP_REFUSED", "WhatsApp refused the request for this channel.", {
     ...(code !== undefined && { extra: { whatsapp_code: code } }),
   });
 }

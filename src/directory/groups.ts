@@ -141,7 +141,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       const limited = error instanceof RateOverlimit;
       log.warn(
         { err: error, device: deviceId },
-        limited ? "WhatsApp limits how often groups may be asked for" : "WhatsApp gave no list of groups",
+        limited ? "WhatsApp limits how often groups may be read" : "WhatsApp did not send the list of groups",
       );
       return null;
     }
@@ -162,7 +162,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       await lists.write(deviceId, { ...list, groups });
     }).catch((error: Error) => {
       state.dirty = true;
-      log.warn({ err: error, device: deviceId }, "a change of groups could not be stored");
+      log.warn({ err: error, device: deviceId }, "could not store a change of groups");
     });
   }
 
@@ -203,7 +203,7 @@ export function createGroups({ store, log, connection, identity }: GroupsDeps): 
       if (current !== null) return answer(current, store.now(), asked !== null);
       throw new GatewayError(
         "WHATSAPP_REFUSED",
-        "WhatsApp has given no list of groups yet. Try again when the number is connected, 10 seconds from now at the earliest.",
+        "WhatsApp has not sent the list of groups yet. Try again in 10 seconds or later, while the number is connected.",
       );
     },
 

@@ -101,7 +101,7 @@ export function createSharedEvents({ store, cluster, streams, log }: SharedEvent
       const { token, ...event } = box.openJson<Told>(sealed, contextOf(accountId));
       return toldWithout.has(token) ? null : { id, ...event };
     } catch (error) {
-      log.warn({ err: error, account: accountId }, "an event of another node does not open");
+      log.warn({ err: error, account: accountId }, "could not decrypt an event from another node");
       return null;
     }
   }

@@ -113,8 +113,8 @@ export function createDiskSweep({ store, dataDir, log, media, peers }: DiskSweep
     running ??= sweep()
       .catch((error: unknown) => {
         if (error instanceof MediaStoreAway)
-          log.warn({ err: error }, "files of this disk wait for the store of MEDIA_STORE");
-        else log.error({ err: error }, "looking through the files of this disk failed; trying again later");
+          log.warn({ err: error }, "files on this disk wait for the store of MEDIA_STORE");
+        else log.error({ err: error }, "could not look through the files on this disk; trying again later");
       })
       .finally(() => (running = null));
     return running;

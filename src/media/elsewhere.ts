@@ -102,7 +102,7 @@ export function createElsewhere({ store, dataDir, log, media, peers }: Elsewhere
     for (const from of [fromStore, fromNode]) {
       const outcome = await from(name, write).catch((error: unknown) => {
         if (!(error instanceof FileDamaged)) throw error;
-        log.error({ err: error, file: name }, "a file that was brought from elsewhere is damaged");
+        log.error({ err: error, file: name }, "a file copied from another node or the store is damaged");
         return "missing";
       });
       if (outcome === "brought") return true;
@@ -147,7 +147,7 @@ export function createElsewhere({ store, dataDir, log, media, peers }: Elsewhere
       if (media === null && peers === null) return;
       await once(shelving, name, () =>
         noteReceived(deviceId, name).catch((error: unknown) =>
-          log.warn({ err: error, file: name }, "a received file could not be put where other nodes find it"),
+          log.warn({ err: error, file: name }, "could not put a received file where other nodes find it"),
         ),
       );
     },
@@ -184,14 +184,14 @@ function createCondition(log: Logger) {
   let isAway = false;
   return {
     answered(): void {
-      if (isAway) log.info("the store of MEDIA_STORE is back");
+      if (isAway) log.info("the store of MEDIA_STORE is available again");
       isAway = false;
     },
     failed(error: MediaStoreAway): void {
       if (!isAway)
         log.warn(
           { err: error },
-          "the store of MEDIA_STORE is away: files stay on this disk until it is back",
+          "the store of MEDIA_STORE is unavailable: files stay on this disk until it is back",
         );
       isAway = true;
     },
@@ -207,6 +207,6 @@ function once<T>(running: Map<string, Promise<T>>, name: string, work: () => Pro
 }
 
 const away = (): GatewayError =>
-  new GatewayError("UNAVAILABLE", "The file lies where it cannot be had at the moment; try again.", {
+  new GatewayError("UNAVAILABLE", "The place that has the file does not answer at the moment; try again.", {
     retryAfter: RETRY_AFTER_S,
   });

@@ -104,14 +104,14 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
     const line = connection(deviceId);
     if (line === null)
       throw unreachable(
-        "WhatsApp has the file no more, and the number is not online to ask the phone for it.",
+        "WhatsApp no longer has the file, and the number must be online to ask the phone for it.",
       );
     try {
       return await line.reuploadMedia(message, REUPLOAD_MS);
     } catch (error) {
       signal.throwIfAborted();
-      deps.log.info({ device: deviceId, message: message.id, err: error }, "a file was not stored again");
-      throw unreachable("WhatsApp has the file no more, and the phone did not send it again.");
+      deps.log.info({ device: deviceId, message: message.id, err: error }, "could not store a file again");
+      throw unreachable("WhatsApp no longer has the file, and the phone did not send it again.");
     }
   }
 
@@ -140,7 +140,7 @@ export function createIncomingFiles(deps: IncomingFilesDeps): IncomingFiles {
       return;
     }
     await cluster.bus.ask(LOAD_FILE, deviceId, { inboxId });
-    if (!(await find())) throw unreachable("The file was not kept; try again.");
+    if (!(await find())) throw unreachable("The file could not be stored; try again.");
   }
 
   function begin(name: string, work: (signal: AbortSignal) => Promise<void>): Flight {
@@ -218,13 +218,13 @@ function explain(maxBytes: number): (error: unknown) => never {
     if (error instanceof FileDamaged) throw new GatewayError("FILE_NOT_USABLE", error.message);
     if (!(error instanceof OutboundError)) throw error;
     if (error.problem === "too_large") throw tooLarge(maxBytes);
-    if (isGone(error)) throw unreachable("WhatsApp has the file no more.");
-    throw unreachable(`The file could not be loaded from WhatsApp. ${error.message}`);
+    if (isGone(error)) throw unreachable("WhatsApp no longer has the file.");
+    throw unreachable(`The file could not be downloaded from WhatsApp. ${error.message}`);
   };
 }
 
 const unreachable = (message: string): GatewayError => new GatewayError("FILE_UNREACHABLE", message);
-const noFile = (): GatewayError => unreachable("The message came without its file.");
+const noFile = (): GatewayError => unreachable("The message arrived without its file.");
 
 /** FILE_TOO_LARGE, for a received file of more than `maxBytes`. */
 export const tooLarge = (maxBytes: number): GatewayError =>

@@ -132,9 +132,9 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
 
   async function readImage(target: LinkTarget): Promise<{ base64: string } | { error: string }> {
     const found = await within(imageWaitMs, (signal) => keptFile(target, signal));
-    if (found === null) return { error: "The message is not kept any more." };
+    if (found === null) return { error: "The message is no longer stored." };
     if (found.size > LARGEST_IMAGE_BYTES)
-      return { error: "The image is larger than 5 MiB, and than its message says." };
+      return { error: "The image is larger than 5 MiB, and larger than its message says." };
     const chunks: Buffer[] = [];
     for await (const chunk of decrypted(found.kept.path, found.kept.keys, found.kept.sha256))
       chunks.push(chunk);
@@ -165,10 +165,10 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
         stopping.throwIfAborted();
         if (error instanceof GatewayError || error instanceof FileDamaged) return { error: error.message };
         if (error instanceof TooSlow)
-          return { error: `The image did not come from WhatsApp within ${imageWaitMs / 1000} s.` };
+          return { error: `The image did not arrive from WhatsApp within ${imageWaitMs / 1000} s.` };
         log.error(
           { device: target.deviceId, inbox: target.inboxId, err: error },
-          "an image could not be loaded",
+          "could not download an image",
         );
         return { error: "The image could not be stored." };
       }
@@ -195,7 +195,7 @@ export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
           });
         if (error instanceof FileDamaged) throw new GatewayError("FILE_NOT_USABLE", error.message);
         if (error instanceof TooSlow)
-          throw new GatewayError("FILE_UNREACHABLE", "The file did not come from WhatsApp in time.");
+          throw new GatewayError("FILE_UNREACHABLE", "The file did not arrive from WhatsApp in time.");
         throw error;
       }
     },

@@ -69,8 +69,8 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
       signal.throwIfAborted();
       if (error instanceof Unreadable) throw notUsable(`${what} (${firstLine(error)})`, mediaType);
       if (!(error instanceof DecoderAway)) throw error;
-      log.error({ err: error }, "files cannot be looked at");
-      throw new GatewayError("UNAVAILABLE", "Files cannot be looked at just now; try again.", {
+      log.error({ err: error }, "cannot read files");
+      throw new GatewayError("UNAVAILABLE", "Files cannot be read just now; try again.", {
         retryAfter: 5,
       });
     }
@@ -85,14 +85,14 @@ export function createLooks({ ffmpeg, log, decoder }: LooksDeps): Looks {
     } catch (error) {
       // A phone may well play what this ffmpeg cannot; a file that is made to exhaust it is not passed on.
       if (!(error instanceof Unreadable) || error.exceeded) throw error;
-      log.info({ err: error }, "a video is sent without its picture");
+      log.info({ err: error }, "sending a video without its preview picture");
       return {};
     }
   }
 
   return {
     identify: (request, head, tail) =>
-      inTurn(request, looks, "a file that cannot be told", () => decoder.ask("identify", { head, tail })),
+      inTurn(request, looks, "a file of unknown type", () => decoder.ask("identify", { head, tail })),
 
     async see(request, { kind, clear, mimetype, sealed }, workspace) {
       if (clear === null) return {};

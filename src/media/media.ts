@@ -81,10 +81,10 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
 
   function requireConverter(): void {
     if (ffmpeg.find() !== null) return;
-    log.error("a voice note could not be made: install the system's ffmpeg, or name it in FFMPEG_PATH");
+    log.error("could not make a voice note: install ffmpeg from the system's packages, or set FFMPEG_PATH");
     throw new GatewayError(
       "CONVERTER_MISSING",
-      "Voice notes are made with ffmpeg, which this gateway does not have: its operator can cure that. Mono Ogg/Opus needs none.",
+      "The gateway needs ffmpeg to make voice notes and does not have it: its operator can install it. Mono Ogg/Opus needs no ffmpeg.",
     );
   }
 
@@ -177,7 +177,7 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     if (error instanceof OutboundError) return refusalOf(error, config.maxMediaBytes);
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOSPC" && code !== "EDQUOT") return error;
-    return unavailable("There is no room for the file on the gateway's disk.");
+    return unavailable("The gateway's disk has no room for the file.");
   }
 }
 
@@ -208,7 +208,7 @@ function refusalOf({ problem, message }: OutboundError, maxBytes: number): Gatew
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError(
     "FILE_TOO_LARGE",
-    `The file is larger than ${maxBytes} bytes, which is what MAX_MEDIA_BYTES allows.`,
+    `The file is larger than ${maxBytes} bytes, the limit of MAX_MEDIA_BYTES.`,
   );
 
 /** A file that is at hand, as if it had been downloaded. */

@@ -138,6 +138,6 @@ function refusePages({ extension, label }: Found, mediaType: string): void {
 export function notUsable(what: string, mediaType: string): GatewayError {
   return new GatewayError(
     "FILE_NOT_USABLE",
-    `The link answered with ${what}, which cannot be sent as ${mediaType}. It must answer with the file itself.`,
+    `The link answered with ${what}, which cannot be sent as ${mediaType}. The link must answer with the file itself.`,
   );
 }

@@ -59,7 +59,7 @@ export function createS3Store(
 
   /** Repeats what passes by itself. */
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    if (time.monotonic() < restsUntil) throw new MediaStoreAway("it did not answer a moment ago");
+    if (time.monotonic() < restsUntil) throw new MediaStoreAway("it failed to answer a moment ago");
     for (let attempt = 0; ; attempt++)
       try {
         return await work();
@@ -109,7 +109,7 @@ export function createS3Store(
     async get(name, read) {
       const address = () => sign({ method: "GET", path: named(name) }, true);
       const found = await patiently(async () => fetchFile(agent, (await address()).href, read));
-      if (!found && (await has(name))) throw new MediaStoreAway("it names a file and does not give it");
+      if (!found && (await has(name))) throw new MediaStoreAway("it lists a file and does not return it");
       return found;
     },
 
@@ -180,7 +180,7 @@ async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
-    if ((bytes += chunk.length) > MAX_ANSWER_BYTES) throw new MediaStoreAway("its answer has no end");
+    if ((bytes += chunk.length) > MAX_ANSWER_BYTES) throw new MediaStoreAway("its answer is too long");
   }
   return Buffer.concat(chunks).toString("utf8");
 }
@@ -216,7 +216,7 @@ function failureOf({ status, text }: Answered): MediaStoreAway {
 }
 
 function namesIn(xml: string): StoredName[] {
-  if (!xml.includes("<ListBucketResult")) throw new MediaStoreAway("its list is none of S3");
+  if (!xml.includes("<ListBucketResult")) throw new MediaStoreAway("its list is not in the format of S3");
   return xml
     .split("<Contents>")
     .slice(1)

@@ -134,9 +134,10 @@ export function createUploads({ store, config, files, elsewhere, accountOf }: Up
 
     async add({ deviceId, bytes, after, size, name }) {
       const before = after === null ? null : await read(after, deviceId);
-      if (after !== null && before === null) throw noSuchPart("Is no part of a file for this number.");
+      if (after !== null && before === null)
+        throw noSuchPart("Is not the id of a part of a file for this number.");
       const { received, count } = before ?? { received: 0, count: 0 };
-      if (count >= MOST_PARTS) throw noSuchPart(`Is the last of ${MOST_PARTS}: send larger parts.`);
+      if (count >= MOST_PARTS) throw noSuchPart(`A file has at most ${MOST_PARTS} parts: send larger parts.`);
       const total = received + bytes.length;
       if (Math.max(total, size ?? 0) > config.maxMediaBytes) throw tooLarge(config.maxMediaBytes);
       const id = await seal(deviceId, bytes, (sealed) => ({
@@ -173,4 +174,4 @@ type Sealed = Pick<FileFacts, "mediaKey" | "sha256" | "encSha256" | "size">;
 const noSuchPart = (text: string): GatewayError =>
   new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { after: [text] } });
 const gone = (): GatewayError =>
-  new GatewayError("FILE_UNREACHABLE", "The file that was uploaded is not kept any more: upload it again.");
+  new GatewayError("FILE_UNREACHABLE", "The uploaded file is no longer stored: upload it again.");

@@ -29,7 +29,7 @@ export const counts = (node: MeasuredNode | undefined): boolean => node === unde
 export function createNodeGauges(gauge: MakeGauge, store: Pick<Store, "readOne">, node: MeasuredNode) {
   const leases = gauge("leases", "Partitions of numbers that this node has, of 256 in all.", []);
   const redis = gauge("redis_up", "Whether Redis answers this node.", []);
-  const claims = gauge("webhook_claims", "Chats whose webhook is being tried by some node.", []);
+  const claims = gauge("webhook_claims", "Chats for which some node is trying the webhook.", []);
   return async (): Promise<void> => {
     leases.set(partitions.filter(node.owns).length);
     redis.set(node.redisIsAway() ? 0 : 1);

@@ -5,10 +5,10 @@ import { readIncoming, readOutgoing } from "./queues.ts";
 
 /** How much waits. @returns looks it up, or says nothing of it where another node does */
 export function createQueueGauges(gauge: MakeGauge, store: Pick<Store, "readOne" | "now">) {
-  const inbox = gauge("inbox_pending", "Messages that wait for their decision.", []);
-  const inboxAge = gauge("inbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
-  const outbox = gauge("outbox_pending", "Messages that wait to be sent.", []);
-  const outboxAge = gauge("outbox_oldest_age_seconds", "How long the oldest of them has waited.", []);
+  const inbox = gauge("inbox_pending", "Messages that are waiting for a decision.", []);
+  const inboxAge = gauge("inbox_oldest_age_seconds", "How long the oldest one has waited.", []);
+  const outbox = gauge("outbox_pending", "Messages that are waiting to be sent.", []);
+  const outboxAge = gauge("outbox_oldest_age_seconds", "How long the oldest one has waited.", []);
   const age = (since: number | null): number =>
     since === null ? 0 : Math.max(0, (store.now() - since) / SECOND_MS);
 

@@ -32,7 +32,7 @@ const OUTGOING = defineQuery(
   { n: integer(), last: nullable(outbox.id) },
 );
 
-/** Messages that wait for their decision. Counted in an index that holds nothing else, with others' turns in between. */
+/** Messages that are waiting for a decision. Counted in an index that holds nothing else, with others' turns in between. */
 export async function readIncoming({ readOne }: Pick<Store, "readOne">): Promise<Queue> {
   const oldest = await readOne(OLDEST_INCOMING);
   const count = await countAll(async (after) => (await readOne(INCOMING, [after]))!);

@@ -87,7 +87,7 @@ export function createTraffic({
   function writeSoon(before: number): Promise<void> {
     writing = writing
       .then(() => write(before))
-      .catch((err: unknown) => log.warn({ err }, "counts of traffic are not written yet"));
+      .catch((err: unknown) => log.warn({ err }, "could not write traffic counts yet"));
     return writing;
   }
 

@@ -13,7 +13,7 @@ export function alone(): Cluster {
     onSettle: () => () => undefined,
     async ask({ name }, deviceId, asked) {
       const reply = replies.get(name);
-      if (reply === undefined) throw new Error(`nobody answers ${name}`);
+      if (reply === undefined) throw new Error(`nothing answers ${name}`);
       return (await reply(deviceId, asked)) as never;
     },
     answer: ({ name }, reply) => void replies.set(name, reply as Reply),

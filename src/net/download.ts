@@ -96,10 +96,7 @@ async function follow(
     }
     await answer.body.dump();
     if (followed >= limits.maxRedirects)
-      throw new OutboundError(
-        "redirects",
-        `More than ${limits.maxRedirects} redirects, or a circle of them.`,
-      );
+      throw new OutboundError("redirects", `More than ${limits.maxRedirects} redirects, or a redirect loop.`);
     url = parseUrl(next, url);
   }
 }
@@ -189,7 +186,7 @@ function createPace(
       abort(
         new OutboundError(
           "timeout",
-          `Less than ${least.bytes} bytes of the file came within ${least.withinMs} ms.`,
+          `Fewer than ${least.bytes} bytes of the file arrived within ${least.withinMs} ms.`,
         ),
       );
     left = least.withinMs;

@@ -63,7 +63,7 @@ function countingHints(handler: Dispatcher.DispatchHandler): Dispatcher.Dispatch
   const start: Dispatcher.DispatchHandler["onResponseStart"] = (controller, status, ...rest) => {
     if (status < 200 && ++hints > MOST_HINTS)
       controller.abort(
-        new OutboundError("unreachable", "The answer began with too many interim answers (1xx)."),
+        new OutboundError("unreachable", "Too many interim answers (1xx) came before the answer."),
       );
     else handler.onResponseStart?.(controller, status, ...rest);
   };

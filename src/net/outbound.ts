@@ -38,7 +38,7 @@ export function isEncoded(header: string | null | undefined): boolean {
 export function encoded(header: string | null | undefined, status: number): OutboundError {
   return new OutboundError(
     "encoded",
-    `The answer is compressed (${header}) although it was asked not to be.`,
+    `The answer is compressed (${header}), although the request asked for no compression.`,
     { status },
   );
 }

@@ -193,7 +193,7 @@ async function followTo(
     if (hops === 0 || next === null) return readAnswer(answer, url, request);
     await answer.body.dump();
     if (followed >= hops)
-      throw new OutboundError("redirects", `More than ${hops} redirects, or a circle of them.`);
+      throw new OutboundError("redirects", `More than ${hops} redirects, or a redirect loop.`);
     const before = url;
     url = parseUrl(next, url);
     if (url.origin !== before.origin) sent = { ...sent, headers: withoutSecrets(sent.headers) };
@@ -238,7 +238,7 @@ async function readAnswer(
 /** Ends an answer in which nothing has come for so long. @returns to be refreshed when something comes */
 function endWhenQuiet(body: Dispatcher.ResponseData["body"], ms: number): NodeJS.Timeout {
   const timer = setTimeout(
-    () => body.destroy(new OutboundError("timeout", `Nothing more came for ${ms} ms.`)),
+    () => body.destroy(new OutboundError("timeout", `No more data arrived for ${ms} ms.`)),
     ms,
   );
   body.once("close", () => clearTimeout(timer));

@@ -41,7 +41,11 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
     }),
     linked: unlessStale((who) => {
       if (isSameNumber(who.number, device.number)) log.info({ device: device.id }, "number linked");
-      else log.warn({ device: device.id, scanned: who.number }, "another number scanned; logging it out");
+      else
+        log.warn(
+          { device: device.id, scanned: who.number },
+          "another number scanned the QR code; logging it out",
+        );
       send({ type: "accepted", own: device.number, who });
     }),
     open: unlessStale((who) => {

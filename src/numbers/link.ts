@@ -146,16 +146,16 @@ export const isRefusedClient = (lastClose: LastClose | null): boolean =>
 const COMPLAINTS: Record<Complaint | "none", string> = {
   none: "The connection was lost",
   unacknowledged:
-    "WhatsApp ended the connection because it missed an acknowledgement; what it was for comes again. The connection was lost",
+    "WhatsApp ended the connection because an ack was missing, and will send that stanza again. The connection was lost",
   malformed:
-    "WhatsApp ended the connection because it could not read what it was sent. The connection was lost",
+    "WhatsApp ended the connection because it could not read a stanza from this gateway. The connection was lost",
 };
-const REPEATED = " If it happens again and again, update Parley and report what last_close says.";
+const REPEATED = " If this happens repeatedly, update Parley and report the contents of last_close.";
 
 const BAN_ADVICE =
-  "WhatsApp has banned this number until the time that is shown. It comes back by itself then; write less to people who do not know you.";
+  "WhatsApp has banned this number until the time shown. It then reconnects on its own; write less to people who do not know you.";
 const PASSKEY_ADVICE =
-  "WhatsApp asks for the passkey of this account before it links another device. Set PASSKEY_LINKING=1, restart, and run: npm run parley -- link <number>";
+  "WhatsApp requires this account's passkey before it links another device. Set PASSKEY_LINKING=1, restart, and run: npm run parley -- link <number>";
 
 /** One sentence for people: what is the matter, and what to do. */
 export function adviceFor(state: LinkState, lastClose: LastClose | null): string {
@@ -163,26 +163,26 @@ export function adviceFor(state: LinkState, lastClose: LastClose | null): string
     case "unlinked":
       return "This number is not linked to a phone. Link it with POST /generate-qr.";
     case "linking":
-      return "A QR code or pairing code waits to be used. Ask for it with POST /generate-qr.";
+      return "A QR code or pairing code is ready. Get it with POST /generate-qr.";
     case "connected":
       return "Everything is in order.";
     case "connecting":
-      if (lastClose === null) return "It is connecting. Wait a moment.";
-      return `${COMPLAINTS[lastClose.complaint ?? "none"]} and is being made again by itself. Sends are kept meanwhile.${
+      if (lastClose === null) return "The number is connecting. Wait a moment.";
+      return `${COMPLAINTS[lastClose.complaint ?? "none"]} and the gateway is reconnecting. Sends are kept until then.${
         lastClose.complaint === undefined ? "" : REPEATED
       }`;
     case "logged_out":
-      return "The phone or WhatsApp removed this companion. Link it again with POST /generate-qr.";
+      return "The phone or WhatsApp removed this linked device. Link it again with POST /generate-qr.";
     case "blocked":
       if (lastClose?.code === 402 && lastClose.until != null) return BAN_ADVICE;
-      return "WhatsApp refuses this account. Open WhatsApp on the phone to see why; when it is let in again, call POST /generate-qr.";
+      return "WhatsApp refuses this account. Open WhatsApp on the phone to see why; when WhatsApp accepts the account again, call POST /generate-qr.";
     case "replaced":
       return "Another program connected with the same credentials. Stop it, then call POST /generate-qr to take over.";
     case "action_required":
       if (lastClose?.reason === PASSKEY_WANTED) return PASSKEY_ADVICE;
       return isRefusedClient(lastClose)
-        ? "WhatsApp refuses this client version. Update Parley, or set WHATSAPP_VERSION to a current one (2.3000.x) or WHATSAPP_VERSION_URL, and restart; it is tried again every ten minutes. npm run parley -- doctor says more."
-        : "WhatsApp wants something done on the phone. Open WhatsApp there, then call POST /generate-qr.";
+        ? "WhatsApp refuses this client version. Update Parley, or set WHATSAPP_VERSION_URL, or WHATSAPP_VERSION to a current version (2.3000.x), and restart. The gateway retries every ten minutes; npm run parley -- doctor says more."
+        : "WhatsApp requires an action on the phone. Open WhatsApp there, then call POST /generate-qr.";
   }
 }
 

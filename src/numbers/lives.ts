@@ -63,7 +63,7 @@ export function createLives(deps: LivesDeps): Lives {
       .commit([updateStatement(deviceId, change), ...told.statements, ...news], { owning: deviceId })
       .then(([, ...results]) => told.committed(results.slice(0, told.statements.length)))
       .catch((error: unknown) => {
-        if (isWorthLogging(error)) log.error({ err: error }, "storing the state of a number failed");
+        if (isWorthLogging(error)) log.error({ err: error }, "could not store the state of a number");
       });
   }
 
@@ -154,8 +154,8 @@ export function createLives(deps: LivesDeps): Lives {
       const life = lives.get(deviceId);
       if (life !== undefined) return life;
       if (node === null || records.get(deviceId) === null)
-        throw new GatewayError("NOT_FOUND", "There is no such number any more.");
-      throw new GatewayError("UNAVAILABLE", "The number is being taken over. Try again in a moment.", {
+        throw new GatewayError("NOT_FOUND", "The number has been removed.");
+      throw new GatewayError("UNAVAILABLE", "The number is moving to another node. Try again in a moment.", {
         retryAfter: 1,
       });
     },

@@ -102,7 +102,7 @@ async function askWhatsApp<T>(
     if (error instanceof NoPasskeyRequest)
       throw new GatewayError(
         "NO_PASSKEY_REQUEST",
-        "WhatsApp does not wait for a passkey of this number now. Start with POST /generate-qr.",
+        "WhatsApp is not waiting for this number's passkey now. Start with POST /generate-qr.",
       );
     if (!(error instanceof PasskeyRefused)) throw error;
     throw new GatewayError("WHATSAPP_REFUSED", `WhatsApp refused the passkey: ${error.message}.`, {
@@ -118,7 +118,7 @@ function throwIfWrongNumber(device: DeviceRecord, runner: LifeRunner): void {
   runner.save({ wrongNumber: null });
   throw new GatewayError(
     "WRONG_NUMBER",
-    `The number ${scanned} scanned the QR code of ${device.number}. It was logged out; scan with ${device.number}.`,
+    `The number ${scanned} scanned the QR code of ${device.number}. It was logged out; scan with the phone of ${device.number}.`,
     { extra: { scanned } },
   );
 }

@@ -267,7 +267,7 @@ function questions({ cluster: { bus }, records }: Parts) {
     async change(deviceId, settings) {
       await bus.ask(CHANGE, deviceId, settings);
       const record = records.get(deviceId);
-      if (record === null) throw new GatewayError("NOT_FOUND", "There is no such number any more.");
+      if (record === null) throw new GatewayError("NOT_FOUND", "The number has been removed.");
       return Object.assign(record, settings);
     },
     logout: async (deviceId) => void (await bus.ask(LOG_OUT, deviceId, null)),

@@ -130,7 +130,7 @@ export function createRecords(deps: RecordsDeps): Records {
       failures = 0;
     } catch (error) {
       for (const id of ids) changed.add(id);
-      if (failures++ === 0) log.warn({ err: error }, "changed numbers could not be read; trying again");
+      if (failures++ === 0) log.warn({ err: error }, "could not read changed numbers; retrying");
       plan(backoffMs(failures));
     }
   }
@@ -148,7 +148,7 @@ export function createRecords(deps: RecordsDeps): Records {
       planned?.();
       planned = null;
       await readChanged();
-      if (failures > 0) throw new Error("changed numbers could not be read");
+      if (failures > 0) throw new Error("could not read changed numbers");
     },
   });
 

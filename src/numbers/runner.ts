@@ -60,7 +60,8 @@ export function createLifeRunner(deps: NumberDeps, session: LinkSession, changes
     deps.whatsapp,
     device.id,
     async () => deps.beforeReading?.(),
-    (error) => log.error({ err: error, device: device.id }, "connecting or erasing credentials failed"),
+    (error) =>
+      log.error({ err: error, device: device.id }, "could not connect, or could not erase credentials"),
   );
   const runner: LifeRunner = {
     slot,

@@ -29,7 +29,7 @@ export interface Holdups {
 }
 
 const PASSKEY_ASKED =
-  "WhatsApp waits for the passkey of this account. Answer with POST /devices/{number}/passkey, or run: npm run parley -- link <number>";
+  "WhatsApp is waiting for this account's passkey. Answer with POST /devices/{number}/passkey, or run: npm run parley -- link <number>";
 const CODE_REFUSED =
   "WhatsApp refuses to link this number by code. Scan the QR code instead: POST /generate-qr without method.";
 
@@ -62,5 +62,5 @@ function explained({ device, waiting, shown }: NumberLife): Pick<Why, "reason" |
 function usedUpAdvice({ limit, used, resetsAt }: NewChats): string {
   const count = limit === null ? "" : ` (${used} of ${limit})`;
   const until = resetsAt === null ? "" : ` until ${new Date(resetsAt).toISOString()}`;
-  return `WhatsApp lets this number begin no more chats${until}: all are used${count}. Chats that are there go on; let people write first, or verify the business.`;
+  return `WhatsApp does not let this number begin new chats${until}: its limit is used up${count}. Existing chats still work; let people write first, or verify the business.`;
 }

@@ -89,12 +89,15 @@ export function createRateLimitBackoff(
       const ms = Math.max(ours, Math.min(toldMs, LONGEST_TOLD_MS));
       const until = store.now() + ms;
       pauses.set(deviceId, { until, times });
-      log.warn({ device: deviceId, seconds: ms / 1000 }, "WhatsApp limits this number (429); sending pauses");
+      log.warn(
+        { device: deviceId, seconds: ms / 1000 },
+        "WhatsApp limits this number (429); sending is paused",
+      );
       await store.writer
         .commit([{ sql: SAVE, args: [deviceId, until, times] }], { owning: deviceId })
         .catch((error: unknown) => {
           if (isWorthLogging(error))
-            log.error({ err: error, device: deviceId }, "a pause of sending could not be stored");
+            log.error({ err: error, device: deviceId }, "could not store a pause of sending");
         });
     },
 
@@ -108,7 +111,7 @@ export function createRateLimitBackoff(
         })
         .catch((error: unknown) => {
           if (isWorthLogging(error))
-            log.error({ err: error, device: deviceId }, "the end of a pause could not be stored");
+            log.error({ err: error, device: deviceId }, "could not store the end of a pause");
         });
     },
 

@@ -62,10 +62,7 @@ export function createComposer(deps: ComposerDeps): Composer {
       return rows.openDraft(deviceId, waId, sealed);
     } catch (error) {
       // It never will: its chat goes on without it.
-      deps.log.error(
-        { err: error, device: deviceId, message: waId },
-        "a queued message cannot be read any more",
-      );
+      deps.log.error({ err: error, device: deviceId, message: waId }, "cannot read a queued message");
       return null;
     }
   }

@@ -75,7 +75,7 @@ export function createEndings(deps: EndingsDeps): Endings {
         return true;
       } catch (error) {
         if (error instanceof NotOwner) return false;
-        log.error({ err: error }, "what became of a message could not be stored; trying again");
+        log.error({ err: error }, "could not store the outcome of a message; retrying");
         if (stopping.signal.aborted) return true;
         await store.time.pause(backoffMs(failures), stopping.signal);
       }

@@ -68,7 +68,7 @@ export function createHandedOver({ cluster, store, submissions, log }: HandedOve
       }
     } catch (error) {
       // What is not known now is queued, as far as anybody can say.
-      log.debug({ err: error }, "what became of sends could not be read");
+      log.debug({ err: error }, "could not read the outcomes of sends");
     }
   }
 

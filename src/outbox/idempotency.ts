@@ -124,7 +124,9 @@ export function createIdempotency({ store, log, node = null }: IdempotencyDeps):
         await writer
           .commit([...answered, ...claims.release(place)], { owning: null })
           // The ids are stored: a retry makes the answer again from what became of the messages.
-          .catch((error: unknown) => log.warn({ err: error }, "an answer could not be remembered"));
+          .catch((error: unknown) =>
+            log.warn({ err: error }, "could not store an answer for its idempotency key"),
+          );
         running.delete(context);
       },
     };

@@ -96,7 +96,7 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
       }
     } catch (error) {
       quietUntil = store.time.monotonic() + AFTER_OUTAGE_MS;
-      log.debug({ err: error }, "sends of other nodes could not be looked for");
+      log.debug({ err: error }, "could not look for sends of other nodes");
     } finally {
       sweeping = false;
     }

@@ -46,7 +46,7 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     if (outcome.code === REACHOUT_LOCKED) {
       await reachout.lock(message.deviceId, outcome.until, outcome.lockedFor).catch((error: unknown) => {
         if (isWorthLogging(error))
-          log.error({ err: error, device: message.deviceId }, "a reach-out lock could not be stored");
+          log.error({ err: error, device: message.deviceId }, "could not store a reach-out lock");
       });
       await endings.failed(message, reachout.error(message.deviceId));
     } else {
@@ -61,17 +61,16 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     const { reason } = outcome;
     poison.failed(message, outcome);
     if (poison.isPoison(message)) {
-      log.error({ device, message: waId, attempts, reason }, "a message is given up; its chat goes on");
+      log.error({ device, message: waId, attempts, reason }, "giving up a message; its chat continues");
       await endings.failed(message, givenUp(message, outcome, store.now()));
       return "done";
     }
     log.info(
       { device, message: waId, attempts, reason },
-      "no acknowledgement; the message is sent again under the same id",
+      "no ack; sending the message again under the same id",
     );
     await store.writer.commit([rows.attempted(message)], { owning: device }).catch((error: unknown) => {
-      if (isWorthLogging(error))
-        log.warn({ err: error, device }, "the number of attempts could not be stored");
+      if (isWorthLogging(error)) log.warn({ err: error, device }, "could not store the number of attempts");
     });
     return "later";
   }
@@ -115,6 +114,6 @@ function refusalError({ code, reason }: SendOutcome & { kind: "refused" }): Send
   if (reason === "not_on_whatsapp") return { code: "NOT_ON_WHATSAPP" };
   if (reason === "not_member") return { code: "CANNOT_SEND", reason };
   if (reason === "file_gone")
-    return { code: "FILE_UNREACHABLE", message: "The gateway does not keep this file any more." };
+    return { code: "FILE_UNREACHABLE", message: "The gateway no longer has this file." };
   return { code: "WHATSAPP_REFUSED", message: reason, ...(code === 0 ? {} : { whatsapp_code: code }) };
 }

@@ -63,11 +63,14 @@ export function givenUp(message: QueuedMessage, outcome: FailedAttempt, now: num
   if (outcome.kind === "limited")
     return {
       code: "WHATSAPP_REFUSED",
-      message: told("WhatsApp limits this message (429), and takes others."),
+      message: told("WhatsApp limits this message (429) but accepts others."),
       whatsapp_code: 429,
     };
   if (outcome.blame === "gateway")
-    return { code: "INTERNAL_ERROR", message: told("the gateway cannot send it; its log says why.") };
+    return {
+      code: "INTERNAL_ERROR",
+      message: told("the gateway cannot send the message; its log says why."),
+    };
   return {
     code: "WHATSAPP_REFUSED",
     message: told(outcome.reason),

@@ -163,7 +163,7 @@ export function createQueueLoader(
       return true;
     } catch (error) {
       // What is in memory goes on.
-      log.error({ err: error, device: deviceId }, "queued messages could not be read");
+      log.error({ err: error, device: deviceId }, "could not read queued messages");
       store.time.after(backoffMs(++failures), () => void load());
       return false;
     } finally {

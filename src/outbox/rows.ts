@@ -143,7 +143,7 @@ export function createRows(box: SecretBox, now: () => number, isShared = false) 
       times,
       attempts,
     }: Reached & { deviceId: number; waId: string }): Statement {
-      if (state === "queued") throw new TypeError("A message that is queued has reached nothing.");
+      if (state === "queued") throw new TypeError("A queued message has reached no state yet.");
       const {
         sent = Math.min(...Object.values(times)),
         delivered = null,

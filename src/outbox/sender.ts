@@ -175,7 +175,7 @@ export function createSender(deps: SenderDeps): Sender {
     } catch (err) {
       // The database could not be read, or a connection broke its word. The message stays; so does its id.
       const { deviceId: device, waId } = message;
-      deps.log.error({ err, device, message: waId }, "an attempt to send ended in an error");
+      deps.log.error({ err, device, message: waId }, "an attempt to send failed with an error");
       const reason = err instanceof Error ? err.name : "unknown";
       const blame = err instanceof StorageUnavailable ? ("line" as const) : ("gateway" as const);
       return deps.handleOutcome(message, { kind: "unknown", reason, blame });

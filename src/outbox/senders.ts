@@ -295,7 +295,7 @@ function standings(
     async reachoutTold(deviceId, lock) {
       await reachout.told(deviceId, lock).catch((error: unknown) => {
         if (isWorthLogging(error))
-          log.error({ err: error, device: deviceId }, "a reach-out lock could not be stored");
+          log.error({ err: error, device: deviceId }, "could not store a reach-out lock");
       });
       const sender = senderIn(deviceId);
       if (sender !== undefined) failFirstContacts(deviceId, sender);

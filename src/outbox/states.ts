@@ -93,7 +93,7 @@ export function createStateCollector(
       const failed = await storeSome(all.slice(from, from + PER_COMMIT), way);
       if (failed === null) continue;
       const notStored = [...failed.news, ...all.slice(from + PER_COMMIT)];
-      log.warn({ err: failed.error, messages: notStored.length }, "states of messages are not stored yet");
+      log.warn({ err: failed.error, messages: notStored.length }, "could not store states of messages yet");
       putBack(notStored);
       break;
     }
@@ -134,7 +134,7 @@ export function createStateCollector(
       if (error instanceof NotOwner) return null;
       if (error instanceof StorageUnavailable) return error;
       if (some.length > 1) return storeOneByOne(some);
-      log.warn({ err: error }, "a state that cannot be stored is dropped");
+      log.warn({ err: error }, "dropping a state that cannot be stored");
       for (const { stored } of some) for (const tellOne of stored) tellOne();
       return null;
     }

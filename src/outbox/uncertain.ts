@@ -37,7 +37,7 @@ export function createUncertainSends(
       await store.writer.commit(statements);
       for (const waId of waIds) takenBack.delete(waId);
     } catch (error) {
-      log.warn({ err: error, messages: waIds.length }, "sends are not taken back yet");
+      log.warn({ err: error, messages: waIds.length }, "could not take back sends yet");
       store.time.after(backoffMs(failures), () => void takeBack(waIds, statements, failures + 1));
     }
   }

@@ -45,7 +45,7 @@ export function createUnsendable({ reachout, endings, isExpired, sender, log }: 
       if (!reachout.isLocked(deviceId)) return;
       endFirstContacts(deviceId, messages()).catch((error: Error) => {
         // Whatever is left is held back when its turn comes.
-        log.warn({ err: error, device: deviceId }, "first contacts could not be looked for");
+        log.warn({ err: error, device: deviceId }, "could not look for first contacts");
       });
     },
 

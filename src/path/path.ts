@@ -222,9 +222,9 @@ function openTimers(
     numberOf: connections.number,
     canonicalChat: directory.canonicalChat,
     time: store.time,
-    onError: (err) => log.warn({ err }, "timers of bots are late: the database does not answer"),
+    onError: (err) => log.warn({ err }, "bots' timers are late: the database does not answer"),
     onDropped: ({ deviceId, botId }) =>
-      log.error({ device: deviceId, bot: botId }, "a timer of a bot does not open; it is dropped"),
+      log.error({ device: deviceId, bot: botId }, "could not decrypt a bot's timer; dropping it"),
   });
 }
 
@@ -342,7 +342,7 @@ const showTyping =
   ({ connection }: Pick<Connections, "connection">, log: Logger): ShowTyping =>
   (deviceId, chat, on) => {
     const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
-    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "typing was not shown"));
+    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not show typing"));
   };
 
 type Parts = ReturnType<typeof createQueues> &
@@ -403,7 +403,7 @@ function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
     async unlinked(deviceId) {
       await outbox
         .abandon(deviceId)
-        .catch((err: unknown) => log.error({ err, device: deviceId }, "ending what waits failed"));
+        .catch((err: unknown) => log.error({ err, device: deviceId }, "could not end the waiting sends"));
     },
     close,
     async forget(deviceId) {

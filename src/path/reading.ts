@@ -34,7 +34,7 @@ export function createReading(deps: ReadingDeps): (deviceId: number, reading: Ow
     const stored = told
       .then(() => tell(deviceId, reading))
       .catch((err: unknown) => {
-        log.warn({ err, device: deviceId }, "telling what the owner has read failed");
+        log.warn({ err, device: deviceId }, "could not report what the owner has read");
         if (err instanceof StorageUnavailable) throw err;
       });
     told = stored.catch(() => undefined);

@@ -123,7 +123,7 @@ function failure(answerer: Answerer, stored: StoredMessage, error: unknown, log:
   const detail = error instanceof Error ? error.name : typeof error;
   log.error(
     { err: error, answerer: answerer.name, device: stored.deviceId, message: stored.message.id },
-    "an answerer threw; it has said nothing",
+    "an answerer threw; none of its replies are sent",
   );
   return { by: answerer.name, outcome: "failed", detail };
 }

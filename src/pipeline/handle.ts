@@ -106,7 +106,7 @@ export function createHandler(
       const detail = (error as Error).name;
       log.error(
         { device: stored.deviceId, message: stored.message.id, by: row.by, err: error },
-        "the database refused an answer; it is dropped",
+        "the database refused an answer; dropping it",
       );
       const trail = [...row.trail, { by: row.by ?? "commit", outcome: "failed", detail }];
       const held = heldIn(chat);
@@ -168,9 +168,9 @@ export function createHandler(
     failpoint("after-reply-commit");
     chats.saved(deviceId, message.chatKey, change, facts);
     if (ruling.guard === "takeover" && ruling.heldUntil !== undefined)
-      await afterwards(stored, "letting it go on", () => chats.recheck(stored, ruling.heldUntil!, facts));
+      await afterwards(stored, "resuming the chat", () => chats.recheck(stored, ruling.heldUntil!, facts));
     if (results !== null) lane.took(took);
-    await afterwards(stored, "telling so", () => {
+    await afterwards(stored, "reporting it", () => {
       const tookMs = lane.came === null ? null : sinceMs(lane.came);
       deps.onDecided?.(stored, results === null ? { ...row, by: null, route: null } : row, tookMs);
       if (results !== null) for (const message of took) deps.onDecided?.(message, merged, tookMs);
@@ -189,7 +189,7 @@ export function createHandler(
 /** Another commit came first, and changed what the answer was made from: the message is to be answered anew, at once. */
 export class Overtaken extends Error {
   constructor() {
-    super("What the answer was made from has changed meanwhile.");
+    super("The data behind the answer has changed since.");
     this.name = "Overtaken";
   }
 }

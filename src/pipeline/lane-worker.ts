@@ -99,7 +99,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   ): Promise<boolean> {
     const detail = error instanceof Error ? error.name : typeof error;
     const hopeless = !(error instanceof StorageUnavailable) && failures >= MOST_FAILURES;
-    const what = hopeless ? "a message is given up" : "a message could not be decided; it is tried again";
+    const what = hopeless ? "giving up a message" : "could not decide about a message; retrying";
     log.error({ err: error, device: deviceId, inbox: inboxId, failures }, what);
     if (!hopeless) return false;
     const trail = JSON.stringify([{ by: "pipeline", outcome: "failed", detail }]);

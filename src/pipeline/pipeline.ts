@@ -162,7 +162,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     );
     const found = number.placed.size - before;
     if (found > 0)
-      log.info({ device: deviceId, messages: found }, "going on with messages that have no decision yet");
+      log.info({ device: deviceId, messages: found }, "resuming messages that have no decision yet");
     return newest;
   }
 
@@ -210,7 +210,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       try {
         return await settle(deviceId);
       } catch (err) {
-        log.warn({ err, device: deviceId }, "stored messages may wait: the database does not answer");
+        log.warn({ err, device: deviceId }, "stored messages may have to wait: the database does not answer");
         await deps.store.time.pause(backoffMs(failures), signal);
       }
   }

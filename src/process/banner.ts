@@ -94,8 +94,8 @@ function showNext({ linkedNumbers }: BannerFacts, dim: (text: string) => string)
   const steps: [command: string, does: string][] = [
     linkedNumbers === 0
       ? ["npm run parley -- link <number>", "shows a QR code to scan"]
-      : ["npm run parley -- devices list", "how your numbers are"],
-    ["npm run parley -- doctor", "is everything in order?"],
+      : ["npm run parley -- devices list", "the state of your numbers"],
+    ["npm run parley -- doctor", "checks that everything works"],
   ];
   const width = Math.max(...steps.map(([command]) => command.length));
   return steps.map(([command, does]) => `${command.padEnd(width)}  ${dim(does)}`);

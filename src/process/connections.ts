@@ -243,4 +243,4 @@ function headFits(connection: Connection, chunk: Buffer): boolean {
 const first = <T>(set: Set<T>): T => set.values().next().value as T;
 
 const tooManyConnections = (): GatewayError =>
-  new GatewayError("UNAVAILABLE", "There are too many connections from this address.", { retryAfter: 5 });
+  new GatewayError("UNAVAILABLE", "This address has too many open connections.", { retryAfter: 5 });

@@ -13,15 +13,15 @@ export const exit: typeof process.exit = process.exit.bind(process);
  */
 export function surviveCrashes(log: Logger): void {
   process.on("unhandledRejection", (error) =>
-    log.error({ err: error }, "a rejection that nobody handled; the gateway goes on"),
+    log.error({ err: error }, "an unhandled rejection; the gateway keeps running"),
   );
   process.on("uncaughtException", (error) =>
-    log.error({ err: error }, "an error that nobody caught; the gateway goes on"),
+    log.error({ err: error }, "an uncaught error; the gateway keeps running"),
   );
   process.exit = (): never => {
-    const refusal = new Error("process.exit() is not for bots: the gateway ends by SIGTERM.");
+    const refusal = new Error("Bots cannot call process.exit(): SIGTERM ends the gateway.");
     refusal.name = "ProcessExitRefused";
-    log.error({ err: refusal }, "something called process.exit(); refused");
+    log.error({ err: refusal }, "refused a call of process.exit()");
     throw refusal;
   };
 }

@@ -18,12 +18,12 @@ export function checkHead(request: IncomingMessage): GatewayError | null {
   if (headerBytes(request.rawHeaders) > MAX_HEADER_BYTES) return headersTooLarge();
   if (!hasOneHost(request))
     return badRequest(
-      "The header Host is missing, or names no host: send it once, for instance example.org:3000.",
+      "The header Host is missing or does not name one host. Send it once, for instance example.org:3000.",
     );
   // Parley makes no address of it; only PUBLIC_URL is shown to people.
   delete request.headers["x-forwarded-host"];
   const target = originForm(request.url ?? "");
-  if (target === null) return badRequest("The request line names no path of this gateway.");
+  if (target === null) return badRequest("The request line does not name a path of this gateway.");
   request.url = target;
   return null;
 }

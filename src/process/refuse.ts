@@ -62,4 +62,4 @@ export function unreadable(code: string | undefined, lineEnded: boolean): Gatewa
 
 /** 408: the rest of a request did not come in time. */
 export const tooSlow = (): GatewayError =>
-  new GatewayError("REQUEST_TIMEOUT", "The request did not come to its end in time; send it again.");
+  new GatewayError("REQUEST_TIMEOUT", "The request did not arrive in full in time; send it again.");

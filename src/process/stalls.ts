@@ -46,7 +46,7 @@ export function watchStalls(log: Logger, during: () => string[]): Stalls {
     latest.splice(MOST_SHOWN);
     log.warn(
       { stalledMs, bots: ran },
-      "the event loop stood still: nothing could be received or sent meanwhile",
+      "the event loop was blocked: nothing could be received or sent during that time",
     );
   }, TICK_MS);
   timer.unref();

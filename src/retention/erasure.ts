@@ -114,7 +114,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
       await removeReceivedFiles(deviceId);
       await removeStoredFiles(deviceId);
       if (!signal.aborted)
-        log.info({ device: deviceId, rows: deleted }, "an erased number's data is deleted");
+        log.info({ device: deviceId, rows: deleted }, "deleted the data of an erased number");
     }
     // Kept for a while: what was on its way then may still be stored.
     if (signal.aborted || Math.abs(time.now() - erasedAt) < LATE_MS) return;
@@ -145,7 +145,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
     let pause = cluster.ownership.owns(0) ? HOUR_MS : MINUTE_MS;
     running = sweep()
       .catch((error: unknown) => {
-        log.error({ err: error }, "deleting what erased numbers left failed; trying again in a minute");
+        log.error({ err: error }, "could not delete the data of erased numbers; trying again in a minute");
         pause = MINUTE_MS;
       })
       .finally(() => {
@@ -163,7 +163,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
         .catch((err: unknown) =>
           log.error(
             { err, device: deviceId },
-            "deleting what an erased number left failed; trying again later",
+            "could not delete the data of an erased number; trying again later",
           ),
         );
     },

@@ -146,7 +146,7 @@ export function createRetention({
   const own = (): Step[] => [["files", () => removeFiles(files, signal)]];
 
   async function sweep(steps: Step[], then?: () => Promise<void>): Promise<void> {
-    if (!store.clock.isTrusted()) return log.warn("nothing is deleted for its age: the clock is doubted");
+    if (!store.clock.isTrusted()) return log.warn("no old data is deleted: the clock may be wrong");
     const removed: Record<string, number> = {};
     for (const [name, step] of steps) {
       if (signal.aborted) return;
@@ -156,7 +156,7 @@ export function createRetention({
       if (count > 0) removed[name] = count;
     }
     await then?.();
-    if (Object.keys(removed).length > 0) log.info({ removed }, "removed what is older than RETENTION_DAYS");
+    if (Object.keys(removed).length > 0) log.info({ removed }, "deleted data older than RETENTION_DAYS");
   }
 
   async function noted(work: () => Promise<void>): Promise<void> {
@@ -176,7 +176,7 @@ export function createRetention({
       .then(() => (signal.aborted ? undefined : noted(work)))
       // The next hour tries again; what is kept too long is no reason to stop working.
       .catch((error: unknown) =>
-        log.error({ err: error }, "removing what is old failed; trying again in an hour"),
+        log.error({ err: error }, "could not delete old data; trying again in an hour"),
       );
     return running;
   }

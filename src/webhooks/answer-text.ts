@@ -42,7 +42,7 @@ export function textOfAnswer(body: Uint8Array, type: string | null): AnswerText 
     const text = encoding === "windows-1252" ? fromWindows1252(body) : decoder.decode(body);
     return { text, charset: encoding };
   } catch {
-    return { problem: `the answer is no text in ${charset}` };
+    return { problem: `the answer is not valid text in ${charset}` };
   }
 }
 

@@ -127,7 +127,9 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
     waiting.set(chatKey(delivery.deviceId, delivery.chat), true);
     worker.expect(delivery.deviceId, now() + COMMIT_TAKES_MS);
-    const trail = [{ by: "webhook", outcome: "not_asked", detail: "it keeps failing; the message waits" }];
+    const trail = [
+      { by: "webhook", outcome: "not_asked", detail: "the webhook keeps failing; the message waits" },
+    ];
     const row = insertDelivery(store.box, delivery, webhook.url, progress, "behind");
     return { kind: "pass", trail, statements: [row] };
   }
@@ -259,7 +261,7 @@ function showPresence(
   const line = (read || typing) && !message.fromMe ? connection(deviceId) : null;
   const quietly = (work: Promise<void>): void =>
     void work.catch((error: unknown) =>
-      log.debug({ err: error, device: deviceId }, "presence was not shown"),
+      log.debug({ err: error, device: deviceId }, "could not show presence"),
     );
   if (line === null) return { done: () => undefined };
   if (read) quietly(line.markRead(message.chat, message.id, message.participant));

@@ -116,7 +116,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       claims.ended(id);
       log.warn(
         { err: error, device: deviceId, delivery: id },
-        "another node makes this delivery's attempt now; what came of this one is not kept",
+        "another node is making this delivery's attempt now; the result of this attempt is dropped",
       );
       return null;
     }

@@ -68,7 +68,7 @@ export function createBreakerRows(
     try {
       await writer.commit([{ sql: UPDATE, args: [failures, failingSince, pausedUntil, deviceId] }]);
     } catch (err) {
-      log.error({ err, device: deviceId }, "a webhook's failures could not be counted");
+      log.error({ err, device: deviceId }, "could not count a webhook's failures");
     } finally {
       count(deviceId, -1);
     }

@@ -183,14 +183,14 @@ export function createBreakers(deps: BreakersDeps): Breakers {
       await inSteps(store, () => catchUp(deviceId, now()));
     } catch (error) {
       // The pause is over already: the next probe tries it again.
-      log.error({ err: error, device: deviceId }, "what waits for a webhook could not be made ready");
+      log.error({ err: error, device: deviceId }, "could not release the deliveries that wait for a webhook");
       breaker.closing = false;
       return;
     }
     // It may have been set anew, or deleted, meanwhile.
     if (known.get(deviceId) !== breaker) return;
     Object.assign(breaker, { ...CLOSED, probing: breaker.probing, caught: 1 });
-    log.info({ device: deviceId }, "the webhook accepts again; what waited goes out");
+    log.info({ device: deviceId }, "the webhook accepts again; sending the waiting deliveries");
     await write(deviceId);
     onTurn?.(deviceId, "ok");
     wake(deviceId);
@@ -217,7 +217,7 @@ export function createBreakers(deps: BreakersDeps): Breakers {
       const until = new Date(breaker.pausedUntil!).toISOString();
       log.warn(
         { device: deviceId, failures: breaker.failures, until },
-        "the webhook keeps failing; nothing is posted to it for now, deliveries wait",
+        "the webhook keeps failing and is paused; its deliveries wait",
       );
     }
     void write(deviceId).then(() => (opens ? onTurn?.(deviceId, "paused") : undefined));

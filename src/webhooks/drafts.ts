@@ -109,7 +109,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
 
 /** @param now Unix milliseconds: a reply later than `replyMaxAge` (seconds) after the message is recorded only */
 function refusal({ mayReply, target }: Delivery, replyMaxAge: number, now: number): string | null {
-  if (!mayReply) return "not sent: this message is not to be answered by the webhook";
+  if (!mayReply) return "not sent: the webhook may not answer this message";
   return now - target.timestamp * 1000 > replyMaxAge * 1000
     ? `not sent: the message is older than reply_max_age (${replyMaxAge} s)`
     : null;
@@ -144,7 +144,7 @@ function reasonOf(error: unknown, { deviceId, id }: Delivery, log: Logger): stri
   if (error instanceof GatewayError) return `${error.code}: ${error.message}`;
   if (error instanceof OutboundError) return error.message;
   const kind = error instanceof Error ? error.name : typeof error;
-  log.error({ err: error, device: deviceId, delivery: id }, "the file of a webhook's answer was not sent");
+  log.error({ err: error, device: deviceId, delivery: id }, "could not send the file of a webhook's answer");
   return `the file could not be sent (${kind})`;
 }
 

@@ -126,7 +126,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     breakers
       .load()
       .catch((err: unknown) =>
-        log.warn({ err }, "how webhooks do is read later: the database does not answer"),
+        log.warn({ err }, "reading the state of webhooks later: the database does not answer"),
       );
   });
 

@@ -154,10 +154,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
         statements: [disable, endWaiting(deviceId, store.now()), ...news.of(SET, { deviceId })],
         committed: () => {
           endAll(deviceId).catch((error: unknown) =>
-            log.error(
-              { err: error, device: deviceId },
-              "what waits for a webhook that is off could not be ended",
-            ),
+            log.error({ err: error, device: deviceId }, "could not end the deliveries of a disabled webhook"),
           );
           const webhook = known.get(deviceId);
           if (webhook) known.set(deviceId, { ...webhook, enabled: false, disabledReason: reason });
@@ -187,6 +184,6 @@ export function settingsOf(webhook: Webhook): WebhookSettings {
 export function noWebhook(): GatewayError {
   return new GatewayError(
     "NOT_FOUND",
-    "This number has no webhook that is switched on. Set one with PUT /devices/{number}/webhook.",
+    "This number has no enabled webhook. Set one with PUT /devices/{number}/webhook.",
   );
 }

@@ -41,7 +41,7 @@ export function asMedia(
   const file = fileOf(value);
   if (file === null) return null;
   const url = file.url.trim();
-  if (!isWebAddress(url)) return { problem: `${name}: the link to the file is not http or https` };
+  if (!isWebAddress(url)) return { problem: `${name}: the link to the file is neither http nor https` };
   const { mediaType } = file;
   const { caption, fileName, lost } = wordsOf(value, mediaType);
   const voice = (mediaType === "audio" || mediaType === "mp3") && (value.ptt === "vn" || isFlag(value.ptt));

@@ -38,7 +38,7 @@ export function asPoll(value: Record<string, unknown>): { poll: PollReply } | { 
     return { problem: `a poll has ${FEWEST_OPTIONS} to ${MOST_OPTIONS} options, this one ${texts.length}` };
   if (new Set(texts).size < texts.length) return { problem: "two options of the poll are the same" };
   const selectable = selectableOf(value.countable);
-  if (selectable === null) return { problem: 'countable of a poll is "1" or "0"' };
+  if (selectable === null) return { problem: 'countable of a poll must be "1" or "0"' };
   return { poll: { kind: "poll", name, options: texts, selectable, quoted: isFlag(value.quoted) } };
 }
 

@@ -123,7 +123,7 @@ function readList(list: unknown[], parsed: ParsedReply): void {
   list.forEach((item, index) => {
     const name = `replies[${index}]`;
     if (index >= MOST_REPLIES) parsed.ignored.push(`${name}: at most ${MOST_REPLIES} replies are sent`);
-    else if (Array.isArray(item)) parsed.ignored.push(`${name}: a list within the list`);
+    else if (Array.isArray(item)) parsed.ignored.push(`${name}: lists cannot be nested`);
     else readOne(item, name, parsed);
   });
 }
@@ -133,7 +133,7 @@ function readOne(value: unknown, name: string, parsed: ParsedReply): void {
   if (value === null || value === false) return;
   if (typeof value === "string") return addText(value, false, name, parsed);
   if (!isObject(value)) {
-    parsed.ignored.push(`${name}: a bare ${typeof value} is no reply`);
+    parsed.ignored.push(`${name}: a bare ${typeof value} is not a reply`);
     return;
   }
   if (Object.keys(value).length === 0) return;
@@ -172,7 +172,7 @@ function readHold(value: Record<string, unknown>, parsed: ParsedReply): void {
   if (value.hold === undefined || value.hold === null || parsed.hold !== null) return;
   const seconds = typeof value.hold === "string" ? Number(value.hold.trim() || Number.NaN) : value.hold;
   if (typeof seconds === "number" && seconds >= 0 && seconds <= LONGEST_HOLD_SECONDS) parsed.hold = seconds;
-  else parsed.ignored.push(`hold: give seconds from 0 to ${LONGEST_HOLD_SECONDS}`);
+  else parsed.ignored.push(`hold: must be seconds from 0 to ${LONGEST_HOLD_SECONDS}`);
 }
 
 function isAcknowledgement(value: Record<string, unknown>): boolean {

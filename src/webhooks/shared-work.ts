@@ -97,7 +97,7 @@ export function createSharedWork({ store, cluster, node, log, leaseMs }: SharedW
     sweeping = true;
     sweep(worker)
       .catch((err: unknown) =>
-        log.warn({ err }, "webhooks that wait are looked for later: the database does not answer"),
+        log.warn({ err }, "looking for waiting webhooks later: the database does not answer"),
       )
       .finally(() => (sweeping = false));
   }

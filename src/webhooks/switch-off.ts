@@ -20,8 +20,8 @@ export interface SwitchedOff {
 }
 
 const WHY: Record<DisabledReason, string> = {
-  gone: "the webhook answered 410 and is switched off; PUT it again to use it",
-  failing: "the webhook has accepted nothing for five days and is switched off; PUT it again to use it",
+  gone: "the webhook answered 410 and is disabled; PUT it again to use it",
+  failing: "the webhook has accepted nothing for five days and is disabled; PUT it again to use it",
 };
 
 /**

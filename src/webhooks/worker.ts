@@ -70,7 +70,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   }
 
   function pauseAfter(error: unknown): void {
-    log.error({ err: error }, "webhook retries pause: the database could not be read or written");
+    log.error({ err: error }, "webhook retries pause: could not read or write the database");
     // Whatever else wakes the worker: nothing is posted again and again whose outcome cannot be kept.
     alarm.notWithin(PAUSE_AFTER_TROUBLE_MS);
     if (running) alarm.by(0);
@@ -194,7 +194,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
       const { id, deviceId } = row;
       log.error(
         { err: error, device: deviceId, delivery: id },
-        "a delivery cannot be read from the database and is given up",
+        "cannot read a delivery from the database; giving it up",
       );
       await store.writer.commit([
         { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] },

@@ -102,7 +102,7 @@ export function createClientVersions(deps: ClientVersionsDeps): ClientVersions {
         { sql: CACHE, args: [JSON.stringify({ version: versionText(version), at: fetched.at })] },
       ]);
     } catch (error) {
-      log.warn({ err: error }, "looking up the client version failed; what was known is used");
+      log.warn({ err: error }, "could not look up the client version; using the last known one");
     }
   }
 
@@ -111,10 +111,10 @@ export function createClientVersions(deps: ClientVersionsDeps): ClientVersions {
     if (setting !== null && isOlder(setting, version))
       log.warn(
         { setting: versionText(setting), newer: named },
-        "WHATSAPP_VERSION is older than what is known to work",
+        "WHATSAPP_VERSION is older than a version that is known to work",
       );
     else if (versionText(current()) !== before)
-      log.info({ from: before, to: named }, "the next connections name a newer client version");
+      log.info({ from: before, to: named }, "new connections report a newer client version");
   }
 
   async function begin(): Promise<void> {
@@ -140,7 +140,7 @@ export function createClientVersions(deps: ClientVersionsDeps): ClientVersions {
       if (!turnedAway.has(name))
         log.error(
           { version: name },
-          "WhatsApp refuses this client version; what to do: npm run parley -- doctor",
+          "WhatsApp refuses this client version; for the cure, run: npm run parley -- doctor",
         );
       turnedAway.add(name);
       if (time.monotonic() - askedAt >= AFTER_REFUSAL_MS) void look();

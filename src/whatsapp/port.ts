@@ -171,7 +171,7 @@ export type GroupChange = { id: string } &
 /** Thrown by `groups()` and `group()` when WhatsApp answers `rate-overlimit`. */
 export class RateOverlimit extends Error {
   constructor() {
-    super("WhatsApp limits how often groups may be asked for (429 rate-overlimit).");
+    super("WhatsApp limits how often groups may be read (429 rate-overlimit).");
   }
 }
 
@@ -182,7 +182,7 @@ type ChannelRole = (typeof CHANNEL_ROLES)[number];
 /** There is no passkey request to answer, or to confirm, at the moment. */
 export class NoPasskeyRequest extends Error {
   constructor() {
-    super("WhatsApp does not ask for a passkey now.");
+    super("WhatsApp is not asking for a passkey now.");
   }
 }
 

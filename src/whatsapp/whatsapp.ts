@@ -76,11 +76,11 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
 
   const stopSweeping = store.time.every(HOUR_MS, () => {
     if (deps.isLeader?.() === false) return;
-    sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "sweeping the journal failed"));
+    sweepJournal(store).catch((error: unknown) => log.warn({ err: error }, "could not sweep the journal"));
   });
   const stopSweepingTokens = store.time.every(DAY_MS, () => {
     if (deps.isLeader?.() === false) return;
-    sweepTokens(store).catch((err: unknown) => log.warn({ err }, "deleting expired privacy tokens failed"));
+    sweepTokens(store).catch((err: unknown) => log.warn({ err }, "could not delete expired privacy tokens"));
   });
 
   function memoryOf(deviceId: number): DeviceMemory {

@@ -35,7 +35,7 @@ describe("what npm start prints", () => {
   secrets    /srv/parley/${MASTER_KEY_FILE}, /srv/parley/${ADMIN_TOKEN_FILE} (keep a copy)
 
   or type    npm run parley -- link <number>  shows a QR code to scan
-             npm run parley -- doctor         is everything in order?
+             npm run parley -- doctor         checks that everything works
 
 `);
   });

@@ -228,7 +228,7 @@ describe("a conversation", () => {
     await message(page, id)
       .getByRole("button", { name: /Not answered/ })
       .click();
-    await page.getByText("A person has taken the chat over: bots pause there.").waitFor();
+    await page.getByText("A person has taken over the chat: bots pause there.").waitFor();
     await page.getByRole("button", { name: "Hand back" }).click();
     await page.getByRole("button", { name: "Take over" }).waitFor();
     const { body } = await world.gateway.get(`/chats?chat=${BEN}`, { key: world.key });
@@ -316,7 +316,9 @@ describe("the way of a message", () => {
     );
 
     await page.goto(`${world.gateway.url}/console${withAna}/${ids["hello"]}`);
-    await page.getByText("No bot of this number has a route for it, and no webhook is told of it.").waitFor();
+    await page
+      .getByText("No bot of this number has a route for the message, and no webhook gets it.")
+      .waitFor();
     await close(page);
   });
 });

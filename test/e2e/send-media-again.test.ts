@@ -95,7 +95,7 @@ it("files in channels are stored for channels, unencrypted, and a refusal is tol
   expect(refused.status).toBe(502);
   expect(refused.body["errors"]).toEqual({
     code: "WHATSAPP_REFUSED",
-    message: "WhatsApp refused it with error 479.",
+    message: "WhatsApp refused the message with error 479.",
     whatsapp_code: 479,
   });
 });

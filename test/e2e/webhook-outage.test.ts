@@ -208,7 +208,7 @@ describe("deliveries that were given up", () => {
       enabled: false,
       health: { state: "disabled", reason: "gone" },
     });
-    expect(world.gateway.output()).toMatch(/answered 410 and is switched off/);
+    expect(world.gateway.output()).toMatch(/answered 410 and is disabled/);
     expect(await metric(world, 'parley_webhook_turns_total{to="disabled"}')).toBe(1);
     await until(async () => (await deliveries(world, "&state=disabled")).length === 1);
     expect(

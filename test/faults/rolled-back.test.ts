@@ -43,11 +43,11 @@ it(
 
     const read = (await sim.messages(ANA, { from: SHOP })).map(({ text }) => text);
     expect(read).toEqual(["one", "two", "three", "four", "five"]);
-    expect(gateway.output().match(/the database is of an earlier time/g)).toHaveLength(1);
+    expect(gateway.output().match(/the database is older than this gateway's last run/g)).toHaveLength(1);
     // Known: the next start finds nothing new.
     await gateway.restart();
     await world.online(SHOP);
-    expect(gateway.output().match(/the database is of an earlier time/g)).toHaveLength(1);
+    expect(gateway.output().match(/the database is older than this gateway's last run/g)).toHaveLength(1);
   },
 );
 
@@ -73,7 +73,7 @@ it.skipIf(findSqld() === null)(
     expect(gateway.output()).toContain("has lost what it had confirmed");
     await gateway.restart();
     await world.online(SHOP);
-    expect(gateway.output()).toContain("the database is of an earlier time");
+    expect(gateway.output()).toContain("the database is older than this gateway's last run");
     await send(world, ANA, "two");
     await sim.waitForMessage(ANA, { from: SHOP, text: "two" }, 30_000);
     await sim.sendText(ANA, SHOP, "still there?");

@@ -51,7 +51,7 @@ it.each([
   ana.keep(afterLosing(ana.record, lost)!);
   const message = write(ana);
   expect((await ben.decrypt(message, null)) !== null).toBe(isRead);
-  expect(reads(ben, message)).toBe(isRead ? "hello" : "The ratchet refuses it: counter_jump.");
+  expect(reads(ben, message)).toBe(isRead ? "hello" : "The ratchet refuses the message: counter_jump.");
 });
 
 it.each(LOW_ORDER_KEYS)(

@@ -104,7 +104,7 @@ export function createLinking(needs: Needs): Linking {
       void simulator.scan(NUMBER, text).catch((error: Error) => needs.onTrouble(error.message));
     },
     async answerPasskey() {
-      if (request === null) throw new Error("WhatsApp does not ask for a passkey now.");
+      if (request === null) throw new Error("WhatsApp is not asking for a passkey now.");
       const assertion = authenticator.assert(request);
       const step = await gateway.post<PasskeyStep>(`/devices/${NUMBER}/passkey`, { assertion });
       if (step.state !== "confirm") return;

@@ -65,7 +65,7 @@ export function createDecoder(fileMs: number = FILE_MS): Decoder {
       const answer = await decoder.ask({ job, asks });
       isFull = "isFull" in answer && answer.isFull;
       if ("answers" in answer) return answer.answers;
-      throw new Unreadable("failed" in answer ? answer.failed : "It said nothing.");
+      throw new Unreadable("failed" in answer ? answer.failed : "No reason was given.");
     } finally {
       overdue();
       processes.giveBack(decoder, isFull);

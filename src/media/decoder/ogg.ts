@@ -78,7 +78,7 @@ async function survey(path: string): Promise<{ headPages: number; pages: number;
     if (granule <= HEADER_GRANULE) headPages = pages;
   }
   const samples = Number(granule) - (head?.preSkip ?? 0);
-  if (head === null || samples <= 0) throw new Error("It holds no sound.");
+  if (head === null || samples <= 0) throw new Error("It contains no sound.");
   return { headPages, pages, samples };
 }
 
@@ -91,13 +91,13 @@ async function* readPages(path: string): AsyncGenerator<Buffer> {
       rest = rest.subarray(length);
     }
   }
-  if (rest.length > 0) throw new Error("It ends in the middle.");
+  if (rest.length > 0) throw new Error("It is cut off.");
 }
 
 /** @returns null when too little of the page is there to know */
 function pageLength(bytes: Buffer): number | null {
   if (bytes.length < HEADER_BYTES) return null;
-  if (bytes.toString("latin1", 0, 4) !== "OggS") throw new Error("Its pages do not follow each other.");
+  if (bytes.toString("latin1", 0, 4) !== "OggS") throw new Error("Its pages are out of order.");
   const segments = bytes[SEGMENTS_AT]!;
   if (bytes.length < HEADER_BYTES + segments) return null;
   const body = bytes.subarray(HEADER_BYTES, HEADER_BYTES + segments).reduce((sum, length) => sum + length, 0);

@@ -33,7 +33,7 @@ export interface DecoderProcess {
 const START_MS = 60_000;
 const ASKED_EVERY_MS = 200;
 
-const notThere = (): Error => new DecoderAway("The process that reads files did not start.");
+const notThere = (): Error => new DecoderAway("The process for reading files did not start.");
 
 /** Whether the gateway waits for what it says before it ends. Bun has no such switch, and the gateway ends itself all the same. */
 function hold({ channel }: ChildProcess, yes: boolean): void {
@@ -56,7 +56,9 @@ export async function startDecoderProcess(fileMs: number): Promise<DecoderProces
   }
   function gone(): void {
     ended = true;
-    waiting?.reject(new Unreadable("reading it takes more memory than a file may take", { exceeded: true }));
+    waiting?.reject(
+      new Unreadable("reading it takes more memory than is allowed for a file", { exceeded: true }),
+    );
   }
   const next = (): Promise<Answer> =>
     new Promise((resolve, reject) => {
@@ -86,9 +88,7 @@ export async function startDecoderProcess(fileMs: number): Promise<DecoderProces
       const isOver = createTimeLimit(child.pid, fileMs);
       const cancel = systemTime.every(ASKED_EVERY_MS, () => {
         if (!isOver()) return;
-        waiting?.reject(
-          new Unreadable(`reading it takes longer than ${fileMs / 1000} s`, { exceeded: true }),
-        );
+        waiting?.reject(new Unreadable(`reading it took longer than ${fileMs / 1000} s`, { exceeded: true }));
         end();
       });
       const answer = next();

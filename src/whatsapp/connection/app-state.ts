@@ -25,9 +25,7 @@ export function syncAppStateApart(socket: Socket): void {
 
   const [handle, ...others] = ws.listeners("CB:notification") as ((node: BinaryNode) => void)[];
   if (handle === undefined || others.length > 0)
-    throw new Error(
-      "Baileys handles notifications in another way than the pinned release. Run npm ci again.",
-    );
+    throw new Error("Baileys handles notifications differently from the pinned release. Run npm ci again.");
   ws.off("CB:notification", handle);
   ws.on("CB:notification", (node: BinaryNode) => {
     const { type, id, from } = node.attrs;

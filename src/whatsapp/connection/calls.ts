@@ -100,7 +100,7 @@ export function takeCalls(
 
   const [baileysOwn, ...others] = socket.ws.listeners("CB:call");
   if (baileysOwn === undefined || others.length > 0)
-    throw new Error("Baileys handles calls in another way than the pinned release. Run npm ci again.");
+    throw new Error("Baileys handles calls differently from the pinned release. Run npm ci again.");
   socket.ws.off("CB:call", baileysOwn as (node: BinaryNode) => void);
   socket.ws.on("CB:call", take);
 }

@@ -99,7 +99,7 @@ export function watchCaughtUp(socket: Pick<WASocket, "ws" | "sendNode">, deps: C
     const still = now - state.movedAt;
     const waiting = state.announced - state.arrived;
     if (still >= STUCK_MS && waiting > 0)
-      return deps.end({ code: TIMED_OUT, reason: `WhatsApp does not hand over ${waiting} of what waits` });
+      return deps.end({ code: TIMED_OUT, reason: `WhatsApp still holds back ${waiting} of the backlog` });
     if (still >= UNANNOUNCED_MS && waiting <= 0) return end();
     if (still >= ASK_AGAIN_MS && now - state.askedAt >= ASK_AGAIN_MS) ask();
   }

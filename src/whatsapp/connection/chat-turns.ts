@@ -75,7 +75,7 @@ export function takeTurnsByChat(socket: Socket, deps: ChatTurnsDeps): ChatTurns 
 function baileysHandler({ ws, messageMutex }: Socket): Handle {
   const [handle, ...others] = ws.listeners("CB:message");
   if (handle === undefined || others.length > 0)
-    throw new Error("Baileys handles messages in another way than the pinned release. Run npm ci again.");
+    throw new Error("Baileys handles messages differently from the pinned release. Run npm ci again.");
   ws.off("CB:message", handle as Handle);
   // It would make all chats wait for one another again.
   messageMutex.mutex = async (work) => work();

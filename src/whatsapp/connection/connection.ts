@@ -77,7 +77,7 @@ const NOT_CONNECTED: SendOutcome = {
 };
 const STORAGE_FAILED: Closed = {
   code: 503,
-  reason: "what was received could not be stored",
+  reason: "could not store a received stanza",
   byUs: true,
 };
 const TAKEN: Closed = { code: 503, reason: "another node has this number", taken: true };
@@ -185,7 +185,7 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
   };
   const onFailed = (error: unknown): void => {
     if (error instanceof NotOwner) return end(TAKEN);
-    deps.log.error({ err: error, device: deviceId }, "closing the connection: storing failed");
+    deps.log.error({ err: error, device: deviceId }, "closing the connection: could not store data");
     end(STORAGE_FAILED);
   };
   const auth = await deps.openAuth(onFailed);
@@ -210,8 +210,7 @@ async function prepare(deps: ConnectionDeps): Promise<Parts> {
     time,
     peekLid: peekPair,
     peekNumber: (lidUser) => peekPair(`${lidUser}_reverse`),
-    onFailed: (error) =>
-      deps.log.warn({ err: error, device: deviceId }, "a changed LID could not be learned"),
+    onFailed: (error) => deps.log.warn({ err: error, device: deviceId }, "could not store a changed LID"),
   });
   const groups = createGroups(socket);
   const hosts = createMediaHosts(socket, time);
@@ -333,7 +332,7 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
     store: (messages) => commitIntake(store.writer, events.messages(messages)),
     onFailed(error, mayComeAgain) {
       if (error instanceof NotOwner) return parts.end(TAKEN);
-      deps.log.error({ err: error, device: deviceId }, "a call could not be stored");
+      deps.log.error({ err: error, device: deviceId }, "could not store a call");
       if (mayComeAgain) parts.end(STORAGE_FAILED);
     },
   });

@@ -15,7 +15,7 @@ import type { Recipients, Target } from "./targets.ts";
 /** No device of the recipient could be encrypted for. */
 export class NothingEncrypted extends Error {
   constructor() {
-    super("The message could be encrypted for no device of the recipient.");
+    super("The message could not be encrypted for any device of the recipient.");
     this.name = "NothingEncrypted";
   }
 }

@@ -43,7 +43,7 @@ export async function prepareGroup(deps: GroupMessageDeps, group: string): Promi
   const holders = haveKey;
   const notOpened = await sessions.open(targets.filter(({ jid }) => !holders[jid]));
   if (notOpened.size === 0) return;
-  if ([...notOpened.values()].includes("failed")) throw new Unanswered("for the keys of some members");
+  if ([...notOpened.values()].includes("failed")) throw new Unanswered("with keys for some members");
   const without = Object.fromEntries([...notOpened.keys()].map((device) => [device, true]));
   await keys.set({ "sender-key-memory": { [group]: { ...holders, ...without } } });
 }

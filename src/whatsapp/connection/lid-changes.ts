@@ -71,7 +71,7 @@ export function createLidChanges(deps: LidChangesDeps): LidChanges {
     // Whoever is known by the LID alone cannot be found under another one.
     if (pnUser === undefined) return;
     const asked = askForLids(socket(), [toPn(pnUser)]);
-    const pairs = await time.deadline(PATIENCE_MS, asked, () => new Unanswered("who has which LID"));
+    const pairs = await time.deadline(PATIENCE_MS, asked, () => new Unanswered("the query for LIDs"));
     for (const { pn, lid } of pairs ?? []) await learn(toPn(userOf(pn)), withoutDevice(lid), null);
   }
 

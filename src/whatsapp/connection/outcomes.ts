@@ -11,14 +11,14 @@ const PASSING = new Set([408, 428]);
 /** WhatsApp wants to be asked less often. */
 export const LIMITED: SendOutcome = {
   kind: "limited",
-  reason: "WhatsApp limits how often it may be asked (429).",
+  reason: "WhatsApp limits how often it may be queried (429).",
 };
 
 /** All that the recipient has was asked about, and none of it has keys. */
 export const NO_KEYS: SendOutcome = {
   kind: "refused",
   code: 0,
-  reason: "No device of the recipient has keys that it could be encrypted for.",
+  reason: "No device of the recipient has keys for encryption.",
 };
 
 /**
@@ -37,11 +37,15 @@ export function outcomeOf(error: unknown): SendOutcome {
   if (typeof code === "number") {
     const final = code >= 400 && code < 500 && !PASSING.has(code);
     if (final)
-      return { kind: "refused", code, reason: `WhatsApp refused what the message needs with error ${code}.` };
-    return { kind: "unknown", reason: `WhatsApp answered a question with error ${code}.`, code };
+      return {
+        kind: "refused",
+        code,
+        reason: `WhatsApp refused data that the message needs, with error ${code}.`,
+      };
+    return { kind: "unknown", reason: `WhatsApp answered a query with error ${code}.`, code };
   }
   // The library's own words for silence; that the connection closed is seen by whether it is open.
   if (output?.statusCode === TIMED_OUT)
-    return { kind: "unknown", reason: "WhatsApp has not answered a question in time." };
+    return { kind: "unknown", reason: "WhatsApp did not answer a query in time." };
   return { kind: "unknown", reason, blame: "gateway" };
 }

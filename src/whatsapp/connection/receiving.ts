@@ -64,7 +64,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   const tell = (error: unknown, id: string): void =>
     log.error(
       { err: error, device: deviceId, message: id },
-      "a message that was received cannot be read or stored; it is noted as missing",
+      "cannot read or store a received message; recording it as missing",
     );
 
   const journal = createJournal({

@@ -63,7 +63,7 @@ export function createDirectory(
   }: Pick<DeviceMemory, "userDevices" | "otherForms" | "acceptedForms" | "dropped">,
   { peekLid, underWay }: LidSources,
 ): Directory {
-  const ask = askOnce(time, "what devices somebody has", (jids) => askForDevices(socket(), jids));
+  const ask = askOnce(time, "the query for devices", (jids) => askForDevices(socket(), jids));
 
   async function listsOf(jids: string[]): Promise<Map<string, Device[]>> {
     const lists = new Map<string, Device[]>();
@@ -162,12 +162,12 @@ export function createDirectory(
       if (found !== null) return found;
       if (isLid(jid)) {
         if (await isNobodys(jid)) return NOT_ON_WHATSAPP;
-        throw new Unanswered("what devices this contact has");
+        throw new Unanswered("the query for this contact's devices");
       }
       const counts = await askForForm(socket(), wanted);
       if (counts === null) return NOT_ON_WHATSAPP;
       const other = counts === jid ? null : await find(counts, form);
-      if (other === null) throw new Unanswered("what devices this number has");
+      if (other === null) throw new Unanswered("the query for this number's devices");
       otherForms.set(wanted, counts);
       return other;
     },

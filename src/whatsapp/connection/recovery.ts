@@ -84,13 +84,13 @@ export function startRecovery(
   }
 
   socket.ev.on("messaging-history.set", ({ messages, chats }) => {
-    void unlessItFails("comparing the phone's history failed", () => compare(messages));
-    void unlessItFails("storing which chats disappear failed", () => learnTimers(chats));
+    void unlessItFails("could not compare the phone's history", () => compare(messages));
+    void unlessItFails("could not store which chats have disappearing messages", () => learnTimers(chats));
   });
 
   return {
     caughtUp: () =>
-      unlessItFails("asking the phone for missing messages failed", async () => {
+      unlessItFails("could not ask the phone for missing messages", async () => {
         const missing = await deps.witness.askable(deps.deviceId, startedAt);
         const due = missing.filter(({ id }) => !deps.memory.askedPhone.has(id)).slice(0, ASKED_AT_ONCE);
         await Promise.all(due.map(ask));

@@ -87,7 +87,7 @@ function withPause({ memory, time }: SendDeps, outcome: SendOutcome): SendOutcom
   return outcome.kind === "limited" && waitMs > 0 ? { ...outcome, waitMs } : outcome;
 }
 
-const late = (): Error => new Unanswered("in time what a message needs");
+const late = (): Error => new Unanswered("in time with data that the message needs");
 
 async function attempt(deps: SendDeps, wanted: OutgoingMessage): Promise<SendOutcome> {
   const ready = await deps.time.deadline(PREPARE_MS, prepare(deps, wanted.jid), late);
@@ -207,7 +207,7 @@ async function preparePerson(deps: SendDeps, jid: string, form?: Form): Promise<
   const reachable = without(recipients, notOpened);
   if (reachable.theirs.length === 0 && recipients.theirs.length > 0) {
     if (recipients.theirs.some(({ jid }) => notOpened.get(jid) === "failed"))
-      throw new Unanswered("for keys that make sense");
+      throw new Unanswered("with usable keys");
     return NO_KEYS;
   }
   return {
@@ -241,17 +241,21 @@ function describeAck({ memory }: SendDeps, { jid, addresses }: Ready, ack: Ack):
     case "accepted":
       return { kind: "sent" };
     case "timeout":
-      return { kind: "unknown", reason: "WhatsApp has not acknowledged it in time." };
+      return { kind: "unknown", reason: "WhatsApp did not ack the message in time." };
     case "closed":
       return {
         kind: "unknown",
-        reason: "The connection closed before WhatsApp acknowledged it.",
+        reason: "The connection closed before WhatsApp's ack.",
         blame: "line",
       };
     case "refused": {
       if (ack.code === STALE_DEVICES) forgetDevices(memory, [jid, ...addresses]);
       if (ack.code === RATE_OVERLIMIT) return LIMITED;
-      return { kind: "refused", code: ack.code, reason: `WhatsApp refused it with error ${ack.code}.` };
+      return {
+        kind: "refused",
+        code: ack.code,
+        reason: `WhatsApp refused the message with error ${ack.code}.`,
+      };
     }
   }
 }

@@ -38,7 +38,7 @@ export function createSessions(
   time: Pick<Time, "deadline">,
   { newIdentities }: Pick<DeviceMemory, "newIdentities">,
 ): Sessions {
-  const ask = askOnce(time, "the question for keys", (addresses) => askForKeys(socket, addresses));
+  const ask = askOnce(time, "the query for keys", (addresses) => askForKeys(socket, addresses));
   return {
     async open(targets) {
       const wanted = await withoutSession(socket, targets, ({ session }) =>
@@ -64,7 +64,7 @@ async function askForKeys(
   addresses: string[],
 ): Promise<Map<string, "open" | "no_keys" | "failed">> {
   const answer = (await socket.query(keysOf(addresses))) as BinaryNode | undefined;
-  if (answer === undefined) throw new Unanswered("the question for keys");
+  if (answer === undefined) throw new Unanswered("the query for keys");
   const asked = new Set(addresses);
   const outcomes = new Map<string, "open" | "no_keys" | "failed">();
   for (const user of childrenOf(childOf(answer, "list"))) {

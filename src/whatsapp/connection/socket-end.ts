@@ -35,7 +35,7 @@ export function closedBy(error: unknown, version: ClientVersion): Closed {
   const { message = "closed", output, data } = (error ?? {}) as Failure;
   // Says "conflict" like a connection that was replaced, but the phone has removed this companion.
   if ((data as BinaryNode | undefined)?.attrs?.type === "device_removed")
-    return { code: LOGGED_OUT, reason: "The phone removed this companion." };
+    return { code: LOGGED_OUT, reason: "The phone removed this linked device." };
   const { attrs, tag } = (data ?? {}) as Partial<BinaryNode>;
   if (tag === "ack") return unacknowledged(attrs ?? {});
   if (tag === "xml-not-well-formed")

@@ -40,7 +40,8 @@ export function createGroups(socket: () => WASocket): Groups {
     );
   const cache = createGroupCache(async (jid) => {
     const node = childOf(await ask(socket(), oneGroup(jid)), "group");
-    if (node === undefined) throw new Error("WhatsApp has answered the question for a group without one.");
+    if (node === undefined)
+      throw new Error("WhatsApp answered the query for a group without naming a group.");
     const group = readGroup(node);
     await learn([group]);
     return group;
@@ -90,7 +91,7 @@ export function createGroups(socket: () => WASocket): Groups {
 async function ask(socket: WASocket, question: BinaryNode): Promise<BinaryNode> {
   try {
     const answer = (await socket.query(question)) as BinaryNode | undefined;
-    if (answer === undefined) throw new Error("WhatsApp has not answered the question for groups.");
+    if (answer === undefined) throw new Error("WhatsApp did not answer the query for groups.");
     return answer;
   } catch (error) {
     if ((error as { data?: unknown }).data === TOO_MANY_REQUESTS) throw new RateOverlimit();

@@ -47,6 +47,6 @@ export function watchForStalls({ ws }: Pick<WASocket, "ws">, deps: StallWatchdog
     if (unanswered.size >= SENT_TO && monotonic() - silentSince >= SILENT_MS)
       deps.end({ code: TIMED_OUT, reason: "messages were sent to several chats, and nothing comes back" });
     else if (messages > 0 && monotonic() - lastLookedAt >= STUCK_MS)
-      deps.end({ code: TIMED_OUT, reason: "messages have come and are not being handled" });
+      deps.end({ code: TIMED_OUT, reason: "messages have arrived and are not being handled" });
   });
 }

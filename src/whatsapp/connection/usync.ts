@@ -40,7 +40,7 @@ export async function askForDevices(socket: WASocket, jids: string[]): Promise<M
   const query = new baileys.USyncQuery().withContext("message").withDeviceProtocol().withLIDProtocol();
   for (const jid of jids) query.withUser(new baileys.USyncUser().withId(jid));
   const answer = await socket.executeUSyncQuery(query);
-  if (answer === undefined) throw new Unanswered("what devices somebody has");
+  if (answer === undefined) throw new Unanswered("the query for devices");
   const answers = new Map((answer.list as Answer[]).map((one) => [userOf(one.id), one]));
   const lists = new Map<string, Device[]>();
   for (const jid of jids) {

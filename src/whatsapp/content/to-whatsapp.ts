@@ -43,7 +43,7 @@ export function toWhatsApp(
     };
   }
   if (draft.kind === "reaction") return { reactionMessage: reaction(draft) };
-  if (stored === undefined) throw new TypeError(`The ${draft.kind} was not stored at WhatsApp.`);
+  if (stored === undefined) throw new TypeError(`The ${draft.kind} was not uploaded to WhatsApp.`);
   return { ...mediaToWhatsApp(draft, stored, contextInfo), messageContextInfo };
 }
 

@@ -36,7 +36,7 @@ export function newKeyPair(): StoredKeyPair {
  */
 export function readPublicKey(bytes: Uint8Array): KeyObject {
   if (bytes.length !== PUBLIC_BYTES || bytes[0] !== KEY_TYPE)
-    throw new RangeError("This is no Curve25519 key.");
+    throw new RangeError("This is not a Curve25519 key.");
   const x = Buffer.from(bytes.buffer, bytes.byteOffset + 1, bytes.length - 1).toString("base64url");
   return createPublicKey({ key: { kty: "OKP", crv: "X25519", x }, format: "jwk" });
 }
@@ -57,7 +57,7 @@ export function agree(theirs: KeyObject, own: StoredKeyPair): Buffer {
 
 function readPrivateKey({ pubKey, privKey }: StoredKeyPair): KeyObject {
   const d = Buffer.from(privKey, "base64");
-  if (d.length !== PRIVATE_BYTES) throw new RangeError("This is no private key.");
+  if (d.length !== PRIVATE_BYTES) throw new RangeError("This is not a private key.");
   const x = Buffer.from(pubKey, "base64").subarray(1).toString("base64url");
   const key = { kty: "OKP", crv: "X25519", d: d.toString("base64url"), x };
   return createPrivateKey({ key, format: "jwk" });

@@ -31,7 +31,7 @@ export class RatchetRefused extends Error {
 
   /** @param reason why */
   constructor(reason: RatchetRefusal) {
-    super(`The ratchet refuses it: ${reason}.`);
+    super(`The ratchet refuses the message: ${reason}.`);
     this.name = "RatchetRefused";
     this.reason = reason;
   }

@@ -16,7 +16,7 @@ const EVERYDAY = new Set(["", "inactive", "read", "played", "sender", "read-self
 export function acknowledgeReceipts({ ws, sendNode }: Pick<WASocket, "ws" | "sendNode">, onWay: OnWay): void {
   const [handle, ...others] = ws.listeners("CB:receipt") as ((node: BinaryNode) => void)[];
   if (handle === undefined || others.length > 0)
-    throw new Error("Baileys handles receipts in another way than the pinned release. Run npm ci again.");
+    throw new Error("Baileys handles receipts differently from the pinned release. Run npm ci again.");
   ws.off("CB:receipt", handle);
   ws.on("CB:receipt", (node: BinaryNode) => {
     if (isForBaileys()) return handle(node);

@@ -58,7 +58,7 @@ function addressOf(host: string, directPath: string): string {
   const base = new URL(`https://${host}`);
   const url = URL.canParse(directPath, base) ? new URL(directPath, base) : null;
   if (!directPath.startsWith("/") || url === null || url.origin !== base.origin)
-    throw new OutboundError("not_allowed", "The message names no path of WhatsApp's media hosts.");
+    throw new OutboundError("not_allowed", "The message does not name a path on WhatsApp's media hosts.");
   return url.href;
 }
 

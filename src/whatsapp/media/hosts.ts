@@ -38,7 +38,7 @@ export function createMediaHosts(
       .filter(({ tag, attrs }) => tag === "host" && attrs.hostname !== undefined)
       .map(({ attrs }) => attrs.hostname!);
     const auth = connection?.attrs.auth;
-    if (auth === undefined || hosts.length === 0) throw new Error("WhatsApp named no host for files.");
+    if (auth === undefined || hosts.length === 0) throw new Error("WhatsApp did not name a host for files.");
     if (known) known.until = now() + SECOND_MS * (Number(connection?.attrs.ttl) || DEFAULT_TTL_SECONDS);
     return { hosts, auth };
   }

@@ -21,10 +21,10 @@ export async function requestReupload(
 ): Promise<string> {
   const mediaKey = fileIn(raw)?.message.mediaKey;
   const own = socket.user?.id;
-  if (!mediaKey?.length || !own) throw new Error("There is no key to ask for the file with.");
+  if (!mediaKey?.length || !own) throw new Error("The key for requesting the file is missing.");
   const key = { id, remoteJid: chat, fromMe, ...(participant !== null && { participant }) };
   const answer = answerTo(socket, id);
-  const late = (): Error => new Error(`The phone has not answered within ${timeoutMs} ms.`);
+  const late = (): Error => new Error(`The phone did not answer within ${timeoutMs} ms.`);
   try {
     await socket.sendNode(baileys.encryptMediaRetryRequest(key, mediaKey, own));
     return readAnswer(await time.deadline(timeoutMs, answer.result, late), id, mediaKey);

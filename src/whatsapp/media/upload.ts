@@ -117,7 +117,7 @@ async function storeAtAnyHost(
 ): Promise<Upload> {
   let { hosts, auth } = await askFor(source, false);
   let ticketIsNew = false;
-  let failure = new UploadFailed("WhatsApp named no host for files.", null);
+  let failure = new UploadFailed("WhatsApp did not name a host for files.", null);
   for (let next = 0; next < hosts.length; next++) {
     try {
       return { ...(await storeAt(agent, hosts[next]!, auth, file, target)), at: now() };
@@ -137,7 +137,7 @@ async function askFor(source: MediaHostsSource, fresh: boolean) {
   try {
     return await source.get(fresh);
   } catch (error) {
-    throw new UploadFailed(`WhatsApp named no host for files: ${(error as Error).message}`, null);
+    throw new UploadFailed(`WhatsApp did not name a host for files: ${(error as Error).message}`, null);
   }
 }
 

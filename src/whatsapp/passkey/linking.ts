@@ -115,7 +115,7 @@ async function asked(parts: Parts, node: BinaryNode): Promise<void> {
   parts.stage = { at: "asked", handoff: { key, until: time.monotonic() + HANDOFF_MS } };
   auth.creds.advSecretKey = randomBytes(32).toString("base64");
   const request = readPasskeyRequest(node) ?? (await askForOptions(parts));
-  if (request === null) throw new Error("what WhatsApp asks the passkey for cannot be read");
+  if (request === null) throw new Error("cannot read WhatsApp's passkey request");
   parts.limit = time.after(request.timeout, () => end(REFS_USED_UP));
   events.passkey(request, request.timeout);
 }
@@ -219,12 +219,12 @@ function ask({ socket }: Parts, type: "get" | "set", content: BinaryNode): Promi
   return socket.query({ tag: "iq", attrs, content: [content] });
 }
 
-/** @throws when WhatsApp gave no reference */
+/** @throws when WhatsApp sent no reference */
 function refIn(answer: BinaryNode): string {
   const content = childOf(answer, "ref")?.content;
   if (content instanceof Uint8Array && content.length > 0) return Buffer.from(content).toString("utf8");
   if (typeof content === "string" && content !== "") return content;
-  throw new PasskeyRefused(0, "WhatsApp gave no reference");
+  throw new PasskeyRefused(0, "WhatsApp sent no reference");
 }
 
 function refusedBy(error: unknown): PasskeyRefused {

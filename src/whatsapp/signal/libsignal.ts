@@ -130,7 +130,7 @@ function patchCurve(curve: LibsignalCurve, rust: RustCurve): void {
   curve.calculateAgreement = (publicKey, privateKey) => {
     const secret = Buffer.from(rust.calculateAgreement(withKeyType(publicKey), privateKey));
     // Rust gives zeros for a key of low order, where libsignal's own code refuses: everybody would know that secret.
-    if (secret.equals(NOTHING_SHARED)) throw new RangeError("This public key shares nothing.");
+    if (secret.equals(NOTHING_SHARED)) throw new RangeError("This public key gives no shared secret.");
     return secret;
   };
   curve.generateKeyPair = () => {

@@ -10,7 +10,7 @@ const SILENCE_MS = 30 * SECOND_MS;
 const PATIENCE_MS = 8 * SECOND_MS;
 const REMEMBERED = 5_000;
 
-const late = (): Error => new Error("WhatsApp has not answered who has which LID.");
+const late = (): Error => new Error("WhatsApp did not answer the query for LIDs.");
 
 /** Baileys' question for the LIDs of numbers: those that are found. */
 type LookUp = (jids: string[]) => Promise<LIDMapping[]>;

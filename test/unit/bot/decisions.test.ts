@@ -102,16 +102,16 @@ describe("why a message was answered or not", () => {
     ]);
     expect(await why("pass")).toEqual([
       "bot:shop passed it on (keyword:pass).",
-      "bot:z was not asked (keyword:pass, it had answered the chat often enough).",
+      "bot:z was not asked (keyword:pass, it had reached its limit of answers in this chat).",
       "Nobody answered.",
     ]);
     expect(await why("fail")).toEqual([
       expect.stringMatching(/^bot:shop failed \(keyword:fail, Error at decisions\.test\.ts:\d+\)\.$/),
       "Nobody answered.",
     ]);
-    expect(await why("something")).toEqual(["No bot has a route for it.", "Nobody answered."]);
+    expect(await why("something")).toEqual(["No bot has a route for the message.", "Nobody answered."]);
     await bots.ownerTypes("me");
-    expect((await why("order"))[0]).toBe("A person has the chat: bots keep silent there.");
+    expect((await why("order"))[0]).toBe("A person has taken over the chat: bots pause there.");
 
     const alone = await startBots({ shop });
     const hi = bots.message("order");

@@ -127,7 +127,7 @@ describe("a timer", () => {
     ]);
     await bots.later(5 * MINUTE);
     expect(bots.heard()).toEqual([`b whole for ${ANA}`]);
-    expect(bots.log.text()).toContain("does not open; it is dropped");
+    expect(bots.log.text()).toContain("could not decrypt a bot's timer; dropping it");
   });
 });
 

@@ -31,6 +31,6 @@ describe("a message of another version", () => {
 
   it("that refuses with a code of its own is a fault here, and says nothing of it to callers", () => {
     const failed = { code: "MOON_TOO_FULL", message: "wait", details: {} };
-    expect(() => unpack({ failed }, "greet")).toThrow(/failed at the question "greet"/);
+    expect(() => unpack({ failed }, "greet")).toThrow(/failed to answer the question "greet"/);
   });
 });

@@ -25,7 +25,7 @@ export interface SendingNode {
   name: string;
   store: Store;
   path: MessagePath;
-  /** Connects the numbers that it has from now on. */
+  /** Connects the numbers that it now has. */
   line: Line | null;
   /** Believes that a phone has its numbers. */
   isLinked: boolean;

@@ -158,7 +158,7 @@ describe("a file", () => {
     const media = received(encryptedSource(Buffer.alloc(1), { directPath: null }), () =>
       inPieces(Buffer.alloc(0), 1),
     );
-    expect(await media.image(TARGET)).toEqual({ error: "The message came without its file." });
+    expect(await media.image(TARGET)).toEqual({ error: "The message arrived without its file." });
     expect(media.requests).toEqual([]);
   });
 

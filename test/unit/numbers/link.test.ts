@@ -81,7 +81,7 @@ describe("after a close", () => {
     ];
     for (const state of states) expect(adviceFor(state, null)).toMatch(/\.$/);
     expect(adviceFor("action_required", { ...close(405), at: 0 })).toContain("WHATSAPP_VERSION");
-    expect(adviceFor("blocked", { ...close(402), at: 0, until: 1 })).toContain("comes back by itself");
+    expect(adviceFor("blocked", { ...close(402), at: 0, until: 1 })).toContain("reconnects on its own");
   });
 
   it("a ban is waited out where WhatsApp names its end, and not asked about otherwise", () => {

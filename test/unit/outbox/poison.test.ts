@@ -36,7 +36,7 @@ async function elsewhere(run: Run, clock: ManualClock, minutes: number): Promise
   }
 }
 
-const unanswered: SendOutcome = { kind: "unknown", reason: "WhatsApp has not answered what devices it has." };
+const unanswered: SendOutcome = { kind: "unknown", reason: "WhatsApp did not answer the query for devices." };
 
 describe("a message that fails again and again while others of its number go out", () => {
   it.each<[string, () => SendOutcome | Promise<SendOutcome>, string]>([

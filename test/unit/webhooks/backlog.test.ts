@@ -163,7 +163,7 @@ describe("the database", () => {
     expect(shop.posts.slice(1).map(({ event }) => event.place)).toEqual([1, 2]);
     const [row] = await rawRows(store, "select state from deliveries where id = 'msg_many0'", []);
     expect(row!["state"]).toBe("dead");
-    expect(again.logged()).toMatch(/cannot be read from the database/);
+    expect(again.logged()).toMatch(/cannot read a delivery from the database/);
   });
 
   it("that takes nothing does not make the same event be posted again and again", async () => {

@@ -204,7 +204,7 @@ describe("what is posted", () => {
     expect(handled).toMatchObject({
       state: "delivered",
       attempts: [{ statusCode: 200 }],
-      reply: { ignored: [expect.stringMatching(/not to be answered by the webhook/)] },
+      reply: { ignored: [expect.stringMatching(/the webhook may not answer this message/)] },
     });
   });
 

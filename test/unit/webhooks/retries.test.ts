@@ -267,7 +267,7 @@ describe("a late reply", () => {
     await attempts(made, 2);
     expect(await made.parley.sent()).toEqual([]);
     expect((await made.delivery()).reply!.ignored).toEqual([
-      expect.stringMatching(/not to be answered by the webhook/),
+      expect.stringMatching(/the webhook may not answer this message/),
     ]);
   });
 });

@@ -47,7 +47,7 @@ describe("a question", () => {
     const { ask, asked, late } = start();
     const waiting = ask(["a"]);
     late();
-    await expect(waiting).rejects.toThrow("WhatsApp has not answered a question.");
+    await expect(waiting).rejects.toThrow("WhatsApp did not answer a question.");
     const again = ask(["a"]);
     asked[1]!.answer();
     expect((await again).size).toBe(1);

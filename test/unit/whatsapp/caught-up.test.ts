@@ -87,7 +87,7 @@ describe("what waited at WhatsApp", () => {
     await go(19_000);
     expect([ends, isUsable]).toEqual([[], false]);
     await go(3_000);
-    expect(ends[0]).toEqual({ code: 408, reason: "WhatsApp does not hand over 303 of what waits" });
+    expect(ends[0]).toEqual({ code: 408, reason: "WhatsApp still holds back 303 of the backlog" });
     expect(isUsable).toBe(false);
   });
 
