@@ -45,11 +45,13 @@ async function explain(number: string, request: PasskeyRequest): Promise<void> {
   const script = (await readFile(file, "utf8")).replace("REQUEST", () => JSON.stringify(request));
   tell(`\nWhatsApp asks for the ${paint.bold("passkey")} of ${showNumber(number)}. You have ten minutes.\n`);
   tell(
-    `1. Open ${paint.bold("https://web.whatsapp.com")} in the browser that has the passkey; you need not log in there.`,
+    `1. Open ${paint.bold("https://web.whatsapp.com")} in the browser that has the passkey; you do not need to log in there.`,
   );
-  tell("2. Press F12, choose Console, and paste these lines. Read them first: they send nothing anywhere.\n");
+  tell("2. Press F12, choose Console, and paste these lines. Read them first: they send nothing.\n");
   tell(script);
-  tell("3. Follow the browser. Then copy the line that the console printed, paste it here, and press Enter:");
+  tell(
+    "3. Follow the browser's steps. Then copy the line that the console printed, paste it here, and press Enter:",
+  );
 }
 
 async function readAnswer(lines: Interface, signal: AbortSignal): Promise<unknown> {
@@ -59,7 +61,9 @@ async function readAnswer(lines: Interface, signal: AbortSignal): Promise<unknow
     try {
       return JSON.parse(line);
     } catch {
-      tell("That is not the whole line. It begins with { and ends with }: copy it again and paste it here.");
+      tell(
+        "This is not the whole line. The line begins with { and ends with }: copy it again and paste it here.",
+      );
     }
   }
 }
@@ -89,9 +93,7 @@ async function compare(
   tell(`\n  ${paint.bold(code)}\n\nDoes the phone of ${showNumber(number)} show this code? Type yes or no:`);
   const said = (await nextLine(lines, signal)).trim().toLowerCase();
   if (said !== "yes" && said !== "y")
-    throw new Error(
-      "Not confirmed: nothing was linked. Run the command again, and scan with your own phone.",
-    );
+    throw new Error("Not confirmed: nothing was linked. Run the command again and scan with your own phone.");
   await gateway.post(`/devices/${number}/passkey/confirm`);
 }
 
@@ -101,6 +103,6 @@ async function nextLine(lines: Interface, signal: AbortSignal): Promise<string> 
     lines.once("close", () => resolve(null));
     signal.addEventListener("abort", () => resolve(null), { once: true });
   });
-  if (line === null) throw new Error("Nothing was pasted: the passkey was not answered.");
+  if (line === null) throw new Error("Nothing was pasted, so the passkey request was not answered.");
   return line;
 }

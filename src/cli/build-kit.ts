@@ -87,7 +87,7 @@ function rollUp(name: "index" | "testing", entry: string): void {
       message.handled = true;
     },
   });
-  if (!succeeded) throw new Error(`The declarations of ${name} were not made: ${problems.join("; ")}`);
+  if (!succeeded) throw new Error(`The declarations of ${name} could not be built: ${problems.join("; ")}`);
 }
 
 /** The other entry names types of this one, as projects do: twice the same type would be two types. */

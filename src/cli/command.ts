@@ -3,7 +3,7 @@ import { plainly, type WRITTEN } from "./plainly.ts";
 
 const json = {
   type: "boolean",
-  description: "One JSON document on standard output, and nothing else",
+  description: "Print one JSON document to standard output and nothing else",
 } as const;
 
 /** A command of `parley` that does something; those that only have commands below them are citty's. */

@@ -50,7 +50,7 @@ async function examineFile(config: Config, file: string, repair: boolean, now: n
   const copyFirst = (): void => {
     if (copied) return;
     copied = true;
-    findings.push(good("copy", `the files as they were: ${copyOf(file, now)}`));
+    findings.push(good("copy", `copy of the files before the repair: ${copyOf(file, now)}`));
   };
   const examination: Examination = { client, config, file, repair, now, copyFirst, findings };
   try {
@@ -76,7 +76,7 @@ async function examineFile(config: Config, file: string, repair: boolean, now: n
 async function checkPages({ client, file, repair, copyFirst, findings }: Examination): Promise<boolean> {
   const problems = await integrity(client);
   if (problems.length === 0) {
-    findings.push(good("contents", "every page and index is whole"));
+    findings.push(good("contents", "every page and index is intact"));
     return true;
   }
   const [first = ""] = problems;
@@ -85,7 +85,7 @@ async function checkPages({ client, file, repair, copyFirst, findings }: Examina
     return false;
   }
   if (!repair) {
-    findings.push(bad("contents", `an index is damaged (${first}), no row is lost; ${REPAIR}`));
+    findings.push(bad("contents", `an index is damaged (${first}), but no row is lost; ${REPAIR}`));
     return true;
   }
   copyFirst();
@@ -93,8 +93,8 @@ async function checkPages({ client, file, repair, copyFirst, findings }: Examina
   const left = await integrity(client);
   findings.push(
     left.length === 0
-      ? good("contents", "repaired: the indexes were built anew from the rows")
-      : bad("contents", `the indexes cannot be built anew (${left[0]}); ${NOT_SAVED}`),
+      ? good("contents", "repaired: rebuilt the indexes from the rows")
+      : bad("contents", `the indexes cannot be rebuilt (${left[0]}); ${NOT_SAVED}`),
   );
   return left.length === 0;
 }
@@ -124,9 +124,8 @@ async function checkOwners({ client, repair, copyFirst, findings }: Examination)
     orphans += found;
   }
   if (orphans === 0) findings.push(good("numbers", "every row belongs to a number that exists"));
-  else if (repair)
-    findings.push(good("numbers", `repaired: ${orphans} rows of numbers that are gone were removed`));
-  else findings.push(note("numbers", `${orphans} rows belong to numbers that are gone; ${REPAIR}`));
+  else if (repair) findings.push(good("numbers", `repaired: removed ${orphans} rows of deleted numbers`));
+  else findings.push(note("numbers", `${orphans} rows belong to deleted numbers; ${REPAIR}`));
 }
 
 /** Deliveries that wait for no time, or for one that no pause is long enough for. */
@@ -135,11 +134,11 @@ async function checkStuck({ client, repair, now, copyFirst, findings }: Examinat
   const stuck = await count(client, "deliveries", where);
   if (stuck === 0) findings.push(good("queues", "nothing is stuck"));
   else if (!repair)
-    findings.push(bad("queues", `${stuck} deliveries wait for no time that will come; ${REPAIR}`));
+    findings.push(bad("queues", `${stuck} deliveries are stuck without a valid next attempt; ${REPAIR}`));
   else {
     copyFirst();
     await client.execute(`UPDATE deliveries SET next_at = ${now} WHERE ${where}`);
-    findings.push(good("queues", `repaired: ${stuck} deliveries that waited for no time are due now`));
+    findings.push(good("queues", `repaired: ${stuck} stuck deliveries are due now`));
   }
 }
 

@@ -14,8 +14,8 @@ export interface DevOptions {
 /** What `npm run dev -- --help` shows. */
 export const DEV_HELP = `npm run dev [-- folder]
 
-The gateway over an offline WhatsApp, and a prompt to write to its bots: no phone, no network. A bot that is saved answers
-at once. What a bot throws stands under the message that caused it, with file and line.
+The gateway over an offline WhatsApp, and a prompt to write to its bots: no phone, no network. A saved bot answers at
+once. Errors of bots appear below the message that caused them, with file and line.
 
   folder       of bots, in TypeScript or JavaScript; default: BOTS_DIR, or bots/ of the repository
   -h, --help   shows this
@@ -36,7 +36,7 @@ export function readDevOptions(args: string[], env: NodeJS.ProcessEnv, cwd: stri
   });
   const [named, ...more] = positionals;
   if (more.length > 0)
-    throw new Error(`One folder of bots, not ${positionals.length}: ${positionals.join(", ")}`);
+    throw new Error(`Give one folder of bots, not ${positionals.length}: ${positionals.join(", ")}`);
   const folder =
     named !== undefined
       ? resolve(env["INIT_CWD"] ?? cwd, named)

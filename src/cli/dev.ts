@@ -148,7 +148,7 @@ async function run(options: DevOptions): Promise<number> {
     write("");
     if (error instanceof Interrupted) return 0;
     write(`  ${paint.red("✗")} ${(error as Error).message}\n`);
-    write(`  ${paint.dim(`What its programs wrote stands in .demo/${process.pid}.`)}\n`);
+    write(`  ${paint.dim(`The output of its programs is in .demo/${process.pid}.`)}\n`);
     return 1;
   }
 }

@@ -28,14 +28,14 @@ export function checkNode(version: string): Finding {
     ? good("node", version)
     : bad(
         "node",
-        `${version} is too old or has no long-term support: install 20.19 or later, or 22.12 or later.`,
+        `${version} is too old or has no long-term support: install 20.19 or later in 20.x, or 22.12 or later.`,
       );
 }
 
 /** Is the gateway built from the sources as they are now? */
 export async function checkBuild(root: string): Promise<Finding> {
   // An image brings the build and not what it was made of.
-  if (!existsSync(join(root, "routes"))) return good("build", "that of the image");
+  if (!existsSync(join(root, "routes"))) return good("build", "part of the image");
   return (await isStale(root))
     ? note("build", "missing or older than the sources; npm start builds it")
     : good("build", "up to date");
@@ -45,19 +45,19 @@ export async function checkBuild(root: string): Promise<Finding> {
 export async function checkDataFolder(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
   if (!(await stat(dataDir).catch(() => null)))
-    return [note("data", `${dataDir} does not exist yet; the first npm start makes it`)];
+    return [note("data", `${dataDir} does not exist yet; the first npm start creates it`)];
   const writable = await access(dataDir, constants.W_OK).then(
     () => true,
     () => false,
   );
   if (!writable)
-    return [bad("data", `${dataDir} cannot be written by this user: change its owner, or DATA_DIR.`)];
+    return [bad("data", `${dataDir} is not writable for this user: change its owner, or set DATA_DIR.`)];
   const disk = await statfs(dataDir);
   const free = disk.bavail * disk.bsize;
   const room = `${Math.round(free / 1024 ** 3)} GB free`;
   return [
     free < LOW_DISK_BYTES
-      ? bad("data", `${dataDir}: only ${room}; make room.`)
+      ? bad("data", `${dataDir}: only ${room}; free some space.`)
       : good("data", `${dataDir}, ${room}`),
     await checkSecrets(dataDir),
     ...(await checkPrivacy(dataDir)),
@@ -68,7 +68,7 @@ export async function checkDataFolder(config: Config): Promise<Finding[]> {
 async function checkPrivacy(dataDir: string): Promise<Finding[]> {
   const { mode } = await stat(dataDir);
   if ((mode & 0o077) === 0 || process.getuid === undefined) return [];
-  return [bad("data", `others may look into ${dataDir}: chmod 700 ${dataDir}`)];
+  return [bad("data", `other users can read ${dataDir}: chmod 700 ${dataDir}`)];
 }
 
 async function checkSecrets(dataDir: string): Promise<Finding> {
@@ -78,10 +78,10 @@ async function checkSecrets(dataDir: string): Promise<Finding> {
     if (info && (info.mode & 0o077) !== 0) open.push(join(dataDir, name));
   }
   return open.length > 0
-    ? bad("secrets", `others may read ${open.join(" and ")}: chmod 600 ${open.join(" ")}`)
+    ? bad("secrets", `other users can read ${open.join(" and ")}: chmod 600 ${open.join(" ")}`)
     : good(
         "secrets",
-        `only for this user; keep a copy of ${MASTER_KEY_FILE}: without it the data cannot be read`,
+        `readable for this user only; keep a copy of ${MASTER_KEY_FILE}: without it, the data cannot be read`,
       );
 }
 
@@ -91,12 +91,12 @@ export async function checkDatabase(config: Config): Promise<Finding> {
     return good("database", "a libSQL server, checked by the gateway");
   const path = config.databaseUrl.slice("file:".length);
   const file = await open(path, "r").catch(() => null);
-  if (!file) return note("database", `${path} does not exist yet; the first npm start makes it`);
+  if (!file) return note("database", `${path} does not exist yet; the first npm start creates it`);
   const head = await file.read(Buffer.alloc(16), 0, 16, 0).finally(() => file.close());
   const isDatabase = head.buffer.toString("latin1") === "SQLite format 3\0";
   return isDatabase
     ? good("database", path)
-    : bad("database", `${path} is not a database: put it elsewhere, or set DATABASE_URL.`);
+    : bad("database", `${path} is not a database: move it away, or set DATABASE_URL.`);
 }
 
 /** Does the gateway answer, or is its port free for it? */
@@ -109,15 +109,15 @@ export async function checkGateway(config: Config): Promise<Finding> {
   }
   const { host, port } = config;
   const problem = await listenProblem(host, port);
-  if (problem === null) return note("gateway", `does not run; port ${port} is free for it: npm start`);
+  if (problem === null) return note("gateway", `not running; port ${port} is free. Start it with: npm start`);
   const cures: Record<string, string> = {
-    EADDRINUSE: `port ${port} is taken by another program: stop that one, or set PORT.`,
-    EACCES: `this user may not listen at port ${port}: set PORT to 1024 or more, and put a proxy in front.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine: mend HOST.`,
+    EADDRINUSE: `port ${port} is taken by another program: stop that program, or set PORT.`,
+    EACCES: `this user may not listen at port ${port}: set PORT to 1024 or more and put a proxy in front.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: correct HOST.`,
   };
   return bad(
     "gateway",
-    cures[problem] ?? `cannot listen at ${host}:${port} (${problem}): mend HOST and PORT.`,
+    cures[problem] ?? `cannot listen at ${host}:${port} (${problem}): correct HOST and PORT.`,
   );
 }
 
@@ -141,7 +141,7 @@ export async function checkConverter(config: Config): Promise<Finding> {
     ? good("ffmpeg", version)
     : note(
         "ffmpeg",
-        `${program} was not found; only voice notes need it. Install the one of your distribution (apt-get install ffmpeg), or set FFMPEG_PATH.`,
+        `${program} was not found; only voice notes need it. Install your distribution's package (apt-get install ffmpeg), or set FFMPEG_PATH.`,
       );
 }
 
@@ -160,7 +160,7 @@ export async function checkVersion(config: Config, bundled: ClientVersion): Prom
   if (named?.refused)
     return bad(
       "version",
-      `WhatsApp refuses ${named.version}. Update Parley; or set WHATSAPP_VERSION to what https://web.whatsapp.com names (client_revision: 2.3000.<that>), or WHATSAPP_VERSION_URL to a page that keeps up with it; then restart.`,
+      `WhatsApp refuses ${named.version}. Update Parley; or set WHATSAPP_VERSION to 2.3000.<client_revision>, with the client_revision of https://web.whatsapp.com; or set WHATSAPP_VERSION_URL to a page that follows it. Then restart.`,
     );
   const ours = setting ?? bundled;
   const text = named?.version ?? versionText(ours);
@@ -168,7 +168,7 @@ export async function checkVersion(config: Config, bundled: ClientVersion): Prom
     return setting !== null && isOlder(setting, bundled)
       ? note(
           "version",
-          `${text} (WHATSAPP_VERSION) is older than ${versionText(bundled)}, which Parley brings: remove it`,
+          `${text} (WHATSAPP_VERSION) is older than ${versionText(bundled)}, the version that Parley comes with: remove the setting`,
         )
       : good("version", `${text}${setting === null ? "" : " (WHATSAPP_VERSION)"}`);
   const http = createSafeFetch(config);
@@ -177,11 +177,11 @@ export async function checkVersion(config: Config, bundled: ClientVersion): Prom
     return setting !== null && isOlder(setting, page)
       ? note(
           "version",
-          `${text} (WHATSAPP_VERSION) is older than ${versionText(page)} of WHATSAPP_VERSION_URL: remove it`,
+          `${text} (WHATSAPP_VERSION) is older than ${versionText(page)} of WHATSAPP_VERSION_URL: remove the setting`,
         )
       : good("version", `${text}; WHATSAPP_VERSION_URL names ${versionText(page)}`);
   } catch (error) {
-    return note("version", `${text}; WHATSAPP_VERSION_URL cannot be used: ${(error as Error).message}`);
+    return note("version", `${text}; WHATSAPP_VERSION_URL does not work: ${(error as Error).message}`);
   } finally {
     await http.close();
   }
@@ -212,11 +212,11 @@ export function checkPublicUrl(config: Config): Finding {
   const { hostname, protocol } = new URL(config.publicUrl);
   const local = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
   if (local)
-    return note("address", `${config.publicUrl}, for this machine only; set PUBLIC_URL behind a proxy`);
+    return note("address", `${config.publicUrl} works on this machine only; set PUBLIC_URL behind a proxy`);
   return protocol === "https:"
     ? good("address", config.publicUrl)
     : note(
         "address",
-        `${config.publicUrl} is not encrypted: keys can be read on the way. Put HTTPS in front.`,
+        `${config.publicUrl} is not encrypted: keys can be read in transit. Put HTTPS in front.`,
       );
 }

@@ -16,7 +16,7 @@ export const note = (name: string, text: string): Finding => ({ name, state: "no
 export const bad = (name: string, text: string): Finding => ({ name, state: "bad", text });
 
 /** The cure when the database is damaged beyond what repairing can save. */
-export const NOT_SAVED = "put a backup back: npm run parley -- restore <file>";
+export const NOT_SAVED = "restore a backup: npm run parley -- restore <file>";
 /** The cure when repairing loses nothing. */
 export const REPAIR = "repair it with: npm run parley -- doctor --repair";
 

@@ -22,7 +22,7 @@ export class GatewayRefusal extends Error {
 /** Nobody, or somebody who is not Parley, answered at the address. */
 export class GatewayAway extends Error {
   constructor(baseUrl: string, cause: unknown) {
-    super(`No Parley gateway answers at ${baseUrl}.`, { cause });
+    super(`No Parley gateway answers at ${baseUrl}. Start it with: npm start`, { cause });
     this.name = "GatewayAway";
   }
 }

@@ -29,8 +29,8 @@ export function checkMemory(
   const mb = Math.round(bytes / MB);
   const numbers = Math.floor((mb - SYSTEM_MB - GATEWAY_MB) / NUMBER_MB / 10) * 10;
   return numbers < 10
-    ? bad("memory", `${mb} MB: the gateway wants 512 MB or more; give the machine or container more.`)
-    : good("memory", `${mb} MB, enough for some ${numbers} numbers`);
+    ? bad("memory", `${mb} MB: the gateway needs 512 MB or more; give the machine or container more memory.`)
+    : good("memory", `${mb} MB, enough for about ${numbers} numbers`);
 }
 
 /** Is the clock kept right? @param program that says so: systemd's `timedatectl` */
@@ -40,14 +40,17 @@ export async function checkClock(program = "timedatectl"): Promise<Finding> {
     ({ stdout }) => stdout.trim(),
     () => "",
   );
-  if (said === "yes") return good("time", `${new Date().toISOString()}, kept by this machine`);
+  if (said === "yes") return good("time", `${new Date().toISOString()}, synchronized`);
   const now = `${new Date().toISOString()} by this machine's clock`;
   return said === "no"
     ? bad(
         "time",
-        `${now}, which nobody sets: timedatectl set-ntp true. Signatures of webhooks end by the time.`,
+        `${now}, which is not synchronized: timedatectl set-ntp true. Webhook signatures depend on the time.`,
       )
-    : note("time", `${now}; who keeps it right was not found out: see that NTP runs, here or on the host`);
+    : note(
+        "time",
+        `${now}; could not find out whether it is synchronized: make sure that NTP runs, here or on the host`,
+      );
 }
 
 /** Does everything in the data folder belong to whoever the folder belongs to? */
@@ -63,7 +66,7 @@ export async function checkOwners(dataDir: string): Promise<Finding[]> {
   return [
     bad(
       "owner",
-      `${others.join(", ")} in ${dataDir} belong to another user than the folder, and the gateway may not write there: chown -R ${owner} ${dataDir}`,
+      `${others.join(", ")} in ${dataDir} belong to a different user than the folder, and the gateway may not write to them: chown -R ${owner} ${dataDir}`,
     ),
   ];
 }
@@ -72,7 +75,7 @@ export async function checkOwners(dataDir: string): Promise<Finding[]> {
 export function checkConsole(root: string): Finding {
   return existsSync(join(root, ".output/console/index.html"))
     ? good("console", "built; served at /console")
-    : note("console", "not built, so GET / leads to /docs: npm run build");
+    : note("console", "not built, so GET / redirects to /docs. Build it with: npm run build");
 }
 
 const LAST_BACKUP = defineQuery("SELECT value FROM meta WHERE key = 'last_backup'", { value: meta.value });
@@ -80,7 +83,12 @@ const LAST_BACKUP = defineQuery("SELECT value FROM meta WHERE key = 'last_backup
 /** When did somebody save a backup by this gateway last? */
 export async function checkBackup(config: Config, now = Date.now()): Promise<Finding[]> {
   if (!config.databaseUrl.startsWith("file:"))
-    return [note("backup", "the libSQL server's own: see that it makes some (docs/operations/backup.md)")];
+    return [
+      note(
+        "backup",
+        "made by the libSQL server: make sure that it makes backups (docs/operations/backup.md)",
+      ),
+    ];
   if (!existsSync(config.databaseUrl.slice("file:".length))) return [];
   const row = await openReadOnly(config).then(
     (store) => store.readOne(LAST_BACKUP).finally(() => store.close()),
@@ -90,9 +98,9 @@ export async function checkBackup(config: Config, now = Date.now()): Promise<Fin
   if (row === undefined) return [];
   const how = "npm run parley -- backup <folder>, every night";
   const made = row === null ? null : (JSON.parse(String(row.value)) as { at: number });
-  if (made === null) return [note("backup", `none was made by this gateway yet: ${how}`)];
+  if (made === null) return [note("backup", `this gateway has made none yet: ${how}`)];
   const days = Math.floor((now - made.at) / DAY_MS);
-  const when = `the last one is of ${new Date(made.at).toISOString()}`;
+  const when = `the last backup is from ${new Date(made.at).toISOString()}`;
   return [
     days >= OLD_BACKUP_DAYS ? note("backup", `${when}, ${days} days ago: ${how}`) : good("backup", when),
   ];
@@ -107,7 +115,7 @@ export async function checkTls(config: Config, now = Date.now()): Promise<Findin
     findings.push(
       note(
         "proxy",
-        "TRUST_PROXY is off: behind a proxy all requests seem to come from it. Set TRUST_PROXY=1.",
+        "TRUST_PROXY is off: behind a proxy, all requests seem to come from the proxy. Set TRUST_PROXY=1.",
       ),
     );
   const certificate = await certificateOf(url).catch((error: unknown) => error as Error);
@@ -116,14 +124,14 @@ export async function checkTls(config: Config, now = Date.now()): Promise<Findin
       ...findings,
       bad(
         "tls",
-        `${url.host}: ${certificate.message}. See that its name leads here, that port ${url.port || 443} is open, and the proxy's log.`,
+        `${url.host}: ${certificate.message}. Make sure that its name points here and that port ${url.port || 443} is open, and look at the proxy's log.`,
       ),
     ];
   const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
-  const until = `the certificate of ${url.host} holds until ${new Date(certificate.valid_to).toISOString()}`;
+  const until = `the certificate of ${url.host} is valid until ${new Date(certificate.valid_to).toISOString()}`;
   findings.push(
     days < ENDING_CERTIFICATE_DAYS
-      ? bad("tls", `${until}: ${days} days; the proxy has not renewed it, see its log.`)
+      ? bad("tls", `${until}: ${days} days; the proxy has not renewed it. See the proxy's log.`)
       : good("tls", until),
   );
   const live = await createGatewayClient(config.publicUrl, undefined, ASKING_MS)
@@ -134,7 +142,7 @@ export async function checkTls(config: Config, now = Date.now()): Promise<Findin
       ? good("proxy", `${config.publicUrl} leads to a gateway`)
       : bad(
           "proxy",
-          `${config.publicUrl} leads to no gateway: start it, or see where the proxy sends requests.`,
+          `${config.publicUrl} does not reach a gateway: start it, or check where the proxy sends requests.`,
         ),
   );
   return findings;

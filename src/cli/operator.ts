@@ -68,7 +68,7 @@ async function findBaseUrl(config: Config): Promise<string> {
   }
   throw new Error(
     `No Parley gateway answers at ${addresses.join(" or ")}. Start it with: npm start\n` +
-      "If it listens elsewhere, set HOST and PORT (or PUBLIC_URL) as for the gateway.",
+      "If the gateway listens elsewhere, set HOST and PORT (or PUBLIC_URL) as for the gateway.",
   );
 }
 
@@ -79,7 +79,7 @@ function adminToken(config: Config): string {
     return readFileSync(file, "utf8").trim();
   } catch {
     throw new Error(
-      `The operator's token was not found in ${file}. Set DATA_DIR as for the gateway, or give PARLEY_ADMIN_TOKEN.`,
+      `The operator's token was not found in ${file}. Set DATA_DIR as for the gateway, or set PARLEY_ADMIN_TOKEN.`,
     );
   }
 }
@@ -118,7 +118,7 @@ function chooseAccount(accounts: Account[], named?: string): Account {
       : accounts.filter((account) => account.name === "default");
   if (found.length === 1 && found[0]) return found[0];
   if (accounts.length === 0)
-    throw new Error("There is no account yet. Make one with: npm run parley -- accounts create <name>");
+    throw new Error("No accounts yet. Create one with: npm run parley -- accounts create <name>");
   const list = accounts.map((account) => `  ${account.id}  ${account.name}`).join("\n");
   throw new Error(
     `${named ? `${found.length || "No"} account${found.length ? "s are" : " is"} called “${named}”.` : "There are several accounts."} Say which with --account:\n${list}`,

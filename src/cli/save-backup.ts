@@ -48,7 +48,7 @@ export async function saveBackup(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST")
       throw new Error(
-        `${part} exists: another backup is being written there, or was broken off; remove it.`,
+        `${part} exists: another backup is being written there, or was interrupted. If none is running, remove the file.`,
         {
           cause: error,
         },
@@ -64,7 +64,7 @@ async function targetFile(wanted = "."): Promise<string> {
   // A timer names its folder before anybody has made it.
   const isFolder = found?.isDirectory() ?? (wanted.endsWith("/") || !path.endsWith(".tar"));
   if (isFolder) return newFileIn(path);
-  if (found) throw new Error(`${path} exists already; name another file, or a folder.`);
+  if (found) throw new Error(`${path} already exists; name another file, or a folder.`);
   return path;
 }
 

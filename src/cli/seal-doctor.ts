@@ -30,7 +30,7 @@ export async function checkSeals(examination: Examination): Promise<void> {
     broken += rows.length;
     await reportSeals(examination, column, rows);
   }
-  if (broken === 0) findings.push(good("seals", "everything that is sealed opens"));
+  if (broken === 0) findings.push(good("seals", "all sealed values open"));
 }
 
 interface ClosedRow {
@@ -70,15 +70,15 @@ async function reportSeals(
   rows: ClosedRow[],
 ): Promise<void> {
   const numbers = [...new Set(rows.flatMap(({ number }) => number ?? []))].join(", ");
-  const what = `${rows.length} in ${table}.${column}${numbers === "" ? "" : ` of ${numbers}`} do not open`;
+  const what = `${rows.length} in ${table}.${column}${numbers === "" ? "" : ` of ${numbers}`} cannot be opened`;
   if (table === "wa_creds")
     findings.push(
       bad("seals", `${what}: remove the number and link it again with POST /generate-qr, or ${NOT_SAVED}`),
     );
   else if (table !== "wa_keys")
-    findings.push(bad("seals", `${what}: what was in them is lost, or ${NOT_SAVED}`));
+    findings.push(bad("seals", `${what}: their contents are lost, or ${NOT_SAVED}`));
   else if (!repair)
-    findings.push(bad("seals", `${what}: these keys make themselves anew once they are gone; ${REPAIR}`));
+    findings.push(bad("seals", `${what}: Parley makes these keys again once they are removed; ${REPAIR}`));
   else {
     copyFirst();
     await client.execute({
@@ -86,7 +86,7 @@ async function reportSeals(
       args: [JSON.stringify(rows.map(({ rowid }) => rowid))],
     });
     findings.push(
-      good("seals", `repaired: ${what} and were removed; contacts' phones agree on new ones by themselves`),
+      good("seals", `repaired: ${what} and were removed; contacts' phones open new sessions on their own`),
     );
   }
 }

@@ -21,17 +21,17 @@ export async function checkRedis({ redisUrl, cluster }: Config): Promise<Finding
       const [, value] = ((await redis.config("GET", setting).catch(() => [])) as string[]) ?? [];
       if (value === undefined)
         findings.push(
-          note("redis", `does not say its ${setting}: ask whoever runs it whether it is ${wanted}`),
+          note("redis", `does not show its ${setting}: ask its provider whether it is ${wanted}`),
         );
       else if (value !== wanted)
         findings.push(note("redis", `${otherwise}: CONFIG SET ${setting} ${wanted}, and CONFIG REWRITE`));
     }
-    return findings.length > 0 ? findings : [good("redis", "answers, and forgets nothing")];
+    return findings.length > 0 ? findings : [good("redis", "answers, and keeps what it stores")];
   } catch (error) {
     return [
       bad(
         "redis",
-        `REDIS_URL does not answer (${(error as Error).message}): start Redis, or mend REDIS_URL.`,
+        `REDIS_URL does not answer (${(error as Error).message}): start Redis, or correct REDIS_URL.`,
       ),
     ];
   } finally {
@@ -49,14 +49,14 @@ export async function checkServer(config: Config): Promise<Finding[]> {
   const quiet = { warn: () => undefined } as unknown as Parameters<typeof requireDurable>[3];
   try {
     await requireDurable(client, { allowWeakDurability: false }, "The libSQL server", quiet);
-    return [good("server", "the libSQL server answers, and keeps what it acknowledges")];
+    return [good("server", "the libSQL server answers and keeps acknowledged commits")];
   } catch (error) {
     return [
       error instanceof StartError
         ? bad("server", error.message)
         : bad(
             "server",
-            `the libSQL server of DATABASE_URL does not answer (${(error as Error).message}): start it, or mend DATABASE_URL and DATABASE_AUTH_TOKEN.`,
+            `the libSQL server of DATABASE_URL does not answer (${(error as Error).message}): start it, or correct DATABASE_URL and DATABASE_AUTH_TOKEN.`,
           ),
     ];
   } finally {

@@ -229,7 +229,7 @@ try {
   } else {
     exitCode = 1;
     write(`\n  ${paint.red("✗")} ${await reasonFor(error as Error)}\n`);
-    write(`  ${paint.dim(`What its programs wrote stands in .demo/${process.pid}.`)}\n`);
+    write(`  ${paint.dim(`The output of its programs is in .demo/${process.pid}.`)}\n`);
   }
 }
 await cleanup.run(exitCode === 1);

@@ -57,7 +57,7 @@ describe("npm run parley -- bots new", () => {
     writeFileSync(join(env.BOTS_DIR, "other.test.mjs"), "// mine");
     for (const id of ["mine", "other"]) {
       const { code, text } = await runCommand({ env }, "bots", "new", id);
-      expect(text).toMatch(/is there already; nothing was changed\. Choose another id\.\n$/);
+      expect(text).toMatch(/already exists; nothing was changed\. Choose another id\.\n$/);
       expect(code).toBe(1);
     }
     expect(existsSync(join(env.BOTS_DIR, "mine.mjs"))).toBe(false);
@@ -204,7 +204,7 @@ export default defineBot((b) => b.keyword("typed", (ctx) => ctx.reply(says)));`,
     expect(changed.text).toMatch(/\d+ conversations?: \d+ as before, \d+ differs?/);
     expect(changed.code).toBe(1);
     const again = await runCommand({ env }, "bots", "record", rosa, "--out", story);
-    expect([again.code, again.text]).toEqual([1, expect.stringContaining("is there already")]);
+    expect([again.code, again.text]).toEqual([1, expect.stringContaining("already exists")]);
 
     await command({ env }, "bots", "bind", SHOP, "told", "--off");
     rmSync(file);
@@ -255,7 +255,7 @@ export default defineBot((b) => b.keyword("typed", (ctx) => ctx.reply(says)));`,
     expect(lines.join("\n")).toContain(
       '! ping (keyword:ping) is asked only when greeter (keyword:ping) passes: both take "ping".',
     );
-    expect(await command({ env }, "bots", "routes")).toMatch(/^No bot is on where nothing is bound\./);
+    expect(await command({ env }, "bots", "routes")).toMatch(/^No bot is on at a number without bindings\./);
   });
 
   it("reload loads what is new, and names what is broken", async () => {
@@ -264,9 +264,9 @@ export default defineBot((b) => b.keyword("typed", (ctx) => ctx.reply(says)));`,
     expect(await command({ env }, "bots", "list")).toMatch(/^fresh +50 +where bound +hi, hello$/m);
     writeFileSync(join(botsDir, "fresh.mjs"), "export default (b) => {");
     const broken = await runCommand({ env }, "bots", "reload");
-    expect(broken.text).toMatch(/✗ fresh: SyntaxError.* Its last good version goes on\.\n/);
+    expect(broken.text).toMatch(/✗ fresh: SyntaxError.* Its last good version stays on\.\n/);
     expect(broken.code).toBe(1);
-    expect(await command({ env }, "bots", "list")).toMatch(/^fresh .*hi, hello \(its last good version/m);
+    expect(await command({ env }, "bots", "list")).toMatch(/^fresh .*hi, hello \(last good version/m);
     rmSync(join(botsDir, "fresh.mjs"));
   });
 

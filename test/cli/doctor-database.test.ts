@@ -117,7 +117,7 @@ describe("the doctor of the database", () => {
 
     expect((await found("bad")).join()).toContain("an index is damaged");
     expect(copies()).toEqual([]);
-    expect((await found("good", true)).join()).toContain("repaired: the indexes were built anew");
+    expect((await found("good", true)).join()).toContain("repaired: rebuilt the indexes");
 
     expect(copies()).toHaveLength(1);
     expect((await found("bad")).join()).not.toContain("index");
@@ -130,7 +130,7 @@ describe("the doctor of the database", () => {
     );
     await run("INSERT INTO outbox_history (outbox_id, state, at) VALUES (77, 'sent', 1)");
 
-    expect((await found("note")).join()).toContain("2 rows belong to numbers that are gone");
+    expect((await found("note")).join()).toContain("2 rows belong to deleted numbers");
     expect((await found("good", true)).join()).toContain("repaired: 2 rows");
 
     expect(await rows("SELECT id FROM wa_keys")).toEqual([{ id: "whole" }]);
@@ -178,7 +178,7 @@ describe("the doctor of the database", () => {
     await run(insert, ["soon", "retrying", NOW + 60_000]);
     await run(insert, ["done", "delivered", null]);
 
-    expect((await found("bad")).join()).toContain("2 deliveries wait for no time");
+    expect((await found("bad")).join()).toContain("2 deliveries are stuck");
     expect((await found("good", true)).join()).toContain("repaired: 2 deliveries");
 
     expect(await rows("SELECT id, next_at FROM deliveries ORDER BY id")).toEqual([
@@ -212,9 +212,9 @@ describe("the doctor of the database", () => {
     const traces = async (repair = false) =>
       (await examine(repair)).filter(({ name }) => name === "traces").map(({ text }) => text);
 
-    expect((await traces(true)).join()).toContain("still being sealed: start the gateway");
+    expect((await traces(true)).join()).toContain("the gateway has not sealed all of them yet");
     for (const key of done) await run("INSERT INTO meta (key, value) VALUES (?, 'done')", [key]);
-    expect((await traces()).join()).toContain("the next start writes it anew");
+    expect((await traces()).join()).toContain("the next start rewrites the file");
     await run("PRAGMA wal_checkpoint(TRUNCATE)");
     // A hole: as long as a large database, and no byte more on the disk.
     truncateSync(file(), large);

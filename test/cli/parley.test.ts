@@ -147,7 +147,7 @@ describe("npm run parley -- link", () => {
 
     expect(await command.ended).toBe(1);
     expect(command.text()).toContain(
-      "It was the phone of +31600000009 that scanned, not that of +31600000001.",
+      "The code was scanned with the phone of +31600000009, not the phone of +31600000001.",
     );
   });
 
@@ -208,7 +208,7 @@ describe("npm run parley", () => {
     expect(await command.ended).toBe(1);
     expect(command.text()).toBe(
       `No Parley gateway answers at http://127.0.0.1:${world.gateway.port}. Start it with: npm start\n` +
-        "If it listens elsewhere, set HOST and PORT (or PUBLIC_URL) as for the gateway.\n",
+        "If the gateway listens elsewhere, set HOST and PORT (or PUBLIC_URL) as for the gateway.\n",
     );
   });
 

@@ -75,7 +75,7 @@ it(
     await converse(shop, ANA, "hello");
     await converse(shop, BEN, "in the group", group);
     const file = join(shop.folder, "parley.tar");
-    expect(await shop.parley("backup", file)).toContain("The master key is not in it");
+    expect(await shop.parley("backup", file)).toContain("The file does not contain the master key");
 
     // Sessions and sender keys move on, and ids are given to what the copy does not know.
     for (const round of [1, 2, 3]) {
@@ -130,7 +130,7 @@ it(
 
     const said = await restore(shop, file);
 
-    expect(said).toContain("1 message waited then and will be sent again");
+    expect(said).toContain("1 message from the backup will be sent again");
     const sent = { number: SHOP, device: 1, direction: "in", tag: "message", id } as const;
     await until(async () => (await world.sim.countStanzas(sent)) === 2, WAIT_MS);
     await until(async () => (await state()) === "delivered", WAIT_MS);

@@ -118,6 +118,6 @@ it("a form goes on after kill -9, takes a vote, sets a timer, and every message 
   await expect(parley(world, "why", "--last", "0")).rejects.toThrow(
     "--last must be a whole number from 1 to 100.",
   );
-  await expect(parley(world, "why", "--chat", "4915100009999")).rejects.toThrow("Nothing has been decided");
+  await expect(parley(world, "why", "--chat", "4915100009999")).rejects.toThrow("No decisions");
   await expect(parley(world, "why", "NOSUCH")).rejects.toThrow(/has decided about a message NOSUCH/);
 });

@@ -27,14 +27,14 @@ export async function asBots<T>(
 export function answersOf({ routes, error, kept }: Bot): string {
   if (error !== undefined && !kept) return `broken: ${error}`;
   const answers = routes.map(({ pattern, kind }) => pattern ?? kind).join(", ");
-  return kept ? `${answers} (its last good version; the file is broken: ${error})` : answers;
+  return kept ? `${answers} (last good version; the file is broken: ${error})` : answers;
 }
 
 /** One line for each bot that could not be loaded, and for each warning. @returns whether a bot could not be loaded */
 export function sayBroken(bots: readonly Bot[]): boolean {
   const broken = bots.filter(({ error }) => error !== undefined);
   for (const { id, error, kept } of broken)
-    say(`${paint.red("✗")} ${id}: ${error}${kept ? " Its last good version goes on." : ""}`);
+    say(`${paint.red("✗")} ${id}: ${error}${kept ? " Its last good version stays on." : ""}`);
   sayWarnings(bots);
   return broken.length > 0;
 }

@@ -36,7 +36,7 @@ export function linesAfterMaking({ id, botsDir, root, cwd, env, number }: MadeWh
       ? ["Build the gateway with it, and start it:", `  ${gateway}${npm} start`]
       : number === null
         ? ["Start the gateway with it:", `  ${gateway}${bots}${npm} start`]
-        : ["Load it into the gateway that runs with this folder:", parley("bots reload")]),
+        : ["Load it into the running gateway that uses this folder:", parley("bots reload")]),
     ...(number === null
       ? ["Link a number, then switch it on there:", parley("link --help"), parley("bots bind --help")]
       : ["Switch it on:", parley(`bots bind ${number} ${id}`)]),

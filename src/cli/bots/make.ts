@@ -30,7 +30,7 @@ export async function makeBot(wanted: {
   const parts = id.split("/");
   if (!parts.every((part) => PART.test(part) && !RESERVED.includes(part)))
     throw new Error(
-      `“${id}” cannot be the id of a bot: use small letters, digits and hyphens, / between folders, and none of ${RESERVED.join(", ")}.`,
+      `“${id}” is not a valid bot id: use lowercase letters, digits and hyphens, / between folders, and not ${RESERVED.join(", ")}.`,
     );
   if (!Object.hasOwn(TEMPLATES, template))
     throw new Error(`There is no template “${template}”. There are: ${Object.keys(TEMPLATES).join(", ")}.`);
@@ -40,9 +40,7 @@ export async function makeBot(wanted: {
   const found = await readdir(dirname(path)).catch(() => []);
   const taken = found.find((name) => name === basename(path) || name.startsWith(`${basename(path)}.`));
   if (taken !== undefined)
-    throw new Error(
-      `${join(dirname(path), taken)} is there already; nothing was changed. Choose another id.`,
-    );
+    throw new Error(`${join(dirname(path), taken)} already exists; nothing was changed. Choose another id.`);
   const ending = mounted ? "mjs" : "ts";
   const made = { bot: `${path}.${ending}`, test: `${path}.test.${ending}`, mounted };
   const chosen = TEMPLATES[template as Template];

@@ -19,7 +19,7 @@ export const TEMPLATES: Record<Template, TemplateText> = {
 await chat.expect("Hello Ana!");`,
   },
   menu: {
-    about: "Shows what can be chosen. A number, the label and the key are answers.",
+    about: "Shows a menu. The contact answers with a number, the label or the key.",
     routes: `const menu = b.menu("main", {
   text: "What can we do for you?",
   options: {
@@ -35,7 +35,7 @@ await chat.user("1");
 await chat.expect("We are open from 9 to 18.");`,
   },
   form: {
-    about: "Asks for a few things, one after the other. A restart in the middle loses nothing.",
+    about: "Asks a few questions, one after another. A restart in the middle loses nothing.",
     routes: `const form = b.form(
   "contact",
   {

@@ -26,5 +26,5 @@ export async function findBotTests(root: string, botsDir: string | null, id?: st
   if (files.length > 0) return files;
   const where =
     id === undefined ? `in ${folders.join(" or ")}` : `of ${id}: ${join(folders.at(-1)!, id)}.test.*`;
-  throw new Error(`There is no test ${where}. A new bot comes with one: npm run parley -- bots new <id>`);
+  throw new Error(`Found no test ${where}. A new bot comes with a test: npm run parley -- bots new <id>`);
 }

@@ -9,13 +9,13 @@ const list = command({
   async run() {
     const accounts = await (await findOperator()).accounts();
     const rows = accounts.map(({ id, name, plan, enabled }) => [id, name, plan, enabled ? "yes" : "no"]);
-    say(showTable(paint, ["ID", "NAME", "PLAN", "ENABLED"], rows) || "There is no account yet.");
+    say(showTable(paint, ["ID", "NAME", "PLAN", "ENABLED"], rows) || "No accounts yet.");
     return accounts;
   },
 });
 
 const create = command({
-  meta: { name: "create", description: "Make an account with its first API key" },
+  meta: { name: "create", description: "Create an account with its first API key" },
   args: {
     name: { type: "positional", description: "Its name", required: true },
     plan: { type: "string", description: "basic or pro", valueHint: "basic|pro" },
@@ -23,7 +23,7 @@ const create = command({
   async run({ args }) {
     const made = await (await findOperator()).createAccount(args.name, args.plan);
     say(
-      `Account ${paint.bold(made.account.name)} (${made.account.id}) was made. Its API key, shown this once:`,
+      `Account ${paint.bold(made.account.name)} (${made.account.id}) was created. Its API key, shown only now:`,
     );
     say(`\n  ${made.api_key}\n`);
     return made;

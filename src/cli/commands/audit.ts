@@ -31,7 +31,10 @@ const MEANING: Record<string, string> = {
 
 /** `parley audit <number>`: whether messages were lost. */
 export default command({
-  meta: { name: "audit", description: "Were messages lost? What WhatsApp says there was, and what is here" },
+  meta: {
+    name: "audit",
+    description: "Were messages lost? Compares what WhatsApp announced with what is stored",
+  },
   args: {
     number: { type: "positional", description: "The number, digits", required: true },
     account: { type: "string", description: "Id or name of the account" },

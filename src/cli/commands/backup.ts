@@ -4,17 +4,17 @@ import { saveBackup } from "../save-backup.ts";
 
 /** `parley backup`: the running gateway makes the copy; when none runs, this command does. */
 export default command({
-  meta: { name: "backup", description: "Save a copy of all data; the gateway goes on meanwhile" },
+  meta: { name: "backup", description: "Save a copy of all data while the gateway keeps running" },
   args: {
     file: {
       type: "positional",
-      description: "Folder to save it in, or a file (….tar); made when it is missing; default: this folder",
+      description: "Folder, or file (….tar), for the backup; created when missing; default: this folder",
       required: false,
       valueHint: "file",
     },
     "with-key": {
       type: "boolean",
-      description: "Include the master key: the file alone then opens everything",
+      description: "Include the master key; then the file alone opens everything",
     },
   },
   async run({ args }) {
@@ -25,8 +25,8 @@ export default command({
     say(`Saved ${path} (${sizes}).`);
     say(
       withKey
-        ? "The master key is in it: whoever has this file can read everything and write as your numbers."
-        : "The master key is not in it; without the key nobody can read it, nor can you: keep a copy of the key elsewhere.",
+        ? "The file contains the master key: anyone who has it can read everything and write as your numbers."
+        : "The file does not contain the master key, and without the key you cannot read it: keep a copy of the key elsewhere.",
     );
     return { path, bytes, with_key: withKey, created_at: manifest.created_at, files };
   },

@@ -15,24 +15,25 @@ import { asJson, WRITTEN } from "../plainly.ts";
 export default command({
   meta: {
     name: "check",
-    description: "Say what becomes of open conversations and sessions with other bots, before they run",
+    description:
+      "Say what will happen to open conversations and sessions with other bots, before those bots run",
   },
   args: {
     bots: {
       type: "string",
       valueHint: "file",
-      description: "Folder that BOTS_DIR will name; default: BOTS_DIR as it is",
+      description: "Future value of BOTS_DIR; default: its present value",
     },
     build: {
       type: "string",
       valueHint: "file",
-      description: "Build whose own bots will run; default: the sources in bots/",
+      description: "Folder of the build whose own bots will run; default: the sources in bots/",
     },
-    data: { type: "string", valueHint: "file", description: "Data of the gateway; default: DATA_DIR" },
-    each: { type: "boolean", description: "One line of JSON for each open conversation" },
+    data: { type: "string", valueHint: "file", description: "Data folder of the gateway; default: DATA_DIR" },
+    each: { type: "boolean", description: "Print one line of JSON for each open conversation" },
     strict: {
       type: "boolean",
-      description: "End with code 3 when something does not fit; 2 is a loss in any case",
+      description: "Exit with code 3 when something does not fit; a loss always exits with code 2",
     },
   },
   async run({ args }) {
@@ -82,7 +83,8 @@ async function checkBuild(build: string, env: NodeJS.ProcessEnv, options: Option
   const entry = [join(build, "server/index.mjs"), join(build, "index.mjs"), build].find(
     (path) => path.endsWith(".mjs") && existsSync(path),
   );
-  if (entry === undefined) throw new Error(`${build} is no build of Parley: npm run build makes .output.`);
+  if (entry === undefined)
+    throw new Error(`${build} is not a build of Parley: npm run build creates .output.`);
   const wanted = (["json", "each", "strict"] as const)
     .filter((name) => options[name])
     .map((name) => `--${name}`);

@@ -9,7 +9,7 @@ import { say } from "../plainly.ts";
 
 /** `parley bots new <id>`. */
 export default command({
-  meta: { name: "new", description: "Begin a bot: its file, and a test that passes" },
+  meta: { name: "new", description: "Create a bot: its file, and a test that passes" },
   args: {
     id: { type: "positional", description: "Its id, for instance menu or sales/menu", required: true },
     template: {

@@ -8,19 +8,19 @@ import { storyText, writeStoryFile } from "../stories/written.ts";
 export default command({
   meta: {
     name: "record",
-    description: "Write a stored conversation as a story; names and numbers are replaced",
+    description: "Write a stored conversation as a story, with names and numbers replaced",
   },
   args: {
     chat: {
       type: "positional",
-      description: "Digits of the person, or the id of a LID or group",
+      description: "Digits of the contact, or the id of a LID or group",
       required: true,
     },
-    device: { type: "string", description: "The own number, digits; default: the only one" },
-    since: { type: "string", description: "Only what was said since then: 24h, 7d, 2030-01-31" },
-    last: { type: "string", description: "At most so many messages, the newest. Default 200" },
+    device: { type: "string", description: "Your own number, digits; default: the only number" },
+    since: { type: "string", description: "Only messages since then: 24h, 7d, 2030-01-31" },
+    last: { type: "string", description: "Maximum number of messages, newest first. Default 200" },
     title: { type: "string", description: "What the story is about" },
-    replace: { type: "string", description: "Other words to replace: Rosa=Eva,Bonn=Berlin" },
+    replace: { type: "string", description: "More words to replace: Rosa=Eva,Bonn=Berlin" },
     out: {
       type: "string",
       valueHint: "file",
@@ -42,9 +42,7 @@ export default command({
     }
     await writeStoryFile(args.out, text);
     say(`${paint.green("✓")} ${args.out}: ${stored.story.lines.length} lines`);
-    say(
-      paint.dim("  Read it before you share it: names that people typed in other words stand there still."),
-    );
+    say(paint.dim("  Read it before you share it: it may still contain names in other forms."));
     if (stored.story.bots.length > 0) say(paint.dim(`  Run it: npm run parley -- bots replay ${args.out}`));
     return document;
   },

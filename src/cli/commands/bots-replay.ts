@@ -33,30 +33,35 @@ interface Wanted {
 export default command({
   meta: {
     name: "replay",
-    description:
-      "Run stories, or stored conversations, through the bots as they are now, and show the differences",
+    description: "Run stories or stored conversations through the current bots and show the differences",
   },
   args: {
     stories: {
       type: "positional",
-      description: "Files that end in .story.yaml, or ids of bots; without any: all stories",
+      description: "Files that end in .story.yaml, or ids of bots; default: all stories",
       required: false,
     },
-    chat: { type: "string", description: "Instead the stored conversation with this person or group" },
+    chat: {
+      type: "string",
+      description: "Replay the stored conversation with this contact or group instead",
+    },
     since: {
       type: "string",
-      description: "Instead all conversations since then: 24h, yesterday, 2030-01-31",
+      description: "Replay all conversations since then instead: 24h, yesterday, 2030-01-31",
     },
-    limit: { type: "string", description: "At most so many conversations, the newest. Default 300" },
-    device: { type: "string", description: "The own number, digits; default: the only one" },
-    outside: { type: "string", description: "Story whose `outside:` answers what bots ask of other systems" },
-    update: { type: "boolean", description: "Write what is answered now into the files of stories" },
+    limit: { type: "string", description: "Maximum number of conversations, newest first. Default 300" },
+    device: { type: "string", description: "Your own number, digits; default: the only number" },
+    outside: {
+      type: "string",
+      description: "Story whose `outside:` answers the bots' calls to other systems",
+    },
+    update: { type: "boolean", description: "Write the current answers into the stories' files" },
   },
   async run({ args }) {
     const bots = await workingBots();
     const isStored = args.chat !== undefined || args.since !== undefined;
     if (isStored && (args._.length > 0 || args.update))
-      throw new Error("Give either stories, or --chat or --since; --update is for stories.");
+      throw new Error("Give stories, or one of --chat and --since; --update works with stories only.");
     const outcomes = isStored
       ? await runStored(args, bots)
       : await runStories(args._, bots, args.update === true);

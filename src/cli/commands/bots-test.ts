@@ -9,13 +9,13 @@ import { loadConfig, repositoryRoot } from "../../config.ts";
 
 /** `parley bots test`: in a process of its own; its exit code is that of vitest. */
 export default command({
-  meta: { name: "test", description: "Run the tests that stand beside the bots" },
-  args: { id: { type: "positional", description: "Id of a bot; without it all", required: false } },
+  meta: { name: "test", description: "Run the tests beside the bots" },
+  args: { id: { type: "positional", description: "Id of a bot; default: all bots", required: false } },
   async run({ args }) {
     const root = repositoryRoot();
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
     if (!existsSync(vitest))
-      throw new Error("Tests need vitest, which is not installed here. Install it with: npm ci");
+      throw new Error("Tests need vitest, which is not installed. Install it with: npm ci");
     const { botsDir } = loadConfig(process.env);
     const files = await findBotTests(root, botsDir, args.id);
     const reporters = asJson ? ["--reporter=json", "--silent"] : [];

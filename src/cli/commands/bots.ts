@@ -19,10 +19,10 @@ interface BoundBot extends Bot {
 
 const onWhere = ({ enable, needs = [] }: Bot): string =>
   (enable === "bound" ? "where bound" : "every number") +
-  (needs.length > 0 ? `, once config has ${needs.join(", ")}` : "");
+  (needs.length > 0 ? `, once its config has ${needs.join(", ")}` : "");
 
 const list = command({
-  meta: { name: "list", description: "Bots that the gateway loaded, and those that it could not" },
+  meta: { name: "list", description: "Bots that the gateway loaded, and bots that it could not load" },
   args: { account },
   async run({ args }) {
     const { data } = await asBots(args.account, (gateway) => gateway.get<{ data: Bot[] }>("/bots"));
@@ -36,12 +36,12 @@ const list = command({
 const routes = command({
   meta: {
     name: "routes",
-    description: "Who is asked in which order, and where bots get in each other's way",
+    description: "Routes in the order in which they are asked, and where bots conflict",
   },
   args: {
     number: {
       type: "positional",
-      description: "The number, digits; without it: a number to which nothing is bound",
+      description: "The number, digits; default: a number without bindings",
       required: false,
     },
     account,
@@ -56,7 +56,7 @@ const routes = command({
       pattern,
       chats.join(", "),
     ]);
-    const where = args.number ? `at ${showNumber(args.number)}` : "where nothing is bound";
+    const where = args.number ? `at ${showNumber(args.number)}` : "at a number without bindings";
     const none = `No bot is on ${where}. Switch one on: npm run parley -- bots bind <number> <id>`;
     say(showTable(paint, ["PRIORITY", "BOT", "KIND", "PATTERN", "CHATS"], rows) || none);
     if (data.conflicts.length === 0) return data;
@@ -67,12 +67,18 @@ const routes = command({
 });
 
 const bind = command({
-  meta: { name: "bind", description: "Switch a bot on at a number, or off; other bots stay as they are" },
+  meta: { name: "bind", description: "Switch a bot on or off at a number; other bots stay as they are" },
   args: {
     number: { type: "positional", description: "The number, digits", required: true },
     id: { type: "positional", description: "Id of the bot", required: true },
-    priority: { type: "string", description: "0 (asked first) to 100 (asked last); own: the bot's own" },
-    config: { type: "string", description: "Settings of the bot here, a JSON object; none: no settings" },
+    priority: {
+      type: "string",
+      description: "0 (asked first) to 100 (asked last); own: the bot's own priority",
+    },
+    config: {
+      type: "string",
+      description: "Configuration of the bot at this number, a JSON object; none: no configuration",
+    },
     off: { type: "boolean", description: "Switch it off" },
     account,
   },
@@ -91,7 +97,7 @@ const bind = command({
     const number = showNumber(args.number);
     if (args.off) say(`${bot.id} is off at ${number}.`);
     else if (bot.enabled) say(`${bot.id} answers at ${number}, with priority ${bot.priority}.`);
-    else throw new Error(`${bot.id} is bound to ${number}, and off until its file is mended: ${bot.error}`);
+    else throw new Error(`${bot.id} is bound to ${number}, and off until its file is fixed: ${bot.error}`);
     return bot;
   },
 });
@@ -111,7 +117,7 @@ function readPriority(text: string): number | null {
   if (text === "own") return null;
   if (/^\d{1,3}$/.test(text) && Number(text) <= 100) return Number(text);
   throw new Error(
-    "--priority must be a whole number from 0 (asked first) to 100 (asked last), or own: the bot's own.",
+    "--priority must be a whole number from 0 (asked first) to 100 (asked last), or own: the bot's own priority.",
   );
 }
 

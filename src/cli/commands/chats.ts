@@ -18,12 +18,12 @@ interface Takeover {
 }
 
 const take = command({
-  meta: { name: "take", description: "A person takes a chat: bots are silent there" },
+  meta: { name: "take", description: "Take over a chat: bots pause there" },
   args: {
     number,
     chat,
     account,
-    minutes: { type: "string", description: "For how long; default: TAKEOVER_MINUTES" },
+    minutes: { type: "string", description: "Duration of the takeover; default: TAKEOVER_MINUTES" },
   },
   async run({ args }) {
     const operator = await findOperator();
@@ -31,26 +31,26 @@ const take = command({
     const { data } = await operator.withKey(await operator.account(args.account), ["bots"], (gateway) =>
       gateway.post<Takeover>(path(args.chat), { sender: args.number, ...minutes }),
     );
-    say(`Bots of ${showNumber(args.number)} are silent in ${data.chat} until ${data.taken_over_until}.`);
+    say(`Bots of ${showNumber(args.number)} pause in ${data.chat} until ${data.taken_over_until}.`);
     return data;
   },
 });
 
 const giveBack = command({
-  meta: { name: "give-back", description: "Bots go on in a chat that a person had" },
+  meta: { name: "give-back", description: "Hand a chat back to the bots" },
   args: { number, chat, account },
   async run({ args }) {
     const operator = await findOperator();
     const { data } = await operator.withKey(await operator.account(args.account), ["bots"], (gateway) =>
       gateway.delete<Takeover>(`${path(args.chat)}?sender=${encodeURIComponent(args.number)}`),
     );
-    say(`Bots of ${showNumber(args.number)} go on in ${data.chat}.`);
+    say(`Bots of ${showNumber(args.number)} answer again in ${data.chat}.`);
     return data;
   },
 });
 
 /** `parley chats`: who has a chat, a person or the bots. */
 export default defineCommand({
-  meta: { name: "chats", description: "Take a chat from the bots, and give it back" },
+  meta: { name: "chats", description: "Take over a chat from the bots, and hand it back" },
   subCommands: { take, "give-back": giveBack },
 });

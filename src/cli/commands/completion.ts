@@ -8,7 +8,7 @@ import { asJson } from "../plainly.ts";
 /** `parley completion bash|zsh|fish`: a script for the shell, made of all commands as they are. */
 export const completionOf = (parley: CommandDef) =>
   command({
-    meta: { name: "completion", description: "A script with which a shell completes these commands" },
+    meta: { name: "completion", description: "Print a script for command completion in your shell" },
     args: {
       shell: {
         type: "positional",
@@ -21,7 +21,7 @@ export const completionOf = (parley: CommandDef) =>
       const { shell } = args;
       if (!Object.hasOwn(SHELLS, shell))
         throw new Error(
-          `There is no completion for “${shell}”. There is for: ${Object.keys(SHELLS).join(", ")}.`,
+          `There is no completion for “${shell}”. Available: ${Object.keys(SHELLS).join(", ")}.`,
         );
       const script = SHELLS[shell as Shell](await describeCommand(parley), repositoryRoot());
       if (!asJson) process.stdout.write(script);

@@ -34,7 +34,7 @@ async function asAccount<T>(
 }
 
 const list = command({
-  meta: { name: "list", description: "Numbers of an account, and how they are" },
+  meta: { name: "list", description: "Numbers of an account and their states" },
   args: { account },
   async run({ args }) {
     const operator = await findOperator();
@@ -49,15 +49,13 @@ const list = command({
       device.last_out ?? "never",
     ]);
     const heading = ["NUMBER", "STATE", "SINCE", "NAME", "LAST IN", "LAST OUT"];
-    say(
-      showTable(paint, heading, rows) || "There is no number yet. Link one: npm run parley -- link <number>",
-    );
+    say(showTable(paint, heading, rows) || "No numbers yet. Link one: npm run parley -- link <number>");
     return devices;
   },
 });
 
 const why = command({
-  meta: { name: "why", description: "Why a number is in the state that it is in" },
+  meta: { name: "why", description: "Why a number is in its state" },
   args: { number, account },
   async run({ args }) {
     const path = `/devices/${encodeURIComponent(args.number)}/why`;
@@ -76,7 +74,7 @@ const why = command({
 });
 
 const logout = command({
-  meta: { name: "logout", description: "Unlink a number; its record and webhook stay" },
+  meta: { name: "logout", description: "Log out a number; its record and webhook stay" },
   args: { number, account },
   async run({ args }) {
     const path = `/devices/${encodeURIComponent(args.number)}/logout`;

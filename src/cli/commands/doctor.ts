@@ -35,12 +35,12 @@ const bundledVersion = async () => (await import("../../whatsapp/bundled-version
 
 /** `parley doctor`: exit code 1 when something will not work until it is cured. */
 export default command({
-  meta: { name: "doctor", description: "Looks for what would keep the gateway from working" },
+  meta: { name: "doctor", description: "Looks for problems that would keep the gateway from working" },
   args: {
     repair: {
       type: "boolean",
       description:
-        "Repairs the database where that loses nothing; makes a copy first, the gateway must be stopped",
+        "Repair the database where that loses nothing, after making a copy; the gateway must be stopped",
       default: false,
     },
   },

@@ -31,17 +31,21 @@ const list = command({
       key.last_used_at ?? "never",
     ]);
     const heading = ["ID", "NAME", "BEGINS", "MAY", "NUMBERS", "LAST USED"];
-    say(showTable(paint, heading, rows) || "There is no key.");
+    say(showTable(paint, heading, rows) || "No keys yet.");
     return keys;
   },
 });
 
 const create = command({
-  meta: { name: "create", description: "Make an API key" },
+  meta: { name: "create", description: "Create an API key" },
   args: {
     name: { type: "positional", description: "What it is for", required: true },
     account,
-    permissions: { type: "string", description: "Comma-separated; * is everything", default: "*" },
+    permissions: {
+      type: "string",
+      description: "Comma-separated permissions; * is everything",
+      default: "*",
+    },
   },
   async run({ args }) {
     const operator = await findOperator();
@@ -54,14 +58,17 @@ const create = command({
         permissions,
       },
     );
-    say(`The key “${args.name}”, shown this once:\n\n  ${made.api_key}\n`);
+    say(`The key “${args.name}”, shown only now:\n\n  ${made.api_key}\n`);
     return { ...made.data, api_key: made.api_key };
   },
 });
 
 const remove = command({
   meta: { name: "delete", description: "Delete an API key; it stops working at once" },
-  args: { id: { type: "positional", description: "Id of the key, see keys list", required: true }, account },
+  args: {
+    id: { type: "positional", description: "Id of the key; keys list shows it", required: true },
+    account,
+  },
   async run({ args }) {
     const operator = await findOperator();
     const { id } = await operator.account(args.account);

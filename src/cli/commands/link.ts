@@ -49,7 +49,7 @@ async function accountFor(
   if (named !== undefined || (await operator.accounts()).length > 0)
     return { account: await operator.account(named), apiKey: null };
   const made = await operator.createAccount("default");
-  say(`This gateway had no account: ${paint.bold("default")} was made. Its API key, shown this once:`);
+  say(`This gateway had no account: ${paint.bold("default")} was created. Its API key, shown only now:`);
   say(`\n  ${made.api_key}\n`);
   return { account: made.account, apiKey: made.api_key };
 }
@@ -86,7 +86,7 @@ async function followLinking(
     const answer = await askForQr(gateway, number, method);
     if (answer.status && answer.state === "connected") return;
     if (Date.now() > deadline)
-      throw new Error(`Nobody linked ${showNumber(number)} within ${GIVE_UP_MS / 60_000} minutes.`);
+      throw new Error(`${showNumber(number)} was not linked within ${GIVE_UP_MS / 60_000} minutes.`);
     if (answer.passkey) {
       view.clear();
       await answerPasskey(gateway, number, answer.passkey, process.stdin, interrupted);
@@ -115,7 +115,7 @@ async function askForQr(gateway: GatewayClient, number: string, method: "qr" | "
     const { scanned } = error.answer["errors"] as { scanned?: string };
     const who = scanned ? `the phone of ${showNumber(scanned)}` : "another phone";
     throw new Error(
-      `It was ${who} that scanned, not that of ${showNumber(number)}. It has been unlinked again. Run the command once more.`,
+      `The code was scanned with ${who}, not the phone of ${showNumber(number)}. That link was removed again. Run the command once more.`,
       { cause: error },
     );
   }

@@ -20,7 +20,7 @@ export default command({
     from: { type: "string", description: "Where from; default: the database of the settings" },
     replace: {
       type: "boolean",
-      description: "Make room in a target that has a half-done copy, or data that was moved away from there",
+      description: "Clear a target that has an unfinished copy, or data that was moved away from it",
     },
   },
   async run({ args }) {
@@ -73,10 +73,10 @@ function calmly(): (progress: Progress) => void {
 function report(dataDir: string, { tables, rows, resumed, aside, from, to }: Moved): void {
   const toServer = !to.startsWith("file:");
   say(
-    `${resumed ? "Went on with the copy that was broken off. " : ""}Moved ${rows.toLocaleString("en")} rows of ${tables} tables from ${from} to ${to}; every row was compared.`,
+    `${resumed ? "Continued the interrupted copy. " : ""}Moved ${rows.toLocaleString("en")} rows of ${tables} tables from ${from} to ${to}; every row was compared.`,
   );
-  if (aside !== null) say(`The file that was there is now ${aside}.`);
-  say("Numbers stay linked, API keys and links stay valid. The original starts no gateway any more.");
+  if (aside !== null) say(`The previous file is now ${aside}.`);
+  say("Numbers stay linked; API keys and links stay valid. No gateway starts on the original any more.");
   say(
     toServer
       ? `Now set DATABASE_URL=${to}, REDIS_URL, PARLEY_ADMIN_TOKEN and PARLEY_MASTER_KEY (the text of ${dataDir}/master-key, unless it is set already) for every node.`
@@ -84,7 +84,7 @@ function report(dataDir: string, { tables, rows, resumed, aside, from, to }: Mov
   );
   say(
     toServer
-      ? `Files of messages are still in ${dataDir}: see "Moving in and out" in docs/libsql-server.md.`
-      : `Files of messages are where they were: see "Moving in and out" in docs/libsql-server.md.`,
+      ? `The messages' files are still in ${dataDir}: see "Moving in and out" in docs/libsql-server.md.`
+      : `The messages' files are where they were: see "Moving in and out" in docs/libsql-server.md.`,
   );
 }

@@ -8,18 +8,18 @@ const REPLAYING_MS = 10 * 60_000;
 export default command({
   meta: {
     name: "replay",
-    description: "Post deliveries to their webhooks again; by default those that were given up",
+    description: "Post deliveries to their webhooks again; by default deliveries that Parley gave up",
   },
   args: {
     account: { type: "string", description: "Id or name of the account; default: the only one" },
-    device: { type: "string", description: "Only of this number, digits" },
+    device: { type: "string", description: "Only this number, digits" },
     state: {
       type: "string",
       description: "Only in this state: dead, disabled, … Default: dead and disabled",
     },
-    since: { type: "string", description: "Only of events since then: 2030-01-31, or with a time" },
-    until: { type: "string", description: "Only of events until then" },
-    id: { type: "string", description: "Only these, by webhook-id, separated by commas" },
+    since: { type: "string", description: "Only events since then: 2030-01-31, or with a time" },
+    until: { type: "string", description: "Only events until then" },
+    id: { type: "string", description: "Only these deliveries: webhook-ids, separated by commas" },
   },
   async run({ args }) {
     const filter = {
@@ -37,9 +37,7 @@ export default command({
     if (replayed === 0) say("There is nothing to replay.");
     if (replayed === 0) return { replayed };
     const what = replayed === 1 ? "1 delivery is" : `${replayed} deliveries are`;
-    say(
-      `${paint.green("✓")} ${what} on the way again, oldest first. See GET /deliveries for what comes of it.`,
-    );
+    say(`${paint.green("✓")} ${what} queued again, oldest first. GET /deliveries shows the outcome.`);
     return { replayed };
   },
 });
@@ -49,6 +47,6 @@ function timeOf(name: string, text: string): string {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const time = new Date(day ? `${text}T00:00` : text);
   if (Number.isNaN(time.getTime()))
-    throw new Error(`--${name} ${text} is no time. Give 2030-01-31 or 2030-01-31T12:00:00Z.`);
+    throw new Error(`--${name} ${text} is not a time. Use 2030-01-31 or 2030-01-31T12:00:00Z.`);
   return time.toISOString();
 }

@@ -8,16 +8,16 @@ const plural = (count: number, one: string): string => `${count} ${one}${count =
 
 /** `parley restore <file>`: what is in the data folder is put aside only with `--force`. */
 export default command({
-  meta: { name: "restore", description: "Put the data of a backup back; the gateway must be stopped" },
+  meta: { name: "restore", description: "Restore the data of a backup; the gateway must be stopped" },
   args: {
     file: {
       type: "positional",
-      description: "What parley backup has saved",
+      description: "File that parley backup saved",
       required: true,
       valueHint: "file",
     },
-    force: { type: "boolean", description: "Put the data that is there aside; it is not deleted" },
-    resend: { type: "boolean", description: "Send everything that waited then, however old it is" },
+    force: { type: "boolean", description: "Move present data aside; it is not deleted" },
+    resend: { type: "boolean", description: "Send every message that was waiting, however old" },
   },
   async run({ args }) {
     const restored = await restoreBackup({
@@ -36,13 +36,13 @@ export default command({
 
 function report({ manifest, linked, waiting, expired, aside }: Restored): void {
   say(`Restored the backup of ${manifest.created_at}.`);
-  if (aside !== null) say(`What was there before is in ${aside}.`);
-  say(`Numbers that stay linked: ${linked}. People's phones make new sessions by themselves.`);
+  if (aside !== null) say(`The previous data is in ${aside}.`);
+  say(`Numbers that stay linked: ${linked}. Contacts' phones open new sessions on their own.`);
   if (waiting > 0)
-    say(`${plural(waiting, "message")} waited then and will be sent again; phones drop repetitions.`);
+    say(`${plural(waiting, "message")} from the backup will be sent again; phones drop duplicates.`);
   if (expired > 0)
     say(
-      `${plural(expired, "message")} waited for more than an hour and expired; --resend would have kept them.`,
+      `${plural(expired, "message")} had waited for more than an hour and expired; --resend sends such messages too.`,
     );
   say("Start the gateway with: npm start");
 }

@@ -11,13 +11,13 @@ function newKey(config: Config, env: NodeJS.ProcessEnv): Buffer | null {
   if (config.masterKey === null) {
     if (text)
       throw new Error(
-        `The master key is the file in ${config.dataDir}, and the new one is made there: remove ${SETTING}. To change a key given by PARLEY_MASTER_KEY, set both.`,
+        `The master key is a file in ${config.dataDir}, and the new key will be created there: remove ${SETTING}. To change a key in PARLEY_MASTER_KEY, set both.`,
       );
     return null;
   }
   if (!text)
     throw new Error(
-      `The master key is given by PARLEY_MASTER_KEY: give the new one as ${SETTING}; make one with: openssl rand -base64 32`,
+      `The master key is in PARLEY_MASTER_KEY: set ${SETTING} to the new one; create it with: openssl rand -base64 32`,
     );
   return parseMasterKey(text, SETTING);
 }
@@ -28,12 +28,12 @@ export default command({
   async run() {
     const config = loadConfig(process.env);
     const { values, oldKeyFile } = await rotateMasterKey(config, newKey(config, process.env));
-    say(`Sealed ${values} values with a new master key. API keys, links and numbers stay as they are.`);
+    say(`Sealed ${values} values with a new master key. API keys, links and numbers still work.`);
     if (oldKeyFile === null)
       say(`Now set PARLEY_MASTER_KEY to the value of ${SETTING}, and remove ${SETTING}.`);
     else say(`Save a copy of the new key, ${config.dataDir}/master-key, elsewhere.`);
     say(
-      `Backups made before now open only with the old key${oldKeyFile === null ? "" : `, kept in ${oldKeyFile}`}: delete it together with the last of them.`,
+      `Backups made before now open only with the old key${oldKeyFile === null ? "" : `, kept in ${oldKeyFile}`}: delete it together with the last of these backups.`,
     );
     return { values, old_key_file: oldKeyFile };
   },

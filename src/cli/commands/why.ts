@@ -16,13 +16,13 @@ export default command({
   args: {
     message: {
       type: "positional",
-      description: "WhatsApp's id of the message; without it: the last ones",
+      description: "WhatsApp's id of the message; default: the latest messages",
       required: false,
     },
-    chat: { type: "string", description: "Only of this chat: digits of a number, or an id as it is shown" },
-    last: { type: "string", description: "How many messages without an id, 1 to 100; default 10" },
+    chat: { type: "string", description: "Only this chat: digits of a number, or an id as Parley shows it" },
+    last: { type: "string", description: "Number of latest messages, 1 to 100; default 10" },
     account: { type: "string", description: "Id or name of the account; default: the only one" },
-    device: { type: "string", description: "Only of this number, digits" },
+    device: { type: "string", description: "Only this number, digits" },
   },
   async run({ args }) {
     const { message, chat, device: only } = args;
@@ -60,8 +60,8 @@ function readLast(text: string | undefined): number {
 function nothing(message: string | undefined, chat: string | undefined): string {
   const where = chat === undefined ? "" : ` in the chat ${chat}`;
   return message
-    ? `No number of this account has decided about a message ${message}${where}. The last ones: npm run parley -- why`
-    : `Nothing has been decided${where} yet. A message is decided when it has come and bots were asked.`;
+    ? `No number of this account has decided about a message ${message}${where}. For the latest messages: npm run parley -- why`
+    : `No decisions${where} yet. A message is decided after it has arrived and bots were asked.`;
 }
 
 async function decisionsOf(

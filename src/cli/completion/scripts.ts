@@ -77,7 +77,7 @@ function zsh(root: DescribedCommand, folder: string): string {
       : choices.length > 0
         ? addInZsh(choices)
         : `found=(${commands.map((one) => described(one.name, one.description)).join(" ")}); _describe -t commands command found`;
-    return `    ${quoted(path)}) if [[ $PREFIX == -* ]]; then found=(${[...flags, described("--help", "How it is called")].join(" ")}); _describe -t options option found; else ${first}; fi ;;`;
+    return `    ${quoted(path)}) if [[ $PREFIX == -* ]]; then found=(${[...flags, described("--help", "Show usage")].join(" ")}); _describe -t options option found; else ${first}; fi ;;`;
   });
   return `#compdef parley
 # zsh: source <(npm run --silent parley -- completion zsh)

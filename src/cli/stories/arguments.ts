@@ -9,7 +9,7 @@ export function readSince(text: string | undefined, now = Date.now()): number {
   const at = new Date(isDay ? `${text}T00:00` : text).getTime();
   if (Number.isNaN(at))
     throw new Error(
-      `--since ${text} is no time. Give 24h, 7d, yesterday, 2030-01-31 or 2030-01-31T12:00:00Z.`,
+      `--since ${text} is not a time. Use 24h, 7d, yesterday, 2030-01-31 or 2030-01-31T12:00:00Z.`,
     );
   return at;
 }
@@ -28,7 +28,7 @@ export function readReplacements(text: string | undefined): Record<string, strin
     pairs.map((pair) => {
       const [word, instead, ...rest] = pair.split("=").map((part) => part.trim());
       if (!word || instead === undefined || rest.length > 0)
-        throw new Error(`--replace ${pair} is not of the form <word>=<other word>.`);
+        throw new Error(`--replace ${pair} must have the form <word>=<other word>.`);
       return [word, instead];
     }),
   );

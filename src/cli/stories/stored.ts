@@ -55,8 +55,8 @@ export async function findNumber(store: ReadOnlyStore, wanted: string | undefine
   const known = numbers.map(({ number }) => number).join(", ") || "none";
   throw new Error(
     digits === undefined
-      ? `Say which number: --device <digits>. There are: ${known}.`
-      : `This gateway has no number ${digits}. There are: ${known}.`,
+      ? `Say which number: --device <digits>. Numbers: ${known}.`
+      : `This gateway has no number ${digits}. Numbers: ${known}.`,
   );
 }
 
@@ -69,7 +69,7 @@ export async function storedChat(
 ): Promise<StoredStory> {
   const jid = parseDestination(chat)?.jid;
   if (jid === undefined)
-    throw new Error(`“${chat}” is no chat: give the digits of a number, or the id of a LID or a group.`);
+    throw new Error(`“${chat}” is not a chat: use the digits of a number, or the id of a LID or a group.`);
   const happened = await readConversation(store, {
     deviceId,
     chats: await keysOf(store, deviceId, jid),
@@ -77,7 +77,7 @@ export async function storedChat(
     limit,
   });
   if (!happened.some(({ kind }) => kind === "came"))
-    throw new Error(`Nobody has written in the chat ${chat}${since > 0 ? " since then" : ""}.`);
+    throw new Error(`No contact has written in the chat ${chat}${since > 0 ? " since then" : ""}.`);
   return tellStory(jid, happened);
 }
 

@@ -27,7 +27,7 @@ export async function findStories(bots: WorkingBots, wanted: readonly string[]):
   const chosen = wanted.length === 0 ? beside : wanted.flatMap((one) => chosenBy(one, beside, bots));
   if (chosen.length === 0)
     throw new Error(
-      `There is no story in ${bots.folders.join(" or ")}. Record one: npm run parley -- bots record <chat> --out bots/<id>.story.yaml`,
+      `No story in ${bots.folders.join(" or ")}. Record one: npm run parley -- bots record <chat> --out bots/<id>.story.yaml`,
     );
   return Promise.all([...new Set(chosen)].map((path) => openStory(path, bots)));
 }
@@ -44,14 +44,14 @@ function chosenBy(one: string, beside: readonly string[], bots: WorkingBots): st
   if (STORY.test(one)) return [resolve(one)];
   const found = beside.filter((path) => botBeside(path, bots) === one);
   if (found.length > 0) return found;
-  throw new Error(`There is no story of a bot “${one}”, and it is no file that ends in .story.yaml.`);
+  throw new Error(`“${one}” is neither a bot with a story nor a file that ends in .story.yaml.`);
 }
 
 async function openStory(path: string, bots: WorkingBots): Promise<StoryFile> {
   const name = relative(process.cwd(), path);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Error(
-      `${name} cannot be read: ${error.code === "ENOENT" ? "there is no such file." : error.message}`,
+      `${name} cannot be read: ${error.code === "ENOENT" ? "the file does not exist." : error.message}`,
     );
   });
   const story = readStory(text, name);

@@ -31,7 +31,7 @@ export async function workingBots(env: NodeJS.ProcessEnv = process.env): Promise
     const file = files[id];
     if (file === undefined)
       throw new Error(
-        `There is no bot “${id}” in ${folders.join(" or ")}. There are: ${Object.keys(files).join(", ")}.`,
+        `There is no bot “${id}” in ${folders.join(" or ")}. Bots: ${Object.keys(files).join(", ")}.`,
       );
     try {
       return ((await file()) as { default: AnyBot }).default;

@@ -8,7 +8,7 @@ export async function writeStoryFile(file: string, text: string): Promise<void> 
   await writeFile(file, text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(
       error.code === "EEXIST"
-        ? `${file} is there already; nothing was changed. Choose another name.`
+        ? `${file} already exists; nothing was changed. Choose another name.`
         : `${file} cannot be written: ${error.message}`,
     );
   });
