@@ -81,7 +81,7 @@ async function requireRoom({ dataDir, database }: BackupSource): Promise<void> {
   const wanted = size + RESERVE_BYTES;
   if (bavail * bsize < wanted)
     throw new StartError(
-      `A backup needs ${Math.ceil(wanted / 1024 ** 2)} MB of free disk space in DATA_DIR; make room and try again.`,
+      `A backup needs ${Math.ceil(wanted / 1024 ** 2)} MB of free disk space in DATA_DIR; free some space and try again.`,
     );
 }
 

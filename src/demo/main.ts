@@ -22,9 +22,9 @@ const DEADLINE_MS = 240_000;
 const HELP = `Parley over an offline WhatsApp: no phone, no network.
 
   npm run demo                 phones to play with, in your browser; Ctrl-C ends
-  npm run demo -- --no-open    the same, and you open the address
-  npm run demo -- --terminal   a conversation in this terminal, to go on with as the contact
-  npm run demo -- --once       plays that conversation and ends; exit code 1 when something did not arrive
+  npm run demo -- --no-open    the same, but you open the address yourself
+  npm run demo -- --terminal   a conversation in this terminal that you continue as the contact
+  npm run demo -- --once       plays that conversation and exits, with code 1 when something did not arrive
 
   --stories <folder>           where the playground saves stories. Default: bots/
 `;
@@ -90,7 +90,7 @@ function untilInterrupted(): { promise: Promise<never>; interrupt(): void } {
 
 async function deadline(): Promise<never> {
   await pause(DEADLINE_MS, undefined, { ref: false });
-  throw new Error(`The demo was not done after ${DEADLINE_MS / 1_000} seconds.`);
+  throw new Error(`The demo did not finish within ${DEADLINE_MS / 1_000} seconds.`);
 }
 
 function converse(stage: Stage): Conversation {

@@ -25,7 +25,7 @@ async function saveStory(typed: string, { dataDir, contact }: Chat): Promise<str
   const [command, file, ...title] = typed.split(" ").filter((word) => word !== "");
   if (command !== COMMAND) return null;
   if (file === undefined || !/\.story\.ya?ml$/.test(file))
-    throw new Error("Say where: /story bots/menu.story.yaml, with a title behind it if you like.");
+    throw new Error("Name a file: /story bots/menu.story.yaml, with an optional title after it.");
   await writeStoryFile(file, await storyOfChat({ dataDir, contact }, title.join(" ")));
   return `${file} has the conversation so far. Run it: ${replayCommand(file)}`;
 }

@@ -13,6 +13,6 @@ export function readQrImage(dataUrl: string): { text: string; width: number } {
   if (!dataUrl.startsWith(prefix)) throw new Error("The QR image is not a PNG data URL.");
   const image = PNG.sync.read(Buffer.from(dataUrl.slice(prefix.length), "base64"));
   const code = jsqr(new Uint8ClampedArray(image.data), image.width, image.height);
-  if (!code) throw new Error("No QR code can be read in the image.");
+  if (!code) throw new Error("The image contains no readable QR code.");
   return { text: code.data, width: image.width };
 }

@@ -90,7 +90,7 @@ async function linkNumber(
 export async function bindBots(gateway: GatewayClient, mayBeBroken: boolean): Promise<string[]> {
   const { data } = await gateway.get<{ data: { id: string; error?: string }[] }>("/bots");
   const broken = data.find((bot) => bot.error);
-  if (broken && !mayBeBroken) throw new Error(`The bot ${broken.id} cannot be used: ${broken.error}`);
+  if (broken && !mayBeBroken) throw new Error(`The bot ${broken.id} does not work: ${broken.error}`);
   const ids = data.map((bot) => bot.id);
   await gateway.put(`/devices/${NUMBER}/bots`, { bots: ids.map((id) => ({ id, enabled: true })) });
   return ids;
@@ -101,5 +101,5 @@ async function setWebhook(gateway: GatewayClient, cleanup: Cleanup): Promise<str
   cleanup.add(() => receiver.close());
   const made = await gateway.put<{ secret: string }>(`/devices/${NUMBER}/webhook`, { url: receiver.url });
   receiver.trust(made.secret);
-  return `${receiver.url}, for what no bot answers`;
+  return `${receiver.url}, for messages that no bot answers`;
 }

@@ -8,7 +8,7 @@ export function wrongArgument({ sql, args }: Statement): string | null {
   for (let index = 0; index < args.length; index++) {
     const value = args[index];
     if (value === undefined || (typeof value === "number" && !Number.isFinite(value)))
-      return `Argument ${index + 1} of "${sql}" is ${value}: the database takes no such value.`;
+      return `Argument ${index + 1} of "${sql}" is ${value}: the database cannot store this value.`;
   }
   return null;
 }

@@ -40,7 +40,7 @@ function inMemory(): Driver {
 }
 
 function connectTo(url: string, log: Logger) {
-  const { watch } = createRedisWatch(log, "going on without the shared cache");
+  const { watch } = createRedisWatch(log, "continuing without the shared cache");
   // The driver makes its client from the class it is given; this one is made here, to hear its errors.
   class ObservedRedis extends Redis {
     constructor() {

@@ -43,18 +43,18 @@ export function createClockTrust(
         if (doubted === null)
           log.error(
             { days },
-            "the clock is wrong by days, says WhatsApp; set it. Nothing is deleted for its age",
+            "according to WhatsApp, the clock is wrong by days; set it. Until then, no old data is deleted",
           );
         doubted = 0;
       } else if (doubted !== null) {
-        log.info("WhatsApp says that the clock is right; what is old is deleted again");
+        log.info("WhatsApp confirms the clock; old data is deleted again");
         doubted = null;
       }
     },
     doubt(ranFor = 0) {
       doubted = ranFor;
       log.warn(
-        "the clock went ahead by more than a day; nothing is deleted for its age until WhatsApp confirms it",
+        "the clock jumped ahead by more than a day; no old data is deleted until WhatsApp confirms the time",
       );
     },
     passed(ms) {

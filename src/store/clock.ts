@@ -91,7 +91,7 @@ export function watchClock(
     onClockMoved(ms);
     log.warn(
       { seconds: Math.round(ms / SECOND_MS) },
-      "the clock was set back; what waits for a time waits no longer for it",
+      "the clock was set back; waiting work keeps its remaining time",
     );
   }
 
@@ -128,7 +128,7 @@ export function watchClock(
   }
 
   const forgive = (work: Promise<void>): Promise<void> =>
-    work.catch((err: unknown) => log.warn({ err }, "the time could not be noted"));
+    work.catch((err: unknown) => log.warn({ err }, "could not store the time"));
 
   /** Whoever begins to lead may have to end what the one before had no time for. */
   async function compareWithLastRun(): Promise<void> {

@@ -68,7 +68,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
     if (state !== "good") return;
     state = "full";
     log.error(
-      `the disk of ${name} is full: nothing is received or sent until there is room; make some, it goes on by itself`,
+      `the disk of ${name} is full: nothing is received or sent until you free some space; then the gateway continues on its own`,
     );
     after(LOOK_AGAIN_MS, lookForRoom);
     return giveRoom();
@@ -79,7 +79,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
       await ballast.release();
     } catch (error) {
       // A disk that became read-only or broke: nothing can be given back, and nothing was lost.
-      log.warn({ err: error }, "the ballast could not be given back");
+      log.warn({ err: error }, "could not free the reserved disk space");
     }
     await tidy();
   }
@@ -101,13 +101,13 @@ export function watchCondition(deps: ConditionDeps): Condition {
     await tidy();
     if (state !== "full") return;
     state = "good";
-    log.info("the disk has room again; going on");
+    log.info("the disk has room again; continuing");
     await makeBallast();
   }
 
   async function makeBallast(): Promise<void> {
     if (state === "good" && !(await ballast.make()) && state === "good")
-      log.warn(`the disk of ${name} has little room: make some before it is full`);
+      log.warn(`the disk of ${name} is almost full: free some space`);
   }
 
   after(BALLAST_AFTER_MS, makeBallast);
@@ -132,7 +132,7 @@ export function watchCondition(deps: ConditionDeps): Condition {
         state = "damaged";
         cancel?.();
         log.error(
-          `${name} is damaged: nothing is received or sent any more. Stop the gateway and run: npm run parley -- doctor`,
+          `${name} is damaged: nothing more is received or sent. Stop the gateway and run: npm run parley -- doctor`,
         );
       }
       if (state !== "good") return;

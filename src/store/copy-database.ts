@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 
 /** What the copying thread says when it is done: null, or what went wrong. */
 type Outcome = string | null;
-const BROKEN_OFF = "it was broken off";
+const BROKEN_OFF = "it was interrupted";
 
 // The driver blocks its thread until the copy is written. `VACUUM INTO` reads one snapshot, whatever is committed
 // meanwhile, and holds up no writer. As text, because a bundle has no file for the thread to start from.

@@ -40,6 +40,6 @@ export function asStartError(error: unknown, name: string): StartError {
 
 function damaged(name: string): StartError {
   return new StartError(
-    `${name} is damaged or not a database; it was left as it is. Run: npm run parley -- doctor (it says what can be saved), put a backup back, or set DATA_DIR to another folder.`,
+    `${name} is damaged or not a database; nothing in it was changed. Run npm run parley -- doctor to see what can be saved, restore a backup, or set DATA_DIR to another folder.`,
   );
 }

@@ -23,7 +23,7 @@ export class StorageUnavailable extends GatewayError {
  */
 export class CommitUncertain extends StorageUnavailable {
   constructor(reason: string, cause: unknown) {
-    super(`${reason}; it is not known whether this was written`, { cause });
+    super(`${reason}; the write may or may not have happened`, { cause });
     this.name = "CommitUncertain";
   }
 }

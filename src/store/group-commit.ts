@@ -112,7 +112,7 @@ async function withoutLost(deps: CommitDeps, units: Unit[]): Promise<Unit[]> {
   try {
     const [answer] = await batch(deps, [deps.fence!.question(leases)]);
     lost = deps.fence!.refused(leases, answer!);
-    if (lost.size === 0) throw new BatchFailed("busy", null, new Error("the leases have changed meanwhile"));
+    if (lost.size === 0) throw new BatchFailed("busy", null, new Error("the leases have changed since"));
   } catch (error) {
     await refuse(deps, units, error as BatchFailed);
     return [];

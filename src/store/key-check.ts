@@ -101,11 +101,11 @@ export function requireFittingKey(
   const file = join(dataDir, MASTER_KEY_FILE);
   if (key === null)
     throw new StartError(
-      `${name} is sealed, and its master key is missing: put the file ${file} back, or set PARLEY_MASTER_KEY to it.`,
+      `${name} is sealed, and its master key is missing: put the file ${file} back, or set PARLEY_MASTER_KEY to its text.`,
     );
   if (!keyFits(key, check))
     throw new StartError(
-      `The master key does not fit ${name}: set PARLEY_MASTER_KEY (or the file ${file}) to the key that it was written with.`,
+      `The master key does not fit ${name}: set PARLEY_MASTER_KEY (or the file ${file}) to the key that sealed it.`,
     );
 }
 

@@ -38,7 +38,7 @@ export async function takeLock(
   if (held === null) {
     client.close();
     throw new StartError(
-      `${owned} is in use by another Parley${describeHolder(holder)}. Stop that one, or set another DATA_DIR.`,
+      `${owned} is in use by another Parley${describeHolder(holder)}. Stop that gateway, or set another DATA_DIR.`,
     );
   }
   const transaction = held;

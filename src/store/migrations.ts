@@ -26,7 +26,7 @@ export function migrationsFolder(from: string = dirname(fileURLToPath(import.met
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, JOURNAL))) return join(folder, "drizzle/migrations");
     if (folder === dirname(folder))
-      throw new StartError(`The folder drizzle/migrations is missing above ${from}; install Parley anew.`);
+      throw new StartError(`The folder drizzle/migrations is missing above ${from}; install Parley again.`);
   }
 }
 
@@ -45,9 +45,7 @@ export async function inspectDatabase(client: Client, name: string): Promise<Dat
   );
   const tables = rows.map((row) => String(row.name));
   if (tables.includes(UNFINISHED))
-    throw new StartError(
-      `${name} is a copy that is not whole yet: run parley move-database again, it goes on where it was.`,
-    );
+    throw new StartError(`${name} is an unfinished copy: run parley move-database again to continue it.`);
   // A first start that was cut off leaves at most drizzle's own empty table.
   if (tables.every((table) => table === APPLIED)) return "empty";
   if (![APPLIED, ...OUR_TABLES].every((table) => tables.includes(table)))
@@ -62,7 +60,7 @@ async function refuseUnknownMigrations(client: Client, name: string): Promise<vo
   const { rows } = await client.execute(`SELECT hash FROM ${APPLIED}`);
   if (rows.every(({ hash }) => knownMigrations().has(String(hash)))) return;
   throw new StartError(
-    `${name} was written by a newer or another version of Parley; nothing in it was changed. Start that version, or set another DATA_DIR.`,
+    `${name} was written by a newer or different version of Parley; nothing in it was changed. Start that version, or set another DATA_DIR.`,
   );
 }
 

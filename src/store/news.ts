@@ -114,7 +114,7 @@ export function createNews({ store, cluster, log }: NewsDeps): NewsDesk {
       try {
         await listener.hear(JSON.parse(item));
       } catch (error) {
-        log.warn({ err: error, topic }, "a change by another node could not be read; all is read again");
+        log.warn({ err: error, topic }, "could not read a change by another node; reading everything again");
         behind.add(listener);
       }
   }
@@ -124,7 +124,7 @@ export function createNews({ store, cluster, log }: NewsDeps): NewsDesk {
       await listener.reread();
       behind.delete(listener);
     } catch (error) {
-      log.warn({ err: error }, "what other nodes have changed could not be read; it is tried again");
+      log.warn({ err: error }, "could not read the changes of other nodes; retrying");
     }
   }
 
@@ -134,7 +134,7 @@ export function createNews({ store, cluster, log }: NewsDeps): NewsDesk {
   /** @throws when something could not be read: it is not known here yet */
   async function takeIn(): Promise<void> {
     await look();
-    if (behind.size > 0) throw new Error("news could not be read");
+    if (behind.size > 0) throw new Error("could not read news");
     for (const all of listeners.values()) for (const listener of all) await listener.catchUp?.();
   }
 

@@ -10,7 +10,7 @@ export interface LockedFile {
   release(): void;
 }
 
-const OWN_TOOLS = "back it up and restore it with that server's own tools, or move it into a file first";
+const OWN_TOOLS = "back it up and restore it with that server's tools, or move the data into a file first";
 
 /**
  * A libSQL server keeps copies and keys in its own ways.

@@ -184,7 +184,7 @@ function openEngine(opened: OpenedDatabase): Engine | Promise<Engine> {
     onDurable: durability?.found,
     onGoneBack() {
       log.error(
-        "the database server has lost what it had confirmed: it was rolled back. Nothing is written any more; the next start makes up for it",
+        "the database server has lost confirmed commits: it was rolled back. The gateway writes nothing more; its next start repairs the loss",
       );
       noteGoneBack(config.dataDir);
       opened.onGoneBack();
@@ -252,7 +252,7 @@ export function makeFolder(folder: string): void {
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new StartError(
-      `DATA_DIR ${folder} cannot be used (${(error as Error).message}); make it writable or set another one.`,
+      `DATA_DIR ${folder} cannot be used (${(error as Error).message}); make it writable or set another DATA_DIR.`,
     );
   }
 }

@@ -38,5 +38,5 @@ export function ownerlessWrite(statements: readonly Statement[]): string | null 
     .filter((line) => /\/(?:src|test)\//.test(line));
   const caller = frames.find((line) => !PASSES_ON.test(line));
   if (caller === undefined || OF_TESTS.test(caller)) return null;
-  return `${table.toLowerCase()} is written for no number at ${caller.trim()}: say { owning: deviceId }, or { owning: null } when any process may`;
+  return `${table.toLowerCase()} is written without a number at ${caller.trim()}: pass { owning: deviceId }, or { owning: null } when any process may write`;
 }

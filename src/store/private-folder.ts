@@ -17,9 +17,12 @@ export function keepPrivate(folder: string, log: Logger): void {
   if ((mode & OTHERS) === 0 || process.getuid === undefined) return;
   const mine = uid === process.getuid() && (mode & STICKY) === 0 && readdirSync(folder).every(isOurs);
   if (mine && tighten(folder, mode))
-    log.warn({ folder }, `others could look into DATA_DIR ${folder}; its mode is 0700 now`);
+    log.warn({ folder }, `other users could read DATA_DIR ${folder}; its mode is now 0700`);
   else
-    log.warn({ folder }, `others can look into DATA_DIR ${folder}: chmod 700 ${folder}, or set another one`);
+    log.warn(
+      { folder },
+      `other users can read DATA_DIR ${folder}: run chmod 700 ${folder}, or set another DATA_DIR`,
+    );
 }
 
 const isOurs = (name: string): boolean => OURS.test(name);

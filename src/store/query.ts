@@ -116,7 +116,7 @@ function decodeRow(fields: BoundField[], positions: number[], values: RawValue[]
 function throwWhenRead(row: object, key: string, sql: string, cause: unknown): void {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const get = (): never => {
-    throw new TypeError(`${key} is not what it should be (${reason}), as read by: ${sql}`, { cause });
+    throw new TypeError(`${key} has an unexpected value (${reason}), read by: ${sql}`, { cause });
   };
   Object.defineProperty(row, key, { enumerable: true, get });
 }
@@ -148,7 +148,7 @@ const INTEGER: Decoder<number> = {
   decode(value) {
     if (typeof value === "number") return value;
     if (typeof value === "bigint") throw new RangeError(`${value} is beyond 2^53`);
-    throw new TypeError(value === null ? "it is null" : "it is no number");
+    throw new TypeError(value === null ? "it is null" : "it is not a number");
   },
 };
 

@@ -31,7 +31,7 @@ export async function openReadOnly(
   const file = databaseFile(url);
   const name = file === null ? "The database of DATABASE_URL" : `The database ${file}`;
   if (file !== null && !existsSync(file))
-    throw new StartError(`${name} is not there: name the folder of the data with --data or DATA_DIR.`);
+    throw new StartError(`${name} does not exist: name the data folder with --data or DATA_DIR.`);
   if (file !== null) await refuseDamagedWal(file, name);
   const box = await openBox(config, name);
   const source =

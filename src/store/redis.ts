@@ -24,13 +24,13 @@ export interface RedisWatch {
   readonly isAway: boolean;
 }
 
-/** @param costs what goes on without it, for people: `going on without the shared cache` */
+/** @param costs what goes on without it, for people: `continuing without the shared cache` */
 export function createRedisWatch(log: Logger, costs: string): RedisWatch {
   const away = new Set<Redis>();
   return {
     watch(connection) {
       connection.on("error", (error: Error) => {
-        if (away.size === 0) log.warn({ err: error }, `Redis is away; ${costs}`);
+        if (away.size === 0) log.warn({ err: error }, `Redis is unavailable; ${costs}`);
         away.add(connection);
       });
       connection.on("ready", () => {

@@ -66,7 +66,7 @@ async function presentKeys(config: Config, file: string, name: string, newKey: B
     const check = newKey && (await readKeyCheck(client).catch(() => null));
     if (newKey !== null && check !== null && keyFits(newKey, check))
       throw new StartError(
-        `${name} opens with the new key already: set PARLEY_MASTER_KEY to it and remove PARLEY_NEW_MASTER_KEY.`,
+        `${name} already opens with the new key: set PARLEY_MASTER_KEY to it and remove PARLEY_NEW_MASTER_KEY.`,
       );
     const masterKey = await prepareDatabase(config, client, file, name, now);
     return { masterKey, derivationKey: await readDerivationKey(client, masterKey) };
@@ -81,7 +81,7 @@ function requireRoom(file: string): void {
   const wanted = statSync(file).size + RESERVE_BYTES;
   if (bavail * bsize < wanted)
     throw new StartError(
-      `Changing the master key needs ${Math.ceil(wanted / 1024 ** 2)} MB of free disk space beside ${file}; make room and try again.`,
+      `Changing the master key needs ${Math.ceil(wanted / 1024 ** 2)} MB of free disk space beside ${file}; free some space and try again.`,
     );
 }
 
@@ -146,7 +146,7 @@ function opened(box: SecretBox, sealed: Uint8Array, context: string, table: stri
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     throw new StartError(
-      `A value of the table ${table} does not open with the present master key; nothing was changed. Put a backup back first.`,
+      `A value of the table ${table} does not open with the present master key; nothing was changed. Restore a backup first.`,
     );
   }
 }

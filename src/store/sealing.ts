@@ -27,13 +27,13 @@ export function createSealing({ store, log }: { store: Store; log: Logger }): Se
       try {
         const clear = await sealOnceClear(store, stopping);
         if (clear > 0 && !stopping.aborted)
-          log.info({ values: clear }, "what was kept in the clear is sealed");
+          log.info({ values: clear }, "sealed data that was stored unencrypted");
         const former = await resealFormer(store, stopping);
         if (former > 0 && !stopping.aborted)
-          log.info({ values: former }, "what was sealed with one key for everything is sealed anew");
+          log.info({ values: former }, "sealed again the data that was sealed with a single key");
         return;
       } catch (err) {
-        log.error({ err }, "sealing what an earlier version has written failed; trying again in a minute");
+        log.error({ err }, "could not seal data that an earlier version wrote; trying again in a minute");
         await store.time.pause(TROUBLE_MS, stopping);
       }
     }

@@ -9,6 +9,6 @@ export const UNFINISHED_RESTORE = "restore-unfinished";
 export function refuseUnfinishedRestore(dataDir: string): void {
   if (existsSync(join(dataDir, UNFINISHED_RESTORE)))
     throw new StartError(
-      `A restore into ${dataDir} was broken off; run it again: npm run parley -- restore <file> --force`,
+      `A restore into ${dataDir} was interrupted; run it again: npm run parley -- restore <file> --force`,
     );
 }

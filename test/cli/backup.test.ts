@@ -321,7 +321,7 @@ describe("a restore", () => {
     const archive = await backedUp(dataDir);
     const elsewhere = temporaryFolder();
     copyKey(dataDir, elsewhere);
-    await expect(restore(archive, elsewhere)).rejects.toThrow("newer or another version of Parley");
+    await expect(restore(archive, elsewhere)).rejects.toThrow("newer or different version of Parley");
   });
 
   it("refuses what is damaged, cut off, foreign or missing, and changes nothing", async () => {
@@ -370,7 +370,7 @@ describe("a restore", () => {
       const { signal } = await runCommand({ env, crashAt }, "restore", archive, "--force");
 
       expect(signal).toBe("SIGKILL");
-      await expect(read(dataDir, async () => null)).rejects.toThrow("was broken off; run it again");
+      await expect(read(dataDir, async () => null)).rejects.toThrow("was interrupted; run it again");
       await restore(archive, dataDir, { force: true });
       expect(await read(dataDir, (store) => rawRows(store, "SELECT * FROM devices", []))).toHaveLength(1);
       expect(existsSync(join(dataDir, "media", MEDIA_ID))).toBe(true);

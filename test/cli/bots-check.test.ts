@@ -67,6 +67,6 @@ it("bots check says what is missing when there is no data", async () => {
   const nowhere = await runCommand({ env: {} }, "bots", "check", "--data", folder);
   expect(nowhere).toMatchObject({
     code: 1,
-    text: expect.stringMatching(/parley\.db is not there: name the folder/),
+    text: expect.stringMatching(/parley\.db does not exist: name the data folder/),
   });
 });

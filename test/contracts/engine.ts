@@ -179,7 +179,7 @@ export function engineContract(open: () => Promise<Rig>): void {
       const rows = await reading.read(NOTES);
       expect(rows.map(({ note }) => note)).toEqual(["small", "huge"]);
       expect(rows[0]!.id).toBe(2);
-      expect(() => rows[1]!.id).toThrow("id is not what it should be");
+      expect(() => rows[1]!.id).toThrow("id has an unexpected value");
       expect((await rawRows(reading, "SELECT id FROM t ORDER BY id", [])).map(({ id }) => id)).toEqual([
         2,
         huge,

@@ -116,7 +116,7 @@ describe.skipIf(sqld === null)("moving a database", () => {
 
     const there = await everything(url);
     await expect(move(dataDir, url, `file:${file}`)).rejects.toThrow(
-      /moved away from there; --replace puts it aside/,
+      /moved away from it; --replace moves it aside/,
     );
     const back = await move(dataDir, url, `file:${file}`, { replace: true });
     expect(existsSync(back.aside!)).toBe(true);

@@ -226,7 +226,7 @@ describe.skipIf(sqld === null)("the engine that writes to a libSQL server", () =
 
     for (const id of [2, 3]) {
       const commit = writer.commit([insert(id)]);
-      await expect(commit).rejects.toThrow("has lost what it had confirmed");
+      await expect(commit).rejects.toThrow("has lost confirmed commits");
       await expect(commit).rejects.toBeInstanceOf(StorageUnavailable);
     }
     expect(told).toEqual(["gone back"]);

@@ -171,7 +171,7 @@ describe("damage that shows while it runs", () => {
       await until(async () => (pending = await sim.pending(SHOP)) >= 1).catch((error: unknown) => {
         throw new Error(`${pending} wait at WhatsApp\n${gateway.output()}`, { cause: error });
       });
-      expect(gateway.output().match(/is damaged: nothing is received/g)).toHaveLength(1);
+      expect(gateway.output().match(/is damaged: nothing more is received/g)).toHaveLength(1);
     },
   );
 });

@@ -70,7 +70,7 @@ it.skipIf(findSqld() === null)(
     const { code } = await gateway.exited();
 
     expect(code).toBe(1);
-    expect(gateway.output()).toContain("has lost what it had confirmed");
+    expect(gateway.output()).toContain("has lost confirmed commits");
     await gateway.restart();
     await world.online(SHOP);
     expect(gateway.output()).toContain("the database is older than this gateway's last run");

@@ -117,7 +117,7 @@ export function withoutInbox(store: Store): Store & { away: boolean; refuses: bo
       async commit(statements: Statement[]) {
         const stores = statements.some(({ sql }) => sql.startsWith("INSERT INTO inbox"));
         if (stores && wrapped.away) throw new StorageUnavailable("the inbox is away");
-        if (stores && wrapped.refuses) throw new TypeError("The database takes no such value.");
+        if (stores && wrapped.refuses) throw new TypeError("The database cannot store this value.");
         return store.writer.commit(statements);
       },
     },

@@ -22,8 +22,9 @@ export const PAGE_HEADERS: Record<string, string> = {
 export function strangeness(request: IncomingMessage, port: number): string | null {
   const { host, origin } = request.headers;
   const own = [`127.0.0.1:${port}`, `localhost:${port}`];
-  if (host === undefined || !own.includes(host)) return "This address is not the playground's.";
-  if (origin !== undefined && origin !== `http://${host}`) return "Another site's page may not ask.";
+  if (host === undefined || !own.includes(host)) return "This address does not belong to the playground.";
+  if (origin !== undefined && origin !== `http://${host}`)
+    return "Pages of other sites may not call the playground.";
   return null;
 }
 

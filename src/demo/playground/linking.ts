@@ -109,7 +109,7 @@ export function createLinking(needs: Needs): Linking {
       const step = await gateway.post<PasskeyStep>(`/devices/${NUMBER}/passkey`, { assertion });
       if (step.state !== "confirm") return;
       const { code } = await simulator.passkeyCode(NUMBER);
-      if (code !== step.code) throw new Error(`The phone shows ${code}, and the gateway ${step.code}.`);
+      if (code !== step.code) throw new Error(`The phone shows ${code}, but the gateway shows ${step.code}.`);
       await gateway.post(`/devices/${NUMBER}/passkey/confirm`);
     },
     async unlink() {

@@ -82,7 +82,7 @@ export async function createPhones(needs: Needs): Promise<Phones> {
     return id;
   };
   const add: Phones["add"] = async (name, kind) => {
-    if (phones.size >= MOST_PHONES) throw new Refusal(409, `${MOST_PHONES} phones are enough for one page.`);
+    if (phones.size >= MOST_PHONES) throw new Refusal(409, `A page can have at most ${MOST_PHONES} phones.`);
     const number = String(Number(CONTACT.number) + phones.size - 1);
     const contact = await simulator.addContact(number, { name, readsMessages: true, ...OPTIONS[kind] });
     return put({ number, name, kind, lid: digits(contact.lid), online: true });
@@ -165,7 +165,7 @@ async function perform(simulator: Simulator, number: string, act: Act): Promise<
 
 function quotedIn(lines: Lines, phone: PhoneView, chat: string, id: string) {
   const line = lines.ofChat(phone.number, chat).find((one) => one.id === id);
-  if (line === undefined) throw new Refusal(404, "The message that is quoted is not in this chat.");
+  if (line === undefined) throw new Refusal(404, "The quoted message is not in this chat.");
   return { id, participant: line.from, text: line.text ?? "" };
 }
 
@@ -193,7 +193,7 @@ function contentOf(writing: Writing, files: Files): Content {
 
 function fileContent({ file: id, caption }: Writing & { kind: "file" }, files: Files): Content {
   const file = files.get(id);
-  if (file === undefined) throw new Refusal(404, "This file is not there any more: drop it again.");
+  if (file === undefined) throw new Refusal(404, "This file is gone: drop it again.");
   const { path, mimetype, kind, name } = file;
   const said = caption === undefined || caption === "" ? {} : { caption };
   switch (kind) {

@@ -70,7 +70,7 @@ interface Seen {
 export async function createPlayground(options: PlaygroundOptions): Promise<Playground> {
   const { services, cleanup, stories } = options;
   const { simulator, kept, folder, dataDir } = services;
-  if (kept === null) throw new Error("The playground kills its gateway: it must be started again.");
+  if (kept === null) throw new Error("The playground killed its gateway; start the gateway again.");
   const gateway = await withOwnKey(services.gateway);
   const receiver = await startReceiver(() => changed());
   cleanup.add(() => receiver.close());
@@ -153,7 +153,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
     },
     replace: () => simulator.faults.close({ number: NUMBER, code: 440 }),
     async kill() {
-      if (!kept.isUp()) throw new Refusal(409, "The gateway is down already; it comes back by itself.");
+      if (!kept.isUp()) throw new Refusal(409, "The gateway is already down; it restarts on its own.");
       seen.kills += 1;
       judgesWhenBack = true;
       await kept.kill();

@@ -36,7 +36,7 @@ export async function servePlayground(
     if (url.pathname === "/") return void response.writeHead(302, { location: BASE }).end();
     if (!url.pathname.startsWith(`${API}/`)) return sendPage(request, response, pages, url.pathname);
     if (!hasToken(request, token))
-      return sendJson(response, 401, { error: "Open the address that npm run demo has printed." });
+      return sendJson(response, 401, { error: "Open the address that npm run demo printed." });
     if (url.pathname === `${API}/events`) return streamEvents(playground, response);
     return void answer(playground, request, response, url);
   });
@@ -60,9 +60,9 @@ function sendPage(
   path: string,
 ): void {
   const page = path.startsWith(BASE) ? pages.get(path.slice(BASE.length)) : undefined;
-  if (page === undefined) return sendJson(response, 404, { error: "There is no such page." });
+  if (page === undefined) return sendJson(response, 404, { error: "This page does not exist." });
   const isRead = request.method === "GET" || request.method === "HEAD";
-  if (!isRead) return sendJson(response, 405, { error: "A page can only be read." });
+  if (!isRead) return sendJson(response, 405, { error: "Pages only answer GET and HEAD." });
   response.writeHead(200, {
     "content-type": page.type,
     "content-length": page.bytes.length,
@@ -105,9 +105,9 @@ async function run(playground: Playground, request: IncomingMessage, url: URL): 
     const params = paramsOf(one.path, path);
     return params === null ? [] : [{ endpoint: one, params }];
   });
-  if (fitting.length === 0) throw new Refusal(404, "There is nothing at this path.");
+  if (fitting.length === 0) throw new Refusal(404, "Nothing was found at this path.");
   const found = fitting.find(({ endpoint: { method } }) => method === request.method);
-  if (found === undefined) throw new Refusal(405, `${request.method} is not for this path.`);
+  if (found === undefined) throw new Refusal(405, `This path does not support ${request.method}.`);
   const { endpoint, params } = found;
   const bytes = await readBody(request, endpoint.takesBytes ? LONGEST_FILE : LONGEST_JSON);
   return endpoint.run(playground, {
@@ -136,7 +136,7 @@ function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    throw new Refusal(400, "The path is not encoded as URLs are.");
+    throw new Refusal(400, "The path is not a valid URL path.");
   }
 }
 
@@ -156,7 +156,7 @@ async function readBody(request: IncomingMessage, longest: number): Promise<Buff
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > longest) throw new Refusal(413, `At most ${longest / 1024} KiB are taken.`);
+    if (size > longest) throw new Refusal(413, `The body may have at most ${longest / 1024} KiB.`);
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -169,7 +169,7 @@ function explain(error: unknown): [status: number, words: string] {
     const [first] = error.issues;
     return [400, `${first?.path.join(".") || "The body"}: ${first?.message}`];
   }
-  if (error instanceof GatewayAway) return [503, "The gateway does not answer now. It is coming back."];
+  if (error instanceof GatewayAway) return [503, "The gateway does not answer now. It is restarting."];
   if (error instanceof GatewayRefusal) return [error.status, error.message];
   return [409, error instanceof Error ? error.message : String(error)];
 }

@@ -15,7 +15,7 @@ export async function followTranscript(
   signal: AbortSignal,
 ): Promise<void> {
   const response = await fetch(`${controlUrl}/events`, { signal });
-  if (response.body === null) throw new Error("The simulator's transcript cannot be followed.");
+  if (response.body === null) throw new Error("The simulator's transcript cannot be read.");
   const rows = createInterface({ input: Readable.fromWeb(response.body as never) });
   rows.on("line", (row) => {
     if (row.startsWith("data: ")) onEntry(JSON.parse(row.slice("data: ".length)) as TranscriptEntry);

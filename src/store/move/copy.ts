@@ -114,8 +114,8 @@ function brokenOff({ name }: MovedTable, error: unknown): StartError {
   const { message } = error as Error;
   return new StartError(
     /too big/.test(message)
-      ? `A value in the table ${name} is larger than the server takes (some megabytes), so the database cannot be moved as it is. The original stays in use.`
-      : `The copy was broken off in the table ${name}: ${message}. Run the same command again: it goes on where it was.`,
+      ? `A value in the table ${name} is larger than the server accepts (some megabytes), so this database cannot be moved. The original stays in use.`
+      : `The copy was interrupted in the table ${name}: ${message}. Run the same command again to continue it.`,
   );
 }
 

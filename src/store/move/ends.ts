@@ -78,7 +78,7 @@ async function refuseRunning(client: Client, name: string): Promise<void> {
   if (rows.length === 0) return;
   const running = rows.map((row) => String(row.name)).join(", ");
   throw new StartError(
-    `${name} is in use by ${running}: stop every node, and try again when their leases have ended.`,
+    `${name} is in use by ${running}: stop every node, and try again after their leases have ended.`,
   );
 }
 

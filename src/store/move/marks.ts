@@ -11,6 +11,6 @@ export const MOVED_TO = "moved_to";
 export function refuseMoved(movedTo: string, name: string): never {
   const [address, at] = movedTo.split(" ");
   throw new StartError(
-    `${name} was moved to ${address} at ${at}, and what came since is there: set DATABASE_URL to that.`,
+    `${name} was moved to ${address} at ${at}, and newer data is there: set DATABASE_URL to that address.`,
   );
 }

@@ -146,10 +146,10 @@ async function inspectTarget(client: Client, id: string): Promise<TargetState> {
 }
 
 function refuseTarget({ name, file }: End, state: TargetState): never {
-  const replaced = file === null ? "deletes it" : "puts it aside";
+  const replaced = file === null ? "deletes it" : "moves it aside";
   const why: Partial<Record<TargetState, string>> = {
-    "another move": `has a half-done copy of another database, or of one that was used since; --replace ${replaced} and starts anew`,
-    "moved away": `has data that was moved away from there; --replace ${replaced}`,
+    "another move": `has an unfinished copy of another database, or of one that was used since; --replace ${replaced} and starts over`,
+    "moved away": `has data that was moved away from it; --replace ${replaced}`,
   };
   throw new StartError(
     `${name} ${why[state] ?? "is not empty; nothing in it was changed. Name an empty one with --to"}.`,

@@ -49,5 +49,5 @@ async function sumOf(client: Client, table: MovedTable, onRows: (rows: number) =
 
 const different = (what: string): StartError =>
   new StartError(
-    `The copy is not what the original is: ${what}. The original stays in use; start over with --replace.`,
+    `The copy differs from the original: ${what}. The original stays in use; start over with --replace.`,
   );

@@ -126,7 +126,7 @@ const LARGEST_VALUE = 4_194_304;
 function withLimit(error: unknown): unknown {
   if (!(error instanceof Error) || !error.message.includes("string or blob too big")) return error;
   const limit = `at most 4 MiB (${LARGEST_VALUE.toLocaleString("en")} bytes)`;
-  return new Error(`a value is larger than a libSQL server takes, which is ${limit}`, { cause: error });
+  return new Error(`a value is larger than the limit of a libSQL server: ${limit}`, { cause: error });
 }
 
 function kindOf(error: unknown): FailureKind {

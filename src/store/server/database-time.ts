@@ -45,7 +45,7 @@ export function createDatabaseTime(host: Time): DatabaseTime {
       if (Math.abs(ahead) >= WORTH_SAYING_MS)
         log.warn(
           { seconds: Math.round(ahead / SECOND_MS) },
-          "this machine's clock is not that of the database; the database's is used",
+          "this machine's clock differs from the database's clock; using the database's clock",
         );
       // While the database is away its clock is carried on.
       cancel = host.every(LOOK_MS, () => void look(reading).catch(() => undefined));

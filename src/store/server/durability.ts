@@ -37,8 +37,8 @@ export function watchDurability(log: Logger): Durability {
     found(now) {
       if (now === strong) return;
       strong = now;
-      if (now) log.info("the libSQL server is durable again; going on");
-      else log.error(`${NOT_DURABLE}: nothing is received or sent until it is. ${CURE}`);
+      if (now) log.info("the libSQL server is durable again; continuing");
+      else log.error(`${NOT_DURABLE}: nothing is received or sent until it is durable again. ${CURE}`);
     },
   };
 }
@@ -61,7 +61,7 @@ export async function requireDurable(
   if (found !== null && found >= FULL) return true;
   const what =
     found === null
-      ? "does not say whether its commits survive a power cut (SELECT synchronous FROM pragma_synchronous)"
+      ? "does not show whether its commits survive a power cut (SELECT synchronous FROM pragma_synchronous)"
       : `may lose acknowledged commits when its power fails (PRAGMA synchronous is ${found}, not ${FULL})`;
   if (!allowWeakDurability)
     throw new StartError(`${name} ${what}. ${CURE}; or accept it with ALLOW_WEAK_DURABILITY=1.`);

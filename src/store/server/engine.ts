@@ -35,7 +35,7 @@ interface ServerEngineOptions extends ServerAddress {
   onGoneBack?: () => void;
 }
 
-const GONE_BACK = "it has lost what it had confirmed";
+const GONE_BACK = "it has lost confirmed commits";
 
 /**
  * Writes to a libSQL server by `http(s)://`: every batch is one request, and the server keeps its transactions apart.

@@ -46,7 +46,7 @@ export async function createThreadEngine(
   }
 
   async function restart(): Promise<Thread> {
-    log.error("the database's thread has ended and is started anew");
+    log.error("the database's thread has ended; starting it again");
     try {
       return await startThread(file, spawn);
     } catch (error) {

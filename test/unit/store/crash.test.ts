@@ -74,7 +74,7 @@ describe("the lock on DATA_DIR", () => {
     await second.printed((output) => output.includes("\n"));
 
     expect(second.output()).toBe(
-      `DATA_DIR ${dataDir} is in use by another Parley (process ${first.process.pid}). Stop that one, or set another DATA_DIR.\n`,
+      `DATA_DIR ${dataDir} is in use by another Parley (process ${first.process.pid}). Stop that gateway, or set another DATA_DIR.\n`,
     );
   });
 

@@ -42,7 +42,7 @@ it("reads what a gateway has left behind", async () => {
 it("says what is missing", async () => {
   const config = configFor(temporaryFolder());
   await expect(openReadOnly(config)).rejects.toThrow(
-    /^The database .*parley\.db is not there: name the folder/,
+    /^The database .*parley\.db does not exist: name the data folder/,
   );
 });
 

@@ -90,7 +90,7 @@ describe("a query", () => {
 
     expect(rows.map(({ id }) => id)).toEqual([1, 2, 3]);
     expect([rows[0]!.size, rows[2]!.size]).toEqual([5, 7]);
-    expect(() => rows[1]!.size).toThrow("size is not what it should be (9007199254740993 is beyond 2^53)");
+    expect(() => rows[1]!.size).toThrow("size has an unexpected value (9007199254740993 is beyond 2^53)");
   });
 
   it("gives many rows in pages, and way to others between them", async () => {
