@@ -46,7 +46,7 @@ export async function refuseMisfits(guard: ForecastGuard, bots: Bots): Promise<v
   const lines = [...refused.values()];
   const more = lines.length > MOST_LINES ? `; and ${lines.length - MOST_LINES} more` : "";
   throw new StartError(
-    `The bots do not fit what is stored, and --strict (BOTS_STRICT) refuses that: ${lines.slice(0, MOST_LINES).join("; ")}${more}. Fix the bots, or start without strict mode.`,
+    `The bots do not fit the stored data, and --strict (BOTS_STRICT) refuses that: ${lines.slice(0, MOST_LINES).join("; ")}${more}. Fix the bots, or start without strict mode.`,
     MISFITS_CODE,
   );
 }

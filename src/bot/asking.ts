@@ -73,7 +73,7 @@ export function createAsking(deps: AskingDeps): Asking {
     const result = await turns.run(active, stored, { ...question, ...(restart && { restart }) });
     if (result.kind === "failed" || result.kind === "ended") {
       if (breaker.failed(deviceId, bot.id))
-        log.error({ bot: bot.id, device: deviceId }, "a bot keeps failing; it is not asked for a minute");
+        log.error({ bot: bot.id, device: deviceId }, "a bot keeps failing; it is skipped for a minute");
     }
     // Passing a message on proves nothing: a bot may do so in one route and fail in the next.
     if (result.kind === "answered") breaker.succeeded(deviceId, bot.id);

@@ -103,7 +103,7 @@ export async function refuseConfigs(
   if (problems.length > 0) throw invalid(problems);
   if (addresses.length > MOST_ADDRESSES)
     throw invalid([
-      `config may hold ${MOST_ADDRESSES} addresses in one request, these are ${addresses.length}.`,
+      `config may contain at most ${MOST_ADDRESSES} addresses in one request; this request has ${addresses.length}.`,
     ]);
   await refuseAddresses(addresses, checkUrl);
 }

@@ -152,7 +152,10 @@ export function createBindings(
       const warnings =
         lacking.length === 0 || !binding?.enabled
           ? bot.warnings
-          : [...bot.warnings, `It is asked nothing on this number: its config has no ${lacking.join(", ")}.`];
+          : [
+              ...bot.warnings,
+              `The bot does not run on this number: its config has no ${lacking.join(", ")}.`,
+            ];
       return {
         ...withBlocked(bot, around),
         warnings,
@@ -228,7 +231,9 @@ async function activeBots(
       const binding = bindings.get(bot.id);
       const read = await readConfig(bot, binding?.config ?? {});
       if ("problems" in read) {
-        onProblem(`Bot "${bot.id}" is off where its config does not fit: ${read.problems.join("; ")}`);
+        onProblem(
+          `Bot "${bot.id}" is off at numbers where its config does not fit: ${read.problems.join("; ")}`,
+        );
         return [];
       }
       const config = Object.freeze({ ...read.value });

@@ -66,7 +66,7 @@ export function createBlocking(log: Logger, { now, monotonic }: Pick<Time, "now"
     found.leftOutUntil = monotonic() + pauseMs;
     log.error(
       { ...place, pauseMs, times: found.times },
-      "a bot keeps blocking the event loop; it is asked on no number for a while",
+      "a bot keeps blocking the event loop; all numbers skip it for a while",
     );
   }
 
@@ -76,7 +76,7 @@ export function createBlocking(log: Logger, { now, monotonic }: Pick<Time, "now"
       const blockedMs = Math.round(ms);
       log.warn(
         { ...place, blockedMs },
-        "the handler blocked the event loop: all numbers stood still meanwhile",
+        "the handler blocked the event loop: all numbers were blocked during that time",
       );
       const { times = 0, longestMs = 0, recent = [], ...last } = known.get(place.bot) ?? {};
       const found: Blocked = {

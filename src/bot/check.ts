@@ -27,7 +27,7 @@ export async function checkBots(files: readonly BotFile[]): Promise<string[]> {
   for (const { id, file, open } of files) {
     const other = bots.get(id);
     if (other) {
-      problems.push(`${file} is not loaded: ${other.file} has the id "${id}" already. Rename one of them.`);
+      problems.push(`${file} is not loaded: ${other.file} already has the id "${id}". Rename one of them.`);
       continue;
     }
     bots.set(id, { bot: null, file });
@@ -38,7 +38,7 @@ export async function checkBots(files: readonly BotFile[]): Promise<string[]> {
     } catch (error) {
       const place = placeIn(error instanceof Error ? error.stack : undefined, file);
       const where = place === null ? "" : ` (${place})`;
-      problems.push(`${file} is no bot that can be loaded: ${messageOf(error)}${where}`);
+      problems.push(`${file} could not be loaded as a bot: ${messageOf(error)}${where}`);
     }
   }
   const read = [...bots.values()].flatMap(({ bot }) => bot ?? []);

@@ -43,8 +43,7 @@ export function readContent(content: Content, call: string): Wanted {
 
 function readText(text: unknown, call: string): string {
   if (typeof text !== "string") throw new TypeError(`${call} takes a string, not ${typeof text}.`);
-  if (text.trim() === "")
-    throw new TypeError(`${call} was given a blank text; WhatsApp has no blank messages.`);
+  if (text.trim() === "") throw new TypeError(`${call} got a blank text; WhatsApp has no blank messages.`);
   if (text.length > LONGEST_TEXT) throw new TypeError(`${call} takes at most ${LONGEST_TEXT} characters.`);
   return text;
 }
@@ -58,12 +57,14 @@ function readMentioning(content: { text: string; mentions?: readonly string[] },
 function readPoll(question: unknown, options: unknown, multiple: unknown, call: string): Draft {
   const name = typeof question === "string" ? question.trim() : "";
   if (name === "" || name.length > LONGEST_QUESTION)
-    throw new TypeError(`${call}: a poll's question has 1 to ${LONGEST_QUESTION} characters.`);
+    throw new TypeError(`${call}: a poll's question must have 1 to ${LONGEST_QUESTION} characters.`);
   const texts = Array.isArray(options) ? options.map((option) => String(option).trim()) : [];
   if (texts.length < 2 || texts.length > MOST_OPTIONS)
-    throw new TypeError(`${call}: a poll has 2 to ${MOST_OPTIONS} options, this one ${texts.length}.`);
+    throw new TypeError(
+      `${call}: a poll must have 2 to ${MOST_OPTIONS} options; this one has ${texts.length}.`,
+    );
   if (texts.some((text) => text === "" || text.length > LONGEST_OPTION))
-    throw new TypeError(`${call}: an option of a poll has 1 to ${LONGEST_OPTION} characters.`);
+    throw new TypeError(`${call}: an option of a poll must have 1 to ${LONGEST_OPTION} characters.`);
   if (new Set(texts).size < texts.length)
     throw new TypeError(`${call}: two options of the poll are the same.`);
   return { kind: "poll", name, options: texts, selectable: multiple === true ? 0 : 1 };
@@ -95,7 +96,7 @@ function readFile(content: Record<string, unknown>, call: string): FileWanted {
 function readSource(source: FileSource, call: string): Pick<FileWanted, "url" | "bytes" | "fileName"> {
   if (typeof source === "object" && source !== null && "bytes" in source) {
     if (!(source.bytes instanceof Uint8Array) || source.bytes.length === 0)
-      throw new TypeError(`${call}: \`bytes\` must be a Buffer or Uint8Array with something in it.`);
+      throw new TypeError(`${call}: \`bytes\` must be a Buffer or Uint8Array that is not empty.`);
     return { bytes: source.bytes, ...(source.fileName !== undefined && { fileName: source.fileName }) };
   }
   const url = typeof source === "string" ? source : source?.url;
@@ -115,7 +116,7 @@ export function addressOf(chat: unknown, call: string): string {
   const digits = text.replace(/[\s+().-]/g, "");
   if (/^[1-9]\d{6,14}$/.test(digits)) return `${digits}@s.whatsapp.net`;
   throw new TypeError(
-    `${call}: ${JSON.stringify(chat)} is no destination. Use digits, …@lid, …@g.us or …@newsletter.`,
+    `${call}: ${JSON.stringify(chat)} is not a destination. Use digits, …@lid, …@g.us or …@newsletter.`,
   );
 }
 

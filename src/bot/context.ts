@@ -94,7 +94,7 @@ function createSignals(closed: () => string | null) {
 /** @throws {TypeError} */
 function readCount(count: number): number {
   if (Number.isInteger(count) && count >= 1 && count <= MOST_HISTORY) return count;
-  throw new TypeError(`ctx.history() takes how many messages, from 1 to ${MOST_HISTORY}.`);
+  throw new TypeError(`ctx.history() takes a number of messages from 1 to ${MOST_HISTORY}.`);
 }
 
 /** What the handler reads and writes there becomes an effect. */
@@ -108,7 +108,9 @@ function storeFor(
     open(call.slice("ctx.".length));
     // A step that was done is not done again after a crash, and what it wrote would be lost.
     if (isInStep())
-      throw new TypeError(`${call}() inside of a step: write it after the step, from what the step gives.`);
+      throw new TypeError(
+        `${call}() cannot be called inside a step: call it after the step, with the step's result.`,
+      );
   });
   effects.store = opened.changes;
   return opened.store;

@@ -44,7 +44,7 @@ export function readBot(
   const definition = typeof exported === "function" ? { routes: exported } : exported;
   if (!isRecord(definition) || typeof definition.routes !== "function") {
     throw new TypeError(
-      "The default export is no bot. Write `export default defineBot((b) => { … })`, `export default (b) => { … }`, or an object with `routes(b)`.",
+      "The default export is not a bot. Write `export default defineBot((b) => { … })`, `export default (b) => { … }`, or an object with `routes(b)`.",
     );
   }
   const options = readOptions(definition);
@@ -64,7 +64,7 @@ export function readBot(
     // Nobody waits for it: it must not end the process as an unhandled rejection either.
     Promise.resolve(result).catch(() => undefined);
     throw new TypeError(
-      "The function that adds routes is async. Add the routes at once, await inside handlers.",
+      "The function that adds routes is async. Add the routes synchronously and await inside handlers.",
     );
   }
   const { routes, middleware, observers, dialogues, warn } = parts;

@@ -15,7 +15,7 @@ export function milliseconds(duration: unknown, what: string): number {
   const found = typeof duration === "string" ? FORM.exec(duration.trim()) : null;
   if (found === null)
     throw new TypeError(
-      `${what}: ${JSON.stringify(duration)} is no duration. Write "90s", "10m", "12h", "30d" or milliseconds.`,
+      `${what}: ${JSON.stringify(duration)} is not a duration. Write "90s", "10m", "12h", "30d" or milliseconds.`,
     );
   return Math.round(Number(found[1]) * UNITS[found[2] as keyof typeof UNITS]);
 }
@@ -26,7 +26,7 @@ export function rate(text: unknown, what: string): { count: number; ms: number }
     typeof text === "string" ? /^(\d+)\s*\/\s*(\d*(?:\.\d+)?(?:ms|s|min|m|h|d))$/.exec(text.trim()) : null;
   const count = Number(found?.[1]);
   if (found === null || count < 1)
-    throw new TypeError(`${what}: ${JSON.stringify(text)} is no rate. Write "20/min" or "5/10s".`);
+    throw new TypeError(`${what}: ${JSON.stringify(text)} is not a rate. Write "20/min" or "5/10s".`);
   const per = found[2]!;
   return { count, ms: milliseconds(/^\d/.test(per) ? per : `1${per}`, what) };
 }

@@ -9,7 +9,7 @@ export const MOST_REPLIES = 50;
 export class ContextClosedError extends Error {
   constructor(call: string, why: string) {
     super(
-      `ctx.${call}() was called after ${why}: nothing was sent. Await everything before the handler returns, and pass ctx.signal to what may take long.`,
+      `ctx.${call}() was called after ${why}: nothing was sent. Await everything before the handler returns, and pass ctx.signal to calls that may take long.`,
     );
     this.name = "ContextClosedError";
   }

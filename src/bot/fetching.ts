@@ -111,7 +111,7 @@ function waitOf(said: string | null, tried: number, now: number): number {
 
 function readTries({ tries = 1 }: FetchOptions): number {
   if (Number.isInteger(tries) && tries >= 1 && tries <= MOST_TRIES) return tries;
-  throw new TypeError(`ctx.fetch(): \`tries\` is a whole number from 1 to ${MOST_TRIES}.`);
+  throw new TypeError(`ctx.fetch(): \`tries\` must be a whole number from 1 to ${MOST_TRIES}.`);
 }
 
 function readOptions(options: FetchOptions, turn: AbortSignal): OutboundRequest {
@@ -127,16 +127,17 @@ function readOptions(options: FetchOptions, turn: AbortSignal): OutboundRequest 
     idle,
   } = options;
   const name = METHODS.find((known) => known === method.toUpperCase());
-  if (name === undefined) throw new TypeError(`ctx.fetch(): \`method\` is one of ${METHODS.join(", ")}.`);
+  if (name === undefined)
+    throw new TypeError(`ctx.fetch(): \`method\` must be one of ${METHODS.join(", ")}.`);
   if (body !== undefined && (name === "GET" || name === "HEAD"))
-    throw new TypeError(`ctx.fetch(): ${name} has no body.`);
+    throw new TypeError(`ctx.fetch(): ${name} cannot have a body.`);
   if (!Number.isInteger(maxBytes) || maxBytes < 0 || maxBytes > LARGEST)
-    throw new TypeError(`ctx.fetch(): \`maxBytes\` is a whole number up to ${LARGEST}.`);
+    throw new TypeError(`ctx.fetch(): \`maxBytes\` must be a whole number up to ${LARGEST}.`);
   if (redirect !== "follow" && redirect !== "manual")
-    throw new TypeError("ctx.fetch(): `redirect` is 'follow' or 'manual'.");
+    throw new TypeError("ctx.fetch(): `redirect` must be 'follow' or 'manual'.");
   const headers = new Headers(options.headers as Record<string, string>);
   if (json !== undefined && options.body !== undefined)
-    throw new TypeError("ctx.fetch(): either `body` or `json`.");
+    throw new TypeError("ctx.fetch(): give either `body` or `json`, not both.");
   if (body !== undefined && !headers.has("content-type"))
     headers.set("content-type", json === undefined ? typeOf(body) : "application/json");
   return {

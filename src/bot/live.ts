@@ -89,7 +89,7 @@ export function reloadLines(
     const bot = after.find((other) => other.id === id);
     if (bot === undefined) return [];
     if (bot.error !== undefined)
-      return [`${id}: ${firstLine(bot.error)}${bot.kept ? " · the last good version stays" : ""}`];
+      return [`${id}: ${firstLine(bot.error)}${bot.kept ? " · the last good version stays on" : ""}`];
     return [`${id} ${before.includes(id) ? "reloaded" : "added"}`];
   });
   const shared = files.filter((file) => !isBot(file));
@@ -97,7 +97,7 @@ export function reloadLines(
   return [
     ...removed.map((id) => `${id} removed`),
     ...lines,
-    ...(shared.length > 0 ? [`${shared.join(", ")} read again`] : []),
+    ...(shared.length > 0 ? [`${shared.join(", ")} loaded again`] : []),
     ...broken.map(({ id, error }) => `${id}: ${firstLine(error!)}`),
   ];
 }

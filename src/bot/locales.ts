@@ -49,7 +49,7 @@ function textsOf(files: LocaleFiles, problems: string[]): Map<string, OwnTexts> 
   const own = new Map<string, OwnTexts>();
   for (const [name, content] of Object.entries(files)) {
     const texts = new Map<string, string>();
-    flatten(content, "", texts, (key) => problems.push(`locales/${name}.json: "${key}" is no text.`));
+    flatten(content, "", texts, (key) => problems.push(`locales/${name}.json: "${key}" is not a text.`));
     // One that cannot be read is reported, and not asked for all that it lacks.
     if (content !== null) own.set(name.toLowerCase(), { name, texts });
   }
@@ -87,7 +87,7 @@ function differences(
         found.push(`locales/${name}.json has no "${key}", which ${known.locale}.json has.`);
       else if (valuesOf(text) !== known.values)
         found.push(
-          `locales/${name}.json: "${key}" takes other values than in ${known.locale}.json (${known.values || "none"}).`,
+          `locales/${name}.json: "${key}" takes different values from ${known.locale}.json (${known.values || "none"}).`,
         );
     }
   return found;

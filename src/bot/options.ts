@@ -64,7 +64,7 @@ export function readOptions(definition: Record<string, unknown>): Options {
 function readHandback(word: unknown = DEFAULT_HANDBACK): string | null {
   if (word === false) return null;
   if (typeof word !== "string" || word.trim() === "" || word.length > 100)
-    throw new TypeError('`handback` is a text of 1 to 100 characters like "#bot", or false.');
+    throw new TypeError('`handback` must be a text of 1 to 100 characters like "#bot", or false.');
   return asHandback(word);
 }
 
@@ -74,7 +74,7 @@ export const asHandback = (text: string): string => text.trim().toLowerCase();
 function readSchema(value: unknown, name: string): Bot["config"] {
   if (value === undefined) return null;
   if (!isStandardSchema(value))
-    throw new TypeError(`\`${name}\` must be a Standard Schema, for instance of zod.`);
+    throw new TypeError(`\`${name}\` must be a Standard Schema, for instance from zod.`);
   return value;
 }
 
@@ -104,13 +104,13 @@ function readBurst(value: unknown): Bot["burst"] {
   const kind = merge === undefined ? "latest" : "merge";
   const ms = milliseconds(merge ?? latest, `burst.${kind}`);
   if (ms > LONGEST_BURST_MS)
-    throw new TypeError(`\`burst.${kind}\` is at most 30s: people wait for an answer.`);
+    throw new TypeError(`\`burst.${kind}\` must be at most 30s: people wait for an answer.`);
   return { kind, ms };
 }
 
 function readNeeds(value: unknown = []): readonly string[] {
   if (Array.isArray(value) && value.every((key) => typeof key === "string" && key !== "")) return [...value];
-  throw new TypeError('`needs` is a list of settings: needs: ["key"].');
+  throw new TypeError('`needs` must be a list of settings: needs: ["key"].');
 }
 
 /** @throws {TypeError} for a word that means nothing */
@@ -118,7 +118,7 @@ export function readNewer(options: unknown, what: string): NewerOptions {
   const { newer } = (options ?? {}) as { newer?: unknown };
   if (newer === undefined) return {};
   if (newer === "restart") return { newer };
-  throw new TypeError(`${what}: \`newer\` is "restart", or left out.`);
+  throw new TypeError(`${what}: \`newer\` must be "restart" or absent.`);
 }
 
 function readOnError(value: unknown): OnError {

@@ -66,9 +66,11 @@ export function storeView(
 
     async list<T>(prefix = "", { limit = DEFAULT_LISTED }: { limit?: number } = {}) {
       if (typeof prefix !== "string" || prefix.length > LONGEST_KEY || !prefix.isWellFormed())
-        throw new TypeError(`${call}.list() takes what keys begin with, or nothing.`);
+        throw new TypeError(`${call}.list() takes a prefix of keys, or nothing.`);
       if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED)
-        throw new TypeError(`${call}.list({ limit }) is a whole number from 1 to ${MOST_LISTED}.`);
+        throw new TypeError(
+          `${call}.list({ limit }): the limit must be a whole number from 1 to ${MOST_LISTED}.`,
+        );
       // As many more as may be deleted above it.
       const kept = await reading.under(prefix, limit + written.size);
       const all = new Map(kept.map(({ key, value }) => [key, value]));
@@ -120,14 +122,14 @@ function readKey(key: unknown, call: string): void {
 /** As it will be read: a copy, which nobody changes any more. */
 function readValue(value: unknown, call: string): unknown {
   if (value === undefined || value === null)
-    throw new TypeError(`${call}.set() needs a value; ${call}.delete(key) forgets it.`);
+    throw new TypeError(`${call}.set() needs a value; ${call}.delete(key) removes it.`);
   const lost = lostInJson(value);
-  if (lost !== null) throw new TypeError(`${call}.set(): the value cannot be kept: ${lost}`);
+  if (lost !== null) throw new TypeError(`${call}.set(): the value cannot be stored: ${lost}`);
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   if (bytes > LARGEST_VALUE)
     throw new TypeError(
-      `${call}.set(): the value is ${bytes} bytes as JSON; at most ${LARGEST_VALUE} bytes.`,
+      `${call}.set(): the value is ${bytes} bytes as JSON; the limit is ${LARGEST_VALUE} bytes.`,
     );
   return JSON.parse(json) as unknown;
 }

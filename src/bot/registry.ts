@@ -72,7 +72,7 @@ export function createRegistry(
   for (const source of sources) {
     const other = taken.get(source.id);
     if (other !== undefined) {
-      const error = `${source.file} is not loaded: ${other} has the id "${source.id}" already. Rename one of them.`;
+      const error = `${source.file} is not loaded: ${other} already has the id "${source.id}". Rename one of them.`;
       records.push(broken(source.id, error));
     } else {
       taken.set(source.id, source.file);
@@ -80,7 +80,7 @@ export function createRegistry(
     }
     const { error: problem, kept } = records.at(-1)!;
     const text = kept
-      ? "a bot file cannot be loaded: its last good version goes on"
+      ? "a bot file cannot be loaded: its last good version stays on"
       : "a bot file is not loaded";
     if (problem) log.error({ bot: source.id, file: source.file, problem }, text);
   }
@@ -125,7 +125,7 @@ function readNames(bots: Map<string, Bot>, isTaken: (id: string) => boolean): Ma
     const was = bot.was.filter((name) => {
       const other = isTaken(name) ? name : renamed.get(name);
       if (other !== undefined)
-        bot.warn(`\`was: ${JSON.stringify(name)}\` is ignored: that is the bot "${other}".`);
+        bot.warn(`\`was: ${JSON.stringify(name)}\` is ignored: the bot "${other}" has this id.`);
       else renamed.set(name, bot.id);
       return other === undefined;
     });

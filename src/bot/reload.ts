@@ -49,7 +49,7 @@ export async function openBots(input: BotsInput): Promise<Bots> {
       return next.registry.list();
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
-      input.log.error({ err: error }, "bots are not loaded again: all stay as they are");
+      input.log.error({ err: error }, "bots are not reloaded: all stay as they are");
       throw new GatewayError("UNAVAILABLE", error.message);
     }
   }
@@ -57,7 +57,7 @@ export async function openBots(input: BotsInput): Promise<Bots> {
   /** All stay as they are, until bots that fit are read. */
   function keep(next: BotRegistry, problems: ReadonlyMap<string, string>): BotRecord[] {
     for (const [bot, problem] of problems)
-      input.log.error({ bot, problem }, "bots are not loaded again: they do not fit what is stored");
+      input.log.error({ bot, problem }, "bots are not reloaded: they do not fit the stored data");
     loaded = { ...loaded, registry: withProblems(loaded.registry, next, problems) };
     return loaded.registry.list();
   }
@@ -91,7 +91,7 @@ function withProblems(
       list().map((record) => {
         const problem = problems.get(renamed.get(record.id) ?? record.id);
         if (problem === undefined) return record;
-        return { ...record, error: `The new version does not fit what is stored: ${problem}`, kept: true };
+        return { ...record, error: `The new version does not fit the stored data: ${problem}`, kept: true };
       }),
   };
   return kept;

@@ -51,7 +51,7 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     const read = readHandler(kind, handler);
     for (const [word, pattern] of readWords(kind, words)) {
       if (EXACT.has(kind) && routes.some((route) => route.kind === kind && route.word === word))
-        parts.warn(`b.${kind}(${JSON.stringify(pattern)}) is there twice: the first is asked first.`);
+        parts.warn(`b.${kind}(${JSON.stringify(pattern)}) exists twice: the first one is asked first.`);
       routes.push({ kind, pattern, word, handler: read, ...more });
     }
   }
@@ -92,14 +92,14 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
       if (typeof key !== "string" || key === "" || key.length > LONGEST_TIMER_KEY)
         throw new TypeError('b.timer needs the key of the timer: b.timer("remind", (ctx) => { … }).');
       if (namedTimer(key).id !== null)
-        throw new TypeError(`b.timer(${JSON.stringify(key)}): the key has a sign that cannot be seen.`);
+        throw new TypeError(`b.timer(${JSON.stringify(key)}): the key has an invisible character.`);
       const own = [OWN_TIMERS, FLOW_TIMERS].find((begin) => key.startsWith(begin));
       if (own !== undefined)
         throw new TypeError(
-          `b.timer(${JSON.stringify(key)}): keys that begin with "${own}" are Parley's own.`,
+          `b.timer(${JSON.stringify(key)}): keys that begin with "${own}" are reserved for Parley.`,
         );
       if (routes.some((route) => route.kind === "timer" && route.word === key))
-        throw new TypeError(`b.timer(${JSON.stringify(key)}) is there twice.`);
+        throw new TypeError(`b.timer(${JSON.stringify(key)}) exists twice.`);
       routes.push({ kind: "timer", pattern: key, word: key, handler: readHandler("timer", handler) });
       return key;
     },
@@ -146,7 +146,9 @@ function onlyWhileLoading(parts: Parts, calls: Record<string, unknown>): Record<
     if (typeof call !== "function") return [name, call] as const;
     const made = (...args: unknown[]): unknown => {
       if (!parts.loaded) return (call as (...args: unknown[]) => unknown)(...args);
-      parts.warn(`b.${name} was called after the bot was loaded: it does nothing. Add all routes at once.`);
+      parts.warn(
+        `b.${name} was called after the bot was loaded and does nothing. Add all routes synchronously.`,
+      );
       return undefined;
     };
     return [name, made] as const;
@@ -157,7 +159,7 @@ function onlyWhileLoading(parts: Parts, calls: Record<string, unknown>): Record<
 /** @throws {TypeError} when another dialogue of this bot has its id */
 export function addDialogue(parts: Parts, dialogue: Dialogue<never>): void {
   if (typeof dialogue?.begin !== "function" || typeof dialogue.id !== "string" || dialogue.id === "")
-    throw new TypeError("b.dialogue needs dialogues, as menu(…) and form(…) make them.");
+    throw new TypeError("b.dialogue takes dialogues made by menu(…) or form(…).");
   const other = parts.dialogues.get(dialogue.id);
   if (other !== undefined && other !== dialogue)
     throw new TypeError(`Two dialogues have the id ${JSON.stringify(dialogue.id)}. Rename one of them.`);
@@ -170,7 +172,7 @@ export function addDialogue(parts: Parts, dialogue: Dialogue<never>): void {
 function readId(kind: string, id: unknown): string {
   if (typeof id === "string" && /^[\w./:-]{1,64}$/.test(id)) return id;
   throw new TypeError(
-    `b.${kind}(${JSON.stringify(id)}): the first argument is its id, for instance "signup"; it is stored.`,
+    `b.${kind}(${JSON.stringify(id)}): the first argument is the id, for instance "signup"; the id is stored.`,
   );
 }
 

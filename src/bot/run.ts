@@ -126,7 +126,7 @@ async function withMiddleware(
 function onlyOnce(next: () => Promise<void>): () => Promise<void> {
   let called = false;
   return () => {
-    if (called) throw new TypeError("next() was called twice by one b.use().");
+    if (called) throw new TypeError("One b.use() called next() twice.");
     called = true;
     return next();
   };
@@ -143,7 +143,7 @@ async function begun(
   let last = turn;
   for (let count = 0; effects.dialogue != null; count++) {
     if (count === MOST_BEGINNINGS)
-      throw new TypeError(`More than ${MOST_BEGINNINGS} dialogues began one another in one message.`);
+      throw new TypeError(`More than ${MOST_BEGINNINGS} dialogues started each other in one message.`);
     const { dialogue, input } = effects.dialogue;
     effects.dialogue = undefined;
     const botTurn = await dialogue.begin(ctx, input, host);
@@ -216,7 +216,7 @@ function isPromise(value: unknown): value is PromiseLike<never> {
   );
 }
 
-const QUOTES_NOTHING = "its message is withheld: it may quote what the person wrote";
+const QUOTES_NOTHING = "its message is hidden: it may quote what the contact wrote";
 
 /**
  * What may be logged of a handler's error. Message texts stand in no log, and errors like to quote their input

@@ -57,7 +57,9 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
   function say(call: string, wanted: Wanted, jid: string | null): string {
     open(call);
     if (effects.passed)
-      throw new TypeError(`ctx.${call}() after ctx.next(): who passes a message on does not answer it.`);
+      throw new TypeError(
+        `ctx.${call}() after ctx.next(): a handler that passes a message on cannot answer it.`,
+      );
     if (effects.replies.length >= MOST_REPLIES)
       throw new TypeError(`ctx.${call}(): a handler may send at most ${MOST_REPLIES} messages.`);
     const id = wantedId ?? replyId(effects.replies.length);

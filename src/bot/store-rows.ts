@@ -44,7 +44,7 @@ export interface StoreRows {
 /** A bot keeps as much on one number as it may. */
 export class StoreFull extends Error {
   constructor() {
-    super(`ctx.store holds ${MOST_KEYS} keys already. Delete some, or give them a time: { ttl: "2d" }.`);
+    super(`ctx.store holds ${MOST_KEYS} keys already. Delete some, or give them a lifetime: { ttl: "2d" }.`);
     this.name = "StoreFull";
   }
 }

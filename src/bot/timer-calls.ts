@@ -86,7 +86,7 @@ function readId(id: unknown, call: string): string | null {
   const text = typeof id === "number" ? String(id) : id;
   if (typeof text === "string" && text.length > 0 && text.length <= LONGEST_ID && !text.includes(BETWEEN))
     return text;
-  throw new TypeError(`${call}: an id has 1 to ${LONGEST_ID} characters, for instance that of the order.`);
+  throw new TypeError(`${call}: an id must have 1 to ${LONGEST_ID} characters, for instance the order's id.`);
 }
 
 /** @returns Unix milliseconds; null: it runs however late */

@@ -82,7 +82,7 @@ export async function toRows(
   const chat: ChatChange =
     handoffMs === undefined ? {} : { takeoverUntil: time.now() + Math.max(MINUTE_MS, handoffMs) };
   if (message.chatKind === "channel" && turn !== null)
-    throw new TypeError("Dialogues need a person; a channel has none.");
+    throw new TypeError("Dialogues need a contact; a channel has none.");
   return { replies, statements, chat };
 }
 
@@ -220,7 +220,7 @@ async function repliesOf(
     );
   const abort = new AbortController();
   const cancel = time.after(FILES_MS, () =>
-    abort.abort(new Error(`The files of the reply were not there within ${FILES_MS / SECOND_MS} s.`)),
+    abort.abort(new Error(`The files of the reply did not arrive within ${FILES_MS / SECOND_MS} s.`)),
   );
   const stop = (): void => abort.abort(stopping?.reason);
   if (stopping?.aborted) stop();

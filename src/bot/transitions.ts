@@ -31,10 +31,10 @@ export function createTransitions({
     start(dialogue, ...[value]) {
       open("start");
       if (typeof dialogue?.begin !== "function")
-        throw new TypeError("ctx.start() takes a dialogue, as menu(…) and form(…) make them.");
+        throw new TypeError("ctx.start() takes a dialogue made by menu(…) or form(…).");
       if (bot.dialogues.get(dialogue.id) !== (dialogue as unknown))
         throw new TypeError(
-          `ctx.start(): the bot does not know the dialogue "${dialogue.id}". Make it with b.menu or b.form, or hand it to b.dialogue, so that it goes on after a restart.`,
+          `ctx.start(): the bot does not know the dialogue "${dialogue.id}". Make it with b.menu or b.form, or pass it to b.dialogue, so that it continues after a restart.`,
         );
       effects.dialogue = { dialogue: dialogue as Dialogue<unknown>, input: value };
     },

@@ -59,7 +59,7 @@ export function brokenBy(
   botLog: () => Logger,
 ): string {
   const err = describeError(error, message.text);
-  botLog().error({ err }, "the code of a dialogue threw; it has ended");
+  botLog().error({ err }, "the code of a dialogue threw; the dialogue has ended");
   const place = placeIn(error instanceof Error ? error.stack : undefined, file);
   return `failed: ${place === null ? err.type : `${err.type} at ${place}`}`;
 }
@@ -69,7 +69,7 @@ export const problemOf = (
   outcome: Extract<HandlerOutcome, { kind: "failed" | "timed_out" }>,
   timeoutMs: number,
 ): unknown =>
-  outcome.kind === "failed" ? outcome.error : new Error(`it did not return within ${timeoutMs} ms`);
+  outcome.kind === "failed" ? outcome.error : new Error(`the handler did not return within ${timeoutMs} ms`);
 
 /** Adds to the line of a decision that the handler kept everybody waiting. @param ms how long */
 export function noteBlocked(entry: TrailEntry | undefined, ms: number): void {
@@ -154,12 +154,12 @@ function report(
   if (outcome.kind === "timed_out") {
     botLog().warn(
       { timeoutMs, dropped: outcome.dropped },
-      "the handler did not return in time; it has said nothing",
+      "the handler did not return in time; none of its replies are sent",
     );
     return { by, outcome: "timed_out", detail: `no return within ${timeoutMs} ms` };
   }
   const err = describeError(outcome.error, message.text);
-  botLog().error({ err, dropped: outcome.dropped }, "the handler threw; it has said nothing");
+  botLog().error({ err, dropped: outcome.dropped }, "the handler threw; none of its replies are sent");
   const place = placeIn(outcome.error instanceof Error ? outcome.error.stack : undefined, file);
   return { by, outcome: "failed", detail: place === null ? err.type : `${err.type} at ${place}` };
 }

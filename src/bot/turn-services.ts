@@ -34,8 +34,8 @@ export function createSayOnce(log: Logger): SayOnce {
     if (said.has(what) || said.size >= MOST_SAID) return;
     said.add(what);
     if (value === undefined)
-      log.warn({ bot: id, key, locale }, "ctx.t: locales/*.json has no such text in this language");
-    else log.warn({ bot: id, key, locale, value }, "ctx.t: a text has a value that was not given");
+      log.warn({ bot: id, key, locale }, "ctx.t: locales/*.json lacks a text in this language");
+    else log.warn({ bot: id, key, locale, value }, "ctx.t: a text needs a value that was not given");
   };
 }
 

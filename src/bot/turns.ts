@@ -93,7 +93,7 @@ export function createTurns(deps: TurnsDeps): Turns {
   const stepsOf = (bot: Bot, stored: StoredMessage, restart: Restart | undefined): Steps => {
     const warn = (key: string): void =>
       bot.warn(
-        `ctx.step(${JSON.stringify(key)}) was called twice for one message: the second time nothing is done.`,
+        `ctx.step(${JSON.stringify(key)}) was called twice for one message: the second call does nothing.`,
       );
     return openSteps(state, bot.id, stored, warn, restart?.resume);
   };
@@ -211,6 +211,6 @@ export function createTurns(deps: TurnsDeps): Turns {
 function sayAnew(log: Logger, { id }: Bot, { deviceId, message }: StoredMessage, misfits: readonly string[]) {
   log.warn(
     { bot: id, device: deviceId, message: message.id, misfits },
-    "a stored session does not fit the bot's code any more: it begins anew",
+    "a stored session no longer fits the bot's code: the session starts over",
   );
 }

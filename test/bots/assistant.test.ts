@@ -112,7 +112,7 @@ describe("the assistant", () => {
       {
         needs: ["key"],
         enabled: true,
-        warnings: [expect.stringMatching(/asked nothing on this number: .* no key/)],
+        warnings: [expect.stringMatching(/The bot does not run on this number: .* no key/)],
       },
     ]);
   });

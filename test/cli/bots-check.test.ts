@@ -37,7 +37,7 @@ it("bots check says what becomes of what is stored while a gateway runs on it, a
 
   const gone = folderWith("export default () => undefined;", "barber.mjs");
   const lost = await check(gone);
-  expect(lost.text).toMatch(/^salon: no bot has this id any more .*3 open, nobody goes on with them/);
+  expect(lost.text).toMatch(/^salon: no bot has this id any more .*3 open, no bot continues them/);
   expect(lost.code).toBe(2);
 
   const misfit = folderWith(formOf('name: b.fields.text("?", { pattern: /\\s/ }), born: b.fields.text("?")'));

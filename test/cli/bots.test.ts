@@ -291,7 +291,7 @@ export default defineBot((b) => b.keyword("typed", (ctx) => ctx.reply(says)));`,
     const refused = await runCommand({ env }, "bots", "reload");
     expect(refused).toMatchObject({
       code: 1,
-      text: expect.stringContaining(`does not fit what is stored: ${says}`),
+      text: expect.stringContaining(`does not fit the stored data: ${says}`),
     });
     const { body } = await world.gateway.get("/bots", world);
     expect(body["data"]).toContainEqual(
@@ -303,7 +303,7 @@ export default defineBot((b) => b.keyword("typed", (ctx) => ctx.reply(says)));`,
       env: { ...env, BOTS_STRICT: "1" },
     });
     expect(stderr).toContain(
-      `The bots do not fit what is stored, and --strict (BOTS_STRICT) refuses that: ${says}`,
+      `The bots do not fit the stored data, and --strict (BOTS_STRICT) refuses that: ${says}`,
     );
     expect(code).toBe(3);
 

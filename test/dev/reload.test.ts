@@ -127,7 +127,7 @@ describe("bots of BOTS_DIR are loaded again while the gateway runs", () => {
     const broken = (await reload()).find(({ id }) => id === "menu-card");
     expect(broken).toMatchObject({ kept: true, error: expect.stringMatching(/SyntaxError/) });
     expect(JSON.stringify(broken)).not.toContain(folder);
-    expect(world.gateway.output()).toMatch(/"bot":"menu-card".*its last good version goes on/);
+    expect(world.gateway.output()).toMatch(/"bot":"menu-card".*its last good version stays on/);
     expect(await ask("card")).toBe("soup");
 
     write("menu-card.mjs", saying("card", "salad"));

@@ -39,7 +39,7 @@ export function refuseDoubles(name: string, choices: readonly Choice[]): void {
     const other = seen.get(normal);
     if (other !== undefined)
       throw new TypeError(
-        `${name}: ${JSON.stringify(other)} and ${JSON.stringify(key)} have one label, ${JSON.stringify(label)}. An answer could mean either.`,
+        `${name}: ${JSON.stringify(other)} and ${JSON.stringify(key)} have the same label, ${JSON.stringify(label)}. An answer could mean either.`,
       );
     seen.set(normal, key);
   }
@@ -50,7 +50,7 @@ export function refuseNumbers(name: string, keys: readonly string[]): void {
   const numbers = keys.filter((key) => /^(?:0|[1-9]\d{0,9})$/.test(key));
   if (numbers.length === 0 || keys.every((key, index) => key === String(index + 1))) return;
   throw new TypeError(
-    `${name}: JavaScript puts keys that are numbers (${numbers.slice(0, 3).join(", ")}) before all others, whatever was written. Put a letter in front of them.`,
+    `${name}: JavaScript puts keys that are numbers (${numbers.slice(0, 3).join(", ")}) before all other keys, whatever the order in the code. Put a letter in front of them.`,
   );
 }
 

@@ -213,7 +213,7 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
   options: O = {} as O,
 ): Field<Skipped<O, Key>> {
   const list = typeof choices === "function" ? null : listOf(choices);
-  if (list?.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
+  if (list?.length === 0) throw new TypeError("choice() needs at least one option.");
   if (list !== null) refuseDoubles("choice()", list);
   if (list !== null && !Array.isArray(choices)) refuseNumbers("choice()", Object.keys(choices));
   const plain = field<Key, O>(
@@ -228,7 +228,7 @@ export function choice<const Key extends string, O extends ChoiceOptions = Recor
     accepts: (value) => isOffered(value, choices),
     async options(ctx, answers) {
       const now = typeof choices === "function" ? listOf(await choices(ctx, answers)) : list!;
-      if (now.length === 0) throw new TypeError("choice() needs at least one thing to choose.");
+      if (now.length === 0) throw new TypeError("choice() needs at least one option.");
       return inLanguage(ctx, now);
     },
     async read(ctx, shown) {

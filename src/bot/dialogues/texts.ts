@@ -95,9 +95,9 @@ export function readPolicy(
     was = [],
   } = options;
   if (otherwise !== "route" && otherwise !== "ask_again")
-    throw new TypeError(`${name}: \`otherwise\` is "route" or "ask_again".`);
+    throw new TypeError(`${name}: \`otherwise\` must be "route" or "ask_again".`);
   if (!Number.isInteger(tries) || tries < 1 || tries > 100)
-    throw new TypeError(`${name}: \`tries\` is a whole number from 1 to 100.`);
+    throw new TypeError(`${name}: \`tries\` must be a whole number from 1 to 100.`);
   const own = cancel === undefined ? null : new Set(cancel === false ? [] : [cancel].flat().map(normalise));
   return {
     idle: { ...(remind !== undefined && { remind }), ...(expire !== undefined && { expire }) },

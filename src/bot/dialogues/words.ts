@@ -27,7 +27,7 @@ interface DialogueWords {
 
 const en: DialogueWords = {
   retry: "Sorry, I did not understand that.",
-  gone: "Sorry, that is no longer to be had.",
+  gone: "Sorry, that is no longer available.",
   givenUp: "Let us leave it for now. Write again whenever you like.",
   cancelled: "All right, cancelled.",
   wantText: "Please answer in writing.",

@@ -28,7 +28,7 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
   function keyOf(key: unknown, call: string): string {
     if (typeof key === "string" && NAME.test(key)) return `${prefix}${key}`;
     throw new FlowMistake(
-      `f.${call}(${JSON.stringify(key)}): the first argument is its key, for instance "name": letters, digits and - _ . :, at most 64. It is stored.`,
+      `f.${call}(${JSON.stringify(key)}): the first argument is the key, for instance "name": at most 64 letters, digits and - _ . :. The key is stored.`,
     );
   }
 
@@ -69,7 +69,7 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     async history(count: number) {
       if (turn.isInStep()) return ctx.history(count);
       throw new FlowMistake(
-        "f.history() gives something else at every run: read it inside of f.step, which keeps what you make of it.",
+        "f.history() changes from run to run: read it inside f.step, which stores your result.",
       );
     },
     t: ctx.t,
@@ -123,5 +123,5 @@ const wordsOf = (content: unknown): string =>
 const idOf = (id: unknown, call: string): string => {
   const text = typeof id === "number" ? String(id) : id;
   if (typeof text === "string" && text.length > 0 && text.length <= 64) return text;
-  throw new FlowMistake(`f.${call}() needs an id of 1 to 64 characters, for instance that of the order.`);
+  throw new FlowMistake(`f.${call}() needs an id of 1 to 64 characters, for instance the order's id.`);
 };

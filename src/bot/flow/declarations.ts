@@ -81,7 +81,7 @@ export function declarations(ctx: AnyContext): Record<string, Declare> {
   ): Declared<unknown> {
     if (!Array.isArray(items) || items.length === 0)
       throw new FlowMistake(
-        `f.choose(…, ${JSON.stringify(text)}) has nothing to choose from. Look at the list before: \`if (list.length === 0) …\`.`,
+        `f.choose(…, ${JSON.stringify(text)}) has no options. Check the list first: \`if (list.length === 0) …\`.`,
       );
     const list = once(() => items.map((item, index) => ({ key: itemKey(index), label: label(item) })));
     return {

@@ -91,7 +91,7 @@ export function flow<Input = undefined, Output = unknown>(
       current = next;
       push = null;
     }
-    const error = new FlowMistake(`${name} began anew ${MOST_AGAIN} times without asking anybody.`);
+    const error = new FlowMistake(`${name} started over ${MOST_AGAIN} times without asking a question.`);
     return broken(turn, error);
   }
 
@@ -100,7 +100,7 @@ export function flow<Input = undefined, Output = unknown>(
     const { onChange = { say: wordsIn(ctx.locale).changed } } = options;
     ctx.log.warn(
       { flow: id, key },
-      "the code of a flow has changed, and an open conversation does not fit it",
+      "the code of a flow has changed, and an open conversation does not fit the new code",
     );
     if (onChange === "restart") return newState(state.input, state.seed, state.beside);
     if (typeof onChange === "function") {
@@ -172,7 +172,7 @@ export function flow<Input = undefined, Output = unknown>(
     if (isTooLong(state))
       return broken(
         turn,
-        new FlowMistake(`The journal of ${name} is larger than 1 MiB. Begin anew with f.again().`),
+        new FlowMistake(`The journal of ${name} is larger than 1 MiB. Start over with f.again().`),
       );
     return { kind: "continue", state, note, timers };
   }
@@ -382,7 +382,7 @@ function besideOf(ctx: AnyContext, host: DialogueHost, timers: OwnTimer[]): Besi
   const keysFor = (other: Flow<never>, id: string, call: string): [string, ...string[]] => {
     if (!host.knows(other as never))
       throw new FlowMistake(
-        `f.${call}(): the bot does not know the flow ${JSON.stringify(other?.id)}. Make it with b.flow, or hand it to b.dialogue.`,
+        `f.${call}(): the bot does not know the flow ${JSON.stringify(other?.id)}. Make it with b.flow, or pass it to b.dialogue.`,
       );
     return [besideKey(other.id, id), ...(other.was ?? []).map((name) => besideKey(name, id))];
   };

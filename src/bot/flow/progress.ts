@@ -115,7 +115,7 @@ export function openProgress(
     callsSince++;
     if (calls < MOST_CALLS && callsSince < CALL_TOO_MANY) return;
     throw new FlowMistake(
-      `The flow did ${Math.min(calls, callsSince < CALL_TOO_MANY ? MOST_CALLS : CALL_TOO_MANY)} things without waiting for anybody. Ask or sleep in its loop, write \`await\` before what it asks, or begin anew with f.again().`,
+      `The flow did ${Math.min(calls, callsSince < CALL_TOO_MANY ? MOST_CALLS : CALL_TOO_MANY)} things without waiting. Ask or sleep in its loop, write \`await\` before its questions, or start over with f.again().`,
     );
   }
 
@@ -140,7 +140,7 @@ export function openProgress(
     called(call, key) {
       if (stopped?.kind === "asking")
         throw new FlowMistake(
-          `${key === undefined ? `${call}()` : `${call}(${JSON.stringify(key)})`} was called while ${JSON.stringify(stopped.key)} waits for its answer. Write \`await\` before every question, and ask one after the other.`,
+          `${key === undefined ? `${call}()` : `${call}(${JSON.stringify(key)})`} was called while ${JSON.stringify(stopped.key)} waits for its answer. Write \`await\` before every question and ask one at a time.`,
         );
       const [running] = stepsUnderWay;
       if (running !== undefined && call !== "f.step") throw stepNotAwaited(running);

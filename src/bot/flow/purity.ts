@@ -45,14 +45,14 @@ export async function refuseImpurity(
   const { shown } = await elsewhen(second.word);
   if (shown.text !== open.shown.text || labels(shown) !== labels(open.shown))
     throw new FlowMistake(
-      `The question ${JSON.stringify(second.key)} is another one when the flow runs again: ${JSON.stringify(shown.text)} instead of ${JSON.stringify(open.shown.text)}. ${CURE}`,
+      `The question ${JSON.stringify(second.key)} changes when the flow runs again: ${JSON.stringify(shown.text)} instead of ${JSON.stringify(open.shown.text)}. ${CURE}`,
     );
 }
 
 const isWaitingToAsk = ({ at, signal }: Sleep): boolean => at === null && signal === null;
 
 const CURE =
-  "Its code runs at every message: take the time from f.now(), chance from f.random(), and everything from outside from f.step().";
+  "A flow's code runs again at every message: take the time from f.now(), random values from f.random(), and outside data from f.step().";
 
 const differs = (now: string, first: string): string =>
   `The flow ${now} when it runs again, and ${first} the first time. ${CURE}`;

@@ -169,7 +169,7 @@ function createFlowStore(progress: Progress, later: (effect: () => void) => void
   function outside(call: string): void {
     if (progress.stepsUnderWay.size > 0)
       throw new FlowMistake(
-        `f.store was used inside of f.step: what a step did is not done again, and what it wrote would be lost. Use it before or after the step.`,
+        `f.store was used inside f.step: a step does not run again, so its writes would be lost. Use f.store before or after the step.`,
       );
     progress.called(call);
   }
@@ -272,6 +272,6 @@ function sleepOf(key: string, what: Until, now: number): Sleep {
     );
   if (at === undefined) return { key, at: null, signal };
   const due = at instanceof Date ? at.getTime() : now + milliseconds(at, "f.until()");
-  if (!Number.isFinite(due)) throw new FlowMistake("f.until() was given a date that is none.");
+  if (!Number.isFinite(due)) throw new FlowMistake("f.until() got an invalid date.");
   return { key, at: due, signal };
 }

@@ -170,7 +170,7 @@ async function lookAtState(deps: ForecastDeps, tally: Tally, stored: StoredConve
   });
 }
 
-const late = (): Error => new Error("It does not come to rest without a step.");
+const late = (): Error => new Error("The code waits for something outside a step.");
 
 /** Code that throws, or waits without end, is an outcome like others. */
 async function inTime(look: () => Promise<Foreseen>): Promise<Foreseen> {

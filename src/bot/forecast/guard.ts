@@ -42,8 +42,7 @@ export function createForecastGuard(
     try {
       sayInLog(log, await lookAhead(store, loaded, { between }));
     } catch (err) {
-      if (!(err instanceof Stopped))
-        log.warn({ err }, "what is stored could not be looked at with these bots");
+      if (!(err instanceof Stopped)) log.warn({ err }, "could not check stored data against these bots");
     }
   }
 

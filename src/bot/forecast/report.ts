@@ -43,5 +43,5 @@ export async function report(
 
 function linesOf(found: Forecast): string[] {
   const lines = sentencesOf(found).map(({ text }) => text);
-  return lines.length === 0 ? ["Nothing is stored that code could spoil."] : lines;
+  return lines.length === 0 ? ["No stored data depends on the bots' code."] : lines;
 }

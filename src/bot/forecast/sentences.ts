@@ -16,7 +16,7 @@ const MOST_NAMED = 5;
 export function sentencesOf({ bots, unreadable }: Forecast): ForecastLine[] {
   const lines = bots.flatMap(linesOf);
   if (unreadable === 0) return lines;
-  return [...lines, { bot: "", text: `${unreadable} rows do not open: see \`parley doctor\`` }];
+  return [...lines, { bot: "", text: `${unreadable} rows cannot be decrypted: see \`parley doctor\`` }];
 }
 
 function linesOf(found: BotForecast): ForecastLine[] {
@@ -40,11 +40,11 @@ function linesOf(found: BotForecast): ForecastLine[] {
   ];
 }
 
-const wasCure = (bot: string): string => ` (one that was it says \`was: ${JSON.stringify(bot)}\`)`;
+const wasCure = (bot: string): string => ` (a renamed bot needs \`was: ${JSON.stringify(bot)}\`)`;
 
 function gone({ dialogues }: BotForecast): string[] {
   const open = dialogues.reduce((sum, one) => sum + one.open, 0);
-  return open === 0 ? [] : [`${open} open, nobody goes on with ${open === 1 ? "it" : "them"}`];
+  return open === 0 ? [] : [`${open} open, no bot continues ${open === 1 ? "it" : "them"}`];
 }
 
 /** The sum of several. */
@@ -77,7 +77,7 @@ function dialogueOf(found: DialogueForecast): string {
         `${n(count, "goes", "go")} through onChange and ${count === 1 ? "is" : "are"} asked ${key}`,
     ),
     ...each(found.asked_again, (count, key) => `${are(count)} asked ${key} again`),
-    n(found.restarts, "begins anew", "begin anew"),
+    n(found.restarts, "starts over", "start over"),
     end(found.ends),
     ...each(found.fails, (count, error) => `${n(count, "fails", "fail")} (${error})`, false),
     n(found.paused, "waits: the bot does not run there", "wait: the bot does not run there"),

@@ -35,7 +35,7 @@ export const STORIES: readonly Story[] = [
     [
       [
         "2",
-        "Sorry, that is no longer to be had.",
+        "Sorry, that is no longer available.",
         "What can we do?\n\n1. Refund\n2. A person\n3. Opening hours",
       ],
       ["2", "One moment"],
@@ -229,7 +229,7 @@ export const STORIES: readonly Story[] = [
     "flow: a choice that has become a list of run time",
     "go list",
     [
-      ["1", "Sorry, that is no longer to be had.", "Which one?\n\n1. Third\n2. Fourth"],
+      ["1", "Sorry, that is no longer available.", "Which one?\n\n1. Third\n2. Fourth"],
       ["2", "list: Fourth"],
     ],
     ["ask-list", "goes_on", null],

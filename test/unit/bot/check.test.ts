@@ -27,9 +27,9 @@ describe("what the build says of bots", () => {
         file("odd", { priorty: 1, enable: "bound", routes: word }),
       ]),
     ).toEqual([
-      'bots/a.ts is not loaded: bots/a.js has the id "a" already. Rename one of them.',
+      'bots/a.ts is not loaded: bots/a.js already has the id "a". Rename one of them.',
       expect.stringMatching(
-        /^bots\/broken\.ts is no bot that can be loaded: Error: no database \(check\.test\.ts:\d+\)$/,
+        /^bots\/broken\.ts could not be loaded as a bot: Error: no database \(check\.test\.ts:\d+\)$/,
       ),
       'bots/odd.ts: Option "priorty" is not known and is ignored. Did you mean "priority"?',
     ]);

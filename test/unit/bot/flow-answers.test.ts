@@ -232,7 +232,7 @@ describe("a deploy", () => {
   it("that takes what was chosen out of the list has it asked again: open, and answered", async () => {
     expect((await talk(choosing([], ["Mon", "Tue"]), choosing([], ["Mon"]), "2", "1")).slice(-5)).toEqual([
       "> 2",
-      "Sorry, that is no longer to be had.",
+      "Sorry, that is no longer available.",
       "Which?\n\n1. Mon",
       "> 1",
       "booked Mon",

@@ -85,7 +85,7 @@ describe("what people do to a flow, by vote, from two devices and in a group", (
     await chat.expect({ kind: "poll", options: ["Small", "Large"] });
     await chat.deploy({ shop: order({ s: "Small", m: "Medium" }) });
     await chat.vote("Large");
-    await chat.expect("Sorry, that is no longer to be had.");
+    await chat.expect("Sorry, that is no longer available.");
     await chat.expect({ kind: "poll", options: ["Small", "Medium"] });
     await chat.vote("Medium");
     expect(await chat.expect("Name?")).toMatchObject({ kind: "text" });

@@ -53,7 +53,7 @@ it("a reload under --strict keeps bots whose new version does not fit, says so o
   const before = bots.registry.bots[0];
 
   write("salon.mjs", textOf("{ min: 9 }"));
-  const why = 'The new version does not fit what is stored: salon: 1 open, 1 is asked "name" again';
+  const why = 'The new version does not fit the stored data: salon: 1 open, 1 is asked "name" again';
   expect(await reload()).toMatchObject([{ id: "salon", kept: true, error: why }]);
   expect(await reload()).toMatchObject([{ id: "salon", kept: true, error: why }]);
   expect([used, bots.registry.bots[0]]).toEqual([0, before]);

@@ -111,7 +111,7 @@ describe("what becomes of an open flow is said before the deploy", () => {
       (f: FlowContext) => f.fetch("https://example.com"),
       "does fetch",
     ],
-    ["code that begins anew", (f: FlowContext) => f.again(undefined as never), "restarts"],
+    ["code that starts over", (f: FlowContext) => f.again(undefined as never), "restarts"],
     ["code that ends earlier", () => undefined, "ends"],
     ["code that throws", throwing, "fails"],
   ] as [string, Body, string][])("with %s", async (_what, now, expected) => {
@@ -288,7 +288,7 @@ describe("what becomes of everything else that is stored", () => {
     expect((await ahead(bots, { store: next })).lines).toEqual(["store: 1 open, 1 goes on; 1 session"]);
     const gone = await ahead(bots, { other: shop(null) });
     expect(gone.lines).toEqual([
-      'shop: no bot has this id any more (one that was it says `was: "shop"`); 1 open, nobody goes on with it; 1 session; 1 timer; bound at 1 number',
+      'shop: no bot has this id any more (a renamed bot needs `was: "shop"`); 1 open, no bot continues it; 1 session; 1 timer; bound at 1 number',
     ]);
     expect(gone.forecast.lost).toBe(4);
     const broken = await ahead(bots, [{ id: "shop", file: "shop", failure: "SyntaxError" }]);

@@ -41,7 +41,7 @@ describe("what a handler does wrong", () => {
         ctx.next();
         ctx.reply("and yet");
       },
-      /who passes a message on does not answer it/,
+      /a handler that passes a message on cannot answer it/,
     ],
   ];
 

@@ -134,7 +134,7 @@ describe("files of texts", () => {
     });
     expect(problems).toEqual([
       'locales/en.json has no "more", which es.json has.',
-      'locales/es.json: "hello" takes other values than in en.json ({name}).',
+      'locales/es.json: "hello" takes different values from en.json ({name}).',
       'locales/es.json has no "bye", which en.json has.',
     ]);
   });

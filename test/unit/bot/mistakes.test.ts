@@ -42,13 +42,13 @@ describe("what an author did not mean is said with file and line", () => {
       "two options with one label",
       `export default (b) => {\n\n  b.menu("m", { text: "?", options: { a: { label: "Hours", reply: "1" }, b: { label: "hours!", reply: "2" } } });\n};`,
       "error",
-      /menu\("m"\): "a" and "b" have one label, "hours!".*\(shop\.mjs:3\)$/,
+      /menu\("m"\): "a" and "b" have the same label, "hours!".*\(shop\.mjs:3\)$/,
     ],
     [
       "a keyword twice",
       `export default (b) => {\n  b.keyword("hi", () => 1);\n  b.keyword(["yo", "Hi!"], () => 2);\n};`,
       "warnings",
-      'b.keyword("Hi!") is there twice: the first is asked first. (shop.mjs:3)',
+      'b.keyword("Hi!") exists twice: the first one is asked first. (shop.mjs:3)',
     ],
     [
       "an option of a menu that does nothing",
@@ -105,7 +105,7 @@ describe("what an author did not mean is said with file and line", () => {
     });
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     const said =
-      "b.keyword was called after the bot was loaded: it does nothing. Add all routes at once. (shop.mjs:3)";
+      "b.keyword was called after the bot was loaded and does nothing. Add all routes synchronously. (shop.mjs:3)";
     expect(found("shop").warnings).toEqual([said]);
     expect(registry.bots[0]!.routes).toHaveLength(1);
     expect(lines.join("\n")).toContain(said);
@@ -158,7 +158,7 @@ describe("what a handler does wrong is in the decision with name, file and line"
     const bots = await startBots({ a: twice });
     await bots.say("hi");
     await bots.say("hi");
-    const said = `ctx.step("pay") was called twice for one message: the second time nothing is done. (mistakes.test.ts:${lineOf("paid twice")})`;
+    const said = `ctx.step("pay") was called twice for one message: the second call does nothing. (mistakes.test.ts:${lineOf("paid twice")})`;
     expect(bots.run.path.bindings.list(1)[0]!.warnings).toEqual([said]);
     expect(bots.log.text().split("called twice")).toHaveLength(2);
     expect([done, bots.heard()]).toEqual([2, ["paid", "paid"]]);

@@ -185,7 +185,7 @@ describe('newer: "restart"', () => {
     });
     const errors = bots.run.path.bindings.list(1).map(({ error }) => error);
     expect(errors).toEqual([
-      expect.stringContaining('`newer` is "restart", or left out'),
+      expect.stringContaining('`newer` must be "restart" or absent'),
       expect.stringContaining('b.fallback: `newer` is "restart"'),
     ]);
   });

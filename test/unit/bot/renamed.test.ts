@@ -96,8 +96,8 @@ describe("a bot that says what it was", () => {
       b: named({ was: "old" }),
       salon: named(),
     });
-    expect(bots.log.text()).toMatch(/was: .*salon.* is ignored: that is the bot .*salon/);
-    expect(bots.log.text()).toMatch(/was: .*old.* is ignored: that is the bot .*a/);
+    expect(bots.log.text()).toMatch(/was: .*salon.* is ignored: the bot .*salon/);
+    expect(bots.log.text()).toMatch(/was: .*old.* is ignored: the bot .*a/);
   });
 
   it("keeps what is stored under today's id, when both are there", async () => {

@@ -59,7 +59,7 @@ describe("what a menu has shown is what an answer means", () => {
     bots.heard();
     const decision = await bots.say("1");
     expect(decision.trail).toMatchObject([{ detail: "hours is gone" }]);
-    expect(bots.heard()).toEqual(["Sorry, that is no longer to be had.", "What?\n\n1. Refund\n2. Prices"]);
+    expect(bots.heard()).toEqual(["Sorry, that is no longer available.", "What?\n\n1. Refund\n2. Prices"]);
     await bots.say("1");
     expect(bots.heard()).toEqual(["REFUND"]);
   });
@@ -173,7 +173,7 @@ describe("a question of a form", () => {
     await bots.kill(version(["L", "M"]));
     bots.heard();
     await bots.say("1");
-    expect(bots.heard()).toEqual(["Sorry, that is no longer to be had.", "Size?\n\n1. L\n2. M"]);
+    expect(bots.heard()).toEqual(["Sorry, that is no longer available.", "Size?\n\n1. L\n2. M"]);
     await bots.say("1");
     expect(bots.heard()).toEqual(["L"]);
   });
