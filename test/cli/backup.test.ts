@@ -269,7 +269,7 @@ describe("a restore", () => {
       store.writer.commit([{ sql: "UPDATE accounts SET name = 'Later'", args: [] }]),
     );
 
-    await expect(restore(archive, dataDir)).rejects.toThrow("has data already");
+    await expect(restore(archive, dataDir)).rejects.toThrow("already has data");
     expect(await read(dataDir, accountNames)).toMatchObject([{ name: "Later" }]);
     const { aside } = await restore(archive, dataDir, { force: true });
 

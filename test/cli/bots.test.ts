@@ -65,10 +65,10 @@ describe("npm run parley -- bots new", () => {
   });
 
   it.each([
-    ["../out", "cannot be the id of a bot"],
-    ["_hidden", "cannot be the id of a bot"],
-    ["sales/index", "cannot be the id of a bot"],
-    ["Menü", "cannot be the id of a bot"],
+    ["../out", "is not a valid bot id"],
+    ["_hidden", "is not a valid bot id"],
+    ["sales/index", "is not a valid bot id"],
+    ["Menü", "is not a valid bot id"],
   ])("refuses the id %s and says what one may be", async (id, why) => {
     const env = { BOTS_DIR: temporaryBots() };
     const { code, text } = await runCommand({ env }, "bots", "new", id);

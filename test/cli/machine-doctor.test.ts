@@ -121,7 +121,7 @@ describe("the doctor of what a gateway uses", () => {
     expect(await checkRedis(config)).toMatchObject([{ state: "good" }]);
     await redis.kill();
     expect(await checkRedis(config)).toMatchObject([
-      { state: "bad", text: expect.stringContaining("mend REDIS_URL") },
+      { state: "bad", text: expect.stringContaining("correct REDIS_URL") },
     ]);
     expect(await checkRedis(loadConfig({}))).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe("the doctor of what a gateway uses", () => {
   it("finds a libSQL server that is away", async () => {
     const config = { ...loadConfig({}), databaseUrl: `http://127.0.0.1:${await freePort()}` };
     expect(await checkServer(config)).toMatchObject([
-      { state: "bad", text: expect.stringContaining("mend DATABASE_URL") },
+      { state: "bad", text: expect.stringContaining("correct DATABASE_URL") },
     ]);
     expect(await checkServer(loadConfig({}))).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe("npm run parley -- link", () => {
     await until(() => command.text().includes("paste it here, and press Enter:"));
     const request = JSON.parse(/\}\)\((\{.*\})\);/.exec(command.text())![1]!);
     command.child.stdin!.write("{half of it\n");
-    await until(() => command.text().includes("That is not the whole line."));
+    await until(() => command.text().includes("This is not the whole line."));
     command.child.stdin!.write(`${JSON.stringify(browser.assert(request, { rpId: "example.com" }))}\n`);
     await until(() => command.text().includes("Run the lines once more"));
     await world.sim.expectViolation("passkey_assertion");

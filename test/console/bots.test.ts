@@ -101,7 +101,7 @@ describe("bots", () => {
 
   it("are switched on and off, and one that cannot be loaded says why", async () => {
     const page = await world.open(`/bots/${SHOP}`);
-    await page.getByText("The default export is no bot.", { exact: false }).waitFor();
+    await page.getByText("The default export is not a bot.", { exact: false }).waitFor();
     await page.getByRole("switch", { name: "a-first answers" }).click();
     await until(async () => (await botOf("a-first"))["enabled"] === false);
     await page.getByRole("switch", { name: "b-second answers" }).waitFor();

@@ -138,7 +138,7 @@ describe.skipIf(sqld === null)("moving a database", () => {
       /broken off in the table news: .*Run the same command again/,
     );
     const node = configFor(dataDir, { ...NODE_SETTINGS, DATABASE_URL: url });
-    await expect(openStore(node, silentLog(node))).rejects.toThrow(/not whole yet/);
+    await expect(openStore(node, silentLog(node))).rejects.toThrow(/unfinished copy/);
     proxy.next("answer lost", NEXT_PAGE);
     const seen: Progress[] = [];
     const moved = await move(dataDir, `file:${file}`, to, {

@@ -153,7 +153,7 @@ describe("npm run demo", () => {
     expect(saved).toContain("- sent: Your order is on its way.\n");
     expect(saved).toMatch(/- user: ping\n {2}- bot: pong\n$/);
     demo.child.stdin?.write("/story nowhere\n");
-    await demo.shows(/Say where: \/story bots\/menu\.story\.yaml/);
+    await demo.shows(/Name a file: \/story bots\/menu\.story\.yaml/);
     rmSync(folder, { recursive: true });
     // A pipe that ends is not somebody who leaves.
     demo.child.stdin?.end("hours\n");

@@ -12,7 +12,7 @@ describe("the camera of the demo", () => {
   it("refuses an image without a code, and what is no image", async () => {
     const { PNG } = await import("pngjs");
     const blank = PNG.sync.write(new PNG({ width: 50, height: 50 })).toString("base64");
-    expect(() => readQrImage(`data:image/png;base64,${blank}`)).toThrow("No QR code");
+    expect(() => readQrImage(`data:image/png;base64,${blank}`)).toThrow("no readable QR code");
     expect(() => readQrImage("https://example.com/qr.png")).toThrow("not a PNG data URL");
   });
 });

@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
   for (const stream of [child.stdout!, child.stderr!])
     stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  await shown(/✗ wrong: .*default export is no bot/);
+  await shown(/✗ wrong: .*default export is not a bot/);
   await shown(/save a file in tables\/bots\/ to change them/);
   const [, url, key] = await shown(/REST: (\S+), key (\S+)/);
   gateway = createGatewayClient(url!, key!);

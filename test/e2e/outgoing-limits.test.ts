@@ -37,7 +37,7 @@ describe("429", () => {
     const world = await openShop();
     await world.sim.faults.errorAck({ number: SHOP, code: 429 });
     const first = await sendText(world, ANA, "first");
-    await until(() => world.gateway.output().includes("sending pauses"));
+    await until(() => world.gateway.output().includes("sending is paused"));
     const second = await sendText(world, BEN, "second");
     expect(await attempts(world, second.body["id"])).toBe(0);
 
@@ -59,7 +59,7 @@ describe("429", () => {
     await sim.faults.rateOverlimit({ number: SHOP, device: 1, of, backoff: 7 });
 
     const { body } = await sendText(world, ANA, "hello");
-    await until(() => gateway.output().includes("sending pauses"));
+    await until(() => gateway.output().includes("sending is paused"));
 
     const told = await why();
     expect(told).toMatchObject({ state: "connected", reason: "rate_limited" });
@@ -82,7 +82,7 @@ describe("429", () => {
     const world = await openShop();
     await world.sim.faults.errorAck({ number: SHOP, code: 429 });
     const { body } = await sendText(world, ANA, "hello");
-    await until(() => world.gateway.output().includes("sending pauses"));
+    await until(() => world.gateway.output().includes("sending is paused"));
     const stored = await until(async () => (await pauses(world)) === 1).then(() => pauses(world));
     await world.gateway.kill();
     expect(stored).toBe(1);

@@ -112,7 +112,7 @@ it(
     expect(said).toContain("Now set PARLEY_MASTER_KEY to the value of PARLEY_NEW_MASTER_KEY");
     expect(readdirSync(dataDir).filter((name) => name.startsWith("master-key"))).toEqual([]);
     const again = await runCommand({ env: { ...given, PARLEY_NEW_MASTER_KEY: NEW_KEY } }, "rotate-key");
-    expect(again).toMatchObject({ code: 1, text: expect.stringContaining("opens with the new key already") });
+    expect(again).toMatchObject({ code: 1, text: expect.stringContaining("already opens with the new key") });
     await world.gateway.restart({ PARLEY_MASTER_KEY: NEW_KEY });
     await goesOn(shop, "after");
   },

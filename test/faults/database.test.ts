@@ -46,7 +46,7 @@ describe("a database that another process has locked for writing", () => {
       expect((await gateway.get("/health/ready")).body).toMatchObject({
         checks: { database: false, disk: true },
       });
-      await until(() => gateway.output().includes("storing failed"));
+      await until(() => gateway.output().includes("could not store data"));
       expect(await sim.pending(SHOP)).toBeGreaterThanOrEqual(1);
       lock!.close();
       other.close();

@@ -54,7 +54,7 @@ it(
     });
     expect((await gateway.get("/health/live")).status).toBe(200);
     for (const text of ["one", "two", "three"]) await sim.sendText(ANA, SHOP, text);
-    await until(async () => !(await sim.online(SHOP)) || gateway.output().includes("storing failed"));
+    await until(async () => !(await sim.online(SHOP)) || gateway.output().includes("could not store data"));
     // Receipts of what was sent before wait as well.
     expect(await sim.pending(SHOP)).toBeGreaterThanOrEqual(3);
     expect(gateway.output().match(/the disk of the database .* is full/g)).toHaveLength(1);

@@ -42,11 +42,11 @@ const WRONGS: [string, string, RegExp][] = [
     `process.nextTick(() => new (process.getBuiltinModule("events"))().emit("error", new Error("secret"))); ctx.next();`,
     /an uncaught error/,
   ],
-  ["ends the process", `process.exit(0);`, /something called process\.exit\(\)/],
+  ["ends the process", `process.exit(0);`, /refused a call of process\.exit\(\)/],
   [
     "ends the process in a timer",
     `setTimeout(() => process.exit(3), 1); ctx.next();`,
-    /something called process\.exit\(\)/,
+    /refused a call of process\.exit\(\)/,
   ],
 ];
 

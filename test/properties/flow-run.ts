@@ -120,7 +120,7 @@ export class FlowRun {
       const options = lines.map((line) => line.replace(/^\d+\. /, ""));
       this.#open = { id, text, options: options.length === 0 ? null : options };
     } else if (text === "booked") this.#open = null;
-    else assert.match(text, /no longer to be had|did not understand/);
+    else assert.match(text, /no longer available|did not understand/);
   }
 
   /** What was booked is what the person was shown last and said to it. */

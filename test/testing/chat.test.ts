@@ -409,7 +409,7 @@ describe("settings", () => {
 
   it("of a bot that cannot work are refused at once", async () => {
     await expect(createTestChat([{ routes: 3 } as never])).rejects.toThrow(
-      'The bot "bot" cannot be used: TypeError: The default export is no bot.',
+      'The bot "bot" cannot be used: TypeError: The default export is not a bot.',
     );
     await expect(createTestChat([])).rejects.toThrow("createTestChat needs a bot");
   });

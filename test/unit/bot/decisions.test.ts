@@ -93,12 +93,12 @@ describe("why a message was answered or not", () => {
     await why("order");
     expect(await why("Ana")).toEqual([
       "bot:shop answered (form:order, name answered; complete).",
-      "The webhook was told of it.",
+      "The webhook got the message.",
     ]);
     expect(await why("pass")).toEqual([
       "bot:shop passed it on (keyword:pass).",
       "bot:z answered (keyword:pass).",
-      "The webhook was told of it.",
+      "The webhook got the message.",
     ]);
     expect(await why("pass")).toEqual([
       "bot:shop passed it on (keyword:pass).",

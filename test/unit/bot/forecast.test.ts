@@ -307,7 +307,7 @@ describe("what becomes of everything else that is stored", () => {
     ]);
     expect((await ahead(bots, { shop: shop({ initial: () => ({}) }) })).lines).toEqual([
       "shop: 1 session",
-      "1 rows do not open: see `parley doctor`",
+      "1 rows cannot be decrypted: see `parley doctor`",
     ]);
   });
 });

@@ -26,15 +26,15 @@ describe("what a handler does wrong", () => {
       (ctx) => ctx.reply({ picture: "x" } as never),
       /ctx\.reply\(\) knows text, poll/,
     ],
-    ["sends a poll of one option", (ctx) => ctx.poll("Well?", ["only"]), /a poll has 2 to 12 options/],
-    ["sends to nowhere", (ctx) => ctx.sendTo("somebody", "x"), /is no destination/],
+    ["sends a poll of one option", (ctx) => ctx.poll("Well?", ["only"]), /a poll must have 2 to 12 options/],
+    ["sends to nowhere", (ctx) => ctx.sendTo("somebody", "x"), /is not a destination/],
     [
       "starts what does not exist",
       (ctx) => ctx.start({ id: "ghost", begin: () => null } as never),
       /does not know the dialogue/,
     ],
     ["sets a timer that does not exist", (ctx) => ctx.after("1m", "ghost"), /the bot has no timer/],
-    ["sets a timer for no time", (ctx) => ctx.after("soon" as never, "t"), /is no duration/],
+    ["sets a timer for no time", (ctx) => ctx.after("soon" as never, "t"), /is not a duration/],
     [
       "answers after passing on",
       (ctx) => {

@@ -164,6 +164,6 @@ describe("f.history", () => {
     expect(bots.heard()).toEqual(["1?", "Ana 1"]);
     await bots.say("bad");
     expect(bots.heard()).toEqual(["Oops."]);
-    expect(bots.log.lines.join("")).toContain("inside of f.step");
+    expect(bots.log.lines.join("")).toContain("inside f.step");
   });
 });

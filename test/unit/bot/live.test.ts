@@ -60,7 +60,7 @@ describe("what a developer is told of a reload", () => {
       "gone removed",
       "hello reloaded",
       "fresh added",
-      "_mark.ts read again",
+      "_mark.ts loaded again",
     ]);
   });
 

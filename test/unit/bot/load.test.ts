@@ -131,7 +131,7 @@ export default defineBot((b: Routes) => {
     ["throws", `throw new Error("no database")`, /no database/],
     ["throws while it adds routes", `export default () => { throw new Error("no words") }`, /no words/],
     ["imports what is not there", `import "./missing.mjs"; ${HELLO}`, /missing\.mjs/],
-    ["exports nothing", "export const x = 1", /default export is no bot/],
+    ["exports nothing", "export const x = 1", /default export is not a bot/],
     ["exports a wrong priority", "export default { priority: 101, routes() {} }", /priority.*0.*100/],
     ["exports wrong chats", "export default { chats: ['everyone'], routes() {} }", /chats/],
     ["exports a wrong enable", "export default { enable: true, routes() {} }", /'all' or 'bound'/],
@@ -169,10 +169,10 @@ export default defineBot((b: Routes) => {
       ["hello", ""],
       [
         "hello",
-        expect.stringMatching(/^BOTS_DIR\/hello\.mjs is not loaded: bots\/hello has the id "hello" already/),
+        expect.stringMatching(/^BOTS_DIR\/hello\.mjs is not loaded: bots\/hello already has the id "hello"/),
       ],
       ["twice", ""],
-      ["twice", expect.stringMatching(/twice\/index\.js is not loaded: .*twice\.js has the id/)],
+      ["twice", expect.stringMatching(/twice\/index\.js is not loaded: .*twice\.js already has the id/)],
     ]);
   });
 
@@ -214,7 +214,7 @@ export default defineBot((b: Routes) => {
       .split("\n")
       .filter((line) => line.includes('"level":40') || line.includes("locales"));
     expect(warned.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-      'locales/es.json: "" is no text.',
+      'locales/es.json: "" is not a text.',
     ]);
   });
 

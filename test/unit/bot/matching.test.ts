@@ -203,9 +203,9 @@ describe("conflicts", () => {
         b.timer("t", answer);
         b.timer("t", answer);
       },
-      /b\.timer\("t"\) is there twice/,
+      /b\.timer\("t"\) exists twice/,
     ],
-    ["a timer of Parley's own", (b) => b.timer("dialogue:expire", answer), /are Parley's own/],
+    ["a timer of Parley's own", (b) => b.timer("dialogue:expire", answer), /are reserved for Parley/],
     ["routes added later", (async (b: Routes) => b.keyword("x", answer)) as never, /is async/],
   ])("refuses %s when the bot is read, and says which call it was", (_what, routes, problem) => {
     expect(() => readBot("a", routes)).toThrow(problem);

@@ -60,7 +60,7 @@ describe("what an author did not mean is said with file and line", () => {
       "options whose order JavaScript changes",
       `export default (b) => {\n  b.menu("m", { text: "?", options: { b: { label: "B", reply: "b" }, 7: { label: "A", reply: "a" } } });\n};`,
       "error",
-      /menu\("m"\): JavaScript puts keys that are numbers \(7\) before all others.*\(shop\.mjs:2\)$/,
+      /menu\("m"\): JavaScript puts keys that are numbers \(7\) before all other keys.*\(shop\.mjs:2\)$/,
     ],
     [
       "questions whose order JavaScript changes",
@@ -123,7 +123,11 @@ describe("what an author did not mean is said with file and line", () => {
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ["choices with one label", () => fields.choice("?", { a: "A", b: "a" }), /"a" and "b" have one label/],
+    [
+      "choices with one label",
+      () => fields.choice("?", { a: "A", b: "a" }),
+      /"a" and "b" have the same label/,
+    ],
     ["choices out of order", () => fields.choice("?", { b: "B", 3: "C" }), /keys that are numbers \(3\)/],
   ])("%s", (_what, make, problem) => expect(make).toThrow(problem));
 });

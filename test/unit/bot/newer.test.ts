@@ -186,7 +186,7 @@ describe('newer: "restart"', () => {
     const errors = bots.run.path.bindings.list(1).map(({ error }) => error);
     expect(errors).toEqual([
       expect.stringContaining('`newer` must be "restart" or absent'),
-      expect.stringContaining('b.fallback: `newer` is "restart"'),
+      expect.stringContaining('b.fallback: `newer` must be "restart"'),
     ]);
   });
 

@@ -298,7 +298,7 @@ describe("f.store", () => {
       },
     });
     await bots.say("bad");
-    expect(String(error)).toMatch(/f\.store .*inside of f\.step/);
+    expect(String(error)).toMatch(/f\.store .*inside f\.step/);
     expect(await bots.rows(ROWS)).toBe(0);
   });
 

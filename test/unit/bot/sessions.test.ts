@@ -33,7 +33,7 @@ describe("a session that was stored by other code", () => {
     await bots.say("what");
     await bots.say("add tea");
     expect(bots.heard()).toEqual([JSON.stringify({ cart: ["mug"], prefs: { lang: "en" }, n: 1 }), "mug,tea"]);
-    expect(bots.log.text()).not.toContain("begins anew");
+    expect(bots.log.text()).not.toContain("starts over");
   });
 
   it("gets outermost keys that are missing without a schema: what is data further in stays gone", async () => {
@@ -58,7 +58,7 @@ describe("a session that was stored by other code", () => {
     const bots = await deployed({ cart: "secret mug" }, { initial: () => ({}) }, { schema: cart, initial });
     await bots.say("what");
     expect(bots.heard()).toEqual([JSON.stringify(initial())]);
-    expect(bots.log.text()).toMatch(/begins anew/);
+    expect(bots.log.text()).toMatch(/starts over/);
     expect(bots.log.text()).toMatch(/"misfits":\["cart","prefs"\]|"misfits":\["cart"\]/);
     expect(bots.log.text()).not.toContain("secret");
     // Nothing was stored over it: the code of before finds it again.

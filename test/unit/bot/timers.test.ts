@@ -375,13 +375,13 @@ describe("mistakes with a timer", () => {
       (ctx) => ctx.at(new Date(AT), "visit", null, { past: "drop" as never }),
       /"now" or "skip"/,
     ],
-    ["an id that is none", (ctx) => ctx.after("1m", "visit", null, { id: "" }), /an id has 1 to 64/],
-    ["an id that is a list", (ctx) => ctx.cancelTimer("visit", ["a"] as never), /an id has 1 to 64/],
+    ["an id that is none", (ctx) => ctx.after("1m", "visit", null, { id: "" }), /an id must have 1 to 64/],
+    ["an id that is a list", (ctx) => ctx.cancelTimer("visit", ["a"] as never), /an id must have 1 to 64/],
     ["no such timer", (ctx) => ctx.at(new Date(AT), "ghost"), /the bot has no timer "ghost"/],
     [
       "an expiry that is none",
       (ctx) => ctx.after("1m", "visit", null, { expire: "soon" as never }),
-      /is no duration/,
+      /is not a duration/,
     ],
   ])("%s", async (_what, set, message) => {
     const bots = await startBots(setting(set));

@@ -71,7 +71,7 @@ describe("news", () => {
     one.bus.tell(WEATHER, { sun: true });
 
     await until(() => expect(heard).toHaveLength(1));
-    expect(two.lines.join("")).toContain("could not be taken in");
+    expect(two.lines.join("")).toContain("could not read news");
   });
 
   it("are not read by others on the same Redis, nor by an installation with another key", async () => {
@@ -175,7 +175,7 @@ describe("an outage of Redis", () => {
     two.bus.onGap(reread);
 
     await redis.kill();
-    await until(() => expect(two.lines.join("")).toContain("Redis is away"));
+    await until(() => expect(two.lines.join("")).toContain("Redis is unavailable"));
     one.bus.tell(WEATHER, { sun: false });
     await redis.start();
 
@@ -196,7 +196,7 @@ describe("an outage of Redis", () => {
     two.bus.onGap(reread);
 
     proxy.cut(true);
-    await until(() => expect(two.lines.join("")).toContain("Redis is away"));
+    await until(() => expect(two.lines.join("")).toContain("Redis is unavailable"));
     proxy.cut(false);
 
     await until(() => expect(reread).toHaveBeenCalledTimes(1));
@@ -220,7 +220,7 @@ describe("an outage of Redis", () => {
     const url = redis.url.replace("//", "//someone:a-wrong-password@");
     const node = await talkingNode("one", url, nobodyYet());
 
-    await until(() => expect(node.lines.join("")).toContain("Redis is away"));
+    await until(() => expect(node.lines.join("")).toContain("Redis is unavailable"));
     expect(node.lines.join("")).not.toContain("a-wrong-password");
   });
 });

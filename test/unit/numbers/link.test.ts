@@ -113,7 +113,7 @@ describe("after a close that WhatsApp gave no code for", () => {
     (complaint) => {
       const lastClose = { ...close(500), at: 0, complaint };
       expect(reasonFor("connecting", lastClose, null)).toBe(complaint);
-      expect(adviceFor("connecting", lastClose)).toMatch(/by itself.*update Parley/);
+      expect(adviceFor("connecting", lastClose)).toMatch(/reconnecting.*update Parley/);
       // While what waited comes in, that is what there is to say.
       expect(reasonFor("connecting", lastClose, 3)).toBe("catching_up");
       expect(reasonFor("connected", lastClose, null)).toBeNull();

@@ -87,11 +87,11 @@ describe("a cache in a Redis that goes away", () => {
     await cache.removeItem("kept");
     await cache.clear();
     expect(performance.now() - start).toBeLessThan(20_000);
-    await vi.waitFor(() => expect(lines.join("")).toContain("Redis is away"));
+    await vi.waitFor(() => expect(lines.join("")).toContain("Redis is unavailable"));
 
     await redis.start();
     await works(cache);
-    expect(lines.filter((line) => line.includes("Redis is away"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("Redis is unavailable"))).toHaveLength(1);
     expect(lines.filter((line) => line.includes("Redis is back"))).toHaveLength(1);
   });
 

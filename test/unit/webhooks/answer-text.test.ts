@@ -61,19 +61,19 @@ describe("a webhook's answer", () => {
       "in Latin-1 that says nothing of it",
       "application/json",
       latin1(CAFE),
-      "the answer is no text in utf-8",
+      "the answer is not valid text in utf-8",
     ],
     [
       "that is half a character of Japan",
       "text/plain; charset=shift_jis",
       Buffer.from([0x22, 0x93]),
-      "the answer is no text in shift_jis",
+      "the answer is not valid text in shift_jis",
     ],
     [
       "of an odd number of bytes in UTF-16",
       "text/plain; charset=utf-16",
       Buffer.from([0x22, 0, 0x41]),
-      "the answer is no text in utf-16",
+      "the answer is not valid text in utf-16",
     ],
   ])("%s is not understood, and says why", (_, type, body, why) => {
     expect(parseReply(body, type)).toEqual({ understood: false, replies: [], ignored: [why], hold: null });

@@ -94,7 +94,7 @@ describe("a message that no bot answers", () => {
         reply!.ignored,
       ]),
     ).toEqual([
-      [expect.stringContaining("caf"), false, ["the answer is no text in utf-8"]],
+      [expect.stringContaining("caf"), false, ["the answer is not valid text in utf-8"]],
       ['{"message":"café"}', true, []],
     ]);
   });

@@ -284,7 +284,7 @@ describe("files", () => {
       expect(parseJson({ type: "image", url: link, caption: "not this" })).toEqual({
         understood: false,
         replies: [],
-        ignored: ["answer: the link to the file is not http or https"],
+        ignored: ["answer: the link to the file is neither http nor https"],
         hold: null,
       });
     },
