@@ -190,7 +190,7 @@ describe("a backup", () => {
     const dataDir = await usedFolder();
     const archive = await backedUp(dataDir);
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()) };
-    await expect(saveBackup(archive, false, env)).rejects.toThrow(`${archive} exists already`);
+    await expect(saveBackup(archive, false, env)).rejects.toThrow(`${archive} already exists`);
 
     const nothing = join(temporaryFolder(), "nothing");
     const folder = temporaryFolder();
@@ -339,7 +339,7 @@ describe("a restore", () => {
     const cut = changed("cut.tar", whole);
     truncateSync(cut, whole.length / 2);
     const wrong: [string, RegExp][] = [
-      [changed("flipped.tar", flipped), /damaged: parley\.db is not what was saved/],
+      [changed("flipped.tar", flipped), /damaged: parley\.db differs from what was saved/],
       [cut, /damaged|incomplete/],
       [changed("foreign.tar", Buffer.from("no archive at all ".repeat(100))), /is not a backup of Parley/],
       [changed("empty.tar", Buffer.alloc(0)), /is not a backup of Parley|no usable manifest/],

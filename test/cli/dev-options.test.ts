@@ -22,7 +22,7 @@ describe("npm run dev", () => {
   it("says what cannot be used", () => {
     expect(() => read(["/no/such"])).toThrow("/no/such is not a folder. Create it, or name another.");
     expect(() => read([], { BOTS_DIR: "/no/such" })).toThrow("BOTS_DIR: /no/such is not a folder");
-    expect(() => read(["a", "b"])).toThrow("One folder of bots, not 2: a, b");
+    expect(() => read(["a", "b"])).toThrow("Give one folder of bots, not 2: a, b");
     expect(() => read(["--real"])).toThrow(/--real/);
     expect(read(["--help"]).help).toBe(true);
     expect(read(["-h"]).help).toBe(true);

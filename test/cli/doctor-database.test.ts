@@ -131,7 +131,7 @@ describe("the doctor of the database", () => {
     await run("INSERT INTO outbox_history (outbox_id, state, at) VALUES (77, 'sent', 1)");
 
     expect((await found("note")).join()).toContain("2 rows belong to deleted numbers");
-    expect((await found("good", true)).join()).toContain("repaired: 2 rows");
+    expect((await found("good", true)).join()).toContain("repaired: removed 2 rows");
 
     expect(await rows("SELECT id FROM wa_keys")).toEqual([{ id: "whole" }]);
     expect(await rows("SELECT * FROM outbox_history")).toEqual([]);
@@ -151,7 +151,7 @@ describe("the doctor of the database", () => {
 
     const bad = await found("bad");
     expect(bad.find((text) => text.includes("wa_keys.value"))).toMatch(
-      /^1 in .* of 31600000001 do not open.*--repair/,
+      /^1 in .* of 31600000001 cannot be opened.*--repair/,
     );
     expect(bad.find((text) => text.includes("inbox.body"))).toContain("31600000001");
     expect(bad.find((text) => text.includes("wa_creds.value"))).toContain("link it again");
@@ -179,7 +179,7 @@ describe("the doctor of the database", () => {
     await run(insert, ["done", "delivered", null]);
 
     expect((await found("bad")).join()).toContain("2 deliveries are stuck");
-    expect((await found("good", true)).join()).toContain("repaired: 2 deliveries");
+    expect((await found("good", true)).join()).toContain("repaired: 2 stuck deliveries");
 
     expect(await rows("SELECT id, next_at FROM deliveries ORDER BY id")).toEqual([
       { id: "done", next_at: null },
@@ -221,7 +221,7 @@ describe("the doctor of the database", () => {
     expect((await traces()).join()).toMatch(/too large .*While the gateway is stopped.*--repair/);
     expect(readFileSync(file()).includes(canary)).toBe(true);
 
-    expect((await traces(true)).join()).toContain("was written anew");
+    expect((await traces(true)).join()).toContain("was rewritten");
 
     expect(statSync(file()).size).toBeLessThan(large);
     for (const name of readdirSync(config.dataDir))

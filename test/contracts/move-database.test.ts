@@ -135,7 +135,7 @@ describe.skipIf(sqld === null)("moving a database", () => {
     proxy.next("answer lost", PAGE);
     proxy.thenNext("request lost", NEXT_PAGE, 100);
     await expect(move(dataDir, `file:${file}`, to, { time: hurried })).rejects.toThrow(
-      /broken off in the table news: .*Run the same command again/,
+      /interrupted in the table news: .*Run the same command again/,
     );
     const node = configFor(dataDir, { ...NODE_SETTINGS, DATABASE_URL: url });
     await expect(openStore(node, silentLog(node))).rejects.toThrow(/unfinished copy/);
@@ -156,7 +156,7 @@ describe.skipIf(sqld === null)("moving a database", () => {
     const { url, port } = await server();
     const proxy = await startCuttingProxy(port);
     proxy.next("request lost", PAGE, 100);
-    await expect(move(dataDir, `file:${file}`, proxy.url, { time: hurried })).rejects.toThrow(/broken off/);
+    await expect(move(dataDir, `file:${file}`, proxy.url, { time: hurried })).rejects.toThrow(/interrupted/);
 
     const config = configFor(dataDir, KEY);
     await (await openStore(config, silentLog(config))).close();

@@ -105,7 +105,7 @@ it(
     const without = await runCommand({ env: given }, "rotate-key");
     expect(without).toMatchObject({
       code: 1,
-      text: expect.stringContaining("give the new one as PARLEY_NEW_MASTER_KEY"),
+      text: expect.stringContaining("set PARLEY_NEW_MASTER_KEY to the new one"),
     });
     const said = await command({ env: { ...given, PARLEY_NEW_MASTER_KEY: NEW_KEY } }, "rotate-key");
 

@@ -187,7 +187,7 @@ describe("deliveries that were given up", () => {
     const again = await replay(world, "--device", SHOP, "--state", "delivered", "--since", today);
     expect(again).toMatchObject({
       code: 0,
-      text: expect.stringContaining("3 deliveries are on the way again"),
+      text: expect.stringContaining("3 deliveries are queued again"),
     });
     await until(() => receiver.events.length === 9);
     expect(new Set(receiver.events.map(({ headers }) => headers["webhook-id"])).size).toBe(3);

@@ -211,7 +211,7 @@ describe("the OpenAPI document", () => {
       expect([method, path, operation.description]).toEqual([
         method,
         path,
-        expect.stringMatching(/Has no pages: .{10,}\./),
+        expect.stringMatching(/No pages: .{10,}\./),
       ]);
       unpaged.push(`${method} ${path}`);
     }
