@@ -84,7 +84,7 @@ export function createMedia({ store, config, log, http, accountOf, elsewhere }: 
     log.error("could not make a voice note: install ffmpeg from the system's packages, or set FFMPEG_PATH");
     throw new GatewayError(
       "CONVERTER_MISSING",
-      "The gateway needs ffmpeg to make voice notes and does not have it: its operator can install it. Mono Ogg/Opus needs no ffmpeg.",
+      "This gateway has no ffmpeg, which it needs to make voice notes; ask its operator. Mono Ogg/Opus works without it.",
     );
   }
 

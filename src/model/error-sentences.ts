@@ -55,8 +55,7 @@ const SENTENCES: Record<ErrorCode, string | ((error: Told) => string)> = {
       until === undefined ? " for a while" : ` until ${until}`
     }; existing chats still work.`,
   UNAVAILABLE: "The gateway is restarting or cannot store anything now; try again in a moment.",
-  CONVERTER_MISSING:
-    "This file must be converted, and the gateway has no converter. Its operator can install ffmpeg.",
+  CONVERTER_MISSING: "This file must be converted, and the gateway has no converter; ask its operator.",
   EXPIRED: "The message waited longer than messages are kept, so it will not be sent.",
 };
 

@@ -140,7 +140,7 @@ describe("bots", () => {
     await turn.getByRole("group", { name: "Then" }).getByText("Mugs are 9.").waitFor();
     await turn.getByRole("group", { name: "Now" }).getByText("Mugs are 8.").waitFor();
 
-    await page.getByLabel("Write on as the person").fill("prices");
+    await page.getByLabel("Continue writing as the contact").fill("prices");
     await page.keyboard.press("Enter");
     await page.getByText("sandbox only").waitFor();
     await looksGood(page, "fork");
@@ -201,7 +201,7 @@ describe("webhooks and deliveries", () => {
     await list.getByRole("button", { name: "Post again …" }).click();
     await list.getByRole("dialog").getByRole("button", { name: "Post again …" }).click();
     expect(await world.sim.waitForMessage(EVA, { from: SHOP })).toMatchObject({ text: "From the webhook." });
-    await list.getByText("Nothing fits these filters").waitFor();
+    await list.getByText("Nothing matches these filters").waitFor();
     await list.context().close();
   });
 });

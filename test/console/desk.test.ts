@@ -131,7 +131,7 @@ describe("the operator", () => {
     await page.goto(`${world.gateway.url}/console/operator/numbers`);
     await page.getByRole("row").filter({ hasText: "+62 812" }).getByText("Connected").waitFor();
     await page.getByLabel("Search by digits or account").fill("999999");
-    await page.getByText("No number fits").waitFor();
+    await page.getByText("No number matches").waitFor();
     expect(await faults(page, "operator-numbers")).toEqual([]);
 
     await page.goto(`${world.gateway.url}/console/operator/accounts`);

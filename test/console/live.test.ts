@@ -157,7 +157,7 @@ describe("two people", () => {
       await until(async () => (await urlOf()) === "https://example.com/by-one");
 
       // It looks every now and then, and once more before it saves.
-      await other.getByText("Somebody else has changed this meanwhile").waitFor({ timeout: 90_000 });
+      await other.getByText("Someone else has changed this in the meantime").waitFor({ timeout: 90_000 });
       expect(await urlOf()).toBe("https://example.com/by-one");
       await other.getByRole("button", { name: "Show theirs" }).click();
       await until(async () => (await address(other).inputValue()) === "https://example.com/by-one");

@@ -173,7 +173,7 @@ describe("a number that is linked", () => {
     expect(new URL(customer.url()).hash).toBe("");
     await customer.getByLabel("Address of your webhook").fill("https://example.com/hook");
     await customer.getByRole("button", { name: "Save" }).click();
-    await customer.getByText("Keep this secret now").waitFor();
+    await customer.getByText("Copy this secret now").waitFor();
     const { body } = await world.gateway.get(`/devices/${NUMBER}/webhook`, { key: world.key });
     expect(body["data"].url).toBe("https://example.com/hook");
     await everywhere(customer, async (name) => expect(await tooWide(customer), name).toBeLessThanOrEqual(0));

@@ -161,7 +161,7 @@ describe.skipIf(sqld === null)("moving a database", () => {
     const config = configFor(dataDir, KEY);
     await (await openStore(config, silentLog(config))).close();
 
-    await expect(move(dataDir, `file:${file}`, url)).rejects.toThrow(/half-done copy .*--replace/);
+    await expect(move(dataDir, `file:${file}`, url)).rejects.toThrow(/unfinished copy .*--replace/);
     await move(dataDir, `file:${file}`, url, { replace: true });
     expect((await everything(url)).rows).toEqual((await everything(`file:${file}`)).rows);
   });

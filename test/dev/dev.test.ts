@@ -112,7 +112,7 @@ it(
     await shown(/bot fresh +second!\n/);
 
     save("_mark.ts", `export const mark: string = "?";`);
-    await shown(/↻ _mark\.ts read again\n/);
+    await shown(/↻ _mark\.ts loaded again\n/);
     write("fresh");
     await shown(/bot fresh +second\?\n/);
 

@@ -167,7 +167,7 @@ describe("deliveries that were given up", () => {
     await until(async () => (await deliveries(world, "&state=dead")).length === 3);
     expect(await replay(world, "--since", "never")).toMatchObject({
       code: 1,
-      text: expect.stringMatching(/no time/),
+      text: expect.stringMatching(/is not a time/),
     });
     expect(await replay(world, "--state", "disabled")).toEqual({
       code: 0,

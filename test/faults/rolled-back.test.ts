@@ -31,7 +31,7 @@ it(
     }
     await sim.settle();
     await gateway.stop();
-    expect(gateway.output()).not.toContain("earlier time");
+    expect(gateway.output()).not.toContain("older than this gateway");
 
     cpSync(earlier, file);
     await gateway.restart();

@@ -189,7 +189,7 @@ describe("what people write and read", () => {
 
     const strict = await chatWith([hanging], { botTimeoutMs: 50 });
     await expect(strict.user("hang")).rejects.toThrow(
-      "failed at keyword:hang: Error: it did not return within 50 ms",
+      "failed at keyword:hang: Error: the handler did not return within 50 ms",
     );
 
     const chat = await chatWith([hanging], { patienceMs: 200 });
