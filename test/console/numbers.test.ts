@@ -112,7 +112,7 @@ describe("a number that is linked", () => {
     const answer = authenticator.assert(await questionOn(page));
     await page.getByLabel("Paste here what the console printed").fill("nonsense");
     await page.getByRole("button", { name: "Send the answer" }).click();
-    await page.getByText("This is not what was printed").waitFor();
+    await page.getByText("This is not the printed line").waitFor();
     await page.getByLabel("Paste here what the console printed").fill(JSON.stringify(answer));
     await page.getByRole("button", { name: "Send the answer" }).click();
 

@@ -34,7 +34,7 @@ describe("signing in", () => {
     await page.getByText("Paste your API key.").waitFor();
     await secret(page).fill("pk_wrong");
     await page.keyboard.press("Enter");
-    await page.getByText("This key is not known here").waitFor();
+    await page.getByText("This gateway does not know this key").waitFor();
 
     await secret(page).fill(`  ${world.key} `);
     await page.keyboard.press("Enter");

@@ -117,7 +117,7 @@ it(
     await shown(/bot fresh +second\?\n/);
 
     save("fresh.ts", "export default (b) => {");
-    await shown(/↻ fresh: .*Error.* · the last good version stays\n/);
+    await shown(/↻ fresh: .*Error.* · the last good version stays on\n/);
     write("fresh");
     await shown(/bot fresh +second\?\n/);
 
