@@ -57,26 +57,14 @@ export function createMetrics({ store, sessions, clientVersion, node }: MetricsD
 
   const received = counter("messages_received_total", "Messages that arrived and were stored.", ["type"]);
   const sent = counter("messages_sent_total", "Sent messages with a known outcome.", ["kind", "result"]);
-  const sendSeconds = histogram(
-    "send_duration_seconds",
-    "Time from the commit to the outcome.",
-    FAST_SECONDS,
-    [],
-  );
+  const sendSeconds = histogram("send_duration_seconds", "Time from commit to outcome.", FAST_SECONDS, []);
   const attempts = counter("webhook_attempts_total", "Attempts to deliver to webhooks.", [
     "result",
     "code_class",
   ]);
-  const attemptSeconds = histogram(
-    "webhook_duration_seconds",
-    "Time that webhooks took to answer.",
-    FAST_SECONDS,
-    [],
-  );
+  const attemptSeconds = histogram("webhook_duration_seconds", "Webhook response times.", FAST_SECONDS, []);
   const dead = counter("webhook_dead_total", "Deliveries that Parley gave up.", []);
-  const turns = counter("webhook_turns_total", "Webhooks that were paused, resumed, or switched off.", [
-    "to",
-  ]);
+  const turns = counter("webhook_turns_total", "Webhooks paused, resumed or switched off.", ["to"]);
   const disconnects = counter("disconnects_total", "Connections to WhatsApp that closed.", ["code"]);
   const undecryptable = counter("decrypt_failures_total", "Messages that could not be decrypted.", [
     "reason",
@@ -89,18 +77,10 @@ export function createMetrics({ store, sessions, clientVersion, node }: MetricsD
   const redelivered = counter("redeliveries_total", "Messages that WhatsApp delivered again.", []);
   const blocked = counter("ssrf_blocked_total", "Addresses that Parley refused to call.", ["reason"]);
   const refused = counter("auth_failures_total", "Requests without a valid key or token.", ["reason"]);
-  const commits = histogram(
-    "db_commit_seconds",
-    "Time from submitting a unit of work to its commit.",
-    COMMIT_SECONDS,
-    [],
-  );
+  const commits = histogram("db_commit_seconds", "From submitting work to its commit.", COMMIT_SECONDS, []);
   const lookAtQueues = createQueueGauges(gauge, store);
   const numbers = gauge("sessions", "Numbers by their state.", ["state"]);
-  const client = gauge("client_version", "Client version that Parley reports to WhatsApp.", [
-    "version",
-    "refused",
-  ]);
+  const client = gauge("client_version", "Client version reported to WhatsApp.", ["version", "refused"]);
   timeCommits(store, (seconds) => commits.observe(seconds));
   const lookAtNode = node && createNodeGauges(gauge, store, node);
   let reading = false;
