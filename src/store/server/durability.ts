@@ -38,7 +38,7 @@ export function watchDurability(log: Logger): Durability {
       if (now === strong) return;
       strong = now;
       if (now) log.info("the libSQL server is durable again; continuing");
-      else log.error(`${NOT_DURABLE}: nothing is received or sent until it is durable again. ${CURE}`);
+      else log.error(`${NOT_DURABLE}: nothing is received or sent until its commits are durable. ${CURE}`);
     },
   };
 }
