@@ -236,6 +236,8 @@ export const devices = sqliteTable(
     } | null>(),
     /** Set when a number that is not this one scanned the QR; reported once. */
     wrongNumber: text("wrong_number"),
+    /** When a phone linked it last; null: not since this is noted. Links that were made before open nothing any more. */
+    linkedAt: integer("linked_at"),
     /** What is done with calls: `ignore` lets the phone ring, `reject` does not. */
     calls: text().$type<"ignore" | "reject">().notNull().default("ignore"),
     /** What somebody is told whose call was rejected, once a day; null: nothing. */
@@ -498,6 +500,8 @@ export const outbox = sqliteTable(
     kind: text().notNull(),
     /** `api`, `bot:<id>` or `webhook`. */
     origin: text().notNull(),
+    /** Of `api`: `console`, or `api:` and what the key was called then; null: a reply, or stored by an earlier version. */
+    via: text(),
     /** Replies to a message of the last 24 h go first and are not paced. */
     isReply: integer("is_reply", { mode: "boolean" }).notNull(),
     /** Incoming message that this answers, when it answers one. */
@@ -613,6 +617,8 @@ export const chatState = sqliteTable(
     heldUntil: integer("held_until"),
     /** When the other side was last told that calls are not taken. */
     callTextAt: integer("call_text_at"),
+    /** What the inbox had of the other side by then (`received_at`) was read, in the console or on the phone. */
+    readAt: integer("read_at"),
   },
   (t) => [
     primaryKey({ columns: [t.deviceId, t.chat] }),
@@ -702,6 +708,7 @@ export const deliveries = sqliteTable(
       .where(sql`state in ('pending','retrying')`),
     index("deliveries_state").on(t.deviceId, t.state, t.createdAt),
     index("deliveries_device").on(t.deviceId, t.createdAt),
+    index("deliveries_message").on(t.deviceId, t.messageId, t.createdAt),
     // Whether something is still owed for a message is asked before it is deleted.
     index("deliveries_owed")
       .on(t.inboxId)

@@ -12,6 +12,7 @@ export default defineApi(listDeliveries, async ({ app, caller, input }) => {
   const { deliveries, ...page } = await app.deliveries.list({
     deviceIds,
     state: input.state,
+    messageId: input.message_id,
     limit: input.limit,
     before: input.before,
   });

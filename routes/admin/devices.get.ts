@@ -1,5 +1,5 @@
 import { defineApi } from "../../src/api/define-api.ts";
-import { listAllDevices } from "../../src/api/endpoints/overview.ts";
+import { listAllDevices } from "../../src/api/endpoints/gateway-health.ts";
 import { pageView } from "../../src/api/envelope.ts";
 import { accountNames } from "../../src/api/operator.ts";
 import { currentPage, devicePage, matchingDevices } from "../../src/api/senders.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { apiKeys, links } from "../../drizzle/schema.ts";
+import { apiKeys, devices, links } from "../../drizzle/schema.ts";
 import type { Page, PageWanted } from "../model/page.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
@@ -44,14 +44,17 @@ export interface Maker {
 /** Links with which a customer links one number and sets its webhook. */
 export interface Links {
   make(device: LinkedNumber, minutes: number, by: Maker): Promise<{ link: LinkRecord; token: string }>;
-  /** Those that are not over, newest first. @param numbers digits; null: of every number of the account */
+  /** Those that can be opened, newest first. @param numbers digits; null: of every number of the account */
   list(accountId: string, numbers: string[] | null, wanted: PageWanted): Promise<Page<LinkRecord>>;
   /** False when there is none. */
   remove(accountId: string, numbers: string[] | null, id: string): Promise<boolean>;
-  /** Whoever comes with it; null when it is none, over, or withdrawn. Notes that it was opened. */
+  /**
+   * Whoever comes with it; null when it is none, over, or withdrawn, or when the number was linked since it was made. Notes that
+   * it was opened.
+   */
   open(token: string): Promise<{ hash: string; expiresAt: number; caller: Caller } | null>;
   /**
-   * What it lets do now; null when it is over, or what it was made with is.
+   * What it lets do now; null when it is over, or what it was made with is. Who has linked the number goes on until then.
    * @param hash of the token
    */
   callerOf(hash: string): Promise<Caller | null>;
@@ -67,7 +70,8 @@ const LINK = {
   keyName: nullable(apiKeys.name),
 };
 const FIND = defineQuery(
-  "SELECT id, account_id, device_id, number, made_by, credential, expires_at FROM links WHERE hash = ?",
+  `SELECT l.id, l.account_id, l.device_id, l.number, l.made_by, l.credential, l.created_at, l.expires_at, d.linked_at AS linkedAt
+    FROM links l LEFT JOIN devices d ON d.id = l.device_id WHERE l.hash = ?`,
   {
     id: links.id,
     accountId: links.accountId,
@@ -75,11 +79,18 @@ const FIND = defineQuery(
     number: links.number,
     madeBy: links.madeBy,
     credential: links.credential,
+    createdAt: links.createdAt,
     expiresAt: links.expiresAt,
+    linkedAt: nullable(devices.linkedAt),
   },
 );
 const OF_NUMBERS = "(?2 IS NULL OR number IN (SELECT value FROM json_each(?2)))";
-const PAGES = definePages("links", `account_id = ?1 AND ${OF_NUMBERS} AND expires_at > ?3`, 3);
+const IS_UNUSED = "coalesce((SELECT d.linked_at FROM devices d WHERE d.id = device_id), 0) < created_at";
+const PAGES = definePages(
+  "links",
+  `account_id = ?1 AND ${OF_NUMBERS} AND expires_at > ?3 AND ${IS_UNUSED}`,
+  3,
+);
 const SELECT = `SELECT id, number, created_at, expires_at, last_used_at, made_by,
   (SELECT k.name FROM api_keys k WHERE k.hash = links.credential) AS keyName FROM links`;
 const ROWS = defineQuery(`${SELECT} ${ROWS_OF_PAGE}`, LINK);
@@ -97,7 +108,7 @@ interface LinksDeps {
 export function createLinks({ store, keys, accounts, isNumber }: LinksDeps): Links {
   const hashOf = (token: string): string => store.box.hmac("link", token).toString("hex");
 
-  async function find(hash: string): Promise<{ expiresAt: number; caller: Caller } | null> {
+  async function find(hash: string): Promise<{ expiresAt: number; isUsed: boolean; caller: Caller } | null> {
     const row = await store.readOne(FIND, [hash]);
     if (row === null || row.expiresAt <= store.now()) return null;
     const { id, accountId, deviceId, number, expiresAt } = row;
@@ -116,7 +127,7 @@ export function createLinks({ store, keys, accounts, isNumber }: LinksDeps): Lin
       account,
       byLink: true,
     };
-    return { expiresAt, caller };
+    return { expiresAt, isUsed: (row.linkedAt ?? 0) >= row.createdAt, caller };
   }
 
   return {
@@ -155,11 +166,11 @@ export function createLinks({ store, keys, accounts, isNumber }: LinksDeps): Lin
       if (!isToken(token)) return null;
       const hash = hashOf(token);
       const found = await find(hash);
-      if (found === null) return null;
+      if (found === null || found.isUsed) return null;
       await store.writer.commit([
         { sql: "UPDATE links SET last_used_at = ? WHERE hash = ?", args: [store.now(), hash] },
       ]);
-      return { hash, ...found };
+      return { hash, expiresAt: found.expiresAt, caller: found.caller };
     },
 
     callerOf: async (hash) => (await find(hash))?.caller ?? null,

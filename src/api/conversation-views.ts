@@ -27,6 +27,7 @@ export const listedChatView = ({ sender, chat, name, last, ...facts }: ListedCha
     message: last.message,
   },
   unanswered: facts.unanswered,
+  unread: facts.unread,
   taken_over_until: facts.takenOverUntil === null ? null : iso(facts.takenOverUntil),
   bot: facts.bot,
 });

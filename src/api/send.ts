@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/caller.ts";
+import type { Session } from "../accounts/sessions.ts";
 import type { SendShare } from "../accounts/quotas.ts";
 import type { Destination } from "../model/address.ts";
 import { withSentence } from "../model/error-sentences.ts";
@@ -23,6 +24,7 @@ export interface SendInput {
 export interface SendCall {
   app: App;
   caller: Caller;
+  session: Session | null;
   input: SendInput;
   claim: Claim | null;
 }
@@ -35,7 +37,7 @@ export interface SendCall {
  *   nothing was stored
  */
 export async function send(
-  { app, caller, input, claim }: SendCall,
+  { app, caller, session, input, claim }: SendCall,
   content: Draft | ((device: DeviceRecord) => Promise<Draft>),
 ): Promise<JsonResult> {
   const device = findSender(app, caller, input.sender);
@@ -47,6 +49,7 @@ export async function send(
       deviceId: device.id,
       destinations: input.number,
       draft: typeof content === "function" ? () => content(device) : content,
+      via: session === null ? `api:${caller.keyName ?? ""}` : "console",
       quoteId: input.msgid,
       beside: (planned) => [
         ...(share?.storing(planned.filter(isStored).length) ?? []),

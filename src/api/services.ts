@@ -28,6 +28,7 @@ import type { Idempotency } from "../outbox/idempotency.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { MessageRecord } from "../outbox/record.ts";
 import type { MessagePath } from "../path/path.ts";
+import type { MarkRead } from "../pipeline/read-marks.ts";
 import type { Decisions } from "../pipeline/decisions.ts";
 import type { checkStorage } from "../store/health.ts";
 import type { Webhooks } from "../webhooks/index.ts";
@@ -89,7 +90,7 @@ export interface App {
   bindings: Pick<Bindings, "list" | "put" | "change" | "routes">;
   forks: Forks;
   decisions: Pick<Decisions, "list">;
-  conversations: Conversations & Pick<MessagePath, "takeOver">;
+  conversations: Conversations & Pick<MessagePath, "takeOver"> & { markRead: MarkRead };
   events: Pick<Events, "read">;
   metrics: Pick<Metrics, "authFailed" | "read" | "contentType">;
   traffic: Pick<Traffic, "report">;

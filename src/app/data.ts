@@ -21,6 +21,7 @@ import { draftOpener, replyId } from "../outbox/rows.ts";
 import { createSentReader } from "../outbox/sent-reader.ts";
 import type { ConnectionPort } from "../path/connections.ts";
 import type { Observers } from "../path/observers.ts";
+import { createMarkRead, type MarkRead } from "../pipeline/read-marks.ts";
 import type { NewsDesk } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
 import { deliveryId } from "../webhooks/rows.ts";
@@ -48,11 +49,11 @@ export interface Base {
 /** What was received and sent, files, and who is who. */
 export type Data = ReturnType<typeof openData>;
 
-/** Joins the list of messages and chats with those who know what is in the rows. */
+/** Joins the list of messages and chats with those who know what is in the rows, and with what notes that they were read. */
 export function openConversations(
   { store }: Base,
   { receivedFiles, sentFiles, channels }: Data,
-): Conversations {
+): Conversations & { markRead: MarkRead } {
   const groups = createStoredLists(store, MINUTE_MS / SECOND_MS);
   const contents = {
     openIncoming: contentOpener(store.box),
@@ -66,10 +67,11 @@ export function openConversations(
       return new Map(known.map(({ id, name }) => [id, name]));
     },
   };
-  return createConversations(store, contents, {
+  const conversations = createConversations(store, contents, {
     replyId: (...reply) => replyId(store.box, ...reply),
     deliveryId: (...event) => deliveryId(store.box, ...event),
   });
+  return { ...conversations, markRead: createMarkRead(store) };
 }
 
 /** Groups, channels and LIDs: their number's connection is asked for what is not in store, wherever it is. */

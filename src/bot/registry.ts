@@ -14,8 +14,8 @@ export interface BotRecord {
   routes: { kind: RouteKind; pattern: string }[];
   /** Settings without which it is asked nothing; missing: it needs none. */
   needs?: readonly string[];
-  /** Its settings as JSON Schema; missing: it has none of its own, or they cannot be written so. */
-  config_schema?: ConfigSchema;
+  /** Its settings as JSON Schema; null: it has none of its own, or they cannot be written so. */
+  schema: ConfigSchema | null;
   /** Why the file is no bot; it is then off everywhere, unless `kept`. */
   error?: string;
   /** The file could be loaded once and cannot be now: what it was then goes on. */
@@ -136,7 +136,6 @@ function readNames(bots: Map<string, Bot>, isTaken: (id: string) => boolean): Ma
 
 function recordOf(bot: Bot, warnings: readonly string[]): BotRecord {
   const { id, priority, enable, routes, needs } = bot;
-  const schema = configSchemaOf(bot.config);
   return {
     id,
     priority,
@@ -144,12 +143,12 @@ function recordOf(bot: Bot, warnings: readonly string[]): BotRecord {
     routes: routes.map(({ kind, pattern }) => ({ kind, pattern })),
     warnings,
     ...(needs.length > 0 && { needs }),
-    ...(schema !== null && { config_schema: schema }),
+    schema: configSchemaOf(bot.config),
   };
 }
 
 function broken(id: string, error: string): BotRecord {
-  return { id, priority: 50, enable: "bound", routes: [], warnings: [], error };
+  return { id, priority: 50, enable: "bound", routes: [], warnings: [], schema: null, error };
 }
 
 /** An error in one line: its name and message, without the stack. */

@@ -50,6 +50,10 @@ export interface paths {
         /** Chats of numbers with their last message, newest first */
         get: operations["listChats"];
     };
+    "/chats/{chat}/read": {
+        /** Note that what there is in a chat was read; WhatsApp is told nothing */
+        post: operations["readChat"];
+    };
     "/chats/{chat}/takeover": {
         /** Pause the bots in a chat */
         post: operations["takeChatOver"];
@@ -290,9 +294,9 @@ export interface paths {
         /** Nodes on this database, and how many numbers each has */
         get: operations["listNodes"];
     };
-    "/admin/overview": {
+    "/admin/health": {
         /** How the gateway is: versions, queues, stalls, storage, backups, retention, nodes */
-        get: operations["getOverview"];
+        get: operations["getGatewayHealth"];
     };
     "/admin/devices": {
         /** Numbers of all accounts, newest first */
@@ -302,13 +306,13 @@ export interface paths {
         /** Read the bots of BOTS_DIR again; connections stay, and a file that is broken now keeps its last good version */
         post: operations["reloadBots"];
     };
-    "/traffic": {
-        /** How many messages came, went, failed and were answered, and how fast, for charts */
-        get: operations["getTraffic"];
+    "/stats": {
+        /** How many messages came, went, failed and were answered in each hour, by whom, and how fast */
+        get: operations["getStats"];
     };
-    "/admin/traffic": {
+    "/admin/stats": {
         /** The same of all numbers of all accounts together */
-        get: operations["getAllTraffic"];
+        get: operations["getAllStats"];
     };
     "/health/live": {
         /** Whether the process answers */
@@ -402,9 +406,10 @@ export interface components {
             }[];
             warnings: string[];
             needs?: string[];
-            config_schema?: {
+            /** @description JSON Schema 2020-12 of its settings; null: it says of none */
+            schema: {
                 [key: string]: unknown;
-            };
+            } | null;
             error?: string;
             kept?: boolean;
             blocked?: {
@@ -446,9 +451,10 @@ export interface components {
             }[];
             warnings: string[];
             needs?: string[];
-            config_schema?: {
+            /** @description JSON Schema 2020-12 of its settings; null: it says of none */
+            schema: {
                 [key: string]: unknown;
-            };
+            } | null;
             error?: string;
             kept?: boolean;
             blocked?: {
@@ -510,6 +516,8 @@ export interface components {
             };
             /** @description The other side has written last */
             unanswered: boolean;
+            /** @description Messages of the other side since the chat was last read, by `POST /chats/{chat}/read` or on the phone, without reactions, votes, edits and revokes. The last 100 are looked at */
+            unread: number;
             taken_over_until: string | null;
             /** @description Which bot answered last */
             bot: string | null;
@@ -719,6 +727,81 @@ export interface components {
             logged: string[];
             story: string;
         };
+        GatewayHealth: {
+            version: string;
+            /** @description Of Node.js */
+            node: string;
+            /** @description Named to WhatsApp; whether it was refused */
+            whatsapp_version: {
+                version: string;
+                refused: boolean;
+            };
+            /** Format: date-time */
+            started_at: string;
+            uptime_seconds: number;
+            accounts: number | null;
+            numbers: {
+                total: number;
+                by_state: {
+                    [key: string]: number;
+                };
+            };
+            queues: {
+                /** Format: date-time */
+                measured_at: string;
+                /** @description Messages that wait for their decision */
+                inbox: {
+                    waiting: number;
+                    oldest_at: string | null;
+                };
+                /** @description Messages that wait to be sent */
+                outbox: {
+                    waiting: number;
+                    oldest_at: string | null;
+                };
+                deliveries: {
+                    /** @description Null: a number has more than is worth counting */
+                    pending: number | null;
+                    /** @description Null: a number has more than is worth counting */
+                    retrying: number | null;
+                    /** @description Null: a number has more than is worth counting */
+                    dead: number | null;
+                };
+            };
+            /** @description Times in which the event loop of this process stood still, the last 50 */
+            stalls: {
+                /** @description In the last five minutes; 0: none worth naming */
+                longest_ms: number;
+                latest: {
+                    /** Format: date-time */
+                    at: string;
+                    ms: number;
+                    bots: string[];
+                }[];
+            };
+            /** @description Of this process' disk; null: not known */
+            storage: {
+                measured_at: string | null;
+                database_bytes: number | null;
+                media_bytes: number | null;
+                free_bytes: number | null;
+                total_bytes: number | null;
+            };
+            /** @description The last that POST /admin/backup gave; null: none yet */
+            backup: {
+                /** Format: date-time */
+                at: string;
+                bytes: number;
+            } | null;
+            retention: {
+                days: number;
+                started_at: string | null;
+                ended_at: string | null;
+                next_at: string | null;
+                failed: boolean;
+            };
+            nodes: components["schemas"]["Node"][];
+        };
         Group: {
             id: string;
             name: string;
@@ -922,6 +1005,8 @@ export interface components {
             state?: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
             /** @description `bot:<id>` or `webhook`: who answered it, or wrote it */
             answered_by?: string;
+            /** @description Who wrote what went out: `bot:<id>`, `webhook`, `console`, `phone`, `api:<key name>`, or `calls`, the text for callers; `api` when an earlier version stored it */
+            by?: string;
             edited?: boolean;
             revoked?: boolean;
         };
@@ -955,81 +1040,6 @@ export interface components {
             updated_at: string;
             /** @description When it ends by itself; null: never */
             expires_at: string | null;
-        };
-        Overview: {
-            version: string;
-            /** @description Of Node.js */
-            node: string;
-            /** @description Named to WhatsApp; whether it was refused */
-            whatsapp_version: {
-                version: string;
-                refused: boolean;
-            };
-            /** Format: date-time */
-            started_at: string;
-            uptime_seconds: number;
-            accounts: number | null;
-            numbers: {
-                total: number;
-                by_state: {
-                    [key: string]: number;
-                };
-            };
-            queues: {
-                /** Format: date-time */
-                measured_at: string;
-                /** @description Messages that wait for their decision */
-                inbox: {
-                    waiting: number;
-                    oldest_at: string | null;
-                };
-                /** @description Messages that wait to be sent */
-                outbox: {
-                    waiting: number;
-                    oldest_at: string | null;
-                };
-                deliveries: {
-                    /** @description Null: a number has more than is worth counting */
-                    pending: number | null;
-                    /** @description Null: a number has more than is worth counting */
-                    retrying: number | null;
-                    /** @description Null: a number has more than is worth counting */
-                    dead: number | null;
-                };
-            };
-            /** @description Times in which the event loop of this process stood still, the last 50 */
-            stalls: {
-                /** @description In the last five minutes; 0: none worth naming */
-                longest_ms: number;
-                latest: {
-                    /** Format: date-time */
-                    at: string;
-                    ms: number;
-                    bots: string[];
-                }[];
-            };
-            /** @description Of this process' disk; null: not known */
-            storage: {
-                measured_at: string | null;
-                database_bytes: number | null;
-                media_bytes: number | null;
-                free_bytes: number | null;
-                total_bytes: number | null;
-            };
-            /** @description The last that POST /admin/backup gave; null: none yet */
-            backup: {
-                /** Format: date-time */
-                at: string;
-                bytes: number;
-            } | null;
-            retention: {
-                days: number;
-                started_at: string | null;
-                ended_at: string | null;
-                next_at: string | null;
-                failed: boolean;
-            };
-            nodes: components["schemas"]["Node"][];
         };
         OwnAccount: {
             id: string;
@@ -1268,6 +1278,62 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        Stats: {
+            status: boolean;
+            msg: string;
+            message: string;
+            total: number;
+            data: components["schemas"]["StatsHour"][];
+            /** @description Of all these hours */
+            sum: {
+                /** @description Messages of others that came */
+                in: number;
+                /** @description Messages that WhatsApp took */
+                out: number;
+                /** @description Who took the messages that came, once that was decided */
+                answered_by: {
+                    bot: number;
+                    webhook: number;
+                    nobody: number;
+                };
+                /** @description Messages that failed, or expired */
+                failed: number;
+                /** @description Half of the answers took no longer, estimated; null: there were none */
+                p50_ms: number | null;
+                /** @description 95 % of the answers took no longer, estimated */
+                p95_ms: number | null;
+                /** @description Attempts at webhooks */
+                posts: number;
+                post_failures: number;
+            };
+            /** @description Before it nothing was counted; null: all is known */
+            complete_since: string | null;
+            /** @description A node that counts, too, did not answer */
+            partial: boolean;
+        };
+        StatsHour: {
+            /** Format: date-time */
+            at: string;
+            /** @description Messages of others that came */
+            in: number;
+            /** @description Messages that WhatsApp took */
+            out: number;
+            /** @description Who took the messages that came, once that was decided */
+            answered_by: {
+                bot: number;
+                webhook: number;
+                nobody: number;
+            };
+            /** @description Messages that failed, or expired */
+            failed: number;
+            /** @description Half of the answers took no longer, estimated; null: there were none */
+            p50_ms: number | null;
+            /** @description 95 % of the answers took no longer, estimated */
+            p95_ms: number | null;
+            /** @description Attempts at webhooks */
+            posts: number;
+            post_failures: number;
+        };
         StreamEvent: {
             id: string;
             /** @constant */
@@ -1395,57 +1461,6 @@ export interface components {
                 /** @enum {string} */
                 name: "T1" | "T2";
                 held: string[];
-            };
-        };
-        Traffic: {
-            /** Format: date-time */
-            since: string;
-            /** Format: date-time */
-            until: string;
-            /** @description Five minutes for up to 24 hours, else an hour */
-            step_seconds: 300 | 3600;
-            /** @description Before it nothing was counted, or it is not known any more; null: all is known */
-            complete_since: string | null;
-            /** @description A node that counts, too, did not answer */
-            partial: boolean;
-            /** @description Oldest first, one for each step */
-            buckets: {
-                /** Format: date-time */
-                at: string;
-                /** @description Messages of others that came */
-                in: number;
-                /** @description Messages that WhatsApp took */
-                out: number;
-                /** @description Messages that failed, or expired */
-                failed: number;
-                /** @description Messages that a bot or the webhook took */
-                answered: number;
-                /** @description How long answers took, estimated; null: there were none */
-                answer_ms: {
-                    p50: number;
-                    p95: number;
-                } | null;
-                /** @description Attempts at webhooks */
-                posts: number;
-                post_failures: number;
-            }[];
-            total: {
-                /** @description Messages of others that came */
-                in: number;
-                /** @description Messages that WhatsApp took */
-                out: number;
-                /** @description Messages that failed, or expired */
-                failed: number;
-                /** @description Messages that a bot or the webhook took */
-                answered: number;
-                /** @description How long answers took, estimated; null: there were none */
-                answer_ms: {
-                    p50: number;
-                    p95: number;
-                } | null;
-                /** @description Attempts at webhooks */
-                posts: number;
-                post_failures: number;
             };
         };
         Upload: {
@@ -1787,6 +1802,7 @@ export interface operations {
                 direction?: "in" | "out";
                 state?: "queued" | "sent" | "delivered" | "read" | "played" | "failed" | "expired";
                 since?: string;
+                until?: string;
                 q?: string;
                 limit?: number | string;
                 before?: string;
@@ -1853,6 +1869,39 @@ export interface operations {
                         total: number | null;
                         next: string | null;
                         data: components["schemas"]["Chat"][];
+                    };
+                };
+            };
+        };
+    };
+    readChat: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, with its country code */
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Read. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            chat: string;
+                        };
                     };
                 };
             };
@@ -2624,6 +2673,7 @@ export interface operations {
             query?: {
                 device?: string;
                 state?: "pending" | "delivered" | "retrying" | "dead" | "disabled";
+                message_id?: string;
                 limit?: number | string;
                 before?: string;
             };
@@ -3709,16 +3759,16 @@ export interface operations {
             };
         };
     };
-    getOverview: {
+    getGatewayHealth: {
         responses: {
-            /** @description Overview. */
+            /** @description Health. */
             200: {
                 content: {
                     "application/json": {
                         status: boolean;
                         msg: string;
                         message: string;
-                        data: components["schemas"]["Overview"];
+                        data: components["schemas"]["GatewayHealth"];
                     };
                 };
             };
@@ -3771,7 +3821,7 @@ export interface operations {
             };
         };
     };
-    getTraffic: {
+    getStats: {
         parameters: {
             query?: {
                 hours?: number | string;
@@ -3779,35 +3829,25 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Traffic. */
+            /** @description Statistics. */
             200: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        data: components["schemas"]["Traffic"];
-                    };
+                    "application/json": components["schemas"]["Stats"];
                 };
             };
         };
     };
-    getAllTraffic: {
+    getAllStats: {
         parameters: {
             query?: {
                 hours?: number | string;
             };
         };
         responses: {
-            /** @description Traffic. */
+            /** @description Statistics. */
             200: {
                 content: {
-                    "application/json": {
-                        status: boolean;
-                        msg: string;
-                        message: string;
-                        data: components["schemas"]["Traffic"];
-                    };
+                    "application/json": components["schemas"]["Stats"];
                 };
             };
         };

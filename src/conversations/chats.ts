@@ -20,6 +20,8 @@ export interface ListedChat {
   last: ListedMessage;
   /** The other side has written last. */
   unanswered: boolean;
+  /** Messages of the other side since somebody last read the chat, at most {@link MOST_UNREAD}. */
+  unread: number;
   /** Bots are silent until then; null when they are not. */
   takenOverUntil: number | null;
   /** Id of the bot that answered the last message that was answered; null when none did. */
@@ -109,6 +111,20 @@ const TAKEN = defineQuery(
   ${OF_KEY} AND takeover_until > ?2`,
   { place: integer(), until: nullable(chatState.takeoverUntil) },
 );
+/** More are not counted: a chat that nobody ever reads costs no more than this. */
+export const MOST_UNREAD = 100;
+const READ = defineQuery(
+  `${EACH_KEY}, s.read_at AS at FROM json_each(?1) k CROSS JOIN chat_state s ${OF_KEY} AND read_at IS NOT NULL`,
+  { place: integer(), at: integer() },
+);
+// The newest rows of each key, and among them what a phone counts.
+const UNREAD = defineQuery(
+  `${EACH_KEY}, count(*) AS unread FROM json_each(?1) k CROSS JOIN inbox i WHERE i.id IN
+  (SELECT id FROM inbox ${OF_KEY} AND from_me = 0 AND ${LISTED} AND received_at > json_extract(k.value, '$[3]')
+    ORDER BY received_at DESC LIMIT ${MOST_UNREAD})
+  AND i.type NOT IN ('reaction', 'poll_vote', 'edit', 'revoke') GROUP BY k."key"`,
+  { place: integer(), unread: integer() },
+);
 const ANSWERED = defineQuery(
   `${EACH_KEY}, d."by", d.at FROM json_each(?1) k CROSS JOIN decisions d WHERE d.inbox_id =
   (SELECT inbox_id FROM decisions ${OF_KEY} ORDER BY at DESC, inbox_id DESC LIMIT 1)`,
@@ -194,13 +210,29 @@ export function createChatList(
     );
   }
 
+  /** @param keys as the statements take them @returns by place */
+  async function unreadOf(keys: string): Promise<Map<number, number>> {
+    const readAt = new Map<number, number>();
+    for (const { place, at } of await store.read(READ, [keys]))
+      readAt.set(place, Math.max(at, readAt.get(place) ?? 0));
+    const since = (JSON.parse(keys) as [number, ...unknown[]][]).map((key) => [
+      ...key,
+      readAt.get(key[0]) ?? 0,
+    ]);
+    const found = new Map<number, number>();
+    for (const { place, unread } of await store.read(UNREAD, [JSON.stringify(since)]))
+      found.set(place, Math.min(MOST_UNREAD, unread + (found.get(place) ?? 0)));
+    return found;
+  }
+
   async function described(all: Candidate[], devices: readonly OwnNumber[]): Promise<ListedChat[]> {
     const keys = keysOf(all);
-    const [called, messages, taken, answered] = await Promise.all([
+    const [called, messages, taken, answered, unread] = await Promise.all([
       nameOf(all),
       readPlaced(store, contents, devices, all),
       store.read(TAKEN, [keys, store.now()]),
       store.read(ANSWERED, [keys]),
+      unreadOf(keys),
     ]);
     // Between finding and reading, a message may have been deleted: its chat is left out, and no other takes its name.
     const places = new Map(all.map(({ row }, place) => [row, place]));
@@ -218,6 +250,7 @@ export function createChatList(
         isGroup: last.chat.endsWith("@g.us"),
         last,
         unanswered: last.direction === "in",
+        unread: unread.get(place) ?? 0,
         takenOverUntil: until || null,
         bot: /^bot:(.+)$/.exec(by?.by ?? "")?.[1] ?? null,
       };

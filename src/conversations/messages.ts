@@ -1,6 +1,6 @@
 import { outbox } from "../../drizzle/schema.ts";
 import { giveWay } from "../model/give-way.ts";
-import { placeOf } from "../model/page.ts";
+import { placeOf, type Place } from "../model/page.ts";
 import type { SentState } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";
@@ -24,6 +24,8 @@ export interface MessageFilter {
   q?: string;
   /** Unix milliseconds. */
   since?: number;
+  /** The same; what is of this very millisecond is among them. */
+  until?: number;
   limit: number;
   /** `next` of the page before, or an ISO time: only older ones. */
   before?: string;
@@ -89,7 +91,7 @@ export function createMessages(store: Pick<Reading, "read">, contents: Contents)
   }
 
   return {
-    async list({ devices, chat, direction, state, q, since = 0, limit, before, allowed }) {
+    async list({ devices, chat, direction, state, q, since = 0, until, limit, before, allowed }) {
       const deviceIds = devices.map(({ id }) => id);
       const wanted: Wanted = {
         deviceIds,
@@ -105,7 +107,7 @@ export function createMessages(store: Pick<Reading, "read">, contents: Contents)
         const seen = allowed === null ? own : await chatsSeen(store, own, allowed);
         return words === null ? seen : saying(seen, devices, words);
       };
-      const from = placeOf(before);
+      const from = upTo(until, placeOf(before));
       const more = spotsBefore(store, wanted, from);
       const { items, next } = await walk(
         from,
@@ -122,6 +124,10 @@ export function createMessages(store: Pick<Reading, "read">, contents: Contents)
     },
   };
 }
+
+/** Whichever of the two is the older. */
+const upTo = (until: number | undefined, place: Place): Place =>
+  until === undefined || until >= place.at ? place : { at: until + 1, row: 0 };
 
 /** Only what the gateway sends has a state. */
 function streamsFor(direction: "in" | "out" | undefined, state: string | undefined): readonly Stream[] {

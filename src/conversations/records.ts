@@ -47,6 +47,8 @@ export interface ListedMessage extends Parts {
   state?: SentState;
   /** Who answered a message that came, or wrote one that went: `bot:<id>` or `webhook`. */
   answeredBy?: string;
+  /** Who wrote what went out: `bot:<id>`, `webhook`, `calls`, `console`, `phone` or `api:<name of the key>`. */
+  by?: string;
   edited?: true;
   revoked?: true;
 }

@@ -26,7 +26,7 @@ const RECEIVED = defineQuery(
   },
 );
 const SENT = defineQuery(
-  `SELECT id, device_id, wa_id, chat, kind, origin, state, created_at, body
+  `SELECT id, device_id, wa_id, chat, kind, origin, via, state, created_at, body
   FROM outbox WHERE id IN (SELECT value FROM json_each(?))`,
   {
     id: outbox.id,
@@ -35,6 +35,7 @@ const SENT = defineQuery(
     chat: outbox.chat,
     kind: text<ListedMessage["type"]>(),
     origin: outbox.origin,
+    via: outbox.via,
     state: text<SentState>(),
     createdAt: outbox.createdAt,
     body: outbox.body,
@@ -136,6 +137,7 @@ function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
     at: row.receivedAt,
     ...(message?.expiresAt !== undefined && { expiresAt: message.expiresAt * 1000 }),
     ...(by !== null && { answeredBy: by }),
+    ...(row.fromMe && { by: "phone" }),
     ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: row.sender }),
   };
 }
@@ -163,6 +165,7 @@ function wentOut(row: SentRow, draft: Draft | null, around: Surroundings): Liste
     at: row.createdAt,
     state: row.state,
     ...(row.origin !== "api" && { answeredBy: row.origin }),
+    by: row.origin === "api" ? (row.via ?? "api") : row.origin,
     ...around.changes(row.deviceId, row.waId, { chat: row.chat, sender: null }),
   };
 }

@@ -6,8 +6,10 @@ export interface Counts {
   out: number;
   /** Messages of ours that failed, or expired. */
   failed: number;
-  /** Messages that came and that a bot or the webhook took. */
-  answered: number;
+  /** Messages that came and that a bot (or the text for callers) answered, that the webhook answered at once, and all others. */
+  bot: number;
+  webhook: number;
+  nobody: number;
   /** Attempts at webhooks. */
   posts: number;
   postFailures: number;
@@ -16,7 +18,7 @@ export interface Counts {
 }
 
 /** Counts that are numbers, in the order in which rows have them. */
-const NAMES = ["in", "out", "failed", "answered", "posts", "postFailures"] as const;
+const NAMES = ["in", "out", "failed", "bot", "posts", "postFailures", "webhook", "nobody"] as const;
 const BOUNDS_MS = [
   25, 50, 100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000, 15_000, 20_000, 30_000,
   60_000,
@@ -26,7 +28,9 @@ export const noCounts = (): Counts => ({
   in: 0,
   out: 0,
   failed: 0,
-  answered: 0,
+  bot: 0,
+  webhook: 0,
+  nobody: 0,
   posts: 0,
   postFailures: 0,
   waits: [],

@@ -1,6 +1,6 @@
 import type { ChatKind, MessageType } from "../model/messages.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Traffic } from "./traffic.ts";
+import type { Answering, Traffic } from "./traffic.ts";
 
 /** Counts what happens on the way of a message. */
 export function observePath(metrics: Metrics) {
@@ -28,6 +28,10 @@ interface Came {
 const counts = ({ message: { fromMe, chatKind, timer } }: Came): boolean =>
   !fromMe && chatKind !== "status" && timer === undefined;
 
+/** What is no webhook belongs to the gateway: bots, and the text for callers. */
+const answeringOf = (by: string | null): Answering =>
+  by === null ? "nobody" : by === "webhook" ? "webhook" : "bot";
+
 /** Counts the same for each number, for charts. */
 export function observeTraffic(traffic: Traffic) {
   return {
@@ -35,7 +39,7 @@ export function observeTraffic(traffic: Traffic) {
       for (const came of messages) if (counts(came)) traffic.came(came.deviceId);
     },
     decided(stored: Came, { by }: { by: string | null }, tookMs: number | null): void {
-      if (by !== null && counts(stored)) traffic.answered(stored.deviceId, tookMs);
+      if (counts(stored)) traffic.decided(stored.deviceId, answeringOf(by), tookMs);
     },
     messageEnded: (_kind: string, result: string, _seconds: number, deviceId: number): void =>
       traffic.ended(deviceId, result === "sent"),

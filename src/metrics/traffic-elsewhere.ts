@@ -10,37 +10,39 @@ interface Asked {
   since: number;
 }
 interface Answered {
-  buckets: [at: number, counts: string][];
-  completeSince: number;
+  /** Which rows are the node's own. */
+  part: string;
+  /** Hours that it has in memory, whatever they hold of the numbers asked for. */
+  has: number[];
+  hours: [at: number, counts: string][];
 }
 
-/** What other nodes have counted of numbers that they have now. */
+/** What other nodes have counted and not written yet. */
 const TRAFFIC = defineQuestion<Asked, Answered>("traffic", 3 * SECOND_MS);
 
 /** What came of asking them. */
 interface Heard {
   /** Somebody did not answer. */
   partial: boolean;
-  /** Since when all of them have counted; 0: nobody was asked. */
-  completeSince: number;
+  /** What is added already, and whose row may be there by now. */
+  added: { part: string; has: number[] }[];
 }
 
 /**
  * Answers what other nodes ask of this one's counts.
  *
- * @returns adds theirs. `key` says where the counts of a bucket belong
+ * @param part names the rows of this process
+ * @returns adds theirs
  */
 export function shareTraffic(
   { node, bus, ownership }: Pick<Cluster, "node" | "bus" | "ownership">,
-  memory: Pick<TrafficMemory, "add" | "since">,
+  memory: Pick<TrafficMemory, "add">,
+  part: string,
 ) {
   bus.answer(TRAFFIC, async (_deviceId, { ids, since }) => {
     const found = new Map<number, Counts>();
-    memory.add(found, ids, since);
-    return {
-      buckets: [...found].map(([at, counts]) => [at, encodeCounts(counts)]),
-      completeSince: memory.since(ids !== null),
-    };
+    const has = memory.add(found, ids, since);
+    return { part, has, hours: [...found].map(([at, counts]) => [at, encodeCounts(counts)]) };
   });
 
   /** The numbers of each other node. */
@@ -62,16 +64,15 @@ export function shareTraffic(
     to: Map<number, Counts>,
     deviceIds: readonly number[] | null,
     since: number,
-    key: (at: number) => number = (at) => at,
   ): Promise<Heard> => {
-    const heard: Heard = { partial: false, completeSince: 0 };
+    const heard: Heard = { partial: false, added: [] };
     await Promise.all(
       others(deviceIds).map(async (ids) => {
         const asked = { ids: deviceIds === null ? null : ids, since };
         const answer = await bus.ask(TRAFFIC, ids[0]!, asked).catch(() => null);
-        heard.partial ||= answer === null;
-        heard.completeSince = Math.max(heard.completeSince, answer?.completeSince ?? 0);
-        for (const [at, counts] of answer?.buckets ?? []) addTo(to, key(at), decodeCounts(counts));
+        if (answer === null) heard.partial = true;
+        else heard.added.push(answer);
+        for (const [at, counts] of answer?.hours ?? []) addTo(to, at, decodeCounts(counts));
       }),
     );
     return heard;

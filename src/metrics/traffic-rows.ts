@@ -35,12 +35,12 @@ export interface CountedHour {
 
 /** Rows of the tables `traffic_hours` and `traffic_totals`. */
 export interface TrafficRows {
-  /** Adds what was counted in each hour since a time. @param isHere hours of this process that are in its memory */
+  /** Adds what was counted in each hour since a time. @param isAdded whose row of an hour is left out */
   add(
     to: Map<number, Counts>,
     deviceIds: readonly number[] | null,
     since: number,
-    isHere: (hour: number) => boolean,
+    isAdded: (part: string, hour: number) => boolean,
   ): Promise<void>;
   /** When counting began; null when no hour is over yet. */
   first(): Promise<number | null>;
@@ -54,10 +54,10 @@ export function createTrafficRows(
   part: string,
 ): TrafficRows {
   return {
-    async add(to, deviceIds, since, isHere) {
+    async add(to, deviceIds, since, isAdded) {
       const take = (rows: { hour: number; part: string; counts: string }[]): void => {
         for (const row of rows) {
-          if (row.part === part && isHere(row.hour)) continue;
+          if (isAdded(row.part, row.hour)) continue;
           addTo(to, row.hour, decodeCounts(row.counts));
         }
       };

@@ -4,42 +4,41 @@ import type { Cluster } from "../model/cluster.ts";
 import { GatewayError } from "../model/errors.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
-import { addCounts, addTo, noCounts, noteWait, slowness, type Counts } from "./counts.ts";
+import { addCounts, noCounts, noteWait, slowness, type Counts } from "./counts.ts";
 import { shareTraffic } from "./traffic-elsewhere.ts";
-import { BUCKET_MS, createTrafficMemory } from "./traffic-memory.ts";
+import { createTrafficMemory } from "./traffic-memory.ts";
 import { createTrafficRows } from "./traffic-rows.ts";
 
-/** What happened in one step of a chart. Times are Unix milliseconds. */
-export interface TrafficPoint extends Omit<Counts, "waits"> {
-  at: number;
+/** Who answered a message that came. */
+export type Answering = "bot" | "webhook" | "nobody";
+
+/** What happened in some time. Times are Unix milliseconds. */
+export interface TrafficSum extends Omit<Counts, "waits"> {
   /** How long answers took, from the commit of the message to that of the answer; null when there were none. */
   answerMs: { p50: number; p95: number } | null;
 }
 
-/** Traffic of some numbers over some time. */
+/** Traffic of some numbers over some hours. */
 export interface TrafficReport {
-  since: number;
-  until: number;
-  stepMs: number;
-  /** Before it nothing was counted, or it is not known any more; null: all of it is known. */
+  /** Before it nothing was counted; null: all of it is known. */
   completeSince: number | null;
   /** Some node that counts, too, did not answer. */
   partial: boolean;
-  /** Oldest first, one for each step. */
-  points: TrafficPoint[];
-  total: Omit<TrafficPoint, "at">;
+  /** Oldest first, the hour that is not over last. */
+  hours: (TrafficSum & { at: number })[];
+  sum: TrafficSum;
 }
 
-/** Counts what happens, five minutes by five minutes for a day, and hour by hour for as long as TRAFFIC_DAYS says. */
+/** Counts what happens, hour by hour for as long as TRAFFIC_DAYS says. */
 export interface Traffic {
   came(deviceId: number): void;
   /** @param tookMs null: not known */
-  answered(deviceId: number, tookMs: number | null): void;
+  decided(deviceId: number, by: Answering, tookMs: number | null): void;
   ended(deviceId: number, isSent: boolean): void;
   posted(deviceId: number, isAccepted: boolean): void;
   /**
    * @param deviceIds null: all numbers together, in one sum
-   * @param hours up to 24: in steps of five minutes; more: in steps of an hour
+   * @param hours how many, the present one included
    * @throws {GatewayError} INVALID_PARAMETERS when so many numbers have too many hours to add up
    */
   report(deviceIds: readonly number[] | null, hours: number): Promise<TrafficReport>;
@@ -49,8 +48,6 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
-/** Steps of a day are told by five minutes. */
-export const HOURS_BY_BUCKETS = 24;
 const LOOK_MS = 5 * MINUTE_MS;
 /** A stop waits no longer for a database that is away: these are counts. */
 const STOPPING_MS = 3 * SECOND_MS;
@@ -70,8 +67,9 @@ export function createTraffic({
   log: Pick<Logger, "warn">;
 }): Traffic {
   const memory = createTrafficMemory(store.now);
-  const addOthers = shareTraffic(cluster, memory);
-  const rows = createTrafficRows(store, randomBytes(8).toString("hex"));
+  const part = randomBytes(8).toString("hex");
+  const addOthers = shareTraffic(cluster, memory, part);
+  const rows = createTrafficRows(store, part);
   let end: Cancel | null = null;
   let writing: Promise<void> = Promise.resolve();
 
@@ -91,34 +89,22 @@ export function createTraffic({
     return writing;
   }
 
-  async function byBuckets(deviceIds: readonly number[] | null, since: number) {
+  async function read(deviceIds: readonly number[] | null, since: number) {
     const found = new Map<number, Counts>();
-    memory.add(found, deviceIds, since);
-    const { partial, completeSince } = await addOthers(found, deviceIds, since);
-    return { found, partial, completeSince: Math.max(completeSince, memory.since(deviceIds !== null)) };
-  }
-
-  async function byHours(deviceIds: readonly number[] | null, since: number) {
-    const now = store.now();
-    if (deviceIds !== null && (deviceIds.length * (now - since)) / HOUR_MS > MOST_ROWS)
-      throw tooMuch(Math.floor(MOST_ROWS / deviceIds.length));
     // What is in memory first: what is written meanwhile is then counted once, from there.
-    const here = memory.hours().filter(([hour]) => hour >= since);
-    const found = new Map<number, Counts>();
-    for (const [hour, { all, each }] of here)
-      for (const counts of deviceIds === null ? [all] : deviceIds.flatMap((id) => each.get(id) ?? []))
-        addTo(found, hour, counts);
-    await rows.add(found, deviceIds, since, (hour) => here.some(([at]) => at === hour));
-    const { partial } = await addOthers(found, deviceIds, hourOf(now), hourOf);
-    return { found, partial, completeSince: (await rows.first()) ?? memory.since(false) };
+    const here = { part, has: memory.add(found, deviceIds, since) };
+    const { partial, added } = await addOthers(found, deviceIds, since);
+    const done = new Set([here, ...added].flatMap((one) => one.has.map((hour) => `${one.part} ${hour}`)));
+    await rows.add(found, deviceIds, since, (of, hour) => done.has(`${of} ${hour}`));
+    return { found, partial, completeSince: (await rows.first()) ?? memory.since };
   }
 
   return {
     came: (deviceId) => memory.count(deviceId, (counts) => counts.in++),
-    answered: (deviceId, tookMs) =>
+    decided: (deviceId, by, tookMs) =>
       memory.count(deviceId, (counts) => {
-        counts.answered++;
-        if (tookMs !== null) noteWait(counts, tookMs);
+        counts[by]++;
+        if (by !== "nobody" && tookMs !== null) noteWait(counts, tookMs);
       }),
     ended: (deviceId, isSent) => memory.count(deviceId, (counts) => counts[isSent ? "out" : "failed"]++),
     posted: (deviceId, isAccepted) =>
@@ -127,21 +113,19 @@ export function createTraffic({
         if (!isAccepted) counts.postFailures++;
       }),
     async report(deviceIds, hours) {
-      const until = store.now();
-      const stepMs = hours > HOURS_BY_BUCKETS ? HOUR_MS : BUCKET_MS;
-      const steps = Math.round((hours * HOUR_MS) / stepMs);
-      const since = Math.floor(until / stepMs) * stepMs - (steps - 1) * stepMs;
-      const read = stepMs === HOUR_MS ? byHours : byBuckets;
+      if (deviceIds !== null && deviceIds.length * hours > MOST_ROWS)
+        throw tooMuch(Math.floor(MOST_ROWS / deviceIds.length));
+      const since = hourOf(store.now()) - (hours - 1) * HOUR_MS;
       const { found, completeSince, partial } = await read(deviceIds, since);
-      const total = noCounts();
-      const points = Array.from({ length: steps }, (_, step) => {
-        const at = since + step * stepMs;
+      const sum = noCounts();
+      const steps = Array.from({ length: hours }, (_, step) => {
+        const at = since + step * HOUR_MS;
         const counts = found.get(at) ?? noCounts();
-        addCounts(total, counts);
+        addCounts(sum, counts);
         return { at, ...shown(counts) };
       });
       const known = completeSince <= since ? null : completeSince;
-      return { since, until, stepMs, completeSince: known, partial, points, total: shown(total) };
+      return { completeSince: known, partial, hours: steps, sum: shown(sum) };
     },
     start() {
       end ??= store.time.every(LOOK_MS, () => void writeSoon(hourOf(store.now())));
@@ -153,7 +137,7 @@ export function createTraffic({
   };
 }
 
-function shown({ waits, ...counts }: Counts): Omit<TrafficPoint, "at"> {
+function shown({ waits, ...counts }: Counts): TrafficSum {
   const p50 = slowness({ waits }, 0.5);
   return { ...counts, answerMs: p50 === null ? null : { p50, p95: slowness({ waits }, 0.95)! } };
 }

@@ -46,7 +46,7 @@ export function connectionEvents(isStale: () => boolean, parts: EventsDeps): Wha
           { device: device.id, scanned: who.number },
           "another number scanned the QR code; logging it out",
         );
-      send({ type: "accepted", own: device.number, who });
+      send({ type: "accepted", own: device.number, who, at: time.now() });
     }),
     open: unlessStale((who) => {
       if (life().phase === "connecting" && isSameNumber(who.number, device.number)) parts.online(who);

@@ -22,6 +22,8 @@ export interface DeviceRecord {
   lastClose: LastClose | null;
   /** A number that scanned the QR and is not this one; told once. */
   wrongNumber: string | null;
+  /** When a phone linked it, in this run: who asks for it asks the table. */
+  linkedAt?: number;
   /** The lock on first contacts, as the outbox knows it; it may have ended by itself. In memory only, like what follows. */
   reachout?: ReachoutLock | null;
   /** How many chats may be begun, as WhatsApp has said since the start; absent while it has not. */
@@ -45,6 +47,7 @@ const COLUMNS = {
   lastOut: "last_out",
   lastClose: "last_close",
   wrongNumber: "wrong_number",
+  linkedAt: "linked_at",
   calls: "calls",
   callsText: "calls_text",
 } as const;

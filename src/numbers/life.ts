@@ -27,7 +27,7 @@ export type LifeEvent =
   /** Somebody asks for a QR, a code, or for a stopped number to go on. */
   | { type: "asked"; force: boolean }
   /** A phone has used the QR or the code; a restart of the connection follows. */
-  | { type: "accepted"; own: string; who: LinkedIdentity }
+  | { type: "accepted"; own: string; who: LinkedIdentity; at: number }
   | { type: "opened"; own: string; who: LinkedIdentity }
   /** @see afterClose for `random` and `contested`; `abandoned`: nobody has asked for its QR for a while */
   | { type: "closed"; how: Closed; at: number; random: number; abandoned: boolean; contested?: boolean }
@@ -157,7 +157,7 @@ function asked(life: Life, force: boolean): Step {
   return isLinking && force ? connecting(false, [{ do: "hide" }]) : same(life);
 }
 
-function accepted({ own, who }: { own: string; who: LinkedIdentity }): Step {
+function accepted({ own, who, at }: { own: string; who: LinkedIdentity; at: number }): Step {
   if (!isSameNumber(who.number, own))
     return {
       state: { phase: "refusing", attempts: 0, line: "connecting", until: null },
@@ -165,7 +165,7 @@ function accepted({ own, who }: { own: string; who: LinkedIdentity }): Step {
     };
   return {
     state: { phase: "connecting", linked: true, shown: "connecting", attempt: 0 },
-    effects: [{ do: "hide" }, { do: "record", change: namesOf(who) }],
+    effects: [{ do: "hide" }, { do: "record", change: { ...namesOf(who), linkedAt: at } }],
   };
 }
 

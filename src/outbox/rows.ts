@@ -22,6 +22,8 @@ export interface NewRow {
   draft: Draft;
   /** `api`, `bot:<id>` or `webhook`. */
   origin: string;
+  /** Of a send by REST: who asked for it. See `SendRequest`. */
+  via?: string;
   /** The incoming message that this answers. */
   answers: { inboxId: number; ordinal: number } | null;
 }
@@ -59,8 +61,8 @@ const INSERT_REPLY = `INSERT INTO outbox
 (device_id, wa_id, chat, jid, number, kind, origin, is_reply, inbox_id, ordinal, body, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, wa_id) DO NOTHING`;
 const INSERT_SEND = `INSERT INTO outbox
-(device_id, wa_id, chat, jid, number, kind, origin, is_reply, body, created_at)
-SELECT ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
+(device_id, wa_id, chat, jid, number, kind, origin, via, is_reply, body, created_at)
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT last_incoming_at > ? FROM chat_state WHERE device_id = ? AND chat = ?), 0), ?, ?
 ON CONFLICT (device_id, wa_id) DO NOTHING`;
 const FACTS = "id, is_reply";
 /**
@@ -131,7 +133,8 @@ export function createRows(box: SecretBox, now: () => number, isShared = false) 
       const recover = { sql: inserted, args: [deviceId, waId, at] };
       if (answers !== null)
         return { sql: insertReply, args: [...common, answers.inboxId, answers.ordinal, body, at], recover };
-      return { sql: insertSend, args: [...common, at - REPLY_WINDOW_MS, deviceId, chat, body, at], recover };
+      const args = [...common, row.via ?? null, at - REPLY_WINDOW_MS, deviceId, chat, body, at];
+      return { sql: insertSend, args, recover };
     },
 
     openDraft: draftOpener(box),

@@ -10,6 +10,8 @@ export interface SendRequest {
   destinations: { number: string; jid: string }[];
   /** A function is asked once it is known that somebody may get it, and its failure refuses the request. */
   draft: Draft | (() => Promise<Draft>);
+  /** Who asks: `console`, or `api:` and the name of the key. */
+  via?: string;
   /** Message to quote when it is known. */
   quoteId?: string;
   /** Statements for the commit that stores the messages; not asked when nothing is stored. */

@@ -50,7 +50,11 @@ export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) =
     return { number, jid, refused: (await deps.refusal?.(deviceId, jid)) ?? null };
   }
 
-  async function plan({ deviceId, quoteId }: SendRequest, { number, jid, refused }: Judged, content: Draft) {
+  async function plan(
+    { deviceId, quoteId, via }: SendRequest,
+    { number, jid, refused }: Judged,
+    content: Draft,
+  ) {
     if (refused !== null) return { number, refused, row: null };
     const chat = await deps.canonicalChat(deviceId, jid);
     const quote = quoteId === undefined ? null : await deps.findQuote?.(deviceId, chat, quoteId);
@@ -63,6 +67,7 @@ export function createSubmitting(deps: SubmittingDeps): (request: SendRequest) =
       number,
       draft,
       origin: "api",
+      ...(via !== undefined && { via }),
       answers: null,
     };
     return { number, refused: null, row };

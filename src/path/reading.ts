@@ -1,6 +1,7 @@
 import type { Logger } from "../log.ts";
 import { StorageUnavailable } from "../store/errors.ts";
-import { commitIntake } from "../store/intake.ts";
+import { messagesRead } from "../pipeline/read-marks.ts";
+import { joinIntakes, commitIntake } from "../store/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { Webhooks } from "../webhooks/index.ts";
 import type { OwnReading } from "../whatsapp/port.ts";
@@ -15,7 +16,7 @@ interface ReadingDeps {
 }
 
 /**
- * Tells, in the order of the calls, of what owners read on their phones. Told of it again, the webhook is told once.
+ * Notes and tells, in the order of the calls, what owners read on their phones. Told of it again, the webhook is told once.
  *
  * @returns rejects with StorageUnavailable when it could not be stored; any other failure is logged only
  */
@@ -25,8 +26,9 @@ export function createReading(deps: ReadingDeps): (deviceId: number, reading: Ow
 
   async function tell(deviceId: number, { jid, waIds, at }: OwnReading): Promise<void> {
     const chat = await canonicalChat(deviceId, jid);
-    const intake = await deps.notices.read(deviceId, { chat, waIds, at });
-    if (intake.statements.length > 0) await commitIntake(store.writer, intake);
+    const notices = await deps.notices.read(deviceId, { chat, waIds, at });
+    const mark = { statements: [messagesRead(deviceId, chat, waIds)], committed: () => undefined };
+    await commitIntake(store.writer, joinIntakes(mark, notices));
     for (const waId of waIds) observers.read({ deviceId, waId, chat, at });
   }
 

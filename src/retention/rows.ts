@@ -146,11 +146,11 @@ export const BOT_STEPS = lookedThrough(
 /** Sessions that nobody can use any more. One that was not used for long ends by itself, and lies here until then. */
 export const SESSIONS = lookedThrough("sessions", "ends_at < ?1");
 export const LINKS = lookedThrough("links", "expires_at < ?1");
-/** Chats in which nobody has written for long, and nothing is held, muted or taken over. */
+/** Chats in which nobody has written for long, or read, and nothing is held, muted or taken over. */
 export const CHAT_STATE = lookedThrough(
   "chat_state",
   `max(coalesce(last_incoming_at, 0), coalesce(takeover_until, 0), coalesce(muted_until, 0),
-    coalesce(held_until, 0)) < ?1`,
+    coalesce(held_until, 0), coalesce(read_at, 0)) < ?1`,
 );
 
 /**

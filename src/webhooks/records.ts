@@ -33,6 +33,8 @@ export interface DeliveryFilter {
   /** Device records whose deliveries may be seen. */
   deviceIds: number[];
   state?: DeliveryState;
+  /** The event's `id`. */
+  messageId?: string;
   limit: number;
   /** `next` of the page before, id of a delivery, or an ISO time: only older ones. */
   before?: string;
@@ -65,7 +67,13 @@ const PLACE = { at: deliveries.createdAt, row: integer() };
 const NEWEST_FIRST = "ORDER BY d.created_at DESC, d.rowid DESC";
 
 /** Where the rows of a page stand, and how many there are. */
-const FILTERS = { all: filter("", 2), state: filter("AND state = ?2", 3) };
+// A message has a few deliveries: by its index alone they are found, whatever their state.
+const FILTERS = {
+  all: filter("", 2),
+  state: filter("AND state = ?2", 3),
+  message: filter("AND message_id = ?2", 3),
+  messageInState: filter("AND message_id = ?2 AND +state = ?3", 4),
+};
 
 const SELECT = `SELECT d.id, v.number AS device, d.message_id, d.type, d.url, d.state, d.next_at, d.reply
   FROM deliveries d JOIN devices v ON v.id = d.device_id`;
@@ -131,10 +139,16 @@ export function createDeliveries(store: Pick<Store, "read" | "readOne" | "box">)
   }
 
   return {
-    async list({ deviceIds, state, limit, before }) {
+    async list({ deviceIds, state, messageId, limit, before }) {
       const seen = JSON.stringify(deviceIds);
-      const args = state === undefined ? [seen] : [seen, state];
-      const { places, count } = FILTERS[state === undefined ? "all" : "state"];
+      const args = [
+        seen,
+        ...(messageId === undefined ? [] : [messageId]),
+        ...(state === undefined ? [] : [state]),
+      ];
+      const ofAll = state === undefined ? FILTERS.all : FILTERS.state;
+      const ofMessage = state === undefined ? FILTERS.message : FILTERS.messageInState;
+      const { places, count } = messageId === undefined ? ofAll : ofMessage;
       const from = await placeOf(before, seen);
       const found = await store.read(places, [...args, from.at, from.row, limit + 1]);
       const rows = await store.read(ROWS, [JSON.stringify(found.slice(0, limit).map(({ row }) => row))]);

@@ -299,13 +299,13 @@ describe.skipIf(asNodes)("/admin/backup", () => {
   });
 });
 
-describe("/admin/overview, /admin/devices and /admin/traffic", () => {
+describe("/admin/health, /admin/devices and /admin/stats", () => {
   it("show the operator what there is, and nobody else", async () => {
     const name = "Overseen";
     const { id, key } = await gateway.createAccount(name, "basic");
     await gateway.post("/devices", { device: "4915177777777" }, { key });
 
-    const overview = (await gateway.get("/admin/overview", admin)).body["data"];
+    const overview = (await gateway.get("/admin/health", admin)).body["data"];
     expect(overview).toMatchObject({
       version: expect.any(String),
       node: process.version,
@@ -327,15 +327,15 @@ describe("/admin/overview, /admin/devices and /admin/traffic", () => {
     expect(await find("state=asleep")).toMatchObject(refused(400, "INVALID_PARAMETERS"));
     expect((await find("limit=1")).body["data"]).toHaveLength(1);
 
-    const traffic = (await gateway.get("/admin/traffic", admin)).body["data"];
-    expect(traffic).toMatchObject({ step_seconds: 300, total: { in: 0, answer_ms: null } });
-    expect(traffic.buckets).toHaveLength(288);
-    for (const path of ["/admin/overview", "/admin/devices", "/admin/traffic"])
+    const { body: stats } = await gateway.get("/admin/stats", admin);
+    expect(stats).toMatchObject({ total: 24, sum: { in: 0, p50_ms: null } });
+    expect(stats["data"]).toHaveLength(24);
+    for (const path of ["/admin/health", "/admin/devices", "/admin/stats"])
       expect(await gateway.get(path, { key })).toMatchObject(refused(401, "INVALID_ADMIN_TOKEN"));
   });
 
   it.skipIf(asNodes)("say when somebody took a backup", async () => {
-    const at = async () => (await gateway.get("/admin/overview", admin)).body["data"].backup;
+    const at = async () => (await gateway.get("/admin/health", admin)).body["data"].backup;
     const before = await at();
     const answer = await fetch(`${gateway.url}/admin/backup`, {
       method: "POST",
@@ -347,16 +347,38 @@ describe("/admin/overview, /admin/devices and /admin/traffic", () => {
   });
 });
 
-describe("/traffic", () => {
-  it("is given by the hour for longer times, and of one number", async () => {
+describe("/stats", () => {
+  it("has an entry for each hour, of one number or of all that the key may use", async () => {
     const { key } = await gateway.createAccount("Charts", "basic");
     await gateway.post("/devices", { device: "4915166666666" }, { key });
-    const { body } = await gateway.get("/traffic?hours=48&sender=4915166666666", { key });
-    expect(body["data"]).toMatchObject({ step_seconds: 3600, partial: false, total: { in: 0, out: 0 } });
-    expect(body["data"].buckets).toHaveLength(48);
-    expect(await gateway.get("/traffic?sender=4915111111111", { key })).toMatchObject(
+    const { body } = await gateway.get("/stats?hours=48&sender=4915166666666", { key });
+    expect(body).toMatchObject({ total: 48, partial: false, complete_since: time, sum: { in: 0, out: 0 } });
+    expect(body["data"]).toHaveLength(48);
+    const [first, second] = body["data"];
+    expect(Date.parse(second.at) - Date.parse(first.at)).toBe(3_600_000);
+    expect(first).toMatchObject({
+      at: time,
+      in: 0,
+      out: 0,
+      failed: 0,
+      p50_ms: null,
+      p95_ms: null,
+      answered_by: { bot: 0, webhook: 0, nobody: 0 },
+    });
+    expect((await gateway.get("/stats", { key })).body["data"]).toHaveLength(24);
+    expect(await gateway.get("/stats?sender=4915111111111", { key })).toMatchObject(
       refused(404, "SENDER_NOT_FOUND"),
     );
-    expect(await gateway.get("/traffic?hours=0", { key })).toMatchObject(refused(400, "INVALID_PARAMETERS"));
+    expect(await gateway.get("/stats?hours=0", { key })).toMatchObject(refused(400, "INVALID_PARAMETERS"));
+  });
+
+  it("needs the permission for messages, and no other", async () => {
+    const { key } = await gateway.createAccount("Charts of some", "pro");
+    const may = async (permission: string) => {
+      const made = await gateway.post("/api-keys", { name: permission, permissions: [permission] }, { key });
+      return gateway.get("/stats", { key: made.body["api_key"] });
+    };
+    expect((await may("messages")).status).toBe(200);
+    expect(await may("devices")).toMatchObject(refused(403, "PERMISSION_DENIED"));
   });
 });

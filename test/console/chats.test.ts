@@ -97,7 +97,7 @@ describe("a conversation", () => {
     await message(page, arrived.id).waitFor();
     await world.sim.markRead(ANA, arrived.id);
     await message(page, arrived.id).locator('[data-state="read"]').waitFor();
-    expect(await text(page, arrived.id)).toContain("Console or API");
+    expect(await text(page, arrived.id)).toContain("Console");
     expect(await world.sim.accepted({ from: SHOP, chat: ANA, kind: "text" })).toSatisfy(
       (all: { text?: string }[]) =>
         all.filter((one) => JSON.stringify(one).includes("From a person")).length === 1,

@@ -90,8 +90,9 @@ describe("a message in, a reply out", () => {
     expect(nobody.status).toBe(404);
     const found = await world.gateway.get(`/messages?sender=${SHOP}&q=NOBODY`, { key: world.key });
     expect(found.body.data).toMatchObject([{ id: unknown.id }]);
-    const { body } = await world.gateway.get(`/traffic?sender=${SHOP}`, { key: world.key });
-    expect(body.data.total).toMatchObject({ in: 2, out: 1, answered: 1, failed: 0 });
+    const { body } = await world.gateway.get(`/stats?sender=${SHOP}`, { key: world.key });
+    const answered_by = { bot: 1, webhook: 0, nobody: 1 };
+    expect(body.sum).toMatchObject({ in: 2, out: 1, answered_by, failed: 0, p95_ms: expect.any(Number) });
   });
 
   it("retries a webhook that failed and sends its reply once", async () => {

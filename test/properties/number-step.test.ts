@@ -25,7 +25,7 @@ const who = (number: string) => ({ number, lid: null, name: null, platform: null
 const scanned = fc.constantFrom(OWN, OWN, FOREIGN);
 const events: fc.Arbitrary<LifeEvent> = fc.oneof(
   fc.boolean().map((force): LifeEvent => ({ type: "asked", force })),
-  scanned.map((number): LifeEvent => ({ type: "accepted", own: OWN, who: who(number) })),
+  scanned.map((number): LifeEvent => ({ type: "accepted", own: OWN, who: who(number), at: 1 })),
   scanned.map((number): LifeEvent => ({ type: "opened", own: OWN, who: who(number) })),
   fc
     .tuple(
@@ -115,7 +115,7 @@ function comesBack(life: Life): Life {
     then({ type: "due" });
     then({ type: "refused" });
     then({ type: "asked", force: true });
-    if (now.phase === "connecting" && !now.linked) then({ type: "accepted", own: OWN, who: who(OWN) });
+    if (now.phase === "connecting" && !now.linked) then({ type: "accepted", own: OWN, who: who(OWN), at: 1 });
     then({ type: "opened", own: OWN, who: who(OWN) });
   }
   return now;

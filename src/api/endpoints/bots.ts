@@ -18,8 +18,10 @@ const bot = z
     warnings: z.array(z.string()),
     /** Settings without which it is asked nothing on a number. */
     needs: z.array(z.string()).optional(),
-    /** Its settings as JSON Schema 2020-12; missing: it says of none. */
-    config_schema: z.record(z.string(), z.unknown()).optional(),
+    schema: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: "JSON Schema 2020-12 of its settings; null: it says of none" }),
     error: z.string().optional(),
     /** The file cannot be loaded now: its last good version goes on. */
     kept: z.boolean().optional(),

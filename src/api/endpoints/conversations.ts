@@ -3,7 +3,7 @@ import { destination, flag, integer, oneOf, ownNumber, pageOfMany, text, time } 
 import { SENT_STATES } from "../../model/messages.ts";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
-import { listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
+import { chatRead, listedChat, listedMessage, openDialogue, takeover } from "../schemas/conversations.ts";
 import { trace } from "../schemas/trace.ts";
 
 const messages = { by: "key", permission: "messages" } as const;
@@ -25,6 +25,7 @@ export const listMessages = endpoint({
     direction: oneOf(["in", "out"]).optional(),
     state: oneOf([...SENT_STATES, "failed", "expired"]).optional(),
     since: time().optional(),
+    until: time().optional().meta({ description: "What was stored at that time is among them" }),
     q: text(1, 100).optional().meta({
       description:
         "A part of the text. Texts are stored sealed and opened one by one: a page looks through 500 messages, may be empty, and goes on with `next`",
@@ -68,6 +69,19 @@ export const listChats = endpoint({
     ...pageOfMany(),
   }),
   output: pageOf(listedChat),
+});
+
+/** `POST /chats/{chat}/read`: `unread` of the chat begins anew. */
+export const readChat = endpoint({
+  method: "POST",
+  path: "/chats/{chat}/read",
+  access: messages,
+  changesNothing: "Notes that somebody looked.",
+  summary: "Note that what there is in a chat was read; WhatsApp is told nothing",
+  message: "Read.",
+  errors: ["SENDER_NOT_FOUND"],
+  input: z.object({ sender: ownNumber() }),
+  output: record(chatRead),
 });
 
 /** `GET /devices/{number}/dialogues`: what bots are in the middle of. */

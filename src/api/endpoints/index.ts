@@ -17,11 +17,11 @@ import * as messages from "./messages.ts";
 import * as metrics from "./metrics.ts";
 import * as nodes from "./nodes.ts";
 import * as numbers from "./numbers.ts";
-import * as overview from "./overview.ts";
+import * as gatewayHealth from "./gateway-health.ts";
 import * as polls from "./polls.ts";
 import * as sessions from "./sessions.ts";
 import * as sendMedia from "./send-media.ts";
-import * as traffic from "./traffic.ts";
+import * as stats from "./stats.ts";
 import * as uploads from "./uploads.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -45,8 +45,8 @@ const NAMED = [
   auditLog,
   backup,
   nodes,
-  overview,
-  traffic,
+  gatewayHealth,
+  stats,
   media,
   health,
   metrics,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { listOf } from "../schemas/answer.ts";
-import { node } from "../schemas/overview.ts";
+import { node } from "../schemas/gateway-health.ts";
 
 /** `GET /admin/nodes`: a process that is alone is the only one. */
 export const listNodes = endpoint({

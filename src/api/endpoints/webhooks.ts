@@ -75,6 +75,7 @@ export const listDeliveries = endpoint({
   input: z.object({
     device: ownNumber().optional(),
     state: oneOf(DELIVERY_STATES).optional(),
+    message_id: text(1, 255).optional().meta({ description: "Deliveries of this message, or event" }),
     limit: limit(),
     before: before(),
   }),

@@ -176,6 +176,7 @@ const binding = {
   enable: "bound",
   routes: [{ kind: "keyword", pattern: "menu" }],
   warnings: [],
+  schema: null,
   enabled: true,
   config: null,
 };
@@ -206,21 +207,20 @@ const node = {
 const happened = {
   in: 12,
   out: 11,
+  answered_by: { bot: 9, webhook: 2, nobody: 1 },
   failed: 0,
-  answered: 11,
-  answer_ms: { p50: 18, p95: 140 },
+  p50_ms: 18,
+  p95_ms: 140,
   posts: 3,
   post_failures: 1,
 };
-const traffic = {
-  since: AT,
-  until: "2026-11-21T09:33:00.000Z",
-  step_seconds: 300,
+const stats = says("Statistics.", {
+  total: 1,
+  data: [{ at: "2026-11-21T09:00:00.000Z", ...happened }],
+  sum: happened,
   complete_since: null,
   partial: false,
-  buckets: [{ at: AT, ...happened }],
-  total: happened,
-};
+});
 const ofDevice = { number: SENDER };
 const ofAccount = { id: ACCOUNT };
 
@@ -305,9 +305,15 @@ export const EXAMPLES: Record<string, Example> = {
       is_group: false,
       last: { id: listed.id, at: AT, direction: "in", type: "text", message: listed.message },
       unanswered: true,
+      unread: 1,
       taken_over_until: null,
       bot: null,
     }),
+  },
+  "POST /chats/{chat}/read": {
+    path: { chat: PERSON },
+    input: { sender: SENDER },
+    output: one("Read.", { sender: SENDER, chat: PERSON }),
   },
   "POST /chats/{chat}/takeover": {
     path: { chat: PERSON },
@@ -465,6 +471,7 @@ export const EXAMPLES: Record<string, Example> = {
       enable: "always",
       routes: [{ kind: "keyword", pattern: "menu" }],
       warnings: [],
+      schema: null,
     }),
   },
   "GET /devices/{number}/bots": {
@@ -621,8 +628,8 @@ export const EXAMPLES: Record<string, Example> = {
   },
   "POST /admin/backup": {},
   "GET /admin/nodes": { output: many("Nodes.", node) },
-  "GET /admin/overview": {
-    output: one("Overview.", {
+  "GET /admin/health": {
+    output: one("Health.", {
       version: "0.1.0",
       node: "v24.1.0",
       whatsapp_version: { version: "2.3000.1029498811", refused: false },
@@ -666,10 +673,11 @@ export const EXAMPLES: Record<string, Example> = {
       enable: "bound",
       routes: [{ kind: "keyword", pattern: "menu" }],
       warnings: [],
+      schema: null,
     }),
   },
-  "GET /traffic": { input: { hours: 24, sender: SENDER }, output: one("Traffic.", traffic) },
-  "GET /admin/traffic": { input: { hours: 24 }, output: one("Traffic.", traffic) },
+  "GET /stats": { input: { hours: 1, sender: SENDER }, output: stats },
+  "GET /admin/stats": { input: { hours: 1 }, output: stats },
   "GET /health/live": { output: says("Alive.") },
   "GET /health/ready": {
     output: says("Ready.", {

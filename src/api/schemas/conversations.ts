@@ -59,6 +59,10 @@ export const listedMessage = z
       .string()
       .optional()
       .meta({ description: "`bot:<id>` or `webhook`: who answered it, or wrote it" }),
+    by: z.string().optional().meta({
+      description:
+        "Who wrote what went out: `bot:<id>`, `webhook`, `console`, `phone`, `api:<key name>`, or `calls`, the text for callers; `api` when an earlier version stored it",
+    }),
     edited: z.boolean().optional(),
     revoked: z.boolean().optional(),
   })
@@ -79,6 +83,10 @@ export const listedChat = z
       message: z.string(),
     }),
     unanswered: z.boolean().meta({ description: "The other side has written last" }),
+    unread: z.int().min(0).max(100).meta({
+      description:
+        "Messages of the other side since the chat was last read, by `POST /chats/{chat}/read` or on the phone, without reactions, votes, edits and revokes. The last 100 are looked at",
+    }),
     taken_over_until: isoTime().nullable(),
     bot: z.string().nullable().meta({ description: "Which bot answered last" }),
   })
@@ -90,6 +98,9 @@ export const takeover = z.strictObject({
   chat: z.string(),
   taken_over_until: isoTime().nullable(),
 });
+
+/** A chat that was read. */
+export const chatRead = z.strictObject({ sender: z.string(), chat: z.string() });
 
 /** A dialogue of a bot that is under way. */
 export const openDialogue = z

@@ -1,25 +1,23 @@
-/** One step of time; counts are of messages and posts. */
-export interface Bucket {
-  at: string;
+/** Counts of messages and posts. */
+export interface Counts {
   in: number;
   out: number;
+  answered_by: { bot: number; webhook: number; nobody: number };
   failed: number;
-  answered: number;
-  answer_ms: { p50: number; p95: number } | null;
+  p50_ms: number | null;
+  p95_ms: number | null;
   posts: number;
   post_failures: number;
 }
 
-/** `GET /traffic`, `GET /admin/traffic`. */
-export interface Traffic {
-  since: string;
-  until: string;
-  step_seconds: number;
+/** `GET /stats`, `GET /admin/stats`. */
+export interface Stats {
+  /** Oldest first. */
+  data: (Counts & { at: string })[];
+  sum: Counts;
   /** Before it nothing was counted; null: all is known. */
   complete_since: string | null;
   partial: boolean;
-  buckets: Bucket[];
-  total: Omit<Bucket, "at">;
 }
 
 /** A line of a chart. */
@@ -31,10 +29,14 @@ export interface Line {
   values: (number | null)[];
 }
 
+const HOUR_MS = 3_600_000;
+
 /** Null before the time from which everything was counted: nothing known is not nothing. */
-export const knownValues = (traffic: Traffic, of: (bucket: Bucket) => number | null): (number | null)[] =>
-  traffic.buckets.map((bucket) =>
-    traffic.complete_since !== null && bucket.at < traffic.complete_since && of(bucket) === 0
+export const knownValues = (stats: Stats, of: (hour: Counts) => number): (number | null)[] =>
+  stats.data.map((hour) =>
+    stats.complete_since !== null &&
+    Date.parse(hour.at) + HOUR_MS <= Date.parse(stats.complete_since) &&
+    of(hour) === 0
       ? null
-      : of(bucket),
+      : of(hour),
   );

@@ -125,7 +125,7 @@ function recordsOf({ number, message, sent, delivery }: Some, path: Path): strin
     path("/messages/{id}", { id: sent }),
     trace(sent),
     trace(message),
-    `${path("/traffic")}?hours=2160`,
+    `${path("/stats")}?hours=2160`,
     path("/deliveries/{id}", { id: delivery }),
     ...["/account", "/api-keys", "/devices", "/bots", "/bots/routes"].map((record) => path(record)),
     ...ofNumber.map((what) => path(`/devices/{number}${what}`, { number })),
@@ -137,7 +137,7 @@ function recordsOf({ number, message, sent, delivery }: Some, path: Path): strin
 
 function ofOperators({ account }: Some, path: Path): string[] {
   const whats = ["", "/{id}", "/{id}/api-keys", "/{id}/devices", "/{id}/links"];
-  const admin = ["/nodes", "/log", "/overview", "/devices", "/traffic"];
+  const admin = ["/nodes", "/log", "/health", "/devices", "/stats"];
   return [
     ...whats.map((what) => path(`/admin/accounts${what}`, { id: account })),
     ...admin.map((what) => path(`/admin${what}`)),

@@ -722,6 +722,7 @@ describe("bots", () => {
     id: "menu",
     priority: 50,
     warnings: [],
+    schema: null,
     enable: "bound",
     routes: [{ kind: "keyword", pattern: "menu" }],
   };

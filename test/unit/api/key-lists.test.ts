@@ -22,7 +22,9 @@ function appFor(grants: object, parts: Parts = {}) {
       find: (_, number) => numbers.find((known) => known.number === number) ?? null,
       isLinked: () => true,
     },
-    bots: { list: () => [{ id: "menu", priority: 10, warnings: [], enable: "all", routes: [] }] },
+    bots: {
+      list: () => [{ id: "menu", priority: 10, warnings: [], schema: null, enable: "all", routes: [] }],
+    },
     ...parts,
   });
 }

@@ -231,10 +231,10 @@ describe("the OpenAPI document", () => {
       "GET /devices/{number}/bots/routes",
       "GET /console/sessions",
       "GET /admin/nodes",
-      "GET /admin/overview",
+      "GET /admin/health",
       "POST /admin/bots/reload",
-      "GET /traffic",
-      "GET /admin/traffic",
+      "GET /stats",
+      "GET /admin/stats",
     ]);
   });
 

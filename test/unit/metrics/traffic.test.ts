@@ -10,6 +10,8 @@ import { temporaryStore } from "../store/temporary.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** When the clock of a scene begins. */
+const NOON = Date.UTC(2026, 10, 21, 12);
 
 interface Scene {
   clock: ManualClock;
@@ -29,51 +31,63 @@ async function scene(): Promise<Scene> {
 const counting = ({ store }: Scene, cluster: Cluster = alone()) =>
   createTraffic({ store, cluster, log: { warn: () => undefined } });
 
-const full = ({ points }: TrafficReport) =>
-  points
-    .filter((point) => point.in + point.out + point.failed + point.answered + point.posts > 0)
-    .map(({ at, ...counts }) => ({
-      minute: Math.round((at - Date.UTC(2026, 10, 21, 12)) / MINUTE),
-      ...counts,
-    }));
+const full = ({ hours }: TrafficReport) =>
+  hours
+    .filter(
+      (hour) => hour.in + hour.out + hour.failed + hour.bot + hour.webhook + hour.nobody + hour.posts > 0,
+    )
+    .map(({ at, ...counts }) => ({ hour: (at - NOON) / HOUR, ...counts }));
 
 describe("traffic", () => {
-  it("is told in steps of five minutes for a day, of single numbers and of all", async () => {
+  it("is told hour by hour, of single numbers and of all", async () => {
     const made = await scene();
     const traffic = counting(made);
     traffic.came(1);
-    traffic.answered(1, 40);
+    traffic.decided(1, "bot", 40);
     traffic.came(2);
-    await made.clock.advance(7 * MINUTE);
+    await made.clock.advance(HOUR + MINUTE);
+    traffic.decided(1, "webhook", null);
+    traffic.decided(1, "nobody", 40);
     traffic.ended(1, true);
     traffic.ended(1, false);
     traffic.posted(1, true);
     traffic.posted(1, false);
 
     const ofOne = await traffic.report([1], 24);
-    expect(ofOne.points).toHaveLength(288);
+    expect(ofOne.hours).toHaveLength(24);
     expect(full(ofOne)).toMatchObject([
-      { minute: 0, in: 1, answered: 1, out: 0, answerMs: { p50: expect.any(Number) } },
-      { minute: 5, in: 0, out: 1, failed: 1, posts: 2, postFailures: 1, answerMs: null },
+      { hour: 0, in: 1, bot: 1, webhook: 0, nobody: 0, out: 0, answerMs: { p50: expect.any(Number) } },
+      {
+        hour: 1,
+        in: 0,
+        bot: 0,
+        webhook: 1,
+        nobody: 1,
+        out: 1,
+        failed: 1,
+        posts: 2,
+        postFailures: 1,
+        answerMs: null,
+      },
     ]);
-    expect(ofOne.total).toMatchObject({ in: 1, out: 1, failed: 1, answered: 1, posts: 2 });
-    expect((await traffic.report([1, 2], 24)).total.in).toBe(2);
-    expect((await traffic.report(null, 24)).total.in).toBe(2);
-    expect((await traffic.report([], 24)).total.in).toBe(0);
+    expect(ofOne.sum).toMatchObject({ in: 1, out: 1, failed: 1, bot: 1, webhook: 1, nobody: 1, posts: 2 });
+    expect((await traffic.report([1, 2], 24)).sum.in).toBe(2);
+    expect((await traffic.report(null, 24)).sum.in).toBe(2);
+    expect((await traffic.report([], 24)).sum.in).toBe(0);
     // Nothing was counted before it began.
-    expect(ofOne.completeSince).toBe(Date.UTC(2026, 10, 21, 12));
+    expect(ofOne.completeSince).toBe(NOON);
   });
 
   it("says how long answers took, about", async () => {
     const traffic = counting(await scene());
-    for (let count = 0; count < 95; count++) traffic.answered(1, 40);
-    for (let count = 0; count < 5; count++) traffic.answered(1, 4_000);
+    for (let count = 0; count < 95; count++) traffic.decided(1, "bot", 40);
+    for (let count = 0; count < 5; count++) traffic.decided(1, "bot", 4_000);
 
-    const { answerMs } = (await traffic.report([1], 1)).total;
+    const { answerMs } = (await traffic.report([1], 1)).sum;
     expect(answerMs!.p50).toBeGreaterThan(25);
     expect(answerMs!.p95).toBeLessThanOrEqual(50);
-    traffic.answered(1, 4_000);
-    expect((await traffic.report([1], 1)).total.answerMs!.p95).toBeGreaterThan(3_000);
+    traffic.decided(1, "bot", 4_000);
+    expect((await traffic.report([1], 1)).sum.answerMs!.p95).toBeGreaterThan(3_000);
   });
 
   it("is kept by the hour once the hour is over, and at the end", async () => {
@@ -85,7 +99,7 @@ describe("traffic", () => {
     expect(await rawRows(made.store, "select device_id from traffic_hours", [])).toHaveLength(1);
     first.came(1);
     first.came(2);
-    expect((await first.report([1], 48)).total.in).toBe(2);
+    expect((await first.report([1], 48)).sum.in).toBe(2);
     await first.stop();
     expect(await rawRows(made.store, "select device_id from traffic_hours", [])).toHaveLength(3);
 
@@ -94,16 +108,12 @@ describe("traffic", () => {
     second.came(1);
     const report = await second.report([1], 48);
     expect(full(report)).toMatchObject([
-      { minute: 0, in: 1 },
-      { minute: 60, in: 2 },
+      { hour: 0, in: 1 },
+      { hour: 1, in: 2 },
     ]);
-    expect(report.points).toHaveLength(48);
-    expect((await second.report(null, 48)).total.in).toBe(4);
-    expect(report.completeSince).toBe(Date.UTC(2026, 10, 21, 12));
-    // Of five minutes the second run knows its own alone, and says so.
-    const day = await second.report([1], 24);
-    expect(day.total.in).toBe(1);
-    expect(day.completeSince).toBe(made.clock.now());
+    expect(report.hours).toHaveLength(48);
+    expect((await second.report(null, 48)).sum.in).toBe(4);
+    expect(report.completeSince).toBe(NOON);
   });
 
   it("is written once the database takes it again", async () => {
@@ -122,7 +132,7 @@ describe("traffic", () => {
     away = false;
     await made.clock.advance(6 * MINUTE);
     expect(await rawRows(made.store, "select 1 from traffic_hours", [])).toHaveLength(1);
-    expect((await traffic.report([1], 48)).total.in).toBe(1);
+    expect((await traffic.report([1], 48)).sum.in).toBe(1);
   });
 
   it("of several nodes is the sum, and says when one of them did not answer", async () => {
@@ -130,25 +140,35 @@ describe("traffic", () => {
     const [own, other] = [alone(), alone()];
     const there = counting(made, other);
     let reachable = true;
+    let written = async (): Promise<void> => undefined;
     const here = counting(made, {
       ...own,
       node: "here",
       ownership: { ...own.ownership, ownerOf: (id) => (id === 2 ? "there" : "here") },
       bus: {
         ...own.bus,
-        ask: (question, id, asked) =>
-          reachable ? other.bus.ask(question, id, asked) : Promise.reject(new Error("away")),
+        ask: async (question, id, asked) => {
+          if (!reachable) throw new Error("away");
+          const answer = await other.bus.ask(question, id, asked);
+          await written();
+          return answer;
+        },
       },
     });
     here.came(1);
     there.came(2);
 
-    expect(await here.report([1, 2], 24)).toMatchObject({ partial: false, total: { in: 2 } });
-    expect((await here.report([1], 24)).total.in).toBe(1);
-    expect((await here.report(null, 24)).total.in).toBe(2);
-    expect((await here.report([1, 2], 48)).total.in).toBe(2);
+    expect(await here.report([1, 2], 24)).toMatchObject({ partial: false, sum: { in: 2 } });
+    expect((await here.report([1], 24)).sum.in).toBe(1);
+    expect((await here.report(null, 24)).sum.in).toBe(2);
+    // What the other node has not written is there, and what it writes while it is asked is there once.
+    await made.clock.advance(HOUR);
+    there.came(2);
+    expect((await here.report([2], 24)).sum.in).toBe(2);
+    written = there.stop;
+    expect((await here.report([2], 24)).sum.in).toBe(2);
     reachable = false;
-    expect(await here.report([1, 2], 24)).toMatchObject({ partial: true, total: { in: 1 } });
+    expect(await here.report([1, 2], 24)).toMatchObject({ partial: true, sum: { in: 3 } });
   });
 
   it("adds up a limited number of rows, each found by its key", async () => {

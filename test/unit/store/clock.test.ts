@@ -32,6 +32,7 @@ const NO_DEADLINES = [
   "missing_messages.noticed_at",
   "missing_messages.resolved_at",
   "erased_devices.erased_at",
+  "devices.linked_at",
   "commit_fences.at",
   // Of the database's own clock.
   "news.at",
@@ -53,6 +54,7 @@ const NO_DEADLINES = [
   "chat_state.last_incoming_at",
   // Compared with the present in both directions.
   "chat_state.call_text_at",
+  "chat_state.read_at",
   "delivery_attempts.at",
   "group_lists.fetched_at",
   "media_files.uploaded_at",

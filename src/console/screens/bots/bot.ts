@@ -6,7 +6,7 @@ export interface Bot {
   routes: { kind: string; pattern: string }[];
   warnings: string[];
   needs?: string[];
-  config_schema?: Record<string, unknown>;
+  schema: Record<string, unknown> | null;
   error?: string;
   kept?: boolean;
   blocked?: { times: number; longest_ms: number; route: string; at: string; left_out_until: string | null };

@@ -31,7 +31,7 @@ const LONG = /(text|message|rules|instructions|prompt|about|card)$/i;
 const LONG_LENGTH = 200;
 
 /** The settings in the order of the schema; null when it is none that a form can show. */
-export function settingsOf(schema: Json | undefined): Setting[] | null {
+export function settingsOf(schema: Json | null): Setting[] | null {
   const properties = schema?.["properties"];
   if (typeof properties !== "object" || properties === null) return null;
   const required = new Set((schema!["required"] as string[] | undefined) ?? []);

@@ -46,6 +46,13 @@ export const sentCall = (id: string): Call => ({
   path: `/messages/${encodeURIComponent(id)}`,
 });
 
+/** What there is in the chat was read. */
+export const readCall = ({ sender, chat }: Place): Call => ({
+  method: "POST",
+  path: `/chats/${encodeURIComponent(chat)}/read`,
+  body: { sender },
+});
+
 /** Bots pause in the chat. @param minutes default is the gateway's */
 export const takeOverCall = ({ sender, chat }: Place, minutes?: number): Call => ({
   method: "POST",

@@ -30,4 +30,4 @@ export const keyOfChat = ({ sender, chat }: Place): string => `${sender}/${chat}
 export const keyOfMessage = ({ id, from, direction }: Message): string => `${direction}/${from}/${id}`;
 /** Is it the same writer's? */
 export const sameWriter = (a: Message, b: Message): boolean =>
-  a.direction === b.direction && a.from === b.from && (a.answered_by ?? "") === (b.answered_by ?? "");
+  a.direction === b.direction && a.from === b.from && (a.by ?? "") === (b.by ?? "");

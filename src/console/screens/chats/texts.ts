@@ -22,26 +22,31 @@ const WITHOUT_WORDS = new Set([
 export const typeText = (type: string, t: Translate): string | null =>
   WITHOUT_WORDS.has(type) ? t(`chats.types.${type}`) : null;
 
-/** Who wrote what went out, or answered what came: `bot`, `webhook`, `person` or `phone`, and which bot. */
+/** Who wrote what went out, or answered what came. */
 export interface Author {
-  kind: "bot" | "webhook" | "person" | "phone";
-  bot: string | null;
+  /** `person`: through the console or the API, nothing more is known. */
+  kind: "bot" | "webhook" | "console" | "api" | "person" | "phone";
+  /** Of the bot its id, of `api` what the key is called. */
+  name: string | null;
 }
 
-/** @param by as `answered_by` and the steps of a way have it; null: nobody that the gateway knows */
+const ALONE = ["webhook", "console", "phone"] as const;
+
+/** @param by as `by`, `answered_by` and the steps of a way have it; null: nobody that the gateway knows */
 export function authorOf(by: string): Author {
-  const bot = /^bot:(.+)$/.exec(by)?.[1] ?? null;
-  return { kind: bot === null ? (by === "webhook" ? "webhook" : "person") : "bot", bot };
+  const [, kind, name] = /^(bot|api):(.+)$/s.exec(by) ?? [];
+  if (kind !== undefined) return { kind: kind as "bot" | "api", name: name! };
+  return { kind: ALONE.find((one) => one === by) ?? "person", name: null };
 }
 
-/** Of a message that went out. */
-export function writerOf({ answered_by: by, state }: Message): Author {
+/** Of a message that went out: one that was stored just now has no `by` yet. */
+export function writerOf({ by, state }: Message): Author {
   if (by !== undefined) return authorOf(by);
-  return { kind: state === undefined ? "phone" : "person", bot: null };
+  return { kind: state === undefined ? "phone" : "person", name: null };
 }
 
 /** In words. */
-export const authorText = ({ kind, bot }: Author, t: Translate): string => t(`chats.by.${kind}`, { bot });
+export const authorText = ({ kind, name }: Author, t: Translate): string => t(`chats.by.${kind}`, { name });
 
 /** Bytes, for people. */
 export function sizeText(bytes: number, locale: string): string {

@@ -6,6 +6,6 @@ export const routes: ScreenRoute[] = [
     path: "/traffic",
     name: "traffic",
     component: () => import("./TrafficPage.vue"),
-    meta: { nav: { label: "traffic.nav", icon: ChartNoAxesColumn, order: 70 }, needs: "devices" },
+    meta: { nav: { label: "traffic.nav", icon: ChartNoAxesColumn, order: 70 }, needs: "messages" },
   },
 ];

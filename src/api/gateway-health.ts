@@ -3,7 +3,7 @@ import { systemTime } from "../model/time.ts";
 import { iso, isoOrNull, nodeView } from "./views.ts";
 
 /** The gateway as its operator sees it. */
-export const overviewView = (record: OverviewRecord) => ({
+export const healthView = (record: OverviewRecord) => ({
   version: record.version,
   node: record.runtime,
   whatsapp_version: record.whatsapp,

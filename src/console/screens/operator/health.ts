@@ -1,5 +1,5 @@
-/** `GET /admin/overview`: sizes in bytes, null where it is not known. */
-export interface Overview {
+/** `GET /admin/health`: sizes in bytes, null where it is not known. */
+export interface Health {
   version: string;
   node: string;
   whatsapp_version: { version: string; refused: boolean };

@@ -24,7 +24,7 @@ export const node = z
   .meta({ id: "Node" });
 
 /** The gateway as its operator sees it. */
-export const overview = z
+export const gatewayHealth = z
   .strictObject({
     version: z.string(),
     node: z.string().meta({ description: "Of Node.js" }),
@@ -69,7 +69,7 @@ export const overview = z
     }),
     nodes: z.array(node),
   })
-  .meta({ id: "Overview" });
+  .meta({ id: "GatewayHealth" });
 
 /** Query of `GET /admin/devices`. */
 export const devicesWanted = z.object({

@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { pageOf, record } from "../schemas/answer.ts";
-import { devicesWanted, overview, ownedDevice } from "../schemas/overview.ts";
+import { devicesWanted, gatewayHealth, ownedDevice } from "../schemas/gateway-health.ts";
 
-/** `GET /admin/overview` */
-export const getOverview = endpoint({
+/** `GET /admin/health` */
+export const getGatewayHealth = endpoint({
   method: "GET",
-  path: "/admin/overview",
+  path: "/admin/health",
   access: { by: "operator" },
   summary: "How the gateway is: versions, queues, stalls, storage, backups, retention, nodes",
-  message: "Overview.",
+  message: "Health.",
   input: z.object({}),
   bounded: "one entry for each process, and the last 50 stalls.",
-  output: record(overview),
+  output: record(gatewayHealth),
 });
 
 /** `GET /admin/devices` */

@@ -1,0 +1,8 @@
+import { defineApi } from "../../src/api/define-api.ts";
+import { getGatewayHealth } from "../../src/api/endpoints/gateway-health.ts";
+import { healthView } from "../../src/api/gateway-health.ts";
+
+/** `GET /admin/health`: how the gateway is. */
+export default defineApi(getGatewayHealth, async ({ app }) => ({
+  data: healthView(await app.overview.look()),
+}));

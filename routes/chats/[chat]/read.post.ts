@@ -1,0 +1,8 @@
+import { markChatRead } from "../../../src/api/chat-read.ts";
+import { defineApi } from "../../../src/api/define-api.ts";
+import { readChat } from "../../../src/api/endpoints/conversations.ts";
+
+/** `POST /chats/{chat}/read`: somebody has read what there is. */
+export default defineApi(readChat, async ({ app, caller, input, params }) => ({
+  data: await markChatRead(app, caller, input.sender, params["chat"]),
+}));
