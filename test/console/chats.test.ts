@@ -46,6 +46,25 @@ describe("the list of chats", () => {
     await close(page);
   });
 
+  it("counts what is unread until the chat is looked at", async () => {
+    const page = await world.open("/chats");
+    const chat = page.getByRole("option").filter({ hasText: "Are you there?" });
+    const count = chat.getByRole("img", { name: /unread/ });
+    await world.sim.sendText(BEN, SHOP, "Are you there?");
+    await count.waitFor();
+    expect(Number(await count.textContent())).toBeGreaterThan(0);
+
+    await chat.click();
+    await page.getByRole("textbox", { name: "Write a message" }).waitFor();
+    await until(async () => {
+      const query = `/chats?sender=${SHOP}&chat=${BEN}`;
+      return (await world.gateway.get(query, { key: world.key })).body.data[0].unread === 0;
+    });
+    await page.keyboard.press("Escape");
+    await until(async () => (await count.count()) === 0);
+    await close(page);
+  });
+
   it("is gone through and opened by keys, and Escape leads back", async () => {
     const page = await world.open("/chats");
     await page.getByRole("option").nth(3).waitFor();

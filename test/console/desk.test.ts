@@ -116,6 +116,7 @@ describe("what an account sees of itself", () => {
       await received.waitFor();
       return /[1-9]/.test((await received.textContent())!);
     });
+    await page.getByRole("listitem").filter({ hasText: "Answered by bots" }).waitFor();
     expect(await faults(page, "traffic")).toEqual([]);
     await page.context().close();
   });

@@ -7,12 +7,10 @@ const count = () => z.int().min(0);
 const counts = {
   in: count().meta({ description: "Messages of others that came" }),
   out: count().meta({ description: "Messages that WhatsApp took" }),
-  answered_by: z
-    .strictObject({ bot: count(), webhook: count(), nobody: count() })
-    .meta({
-      description:
-        "Who answered the messages that came; `webhook` counts replies at once, not those to a later attempt",
-    }),
+  answered_by: z.strictObject({ bot: count(), webhook: count(), nobody: count() }).meta({
+    description:
+      "Who answered the messages that came; `webhook` counts replies at once, not those to a later attempt",
+  }),
   failed: count().meta({ description: "Messages that failed, or expired" }),
   p50_ms: count().nullable().meta({
     description: "Half of the answers took no longer, estimated; null: there were none",
