@@ -1290,7 +1290,7 @@ export interface components {
                 in: number;
                 /** @description Messages that WhatsApp took */
                 out: number;
-                /** @description Who took the messages that came, once that was decided */
+                /** @description Who answered the messages that came; `webhook` counts replies at once, not those to a later attempt */
                 answered_by: {
                     bot: number;
                     webhook: number;
@@ -1318,7 +1318,7 @@ export interface components {
             in: number;
             /** @description Messages that WhatsApp took */
             out: number;
-            /** @description Who took the messages that came, once that was decided */
+            /** @description Who answered the messages that came; `webhook` counts replies at once, not those to a later attempt */
             answered_by: {
                 bot: number;
                 webhook: number;

@@ -277,6 +277,7 @@ describe("/bots", () => {
       enable: "bound",
       routes: [{ kind: "keyword", pattern: "ping" }],
       warnings: [],
+      schema: null,
     });
     expect((await gateway.get(path, { key })).body["data"]).toEqual(bound.body["data"]);
     expect(await gateway.put(path, { bots: [{ id: "nobody", enabled: true }] }, { key })).toMatchObject(

@@ -55,7 +55,6 @@ describe("the list of chats", () => {
     expect(Number(await count.textContent())).toBeGreaterThan(0);
 
     await chat.click();
-    await page.getByRole("textbox", { name: "Write a message" }).waitFor();
     await until(async () => {
       const query = `/chats?sender=${SHOP}&chat=${BEN}`;
       return (await world.gateway.get(query, { key: world.key })).body.data[0].unread === 0;
