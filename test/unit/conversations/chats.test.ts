@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChatFilter, ListedChat } from "../../../src/conversations/chats.ts";
+import { createMarkRead, messagesRead } from "../../../src/pipeline/read-marks.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { watchStatements } from "../store/query-plan.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -198,6 +199,17 @@ describe("the list of chats", () => {
 
     expect(statements().length).toBeGreaterThan(8);
     for (const sql of statements()) expect(await fullScans(run.store, sql)).toEqual([]);
+    const marks = [messagesRead(DEVICE, jid(ANA), ["3A1"]).sql];
+    const commit: Store["writer"]["commit"] = async (all) => {
+      marks.push(...all.map(({ sql }) => sql));
+      return [];
+    };
+    await createMarkRead({ writer: { ...run.store.writer, commit } })(DEVICE, [jid(ANA)]);
+    // Of what was found one row is made.
+    for (const sql of marks) {
+      const scans = await fullScans(run.store, sql);
+      expect(scans.filter((step) => !/subquery/.test(step))).toEqual([]);
+    }
   });
 });
 

@@ -193,6 +193,11 @@ describe("a list of many rows", () => {
     expect(await indexes(() => deliveries.list({ ...page, state: "dead" }))).toContainEqual(
       place(/deliveries_state \(device_id=\? AND state=\? AND/),
     );
+    for (const filter of [{ messageId: "3A1" }, { messageId: "3A1", state: "dead" as const }]) {
+      const used = await indexes(() => deliveries.list({ ...page, ...filter }));
+      expect(used).not.toContainEqual(place(/deliveries_(device|state)/));
+      expect(used).toContainEqual(place(/deliveries_message \(device_id=\? AND message_id=\? AND/));
+    }
     expect(await indexes(() => decisions.list(page))).toContainEqual(
       place(/decisions_device \(device_id=\? AND/),
     );
