@@ -1883,9 +1883,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key, unless it is sent as Authorization: Bearer. */
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
                     api_key?: string;
-                    /** @description A number of this account, with its country code */
+                    /** @description A number of this account, digits with the country code */
                     sender: string;
                 };
             };

@@ -30,11 +30,9 @@ export const createUpload = endpoint({
     after: text(1, 100)
       .optional()
       .meta({ description: "`id` of the previous part; absent for the first part" }),
-    size: integer(1, Number.MAX_SAFE_INTEGER)
-      .optional()
-      .meta({
-        description: "Bytes of the whole file; a file that is too large is refused with its first part",
-      }),
+    size: integer(1, Number.MAX_SAFE_INTEGER).optional().meta({
+      description: "Bytes of the whole file; a file that is too large is refused with its first part",
+    }),
     name: text(0, 255).optional().meta({ description: "File name, when no `caption` names the file" }),
   }),
   output: record(upload),

@@ -30,14 +30,9 @@ export const device = z
     lid: z.string().nullable(),
     name: z.string().nullable(),
     platform: z.string().nullable(),
-    waiting: z
-      .int()
-      .min(0)
-      .nullable()
-      .meta({
-        description:
-          "Messages from the time offline that WhatsApp still holds back; null when it has not said",
-      }),
+    waiting: z.int().min(0).nullable().meta({
+      description: "Messages from the time offline that WhatsApp still holds back; null when it has not said",
+    }),
     reachout: reachoutLock.nullable().meta({ description: "First contacts are blocked until then" }),
     new_chats: z
       .strictObject({
