@@ -35,23 +35,27 @@ import { createNews } from "./store/news.ts";
 import { createStorageCheck } from "./store/health.ts";
 import { openStore } from "./store/open.ts";
 import { createSealing } from "./store/sealing.ts";
+import { refuseSoleUse, takeSoleUse, type SoleUse } from "./store/sole-use.ts";
 import type { Store } from "./store/store.ts";
 
 /**
  * Joins data, the way of a message, numbers, and what is asked from outside.
  *
- * @param onGoneBack the database server was rolled back: nothing can be written any more, and the process must end
+ * @param onMustEnd the database server was rolled back, or another process uses it: this process must write nothing more and end
  * @returns an app whose records are read, so that requests may come; nothing is connected before `start`
  * @throws {StartError} when the data or a setting forbids the start
  */
-export async function createApp(config: Config, log: Logger, onGoneBack?: () => void): Promise<App> {
-  const store = await openStore(config, log, undefined, onGoneBack);
+export async function createApp(config: Config, log: Logger, onMustEnd?: () => void): Promise<App> {
+  const store = await openStore(config, log, undefined, onMustEnd);
   let node: ClusterNode | null = null;
+  let soleUse: SoleUse | null = null;
   try {
     node = await openNode(config, log, store);
+    soleUse = await openSoleUse(config, log, store, onMustEnd);
     const base = openBase(config, log, store, node);
-    return await join(base, node, await openEpoch(base));
+    return await join(base, node, { epoch: await openEpoch(base), soleUse });
   } catch (error) {
+    await soleUse?.stop();
     // Whoever starts it once more finds its name free.
     await node?.leave();
     await node?.close();
@@ -60,7 +64,11 @@ export async function createApp(config: Config, log: Logger, onGoneBack?: () => 
   }
 }
 
-async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise<App> {
+async function join(
+  base: Base,
+  node: ClusterNode | null,
+  { epoch, soleUse }: { epoch: Epoch; soleUse: SoleUse | null },
+): Promise<App> {
   const { config, log, store } = base;
   await base.news.begin();
   const data = openData(base);
@@ -118,6 +126,7 @@ async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise
     async start() {
       for (const part of [clock, base.news, possession]) await part.start();
       for (const part of [path, retention, traffic, erasure, sealing, data.files.sweep]) part.start();
+      soleUse?.start();
       forecasts.look(bots);
       node?.portrayed({ deviceIds: numbers.ids, lagMs: stalls.longestMs });
       await node?.start();
@@ -131,7 +140,7 @@ async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise
           path,
           background: [epoch, retention, erasure, sealing, data.files.sweep, forecasts],
           numbers,
-          rest: lastSteps(base, data, node, [traffic.stop, events.stop, clock.stop, stalls.stop]),
+          rest: lastSteps(base, data, node ?? soleUse, [traffic.stop, events.stop, clock.stop, stalls.stop]),
         },
         requests,
       ),
@@ -142,20 +151,33 @@ async function join(base: Base, node: ClusterNode | null, epoch: Epoch): Promise
 function lastSteps(
   { store, news }: Base,
   { audit, outgoingFiles, whatsapp, http, files }: Data,
-  node: ClusterNode | null,
+  use: ClusterNode | SoleUse | null,
   writing: (() => unknown)[],
 ): (() => unknown)[] {
   return [
     ...writing,
     // Whoever takes the numbers over finds everything written.
     store.writer.drain,
-    ...(node === null ? [] : [node.leave]),
+    ...(use === null ? [] : ["leave" in use ? use.leave : use.stop]),
     ...[news, audit, outgoingFiles, whatsapp].map(({ stop }) => stop),
     http.close,
     files.close,
-    ...(node === null ? [] : [node.close]),
+    ...(use !== null && "close" in use ? [use.close] : []),
     store.close,
   ];
+}
+
+/** Null: the database is a file, which one process has anyway, or this process is a node. */
+async function openSoleUse(
+  { cluster, databaseUrl, dataDir }: Config,
+  log: Logger,
+  store: Store,
+  onTaken: () => void = () => undefined,
+): Promise<SoleUse | null> {
+  if (databaseUrl.startsWith("file:")) return null;
+  if (cluster === null) return takeSoleUse({ store, dataDir, log, onTaken });
+  await refuseSoleUse(store, log);
+  return null;
 }
 
 /** Null: this process is alone, and loads nothing of what several need. */

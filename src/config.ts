@@ -190,18 +190,22 @@ function readStorage(settings: Settings, path: (text: string) => string) {
 /** What a node among several must be given, because all of them have to have the same. */
 const SHARED_BY_NODES = ["REDIS_URL", "PARLEY_MASTER_KEY", "PARLEY_ADMIN_TOKEN"] as const;
 
-/** A database on a server may be shared, so whoever uses one is a node, and says what it lacks to be one. */
+/** CLUSTER makes a node, which says what it lacks to be one. Without it, this process has its database for itself. */
 function readCluster(settings: Settings): ClusterSettings | null {
   const node = settings.text("NODE_NAME") ?? `${hostname()}-${process.pid}`;
   if (!/^[\w.-]{1,100}$/.test(node))
     throw new StartError("NODE_NAME must be 1 to 100 letters, digits, dots, dashes and underscores.");
   const leaseMs = settings.integer("LEASE_SECONDS", 15, 3, 300) * SECOND_MS;
+  if (!settings.flag("CLUSTER")) return null;
   const url = settings.text("DATABASE_URL");
-  if (url === null || url.startsWith("file:")) return null;
+  if (url === null || url.startsWith("file:"))
+    throw new StartError(
+      "DATABASE_URL must be the address of a libSQL server when CLUSTER is on: nodes share one database (docs/scaling.md).",
+    );
   const missing = SHARED_BY_NODES.filter((name) => settings.text(name) === null);
   if (missing.length === 0) return { node, leaseMs, url: readNodeUrl(settings) };
   throw new StartError(
-    `${missing.join(", ")} must be set when DATABASE_URL is a server: all nodes that share it need the same values (docs/scaling.md).`,
+    `${missing.join(", ")} must be set when CLUSTER is on: all nodes need the same values (docs/scaling.md).`,
   );
 }
 

@@ -67,6 +67,7 @@ export async function nodeServices(): Promise<NodeServices> {
   open.add(endNow);
   return {
     env: {
+      CLUSTER: "1",
       DATABASE_URL: sqld.url,
       REDIS_URL: redis.url,
       PARLEY_MASTER_KEY: randomBytes(32).toString("base64"),

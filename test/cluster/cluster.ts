@@ -156,6 +156,7 @@ async function settingsOf(
   const whatsapp = new URL(ready.wsUrl);
   whatsapp.hostname = await network.hostFor(node, "whatsapp", Number(whatsapp.port));
   return {
+    CLUSTER: "1",
     DATABASE_URL: `http://${await network.hostFor(node, "database", database.port)}:${database.port}`,
     REDIS_URL: `redis://${await network.hostFor(node, "redis", redis.port)}:${redis.port}`,
     WHATSAPP_WS_URL: whatsapp.href,

@@ -15,7 +15,7 @@ it.skipIf(findSqld() === null)(
     const dataDir = temporaryFolder();
     const services = await nodeServices();
     onTestFinished(services.end);
-    const { DATABASE_URL: server, ...asNode } = services.env;
+    const { DATABASE_URL: server, CLUSTER: _, ...asNode } = services.env;
     const { PARLEY_MASTER_KEY } = asNode;
     const { sim, gateway, key, ...world } = await openWorld({
       dataDir,
@@ -41,13 +41,13 @@ it.skipIf(findSqld() === null)(
     const said = await move("--to", server!);
     expect(said).toContain("every row was compared");
     expect(said).not.toContain(PARLEY_MASTER_KEY);
-    await gateway.restart({ DATABASE_URL: server! });
+    await gateway.restart({ DATABASE_URL: server!, CLUSTER: "1" });
     await world.online(SHOP);
     await isAnswered();
 
     await gateway.stop();
     await move("--from", server!, "--to", `file:${join(dataDir, "parley.db")}`, "--replace");
-    await gateway.restart({ DATABASE_URL: "" });
+    await gateway.restart({ DATABASE_URL: "", CLUSTER: "" });
     await world.online(SHOP);
     await isAnswered();
     expect((await gateway.get("/messages", { key })).body.data).toHaveLength(6);

@@ -79,7 +79,7 @@ function report(dataDir: string, { tables, rows, resumed, aside, from, to }: Mov
   say("Numbers stay linked; API keys and links stay valid. No gateway starts on the original any more.");
   say(
     toServer
-      ? `Now set DATABASE_URL=${to}, REDIS_URL, PARLEY_ADMIN_TOKEN and PARLEY_MASTER_KEY (the text of ${dataDir}/master-key, unless it is set already) for every node.`
+      ? `Now set DATABASE_URL=${to}. For several machines, also set CLUSTER=1, REDIS_URL, PARLEY_ADMIN_TOKEN and PARLEY_MASTER_KEY (the text of ${dataDir}/master-key, unless it is set already) on every node.`
       : `Now unset DATABASE_URL${to === `file:${dataDir}/parley.db` ? "" : ` or set it to ${to}`}, and keep PARLEY_MASTER_KEY set, or put it into ${dataDir}/master-key.`,
   );
   say(

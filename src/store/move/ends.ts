@@ -8,6 +8,7 @@ import { asStartError, refuseDamagedWal } from "../damage.ts";
 import { START_PATIENCE_MS } from "../file-engine.ts";
 import { createPrivately, databaseFile, makeFolder, takeLocks } from "../open.ts";
 import { openServerClient } from "../server/client.ts";
+import { soleUser } from "../sole-use.ts";
 
 /** One of the two databases of a move, which nobody else uses. */
 export interface End {
@@ -72,6 +73,11 @@ async function openServerEnd(url: string, { databaseAuthToken: authToken }: Sett
 async function refuseRunning(client: Client, name: string): Promise<void> {
   const { rows: tables } = await client.execute("SELECT 1 FROM sqlite_master WHERE name = 'nodes'");
   if (tables.length === 0) return;
+  const { rows: users } = await client.execute(soleUser());
+  if (users.length > 0)
+    throw new StartError(
+      `${name} is in use by the Parley on ${String(users[0]!["host"])}: stop it. After a crash, try again in a minute.`,
+    );
   const { rows } = await client.execute(
     "SELECT name FROM nodes WHERE until > unixepoch('subsec') * 1000 ORDER BY name LIMIT 10",
   );

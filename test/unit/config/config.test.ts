@@ -116,8 +116,9 @@ describe("settings", () => {
     expect(loadConfig({ DATABASE_URL: "file:///srv/x.db" }).databaseUrl).toBe("file:/srv/x.db");
   });
 
-  it("make a node of whoever shares a database, and name what a node lacks", () => {
+  it("make a node where CLUSTER says so, and name what a node lacks", () => {
     const shared = {
+      CLUSTER: "1",
       DATABASE_URL: "https://db.example.com",
       REDIS_URL: "redis://cache.example.com",
       PARLEY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
@@ -137,9 +138,12 @@ describe("settings", () => {
     expect(loadConfig({ ...shared, NODE_URL: "http://one:3000/" }).cluster?.url).toBe("http://one:3000");
     // Nobody else can reach what a node that listens everywhere calls itself.
     expect(loadConfig({ ...shared, HOST: "::" }).cluster?.url).not.toMatch(/0\.0\.0\.0|\[::\]/);
-    expect(loadConfig({ ...shared, DATABASE_URL: "" }).cluster).toBeNull();
+    expect(loadConfig({ ...shared, CLUSTER: "0" }).cluster).toBeNull();
+    expect(loadConfig({ DATABASE_URL: "https://db.example.com" }).cluster).toBeNull();
+    for (const DATABASE_URL of ["", "file:here.db"])
+      expect(() => loadConfig({ ...shared, DATABASE_URL })).toThrow("DATABASE_URL must be the address");
     for (const name of ["REDIS_URL", "PARLEY_MASTER_KEY", "PARLEY_ADMIN_TOKEN"])
-      expect(() => loadConfig({ ...shared, [name]: "" })).toThrow(`${name} must be set when DATABASE_URL`);
+      expect(() => loadConfig({ ...shared, [name]: "" })).toThrow(`${name} must be set when CLUSTER`);
     expect(() => loadConfig({ ...shared, NODE_NAME: "one two" })).toThrow("NODE_NAME");
     expect(() => loadConfig({ ...shared, LEASE_SECONDS: "2" })).toThrow("LEASE_SECONDS");
   });

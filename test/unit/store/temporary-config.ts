@@ -2,6 +2,7 @@ import { loadConfig, type Config, type Environment } from "../../../src/config.t
 
 /** What a node is given besides the address of its database. */
 export const NODE_SETTINGS = {
+  CLUSTER: "1",
   REDIS_URL: "redis://127.0.0.1:1",
   PARLEY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
   PARLEY_ADMIN_TOKEN: "operators-token-of-these-tests",
