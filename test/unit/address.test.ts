@@ -160,7 +160,7 @@ describe("parseDestinations", () => {
 
   it("refuses more than ten", () => {
     const eleven = Array.from({ length: 11 }, (_, index) => tenDigits(index));
-    expect(problem(eleven.join("|"))).toContain("At most 10");
+    expect(problem(eleven.join("|"))).toContain("at most 10 destinations");
   });
 
   it.each(["", "|", " | || "])("refuses %j, which names nobody", (text) => {

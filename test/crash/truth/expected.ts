@@ -127,7 +127,7 @@ function votesOf(options: readonly string[], about: readonly AcceptedMessage[]):
 
 function writerOf({ id, fromDevice, text = "" }: AcceptedMessage, { accepted }: Known): string {
   if (fromDevice === 0) return "Phone";
-  if (accepted.has(id)) return "Console or API";
+  if (accepted.has(id)) return "API key First key";
   return BOT_SAYS.has(text) ? "Bot order" : "Webhook";
 }
 

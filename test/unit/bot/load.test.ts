@@ -42,11 +42,18 @@ describe("BOTS_DIR", () => {
     });
 
     expect(registry.list()).toEqual([
-      { id: "common", priority: 50, enable: "all", routes: [keyword("a"), keyword("b")], warnings: [] },
-      { id: "compiled", priority: 50, enable: "all", routes: [keyword("x")], warnings: [] },
-      { id: "hello", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [] },
-      { id: "pizzeria", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [] },
-      { id: "plain", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [] },
+      {
+        id: "common",
+        priority: 50,
+        enable: "all",
+        routes: [keyword("a"), keyword("b")],
+        warnings: [],
+        schema: null,
+      },
+      { id: "compiled", priority: 50, enable: "all", routes: [keyword("x")], warnings: [], schema: null },
+      { id: "hello", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [], schema: null },
+      { id: "pizzeria", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [], schema: null },
+      { id: "plain", priority: 50, enable: "all", routes: [keyword("hi")], warnings: [], schema: null },
       {
         id: "sales/menu",
         priority: 7,
@@ -57,6 +64,7 @@ describe("BOTS_DIR", () => {
           { kind: "fallback", pattern: "*" },
         ],
         warnings: [],
+        schema: null,
       },
     ]);
   });
@@ -82,6 +90,7 @@ describe("BOTS_DIR", () => {
         enable: "all",
         routes: [{ kind: "keyword", pattern: "hey" }],
         warnings: [],
+        schema: null,
       },
     ]);
   });
