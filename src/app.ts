@@ -64,11 +64,7 @@ export async function createApp(config: Config, log: Logger, onMustEnd?: () => v
   }
 }
 
-async function join(
-  base: Base,
-  node: ClusterNode | null,
-  { epoch, soleUse }: { epoch: Epoch; soleUse: SoleUse | null },
-): Promise<App> {
+async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: Held): Promise<App> {
   const { config, log, store } = base;
   await base.news.begin();
   const data = openData(base);
@@ -126,7 +122,6 @@ async function join(
     async start() {
       for (const part of [clock, base.news, possession]) await part.start();
       for (const part of [path, retention, traffic, erasure, sealing, data.files.sweep]) part.start();
-      soleUse?.start();
       forecasts.look(bots);
       node?.portrayed({ deviceIds: numbers.ids, lagMs: stalls.longestMs });
       await node?.start();
@@ -165,6 +160,13 @@ function lastSteps(
     ...(use !== null && "close" in use ? [use.close] : []),
     store.close,
   ];
+}
+
+/** What this process does while it has the database. */
+interface Held {
+  epoch: Epoch;
+  /** Null: a node has, or the database is a file. */
+  soleUse: SoleUse | null;
 }
 
 /** Null: the database is a file, which one process has anyway, or this process is a node. */

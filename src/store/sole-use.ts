@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { meta, nodes } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
 import { StartError } from "../model/errors.ts";
-import { keepAlive, SECOND_MS, type Cancel } from "../model/time.ts";
+import { keepAlive, SECOND_MS } from "../model/time.ts";
 import { DATABASE_NOW } from "./lease-fence.ts";
 import { defineQuery, integer } from "./query.ts";
 import type { Statement, Store } from "./store.ts";
@@ -15,8 +15,6 @@ import type { Statement, Store } from "./store.ts";
  * start meanwhile: a row in `meta` says who uses the database, and since when that was last heard of. All times are the database's.
  */
 export interface SoleUse {
-  /** Says again and again that this process lives. */
-  start(): void;
   /** The next process need not wait. */
   stop(): Promise<void>;
 }
@@ -57,15 +55,13 @@ interface SoleUseDeps {
 }
 
 /**
- * Waits for a process that may have died, and takes its place.
+ * Waits for a process that may have died, takes its place, and says again and again that this one lives.
  *
  * @throws {StartError} when another process, or a node of a cluster, uses the database
  */
 export async function takeSoleUse({ store, dataDir, log, onTaken }: SoleUseDeps): Promise<SoleUse> {
   const user = `${nameOf(dataDir)}@${hostname()}`;
   const use: Statement = { sql: USE, args: [user, hostname()] };
-  let cancel: Cancel | null = null;
-
   const commit = async (statement: Statement): Promise<boolean> =>
     (await store.writer.commit([statement], { owning: null }))[0]!.rowsAffected > 0;
 
@@ -80,13 +76,11 @@ export async function takeSoleUse({ store, dataDir, log, onTaken }: SoleUseDeps)
 
   await waitForOther(store, user, log);
   if (!(await commit(use))) throw new StartError(await whoUses(store, user));
+  // A database that is away says so elsewhere, and nobody else can take it meanwhile.
+  const cancel = store.time.every(RENEW_MS, () => void renew().catch(() => undefined));
   return {
-    start() {
-      // A database that is away says so elsewhere, and nobody else can take it meanwhile.
-      cancel = store.time.every(RENEW_MS, () => void renew().catch(() => undefined));
-    },
     async stop() {
-      cancel?.();
+      cancel();
       await commit({ sql: LEAVE, args: [user] }).catch(() => undefined);
     },
   };
