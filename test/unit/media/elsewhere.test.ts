@@ -217,7 +217,7 @@ describe("a file to be sent", () => {
   });
 
   it("is kept and found as ever by a process that is alone", async () => {
-    const one = await node("one", { env: { DATABASE_URL: "" } });
+    const one = await node("one", { env: { CLUSTER: "", DATABASE_URL: "" } });
     const id = await keep(one);
 
     expect(await nodeOf(id)).toBeNull();
@@ -281,7 +281,7 @@ describe("with a store for files", () => {
 
   it("the files of one process move there by themselves", async () => {
     const s3 = await startS3();
-    const before = await node("one", { env: { DATABASE_URL: "" } });
+    const before = await node("one", { env: { CLUSTER: "", DATABASE_URL: "" } });
     const id = await keep(before);
     const one = await node("one", { env: { ...s3.env, DATA_DIR: before.dataDir } });
     await one.places.sweep.run();
