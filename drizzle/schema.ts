@@ -18,7 +18,7 @@ import type { DisabledReason, WebhookSettings } from "../src/webhooks/settings.t
 
 /**
  * A column that earlier versions wrote in the clear: the bytes of what is sealed, or the text of a row that is still to be
- * sealed (`store/once-clear.ts`). SQLite keeps bytes in a column declared as text, so that no table had to be written anew.
+ * sealed (`store/sealed/once-clear.ts`). SQLite keeps bytes in a column declared as text, so that no table had to be written anew.
  */
 const onceClear = customType<{ data: Buffer | string; driverData: Uint8Array | ArrayBuffer | string }>({
   dataType: () => "text",

@@ -18,9 +18,9 @@ import { reloadEverywhere, type Bots } from "./bot/reload.ts";
 import { createRunningBots, type RunningBots } from "./bot/running.ts";
 import type { Config } from "./config.ts";
 import type { Logger } from "./log.ts";
-import { alone } from "./model/alone.ts";
+import { alone } from "./model/nodes/alone.ts";
 import { sharedAbort } from "./model/shared-abort.ts";
-import { createIdempotency } from "./outbox/idempotency.ts";
+import { createIdempotency } from "./outbox/submitting/idempotency.ts";
 import { createConnectionPort } from "./path/connections.ts";
 import { createObservers } from "./path/observers.ts";
 import { createMessagePath, type MessagePath } from "./path/path.ts";
@@ -32,10 +32,10 @@ import { createRetention, type Retention } from "./retention/retention.ts";
 import { watchClock } from "./store/clock.ts";
 import type { Epoch } from "./store/epoch.ts";
 import { createNews } from "./store/news.ts";
-import { createStorageCheck } from "./store/health.ts";
+import { createStorageCheck } from "./store/file/health.ts";
 import { openStore } from "./store/open.ts";
-import { createSealing } from "./store/sealing.ts";
-import { refuseSoleUse, takeSoleUse, type SoleUse } from "./store/sole-use.ts";
+import { createSealing } from "./store/sealed/sealing.ts";
+import { refuseSoleUse, takeSoleUse, type SoleUse } from "./store/write/sole-use.ts";
 import type { Store } from "./store/store.ts";
 
 /**

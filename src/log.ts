@@ -1,7 +1,7 @@
 import { pino, symbols } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Config } from "./config.ts";
-import { LoggedError } from "./model/logged-error.ts";
+import { LoggedError } from "./model/errors/logged-error.ts";
 import { createScrubber, type Scrubber } from "./model/scrubber.ts";
 
 /** What stands in a record beside its text: numbers, ids, words of the gateway's own; never what people wrote. */

@@ -10,7 +10,7 @@ import { CHECK_BOTS, checkBuiltBots } from "./app/bots.ts";
 import { loadConfig } from "./config.ts";
 import { exit, surviveCrashes } from "./process/crashes.ts";
 import { createLogger } from "./log.ts";
-import { StartError } from "./model/errors.ts";
+import { StartError } from "./model/errors/errors.ts";
 
 // Nitro awaits the module, not the plugin: what must be ready before the port opens is awaited here.
 /** Settings of this process, checked; a fault in them has ended it before this is read. */

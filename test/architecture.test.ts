@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: [...BASE],
   net: [...BASE],
   whatsapp: [...BASE],
-  // What processes that share a database need of one another; the others see `model/cluster.ts` alone.
+  // What processes that share a database need of one another; the others see `model/nodes/cluster.ts` alone.
   cluster: [...BASE],
   // A domain folder may also name the types of WhatsApp's port, and nothing of its neighbours.
   ...Object.fromEntries(DOMAIN.map((folder) => [folder, [...BASE, "whatsapp/port"]])),

@@ -60,7 +60,7 @@ const MADE_AT_RUN_TIME: Exceptions<string | { examined: string[] }> = {
         examined: ["/(?<![\\p{L}\\p{N}])Ana(?![\\p{L}\\p{N}])/giu"],
       },
   },
-  "src/store/ownerless.ts": {
+  "src/store/write/ownerless.ts": {
     'new RegExp(\n  `^\\\\s*(?:insert(?: or \\\\w+)? into|replace into|update|delete from)\\\\s+(${OWNED.join("|")})\\\\b`,\n  "i",\n)':
       "on statements of ours, in tests",
   },

@@ -34,7 +34,7 @@ describe("README.md", () => {
   });
 
   it("lists every setting that the gateway reads, and no other", () => {
-    const source = ["src/config.ts", "src/model/media-store-setting.ts"]
+    const source = ["src/config.ts", "src/model/media/media-store-setting.ts"]
       .map((file) => readFileSync(join(ROOT, file), "utf8"))
       .join("");
     const read = [...source.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "");

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { accounts, apiKeys } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
-import { alone } from "../model/alone.ts";
-import { defineTopic, type Cluster } from "../model/cluster.ts";
+import { alone } from "../model/nodes/alone.ts";
+import { defineTopic, type Cluster } from "../model/nodes/cluster.ts";
 import type { Page, PageWanted } from "../model/page.ts";
 import { SECOND_MS } from "../model/time.ts";
 import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";

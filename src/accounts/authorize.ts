@@ -1,4 +1,4 @@
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Grants } from "./caller.ts";
 import { coversContact, coversEntry, type Contact } from "./recipients.ts";
 

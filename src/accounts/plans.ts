@@ -1,7 +1,7 @@
 import { accounts } from "../../drizzle/schema.ts";
 import type { Config, Plan, PlanName } from "../config.ts";
-import { counted } from "../model/error-sentences.ts";
-import { GatewayError } from "../model/errors.ts";
+import { counted } from "../model/errors/error-sentences.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { SendCounts } from "./send-counts.ts";

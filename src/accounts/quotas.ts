@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
-import { counted } from "../model/error-sentences.ts";
-import { GatewayError } from "../model/errors.ts";
+import { counted } from "../model/errors/error-sentences.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { dailyLimit } from "./plans.ts";
 import { endOfDay, type SendCounts } from "./send-counts.ts";

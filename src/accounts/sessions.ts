@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { sessions } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
-import { alone } from "../model/alone.ts";
-import { defineTopic, type Cluster } from "../model/cluster.ts";
+import { alone } from "../model/nodes/alone.ts";
+import { defineTopic, type Cluster } from "../model/nodes/cluster.ts";
 import { createLru } from "../model/lru.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";

@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import { authorize as requirePermission } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Session } from "../accounts/sessions.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { requireCsrfToken } from "./csrf.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { App } from "./services.ts";

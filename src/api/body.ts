@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { decodeForm, MAX_PAIRS } from "./form.ts";
 
 /** 1 MiB: a longer body is refused before it is read to its end. */

@@ -1,4 +1,4 @@
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { App } from "./services.ts";
 
 /** @throws INVALID_PARAMETERS naming every id that no bot has, or that stands there twice */

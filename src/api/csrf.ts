@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { H3Event } from "h3";
 import type { Session } from "../accounts/sessions.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { App } from "./services.ts";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Permission } from "../accounts/caller.ts";
-import type { ErrorCode } from "../model/errors.ts";
+import type { ErrorCode } from "../model/errors/errors.ts";
 
 /** The HTTP methods that endpoints of the API have. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

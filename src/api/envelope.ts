@@ -1,5 +1,5 @@
-import type { ErrorCode, GatewayError } from "../model/errors.ts";
-import { atMost, type FieldProblems } from "../model/field-problems.ts";
+import type { ErrorCode, GatewayError } from "../model/errors/errors.ts";
+import { atMost, type FieldProblems } from "../model/errors/field-problems.ts";
 import type { Page } from "../model/page.ts";
 
 /** One answer before it is written: JSON body with the envelope's fields first. */

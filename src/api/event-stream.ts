@@ -1,12 +1,12 @@
 import { allows, authorize, mayUseNumber } from "../accounts/authorize.ts";
 import type { Caller, Permission } from "../accounts/caller.ts";
 import type { AccountEvent, EventName, EventReader } from "../events/event.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Incoming } from "../model/messages.ts";
 import { systemTime } from "../model/time.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
 import type { DeliveryRecord, WebhookRecord } from "../webhooks/index.ts";
-import { publicAddress, toEvent } from "../webhooks/payload.ts";
+import { publicAddress, toEvent } from "../webhooks/events/payload.ts";
 import type { SentMessage } from "./services.ts";
 import {
   decisionView,

@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import type { Caller } from "../accounts/caller.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { asText, NOT_UNICODE } from "../model/fields.ts";
-import { inProgress, type Claim } from "../outbox/idempotency.ts";
+import { inProgress, type Claim } from "../outbox/submitting/idempotency.ts";
 import { ConstraintViolation } from "../store/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { failed, succeeded, type HttpAnswer } from "./envelope.ts";

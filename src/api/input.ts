@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import type { z } from "zod";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { readBodyFields, tooManyFields } from "./body.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
 import { decodeForm } from "./form.ts";
@@ -10,7 +10,7 @@ import {
   REQUIRED,
   wrongFields,
   type FieldProblems,
-} from "../model/field-problems.ts";
+} from "../model/errors/field-problems.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
 /** What a request says, before anybody looked at what it means. */

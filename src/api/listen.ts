@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import type { Caller } from "../accounts/caller.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { callerStill } from "./authenticate.ts";
 import { RawResult } from "./envelope.ts";
 import { eventStream, lastEventId, requireHearing } from "./event-stream.ts";

@@ -1,5 +1,5 @@
-import { plainName } from "../model/file-name.ts";
-import { plainMediaType } from "../model/media-type.ts";
+import { plainName } from "../model/media/file-name.ts";
+import { plainMediaType } from "../model/media/media-type.ts";
 import { RawResult } from "./envelope.ts";
 import type { App } from "./services.ts";
 import { notFound } from "./unmatched.ts";

@@ -1,5 +1,5 @@
 import { RateLimiterRes } from "rate-limiter-flexible";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { createLimiter, type SharedCounts } from "./limiter.ts";
 
 /** Requests per API key and minute. */

@@ -1,5 +1,5 @@
-import { GatewayError } from "../model/errors.ts";
-import type { MediaType } from "../model/media.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import type { MediaType } from "../model/media/media.ts";
 import type { JsonResult } from "./envelope.ts";
 import { send, type SendCall } from "./send.ts";
 

@@ -1,7 +1,7 @@
 import { mayUseNumber, mayWriteTo } from "../accounts/authorize.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { parseChannel, parseDestination, parseNumber, type Destination } from "../model/address.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { pageInMemory, type Page, type PageWanted } from "../model/page.ts";
 import type { DeviceRecord } from "../numbers/numbers.ts";
 import { mayReach } from "./recipients.ts";

@@ -24,13 +24,13 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Traffic } from "../metrics/traffic.ts";
 import type { PollTally } from "../model/messages.ts";
 import type { Numbers } from "../numbers/numbers.ts";
-import type { Idempotency } from "../outbox/idempotency.ts";
+import type { Idempotency } from "../outbox/submitting/idempotency.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { MessageRecord } from "../outbox/record.ts";
 import type { MessagePath } from "../path/path.ts";
 import type { MarkRead } from "../pipeline/read-marks.ts";
 import type { Decisions } from "../pipeline/decisions.ts";
-import type { checkStorage } from "../store/health.ts";
+import type { checkStorage } from "../store/file/health.ts";
 import type { Webhooks } from "../webhooks/index.ts";
 import type { SharedCounts } from "./limiter.ts";
 

@@ -3,7 +3,7 @@ import type { H3Event } from "h3";
 import type { z } from "zod";
 import { operatorIn } from "../accounts/operator-caller.ts";
 import type { Opening, Session, SessionRecord } from "../accounts/sessions.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { invalidKey, invalidToken, requireEnabled } from "./authenticate.ts";
 import { requireOwnOrigin } from "./csrf.ts";
 import { JsonResult } from "./envelope.ts";

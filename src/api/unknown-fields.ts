@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { FieldProblems } from "../model/field-problems.ts";
+import type { FieldProblems } from "../model/errors/field-problems.ts";
 
 /** No field's name is nearly as long; what is longer is compared, and shown, by its beginning. */
 const LONGEST_NAME = 64;

@@ -1,6 +1,6 @@
 import { HTTPResponse, type H3Event } from "h3";
 import routes from "#routes";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { CONSOLE_PATH, isOfConsole } from "./console.ts";
 import { failed } from "./envelope.ts";
 import { requestId, respond } from "./respond.ts";

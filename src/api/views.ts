@@ -6,7 +6,7 @@ import type { NodeRecord } from "../app/nodes.ts";
 import type { ChannelRecord } from "../directory/channels.ts";
 import type { GroupRecord } from "../directory/group-record.ts";
 import type { DeviceRecord, Why } from "../numbers/numbers.ts";
-import { counted, withSentence } from "../model/error-sentences.ts";
+import { counted, withSentence } from "../model/errors/error-sentences.ts";
 import { systemTime } from "../model/time.ts";
 import { view } from "../model/view.ts";
 import type { StoredDecision } from "../pipeline/decisions.ts";

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import type { H3Event } from "h3";
 import ipaddr from "ipaddr.js";
 import { RateLimiterRes } from "rate-limiter-flexible";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { createLimiter, type SharedCounts } from "./limiter.ts";
 
 /** Wrong keys and tokens per address and minute. Right ones are not counted, and pass whatever the address has done. */

@@ -6,8 +6,8 @@ import type { ForecastGuard } from "../bot/forecast/guard.ts";
 import { openBots, type Bots } from "../bot/reload.ts";
 import type { Config } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
-import { StartError } from "../model/errors.ts";
-import { openReadOnly } from "../store/read-only.ts";
+import { StartError } from "../model/errors/errors.ts";
+import { openReadOnly } from "../store/file/read-only.ts";
 
 /** Argument of a build: it says what becomes of what is stored, and ends. */
 export const CHECK_BOTS = "--check-bots";

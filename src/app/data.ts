@@ -14,7 +14,7 @@ import { createReceivedMedia } from "../media/incoming.ts";
 import { factsOf } from "../media/files.ts";
 import { createMedia } from "../media/media.ts";
 import { createSentMedia } from "../media/sent.ts";
-import type { Cluster } from "../model/cluster.ts";
+import type { Cluster } from "../model/nodes/cluster.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { createSafeFetch } from "../net/safe-fetch.ts";
 import { draftOpener, replyId } from "../outbox/rows.ts";

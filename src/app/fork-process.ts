@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTimeLimit, limited, lowerPriority } from "../media/decoder/limits.ts";
 import { builtFile, sourceFile, tsxFile } from "../model/built-file.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { systemTime, type Cancel } from "../model/time.ts";
 import type { ForkAsked, Forked, ForkSaid, ForkTurn } from "../path/fork.ts";
 

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { nodes } from "../../drizzle/schema.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { PARTITIONS } from "../model/cluster.ts";
-import { DATABASE_NOW } from "../store/lease-fence.ts";
+import { PARTITIONS } from "../model/nodes/cluster.ts";
+import { DATABASE_NOW } from "../store/write/lease-fence.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Base } from "./data.ts";
 

@@ -4,7 +4,7 @@ import { createNumbers, type Numbers } from "../numbers/numbers.ts";
 import { REMOVE } from "../numbers/questions.ts";
 import type { MessagePath } from "../path/path.ts";
 import type { Erasure } from "../retention/erasure.ts";
-import { joinIntakes } from "../store/intake.ts";
+import { joinIntakes } from "../store/write/intake.ts";
 import type { Base, Data } from "./data.ts";
 import { createPossession, type Possession } from "./possession.ts";
 

@@ -1,7 +1,7 @@
 import { Semaphore } from "async-mutex";
 import type { Logger } from "../log.ts";
-import { loginsPerSecond, partitionOf, type Cluster, type OwnershipWorker } from "../model/cluster.ts";
-import { counted } from "../model/error-sentences.ts";
+import { loginsPerSecond, partitionOf, type Cluster, type OwnershipWorker } from "../model/nodes/cluster.ts";
+import { counted } from "../model/errors/error-sentences.ts";
 import { backoffMs, SECOND_MS, type Cancel, type Time } from "../model/time.ts";
 import type { Numbers } from "../numbers/numbers.ts";
 import type { MessagePath } from "../path/path.ts";

@@ -1,8 +1,8 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Incoming } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
-import { isWorthLogging } from "../store/owned.ts";
+import { isWorthLogging } from "../store/write/owned.ts";
 import type { Store } from "../store/store.ts";
 import type { MessageReceipt, Witness } from "../whatsapp/port.ts";
 import { createConnectionBook } from "./connections.ts";

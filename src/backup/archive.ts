@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { extract, Header, list, replace } from "tar";
-import { MASTER_KEY_FILE } from "../store/secrets.ts";
+import { MASTER_KEY_FILE } from "../store/sealed/secrets.ts";
 import { MANIFEST, parseManifest, type Manifest } from "./manifest.ts";
 
 const NAMES = /^(manifest\.json|parley\.db|master-key|media|media\/mf_[0-9a-f]{24})\/?$/;

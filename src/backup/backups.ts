@@ -2,8 +2,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
-import { GatewayError, StartError } from "../model/errors.ts";
-import { requireDatabaseFile } from "../store/offline.ts";
+import { GatewayError, StartError } from "../model/errors/errors.ts";
+import { requireDatabaseFile } from "../store/file/offline.ts";
 import { archiveName, createBackup, WORK_FOLDER, type Backup } from "./create.ts";
 
 const RETRY_AFTER_SECONDS = 60;

@@ -1,4 +1,4 @@
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { BotRegistry } from "./registry.ts";
 import { OutboundError } from "../net/errors.ts";
 import { addressesIn } from "./url.ts";

@@ -1,5 +1,5 @@
 import { botBindings } from "../../drizzle/schema.ts";
-import { openOnceClear } from "../store/once-clear.ts";
+import { openOnceClear } from "../store/sealed/once-clear.ts";
 import { defineQuery } from "../store/query.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
 import type { Binding } from "./binding-input.ts";

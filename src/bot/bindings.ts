@@ -1,6 +1,6 @@
-import { defineTopic } from "../model/cluster.ts";
+import { defineTopic } from "../model/nodes/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
-import { NO_NEWS, type News } from "../model/news.ts";
+import { NO_NEWS, type News } from "../model/nodes/news.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";

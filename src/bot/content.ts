@@ -1,4 +1,4 @@
-import type { MediaType } from "../model/media.ts";
+import type { MediaType } from "../model/media/media.ts";
 import type { Draft, DraftQuote, Incoming } from "../model/messages.ts";
 import type { Content, FileSource } from "./types.ts";
 

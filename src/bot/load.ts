@@ -3,7 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Logger } from "../log.ts";
 import { keepAlive, SECOND_MS, systemTime } from "../model/time.ts";
-import { StartError } from "../model/errors.ts";
+import { StartError } from "../model/errors/errors.ts";
 import { forgetModules, READING } from "./fresh-modules.ts";
 import { readLocales, type LocaleFiles, type Locales } from "./locales.ts";
 import { isTypeScript, sourceReader } from "./source-files.ts";

@@ -1,6 +1,6 @@
-import { defineTopic } from "../model/cluster.ts";
-import { GatewayError, StartError } from "../model/errors.ts";
-import type { News } from "../model/news.ts";
+import { defineTopic } from "../model/nodes/cluster.ts";
+import { GatewayError, StartError } from "../model/errors/errors.ts";
+import type { News } from "../model/nodes/news.ts";
 import type { Store } from "../store/store.ts";
 import type { LiveBots } from "./live.ts";
 import { loadBots, type LoadBotsInput, type LoadedBots } from "./load.ts";

@@ -1,5 +1,5 @@
 import { failpoint } from "../model/failpoint.ts";
-import { LoggedError } from "../model/logged-error.ts";
+import { LoggedError } from "../model/errors/logged-error.ts";
 import type { Time } from "../model/time.ts";
 import { openContext, type ContextInput } from "./context.ts";
 import { ContextClosedError, type Effects } from "./effects.ts";

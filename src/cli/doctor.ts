@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Config } from "../config.ts";
 import { createSafeFetch } from "../net/safe-fetch.ts";
-import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/secrets.ts";
+import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/sealed/secrets.ts";
 import { isOlder, versionText, type ClientVersion } from "../whatsapp/client-version.ts";
 import { fetchVersion } from "../whatsapp/client-versions.ts";
 import { isStale } from "./build.ts";

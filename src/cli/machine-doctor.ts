@@ -9,7 +9,7 @@ import { meta } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import { DAY_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
-import { openReadOnly } from "../store/read-only.ts";
+import { openReadOnly } from "../store/file/read-only.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 

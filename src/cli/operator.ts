@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig, type Config } from "../config.ts";
-import { ADMIN_TOKEN_FILE } from "../store/secrets.ts";
+import { ADMIN_TOKEN_FILE } from "../store/sealed/secrets.ts";
 import { createGatewayClient, GatewayAway, GatewayRefusal, type GatewayClient } from "./gateway-client.ts";
 
 /** An account as the API shows it. */

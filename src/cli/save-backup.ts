@@ -8,8 +8,8 @@ import { archiveName, createBackup } from "../backup/create.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { loadConfig, type Config } from "../config.ts";
 import { SECOND_MS } from "../model/time.ts";
-import { lockFile, requireDatabaseFile } from "../store/offline.ts";
-import { findMasterKey, MASTER_KEY_FILE } from "../store/secrets.ts";
+import { lockFile, requireDatabaseFile } from "../store/file/offline.ts";
+import { findMasterKey, MASTER_KEY_FILE } from "../store/sealed/secrets.ts";
 import { findOperator } from "./operator.ts";
 
 interface SavedBackup {

@@ -1,5 +1,5 @@
-import { PARTITIONS } from "../model/cluster.ts";
-import type { Lease } from "../store/lease-fence.ts";
+import { PARTITIONS } from "../model/nodes/cluster.ts";
+import type { Lease } from "../store/write/lease-fence.ts";
 import type { Look, PartitionView } from "./lease-table.ts";
 
 /** What a node has seen last, and who it is. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../log.ts";
-import type { Bus, Ownership } from "../model/cluster.ts";
+import type { Bus, Ownership } from "../model/nodes/cluster.ts";
 import { SECOND_MS, type Time } from "../model/time.ts";
 import type { SecretBox } from "../store/store.ts";
 import { createEnvelopes, type Heard, type Said } from "./envelope.ts";

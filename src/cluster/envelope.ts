@@ -1,4 +1,4 @@
-import { ERROR_STATUS, GatewayError, type ErrorCode } from "../model/errors.ts";
+import { ERROR_STATUS, GatewayError, type ErrorCode } from "../model/errors/errors.ts";
 import type { SecretBox } from "../store/store.ts";
 
 /** Of what stands in a message. During an update nodes of two versions speak to each other. */

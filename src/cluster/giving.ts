@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import { loginsPerSecond } from "../model/cluster.ts";
+import { loginsPerSecond } from "../model/nodes/cluster.ts";
 import { SECOND_MS, type Time } from "../model/time.ts";
 import { giftsOf, giversAndHeirs, inTurn, shareOf, staying, type Gift, type Situation } from "./balance.ts";
 import type { Holdings } from "./holdings.ts";

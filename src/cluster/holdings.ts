@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
-import { partitionOf, type OwnershipWorker } from "../model/cluster.ts";
+import { partitionOf, type OwnershipWorker } from "../model/nodes/cluster.ts";
 import type { Cancel, Time } from "../model/time.ts";
-import type { Lease } from "../store/lease-fence.ts";
+import type { Lease } from "../store/write/lease-fence.ts";
 
 /** The partitions that this process has, as far as its own clock tells. Knows nothing of the database. */
 export interface Holdings {

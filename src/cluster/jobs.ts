@@ -1,7 +1,7 @@
 import type { Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Logger } from "../log.ts";
-import type { Jobs } from "../model/cluster.ts";
+import type { Jobs } from "../model/nodes/cluster.ts";
 import { SECOND_MS, type Time } from "../model/time.ts";
 import { checkRedisPolicy } from "./redis-policy.ts";
 

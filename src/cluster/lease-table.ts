@@ -1,6 +1,6 @@
 import type { ResultSet } from "@libsql/client";
-import { PARTITIONS } from "../model/cluster.ts";
-import { DATABASE_NOW, leaseList, type Lease } from "../store/lease-fence.ts";
+import { PARTITIONS } from "../model/nodes/cluster.ts";
+import { DATABASE_NOW, leaseList, type Lease } from "../store/write/lease-fence.ts";
 import type { ServerClient } from "../store/server/client.ts";
 
 /** A partition as the database has it, at the moment of the answer. */

@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
-import { defineTopic, partitionOf, type Bus, type Ownership } from "../model/cluster.ts";
+import { defineTopic, partitionOf, type Bus, type Ownership } from "../model/nodes/cluster.ts";
 import type { Time } from "../model/time.ts";
-import type { Lease, LeaseHolder } from "../store/lease-fence.ts";
+import type { Lease, LeaseHolder } from "../store/write/lease-fence.ts";
 import { staying, wantedBy, type Situation } from "./balance.ts";
 import { createGiving } from "./giving.ts";
 import { createHeartbeat } from "./heartbeat.ts";

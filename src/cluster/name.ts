@@ -1,4 +1,4 @@
-import { StartError } from "../model/errors.ts";
+import { StartError } from "../model/errors/errors.ts";
 import { keepAlive, type Time } from "../model/time.ts";
 import type { LeaseTable, NodeFacts } from "./lease-table.ts";
 

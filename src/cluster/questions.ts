@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../log.ts";
-import type { Bus, Ownership, Question } from "../model/cluster.ts";
-import { GatewayError } from "../model/errors.ts";
+import type { Bus, Ownership, Question } from "../model/nodes/cluster.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { createLru } from "../model/lru.ts";
 import { SECOND_MS, type Cancel, type Time } from "../model/time.ts";
 import { failureOf, unpack, type Asked, type Heard, type Outcome, type Said } from "./envelope.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { defineTopic, type Bus } from "../model/cluster.ts";
+import { defineTopic, type Bus } from "../model/nodes/cluster.ts";
 import { SECOND_MS, type Cancel, type Time } from "../model/time.ts";
 import type { Said } from "./envelope.ts";
 

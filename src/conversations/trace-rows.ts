@@ -1,6 +1,6 @@
 import { decisions, deliveries, deliveryAttempts, inbox, outbox } from "../../drizzle/schema.ts";
 import { giveWay } from "../model/give-way.ts";
-import type { ErrorCode } from "../model/errors.ts";
+import type { ErrorCode } from "../model/errors/errors.ts";
 import type { SentState } from "../model/messages.ts";
 import { defineQuery, json, nullable, text } from "../store/query.ts";
 import type { Reading } from "../store/store.ts";

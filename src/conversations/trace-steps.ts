@@ -1,4 +1,4 @@
-import { withSentence } from "../model/error-sentences.ts";
+import { withSentence } from "../model/errors/error-sentences.ts";
 import { SENT_STATES } from "../model/messages.ts";
 import type { CameRow, DecisionRow, DeliveryRow, WentRow } from "./trace-rows.ts";
 

@@ -2,7 +2,7 @@ import { loadConfig } from "../config.ts";
 import { findNumber, storedChat } from "../cli/stories/stored.ts";
 import { storyText, writeStoryFile } from "../cli/stories/written.ts";
 import type { Conversation } from "./conversation.ts";
-import { openReadOnly } from "../store/read-only.ts";
+import { openReadOnly } from "../store/file/read-only.ts";
 
 const COMMAND = "/story";
 const MOST_MESSAGES = 1000;

@@ -1,6 +1,6 @@
 import { channels } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Page, PageWanted } from "../model/page.ts";
 import { definePages, ROWS_OF_PAGE } from "../store/pages.ts";
 import { defineQuery, text } from "../store/query.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import { RateOverlimit, type GroupChange, type WhatsAppConnection } from "../whatsapp/port.ts";

@@ -1,5 +1,5 @@
-import { defineQuestion, type Cluster } from "../model/cluster.ts";
-import { GatewayError } from "../model/errors.ts";
+import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { SECOND_MS } from "../model/time.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import type { ChannelRecord, Channels } from "./channels.ts";

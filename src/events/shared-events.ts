@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "../log.ts";
-import { defineTopic, type Cluster } from "../model/cluster.ts";
+import { defineTopic, type Cluster } from "../model/nodes/cluster.ts";
 import { createLru } from "../model/lru.ts";
 import { MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import { devices, inbox } from "../../drizzle/schema.ts";
 import type { Incoming } from "../model/messages.ts";
-import type { Intake } from "../store/intake.ts";
+import type { Intake } from "../store/write/intake.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { createInboxReader, sealContext, type InboxReader } from "./reader.ts";

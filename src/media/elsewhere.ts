@@ -2,7 +2,7 @@ import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { mediaFiles } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Statement } from "../model/statement.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";

@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { mediaFiles } from "../../drizzle/schema.ts";
-import type { FileFacts, OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media.ts";
+import type { FileFacts, OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../model/media/media.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { Elsewhere } from "./elsewhere.ts";

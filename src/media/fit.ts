@@ -1,4 +1,4 @@
-import type { MediaRequest } from "../model/media.ts";
+import type { MediaRequest } from "../model/media/media.ts";
 import type { Found } from "./decoder/identify.ts";
 
 /** How many bytes of a file's beginning, and of its end, are looked at. */

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { open } from "node:fs/promises";
-import { MAC_BYTES, type MediaKeys } from "../model/media-keys.ts";
+import { MAC_BYTES, type MediaKeys } from "../model/media/media-keys.ts";
 
 const CIPHER = "aes-256-cbc";
 const BLOCK = 16;

@@ -1,10 +1,10 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
-import { mediaKeys, type MediaKeys } from "../model/media-keys.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import { mediaKeys, type MediaKeys } from "../model/media/media-keys.ts";
 import type { Incoming } from "../model/messages.ts";
 import { OutboundError } from "../net/errors.ts";
-import { alone } from "../model/alone.ts";
-import { defineQuestion, type Cluster } from "../model/cluster.ts";
+import { alone } from "../model/nodes/alone.ts";
+import { defineQuestion, type Cluster } from "../model/nodes/cluster.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import type { SecretBox } from "../store/store.ts";
 import type { MediaSource, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";

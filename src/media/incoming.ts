@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { devices, erasedDevices } from "../../drizzle/schema.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Incoming, IncomingMedia } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
-import type { FileFacts } from "../model/media.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import type { FileFacts } from "../model/media/media.ts";
 import { unlessAborted } from "../model/shared-abort.ts";
 import type { Decoder } from "./decoder/decoder.ts";
 import type { Found } from "./decoder/identify.ts";

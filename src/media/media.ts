@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
-import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import type { FileFacts, MediaRequest, OutgoingFiles } from "../model/media/media.ts";
 import type { MediaDraft } from "../model/messages.ts";
 import { abortsWith, sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";

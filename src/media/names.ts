@@ -1,5 +1,5 @@
 import { percentDecoded } from "../model/percent.ts";
-import { nameOfWords, plainName, withExtension } from "../model/file-name.ts";
+import { nameOfWords, plainName, withExtension } from "../model/media/file-name.ts";
 
 /**
  * Name under which a document arrives: the caption, else what the server calls the file, else the last part of its

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { GatewayError } from "../model/errors.ts";
-import type { MediaRequest } from "../model/media.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import type { MediaRequest } from "../model/media/media.ts";
 import type { MediaKind } from "../model/messages.ts";
 import type { Download } from "../net/download.ts";
 import type { Workspace } from "./files.ts";

@@ -2,7 +2,7 @@ import { AwsV4Signer } from "aws4fetch";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Dispatcher } from "undici";
-import type { S3Settings } from "../model/media-store-setting.ts";
+import type { S3Settings } from "../model/media/media-store-setting.ts";
 import { MINUTE_MS, SECOND_MS, type Time } from "../model/time.ts";
 import { download } from "../net/download.ts";
 import { OutboundError } from "../net/errors.ts";

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
-import type { FileFacts } from "../model/media.ts";
+import type { FileFacts } from "../model/media/media.ts";
 import type { MediaKind } from "../model/messages.ts";
-import { MAC_BYTES, mediaKeys } from "../model/media-keys.ts";
+import { MAC_BYTES, mediaKeys } from "../model/media/media-keys.ts";
 
 /** Key, hashes and size of a file that was written encrypted. */
 export type SealedFile = Pick<FileFacts, "mediaKey" | "sha256" | "encSha256" | "size">;

@@ -1,4 +1,4 @@
-import { mediaKeys } from "../model/media-keys.ts";
+import { mediaKeys } from "../model/media/media-keys.ts";
 import { hasFile, type Draft } from "../model/messages.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted } from "./incoming-cipher.ts";

@@ -1,8 +1,8 @@
 import { mediaFiles } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
-import { GatewayError } from "../model/errors.ts";
-import type { FileFacts } from "../model/media.ts";
-import { mediaKeys } from "../model/media-keys.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import type { FileFacts } from "../model/media/media.ts";
+import { mediaKeys } from "../model/media/media-keys.ts";
 import type { Download } from "../net/download.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
-import type { FileFacts } from "../model/media.ts";
+import type { FileFacts } from "../model/media/media.ts";
 import type { Decoder } from "./decoder/decoder.ts";
 import type { Picture } from "./decoder/picture.ts";
 import { Unreadable } from "./decoder/process.ts";

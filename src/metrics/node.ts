@@ -1,5 +1,5 @@
 import type { Gauge } from "prom-client";
-import { PARTITIONS } from "../model/cluster.ts";
+import { PARTITIONS } from "../model/nodes/cluster.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,4 +1,4 @@
-import { defineQuestion, PARTITIONS, type Cluster } from "../model/cluster.ts";
+import { defineQuestion, PARTITIONS, type Cluster } from "../model/nodes/cluster.ts";
 import { SECOND_MS } from "../model/time.ts";
 import { addTo, decodeCounts, encodeCounts, type Counts } from "./counts.ts";
 import type { TrafficMemory } from "./traffic-memory.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "../log.ts";
-import type { Cluster } from "../model/cluster.ts";
-import { GatewayError } from "../model/errors.ts";
+import type { Cluster } from "../model/nodes/cluster.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import type { Store } from "../store/store.ts";
 import { addCounts, noCounts, noteWait, slowness, type Counts } from "./counts.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GatewayError } from "./errors.ts";
+import { GatewayError } from "./errors/errors.ts";
 
 /** One row's place in a list that begins with the newest. */
 export interface Place {

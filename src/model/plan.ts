@@ -1,4 +1,4 @@
-import { StartError } from "./errors.ts";
+import { StartError } from "./errors/errors.ts";
 
 /** What an account may use; null is no limit. The field names are those of the setting and of `GET /account`. */
 export interface Plan {

@@ -1,4 +1,4 @@
-import { StartError } from "./errors.ts";
+import { StartError } from "./errors/errors.ts";
 import { FLAG_WORDS, readFlag } from "./flags.ts";
 
 /** Variables of the process, or what a test puts in their place. */

@@ -1,4 +1,4 @@
-import { joinIntakes, NO_INTAKE } from "../store/intake.ts";
+import { joinIntakes, NO_INTAKE } from "../store/write/intake.ts";
 import type { Closed, LinkedIdentity, WhatsAppConnection, WhatsAppEvents } from "../whatsapp/port.ts";
 import type { Life, LifeEvent } from "./life.ts";
 import type { LinkSession } from "./link-session.ts";

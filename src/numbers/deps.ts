@@ -1,8 +1,8 @@
 import type { Logger } from "../log.ts";
-import type { Cluster } from "../model/cluster.ts";
+import type { Cluster } from "../model/nodes/cluster.ts";
 import type { Incoming } from "../model/messages.ts";
-import type { News } from "../model/news.ts";
-import type { Intake } from "../store/intake.ts";
+import type { News } from "../model/nodes/news.ts";
+import type { Intake } from "../store/write/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type {
   ChannelChange,

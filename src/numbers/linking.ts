@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { Time } from "../model/time.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Changes } from "./changes.ts";

@@ -1,8 +1,8 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { MINUTE_MS } from "../model/time.ts";
-import { NO_INTAKE, type Intake } from "../store/intake.ts";
-import { isWorthLogging } from "../store/owned.ts";
+import { NO_INTAKE, type Intake } from "../store/write/intake.ts";
+import { isWorthLogging } from "../store/write/owned.ts";
 import type { Statement } from "../store/store.ts";
 import type { NumbersDeps } from "./deps.ts";
 import { updateStatement, type DeviceChange, type DeviceRecord } from "./device-record.ts";

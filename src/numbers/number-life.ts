@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
-import type { Intake } from "../store/intake.ts";
+import type { Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
 import type {
   ChannelChange,

@@ -1,4 +1,4 @@
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { PASSKEY_WANTED } from "../model/passkey.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import { NoPasskeyRequest, PasskeyRefused, type WhatsAppConnection } from "../whatsapp/port.ts";

@@ -1,8 +1,8 @@
 import { Mutex } from "async-mutex";
-import { alone } from "../model/alone.ts";
-import { partitionOf, type Cluster } from "../model/cluster.ts";
-import { counted } from "../model/error-sentences.ts";
-import { GatewayError } from "../model/errors.ts";
+import { alone } from "../model/nodes/alone.ts";
+import { partitionOf, type Cluster } from "../model/nodes/cluster.ts";
+import { counted } from "../model/errors/error-sentences.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { LinkedIdentity, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { NumbersDeps } from "./deps.ts";

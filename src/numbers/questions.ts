@@ -1,4 +1,4 @@
-import { defineQuestion, defineTopic } from "../model/cluster.ts";
+import { defineQuestion, defineTopic } from "../model/nodes/cluster.ts";
 import { SECOND_MS } from "../model/time.ts";
 import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { DeviceChange } from "./device-record.ts";

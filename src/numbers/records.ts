@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
 import { backoffMs, type Cancel } from "../model/time.ts";
-import { NO_NEWS, type News } from "../model/news.ts";
+import { NO_NEWS, type News } from "../model/nodes/news.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { newDevices, readDevices, readPlace, readSome, type DeviceRecord } from "./device-record.ts";
 import { NUMBER_CHANGED } from "./questions.ts";

@@ -1,25 +1,25 @@
-import type { OnOutcome } from "./endings.ts";
+import type { OnOutcome } from "./sending/endings.ts";
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "../log.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import { failpoint } from "../model/failpoint.ts";
 import type { Draft } from "../model/messages.ts";
-import { alone } from "../model/alone.ts";
-import type { Cluster } from "../model/cluster.ts";
+import { alone } from "../model/nodes/alone.ts";
+import type { Cluster } from "../model/nodes/cluster.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { EncryptedAhead, MessageReceipt, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
-import { NOT_LINKED } from "./abandoning.ts";
-import { createHandedOver } from "./handed-over.ts";
-import { createOnBehalf } from "./on-behalf.ts";
+import { NOT_LINKED } from "./sending/abandoning.ts";
+import { createHandedOver } from "./submitting/handed-over.ts";
+import { createOnBehalf } from "./submitting/on-behalf.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, replyId, shownNumber, type NewRow } from "./rows.ts";
-import { createSenders, type MediaWait, type Senders } from "./senders.ts";
+import { createSenders, type MediaWait, type Senders } from "./sending/senders.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createStateCollector } from "./states.ts";
-import { createSubmitting, type SendChecks } from "./submitting.ts";
-import { createUncertainSends } from "./uncertain.ts";
-import { createSubmissions, type SendRequest, type SendResult } from "./submit.ts";
+import { createSubmitting, type SendChecks } from "./submitting/submitting.ts";
+import { createUncertainSends } from "./submitting/uncertain.ts";
+import { createSubmissions, type SendRequest, type SendResult } from "./submitting/submit.ts";
 
 /** What the outbox must know of numbers. */
 export interface Connections {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ErrorCode } from "../model/errors.ts";
+import type { ErrorCode } from "../model/errors/errors.ts";
 import { SENT_STATES, type Draft } from "../model/messages.ts";
 import { DAY_MS } from "../model/time.ts";
 import type { SecretBox, Statement } from "../store/store.ts";

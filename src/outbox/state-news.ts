@@ -1,7 +1,7 @@
 import { devices, outbox } from "../../drizzle/schema.ts";
 import { SENT_STATES, type SentState } from "../model/messages.ts";
 import { defineQuery, text, type Query } from "../store/query.ts";
-import { joinIntakes, type Intake } from "../store/intake.ts";
+import { joinIntakes, type Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { ReachoutLock } from "../whatsapp/port.ts";
 import type { SendError } from "./rows.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "../log.ts";
 import { failpoint } from "../model/failpoint.ts";
 import { SENT_STATES } from "../model/messages.ts";
 import { NotOwner, StorageUnavailable } from "../store/errors.ts";
-import { NO_INTAKE, type Intake } from "../store/intake.ts";
+import { NO_INTAKE, type Intake } from "../store/write/intake.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { MessageReceipt } from "../whatsapp/port.ts";
 import type { QueuedRow, Reached, Rows } from "./rows.ts";

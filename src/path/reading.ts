@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import { messagesRead } from "../pipeline/read-marks.ts";
-import { joinIntakes, commitIntake } from "../store/intake.ts";
+import { joinIntakes, commitIntake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { Webhooks } from "../webhooks/index.ts";
 import type { OwnReading } from "../whatsapp/port.ts";

@@ -1,4 +1,4 @@
-import { defineTopic, type Cluster } from "../model/cluster.ts";
+import { defineTopic, type Cluster } from "../model/nodes/cluster.ts";
 import type { LoopGuard } from "../pipeline/loop-guard.ts";
 
 interface Counted {

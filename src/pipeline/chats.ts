@@ -1,7 +1,7 @@
 import { chatState } from "../../drizzle/schema.ts";
 import type { ChatChange, StoredMessage } from "../model/answerer.ts";
-import { defineTopic } from "../model/cluster.ts";
-import { NO_NEWS, type News } from "../model/news.ts";
+import { defineTopic } from "../model/nodes/cluster.ts";
+import { NO_NEWS, type News } from "../model/nodes/news.ts";
 import { MINUTE_MS } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";

@@ -5,7 +5,7 @@ import type { Incoming } from "../model/messages.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
 import { backoffMs } from "../model/time.ts";
 import { messageStored } from "../model/spans.ts";
-import { joinIntakes, NO_INTAKE, type Intake } from "../store/intake.ts";
+import { joinIntakes, NO_INTAKE, type Intake } from "../store/write/intake.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { aliasOf } from "./handle.ts";
 import { mayHold } from "./held.ts";

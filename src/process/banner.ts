@@ -26,7 +26,7 @@ export interface BannerFacts {
   brokenBots: { id: string; error: string }[];
 }
 
-/** Names of the generated secrets in `dataDir`, see `store/secrets.ts`. */
+/** Names of the generated secrets in `dataDir`, see `store/sealed/secrets.ts`. */
 const MASTER_KEY_FILE = "master-key";
 const ADMIN_TOKEN_FILE = "admin-token";
 const LABEL_WIDTH = 11;

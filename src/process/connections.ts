@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { checkHead, headersTooLarge, MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "./head.ts";
 import { type Refusals, tooSlow, unreadable } from "./refuse.ts";
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 
 /** Headers other than the request line, of one request. */
 export const MAX_HEADER_BYTES = 16_384;

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { failed } from "../api/envelope.ts";
 import { requestIdFrom } from "../api/request-id.ts";
 import { shownStatus } from "../api/respond.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import { headersTooLarge, requestLineTooLong } from "./head.ts";
 
 /** Answers in JSON what never becomes a request to an endpoint, and ends its connection. */

@@ -7,7 +7,7 @@ import { guardConnections, MAX_CONNECTIONS, TIMES } from "./connections.ts";
 import { exit } from "./crashes.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "./head.ts";
 import { createRefusals } from "./refuse.ts";
-import { GatewayError, StartError } from "../model/errors.ts";
+import { GatewayError, StartError } from "../model/errors/errors.ts";
 import { app, config, drain, log, orExit } from "../start.ts";
 
 /** Nothing is lost when the end is forced: what was not done is done at the next start. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
-import { alone } from "../model/alone.ts";
-import type { Cluster } from "../model/cluster.ts";
+import { alone } from "../model/nodes/alone.ts";
+import type { Cluster } from "../model/nodes/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
 import { DAY_MS, HOUR_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Cluster } from "../model/cluster.ts";
+import type { Cluster } from "../model/nodes/cluster.ts";
 
 /** Work on everybody's rows, of which each piece is done by one of the processes. */
 export interface SharedChore {

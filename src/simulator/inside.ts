@@ -4,7 +4,7 @@
  */
 export { makeCertificates } from "./media/certificates.ts";
 export { seededRandom, type Random } from "./random.ts";
-export { adoptCompanion, recordCompanion, type CompanionRecord } from "./server/adopt.ts";
+export { adoptCompanion, recordCompanion, type CompanionRecord } from "./server/linking/adopt.ts";
 export { IqError } from "./server/iq-error.ts";
 export type { LibrarySimulator } from "./simulator.ts";
 export { bytes, child, children, element, text, type BinaryNode } from "./wire/nodes.ts";

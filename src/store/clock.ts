@@ -1,7 +1,7 @@
 import { meta } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
-import { alone } from "../model/alone.ts";
-import type { Ownership } from "../model/cluster.ts";
+import { alone } from "../model/nodes/alone.ts";
+import type { Ownership } from "../model/nodes/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
 import { MINUTE_MS, SECOND_MS, type Cancel } from "../model/time.ts";
 import { LARGEST_BELIEVED_JUMP_MS } from "./clock-trust.ts";

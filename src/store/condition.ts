@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Statement } from "../model/statement.ts";
 import type { Cancel, Time } from "../model/time.ts";
-import { BALLAST_BYTES, createBallast, freeBytes, LEAST_FREE_BYTES } from "./ballast.ts";
+import { BALLAST_BYTES, createBallast, freeBytes, LEAST_FREE_BYTES } from "./file/ballast.ts";
 import type { BatchFailed } from "./engine.ts";
 
 /**

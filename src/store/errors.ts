@@ -1,4 +1,4 @@
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 
 /**
  * The database could not do what was asked, through no fault of the statement: the disk is full, the server is away or

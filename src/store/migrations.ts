@@ -5,7 +5,7 @@ import { drizzle } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { StartError } from "../model/errors.ts";
+import { StartError } from "../model/errors/errors.ts";
 import { failpoint, hasFailpoints } from "../model/failpoint.ts";
 import { UNFINISHED } from "./move/marks.ts";
 import { keepAlive, systemTime, type Time } from "../model/time.ts";

@@ -1,8 +1,8 @@
 import { news } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
-import { defineTopic, type Cluster, type Topic } from "../model/cluster.ts";
+import { defineTopic, type Cluster, type Topic } from "../model/nodes/cluster.ts";
 import { giveWay } from "../model/give-way.ts";
-import { NO_NEWS, type News, type NewsListener } from "../model/news.ts";
+import { NO_NEWS, type News, type NewsListener } from "../model/nodes/news.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../model/time.ts";
 import { defineQuery, integer } from "./query.ts";
 import type { Statement, Store } from "./store.ts";

@@ -3,15 +3,20 @@ import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Config } from "../config.ts";
 import { hideSecret, type Logger } from "../log.ts";
-import { StartError } from "../model/errors.ts";
+import { StartError } from "../model/errors/errors.ts";
 import { systemTime, type Time } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import { createClockTrust } from "./clock-trust.ts";
-import { asStartError, refuseDamage, refuseDamagedWal } from "./damage.ts";
+import { asStartError, refuseDamage, refuseDamagedWal } from "./file/damage.ts";
 import { codeOf, watchCondition, type Condition } from "./condition.ts";
 import type { Engine } from "./engine.ts";
 import { noteGoneBack } from "./epoch.ts";
-import { createFileEngine, createFileReader, START_PATIENCE_MS, type FileReader } from "./file-engine.ts";
+import {
+  createFileEngine,
+  createFileReader,
+  START_PATIENCE_MS,
+  type FileReader,
+} from "./file/file-engine.ts";
 import {
   findSettledKey,
   forgetMeta,
@@ -20,25 +25,25 @@ import {
   readMeta,
   requireFittingKey,
   writeKeyCheck,
-} from "./key-check.ts";
-import { createLeaseFence } from "./lease-fence.ts";
-import { takeLock, type Lock } from "./lock.ts";
+} from "./sealed/key-check.ts";
+import { createLeaseFence } from "./write/lease-fence.ts";
+import { takeLock, type Lock } from "./file/lock.ts";
 import { applyMigrations, inspectDatabase } from "./migrations.ts";
 import { MOVED_TO, MOVING, refuseMoved } from "./move/marks.ts";
 import { createReading } from "./reading.ts";
-import { FORMER_SEALS_ROW, writesFormerSeals } from "./resealing.ts";
-import { createSecretBox } from "./secret-box.ts";
-import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./secrets.ts";
+import { FORMER_SEALS_ROW, writesFormerSeals } from "./sealed/resealing.ts";
+import { createSecretBox } from "./sealed/secret-box.ts";
+import { findMasterKey, findOrGenerateAdminToken, generateMasterKey } from "./sealed/secrets.ts";
 import type { SealFormat, Store } from "./store.ts";
 import { removeTraces } from "./traces.ts";
-import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
+import { refuseUnfinishedRestore } from "./file/unfinished-restore.ts";
 import { openServerClient } from "./server/client.ts";
 import { createDatabaseTime } from "./server/database-time.ts";
 import { requireDurable, watchDurability, type Durability } from "./server/durability.ts";
 import { createServerEngine, createServerReader } from "./server/engine.ts";
-import { keepPrivate } from "./private-folder.ts";
+import { keepPrivate } from "./file/private-folder.ts";
 import { createThreadEngine } from "./thread/engine.ts";
-import { createWriter } from "./writer.ts";
+import { createWriter } from "./write/writer.ts";
 
 /**
  * Takes the lock on `DATA_DIR`, makes sure that the database is ours, whole, not newer than this program and sealed with

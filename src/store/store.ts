@@ -4,7 +4,7 @@ import type { Statement } from "../model/statement.ts";
 import type { Time } from "../model/time.ts";
 import type { ClockTrust } from "./clock-trust.ts";
 import type { StorageState } from "./condition.ts";
-import type { LeaseHolder } from "./lease-fence.ts";
+import type { LeaseHolder } from "./write/lease-fence.ts";
 import type { Query } from "./query.ts";
 
 /** Values for the question marks of a statement, by position. */

@@ -1,7 +1,7 @@
 import type { Client } from "@libsql/client";
 import { statfsSync, statSync } from "node:fs";
-import { readMeta } from "./key-check.ts";
-import { ONCE_CLEAR_ROWS, TRACES_ROW } from "./once-clear.ts";
+import { readMeta } from "./sealed/key-check.ts";
+import { ONCE_CLEAR_ROWS, TRACES_ROW } from "./sealed/once-clear.ts";
 
 /** A `VACUUM` of that much takes some seconds, once; a start is not to take minutes. */
 const LARGEST_BYTES = 256 * 1024 * 1024;

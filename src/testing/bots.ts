@@ -1,7 +1,7 @@
 import { readBindings, refuseConfigs } from "../bot/binding-input.ts";
 import { createRegistry, type BotRegistry } from "../bot/registry.ts";
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
+import { GatewayError } from "../model/errors/errors.ts";
 import type { TestBots } from "./options.ts";
 
 /** @throws {TypeError} when a bot is none */

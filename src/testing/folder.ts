@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config.ts";
 import type { Logger } from "../log.ts";
-import { pretendBallast } from "../store/ballast.ts";
+import { pretendBallast } from "../store/file/ballast.ts";
 import { openStore } from "../store/open.ts";
 
 const MEMORY = "/dev/shm";

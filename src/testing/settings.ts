@@ -1,5 +1,5 @@
 import { loadConfig, type Config } from "../config.ts";
-import { StartError } from "../model/errors.ts";
+import { StartError } from "../model/errors/errors.ts";
 import type { TestChatOptions } from "./options.ts";
 
 /** Every option, and the setting that it stands for; null: none. */

@@ -1,6 +1,6 @@
 import * as nodeTimers from "node:timers";
 import type { Incoming } from "../model/messages.ts";
-import { commitIntake } from "../store/intake.ts";
+import { commitIntake } from "../store/write/intake.ts";
 import { boolean, defineQuery } from "../store/query.ts";
 import type { Clock } from "./clock.ts";
 import { DEVICE, type Run } from "./run.ts";

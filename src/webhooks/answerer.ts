@@ -12,20 +12,20 @@ import type {
 import { createLru } from "../model/lru.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
-import type { Breakers } from "./breaker.ts";
-import type { Claims } from "./claims.ts";
-import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
-import type { Drafts, PreparedReply } from "./drafts.ts";
-import type { DueRows } from "./due.ts";
+import type { Breakers } from "./attempts/breaker.ts";
+import type { Claims } from "./attempts/claims.ts";
+import { progressAfter, type Attempt, type Deliverer } from "./attempts/deliver.ts";
+import type { Drafts, PreparedReply } from "./replies/drafts.ts";
+import type { DueRows } from "./attempts/due.ts";
 import type { Webhook } from "./settings.ts";
 import { isActive, type Registry } from "./registry.ts";
-import { describeFile, postedBody, type EventFiles } from "./files.ts";
+import { describeFile, postedBody, type EventFiles } from "./events/files.ts";
 import { heldBy, type Holds } from "./holds.ts";
-import { eventName, toEvent } from "./payload.ts";
+import { eventName, toEvent } from "./events/payload.ts";
 import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
 import { switchOffAfter } from "./switch-off.ts";
-import type { InFlight } from "./in-flight.ts";
-import type { RetryWorker } from "./worker.ts";
+import type { InFlight } from "./attempts/in-flight.ts";
+import type { RetryWorker } from "./attempts/worker.ts";
 
 interface WebhookAnswererDeps {
   store: Store;

@@ -1,10 +1,10 @@
 import { chatState } from "../../drizzle/schema.ts";
-import { defineTopic } from "../model/cluster.ts";
-import { NO_NEWS, type News } from "../model/news.ts";
+import { defineTopic } from "../model/nodes/cluster.ts";
+import { NO_NEWS, type News } from "../model/nodes/news.ts";
 import { DAY_MS } from "../model/time.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { Attempt } from "./deliver.ts";
+import type { Attempt } from "./attempts/deliver.ts";
 import type { Delivery } from "./rows.ts";
 
 /** Chats that a webhook keeps for itself (`hold: seconds`), so that no bot's keyword cuts into its dialogue. */

@@ -1,20 +1,20 @@
 import { devices } from "../../drizzle/schema.ts";
 import type { Answerer } from "../model/answerer.ts";
 import { defineQuery } from "../store/query.ts";
-import type { Notices } from "./notices.ts";
+import type { Notices } from "./events/notices.ts";
 import { joinParts, type WebhooksDeps } from "./parts.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
 import { settingsOf } from "./registry.ts";
 import { createReplays, type Replays } from "./replays.ts";
-import type { WebhookReply } from "./reply.ts";
+import type { WebhookReply } from "./replies/reply.ts";
 import { shownAnswer } from "./rows.ts";
-import { randomHex, sampleEvent } from "./sample-event.ts";
+import { randomHex, sampleEvent } from "./events/sample-event.ts";
 import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookChange, type WebhookRecord } from "./settings.ts";
 
 export type { WebhookHealth, WebhookRecord, WebhookSettings } from "./settings.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
-export type { ReplyMedia } from "./drafts.ts";
-export type { LoopGuard, ReplyOutbox } from "./late-replies.ts";
+export type { ReplyMedia } from "./replies/drafts.ts";
+export type { LoopGuard, ReplyOutbox } from "./replies/late-replies.ts";
 export type { ReplayFilter } from "./replays.ts";
 
 /** What `POST /devices/{number}/webhook/test` found out. */

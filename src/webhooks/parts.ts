@@ -1,26 +1,31 @@
 import type { Logger } from "../log.ts";
-import { alone } from "../model/alone.ts";
-import { defineTopic, type Cluster } from "../model/cluster.ts";
-import { GatewayError } from "../model/errors.ts";
-import { NO_NEWS, type News } from "../model/news.ts";
+import { alone } from "../model/nodes/alone.ts";
+import { defineTopic, type Cluster } from "../model/nodes/cluster.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import { NO_NEWS, type News } from "../model/nodes/news.ts";
 import { sharedAbort } from "../model/shared-abort.ts";
 import { OutboundError } from "../net/errors.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import { createWebhookAnswerers } from "./answerer.ts";
-import { createBreakers, type BreakerNews } from "./breaker.ts";
-import { createDeliverer, type Attempt, type Deliverer } from "./deliver.ts";
-import { createDrafts, type ReplyMedia } from "./drafts.ts";
-import { createDueRows } from "./due.ts";
-import type { EventFiles } from "./files.ts";
+import { createBreakers, type BreakerNews } from "./attempts/breaker.ts";
+import { createDeliverer, type Attempt, type Deliverer } from "./attempts/deliver.ts";
+import { createDrafts, type ReplyMedia } from "./replies/drafts.ts";
+import { createDueRows } from "./attempts/due.ts";
+import type { EventFiles } from "./events/files.ts";
 import { createHolds } from "./holds.ts";
-import { createInFlight } from "./in-flight.ts";
-import { createLateReplies, type LateReplies, type LoopGuard, type ReplyOutbox } from "./late-replies.ts";
-import { createNotices } from "./notices.ts";
+import { createInFlight } from "./attempts/in-flight.ts";
+import {
+  createLateReplies,
+  type LateReplies,
+  type LoopGuard,
+  type ReplyOutbox,
+} from "./replies/late-replies.ts";
+import { createNotices } from "./events/notices.ts";
 import { createRegistry, type Registry } from "./registry.ts";
-import { createSharedWork } from "./shared-work.ts";
-import { createRetryWorker, type RetryWorker } from "./worker.ts";
+import { createSharedWork } from "./attempts/shared-work.ts";
+import { createRetryWorker, type RetryWorker } from "./attempts/worker.ts";
 
 /** What webhooks need of the rest of the gateway, and whom they tell. */
 export interface WebhooksDeps {

@@ -1,8 +1,8 @@
 import type { Logger } from "../log.ts";
-import { GatewayError } from "../model/errors.ts";
-import { defineTopic } from "../model/cluster.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import { defineTopic } from "../model/nodes/cluster.ts";
 import { failpoint } from "../model/failpoint.ts";
-import type { News } from "../model/news.ts";
+import type { News } from "../model/nodes/news.ts";
 import type { Statement, Store } from "../store/store.ts";
 import {
   readWebhookSettings,
@@ -13,8 +13,8 @@ import {
   type WebhookSettings,
 } from "./settings.ts";
 import { fromRow, upsert, WEBHOOK, WEBHOOKS } from "./webhook-rows.ts";
-import { createSecret } from "./sign.ts";
-import { endWaiting, inSteps } from "./waiting.ts";
+import { createSecret } from "./events/sign.ts";
+import { endWaiting, inSteps } from "./attempts/waiting.ts";
 
 const BOTH_SECRETS_SIGN_MS = 24 * 3600 * 1000;
 /** Each costs a signature per event. */

@@ -2,11 +2,11 @@ import { deliveries } from "../../drizzle/schema.ts";
 import type { Place } from "../model/page.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import type { Breakers } from "./breaker.ts";
+import type { Breakers } from "./attempts/breaker.ts";
 import { isActive, noWebhook, type Registry } from "./registry.ts";
 import type { Deliveries, DeliveryRecord } from "./records.ts";
 import { DELIVERY_STATES, type DeliveryState } from "./rows.ts";
-import type { RetryWorker } from "./worker.ts";
+import type { RetryWorker } from "./attempts/worker.ts";
 
 /** Which deliveries are to be posted again; what is left out does not matter. */
 export interface ReplayFilter {

@@ -1,8 +1,8 @@
 import { deliveries } from "../../drizzle/schema.ts";
 import type { TextDraft } from "../model/messages.ts";
-import { openOnceClear } from "../store/once-clear.ts";
+import { openOnceClear } from "../store/sealed/once-clear.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
-import { ATTEMPTS_BEFORE_TIME, WAITING } from "./waiting.ts";
+import { ATTEMPTS_BEFORE_TIME, WAITING } from "./attempts/waiting.ts";
 
 /** `pending` waits for its first attempt, `retrying` for another; `dead` was given up, `disabled` with its webhook. */
 export const DELIVERY_STATES = ["pending", "delivered", "retrying", "dead", "disabled"] as const;

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { GatewayError } from "../model/errors.ts";
-import { fieldProblems, type FieldProblems } from "../model/field-problems.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import { fieldProblems, type FieldProblems } from "../model/errors/field-problems.ts";
 import { entries, flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
 import { camelKeys, shown, snakeKeys, type CamelKeys, type RecordOf } from "../model/view.ts";
 import { splitCredentials } from "../net/outbound.ts";
-import { WEBHOOK_EVENTS } from "./payload.ts";
+import { WEBHOOK_EVENTS } from "./events/payload.ts";
 
 const MOST_HEADERS = 50;
 const LONGEST_HEADER = 4096;

@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Statement } from "../store/store.ts";
-import type { Breakers } from "./breaker.ts";
-import type { Attempt } from "./deliver.ts";
+import type { Breakers } from "./attempts/breaker.ts";
+import type { Attempt } from "./attempts/deliver.ts";
 import type { DisabledReason, Webhook } from "./settings.ts";
 import type { Registry } from "./registry.ts";
 

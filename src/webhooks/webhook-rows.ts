@@ -1,6 +1,6 @@
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { webhooks } from "../../drizzle/schema.ts";
-import { openOnceClear } from "../store/once-clear.ts";
+import { openOnceClear } from "../store/sealed/once-clear.ts";
 import { defineQuery, type Query } from "../store/query.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { SETTING_NAMES, type Webhook, type WebhookSettings } from "./settings.ts";

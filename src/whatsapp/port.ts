@@ -1,7 +1,7 @@
 import type { Statement } from "../model/statement.ts";
 import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
-import type { Intake } from "../store/intake.ts";
+import type { Intake } from "../store/write/intake.ts";
 
 /**
  * All that Parley may ask of WhatsApp, and all that it is told. This folder is the only implementation and `baileys.ts` the

@@ -1,19 +1,19 @@
 import { waCreds } from "../../drizzle/schema.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
-import type { OutgoingFiles } from "../model/media.ts";
+import type { OutgoingFiles } from "../model/media/media.ts";
 import type { Incoming } from "../model/messages.ts";
 import { DAY_MS, HOUR_MS } from "../model/time.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import { defineQuery } from "../store/query.ts";
-import { beginTenure, type Tenure } from "../store/owned.ts";
+import { beginTenure, type Tenure } from "../store/write/owned.ts";
 import type { Store } from "../store/store.ts";
 import type { OnWay } from "./everyday/classify.ts";
 import { bundledVersion } from "./bundled-version.ts";
 import { createClientVersions } from "./client-versions.ts";
 import { openAuthState, readCreds, type AuthState } from "./signal/auth-state.ts";
 import { openConnection } from "./connection/connection.ts";
-import { createDeviceLists } from "./connection/device-lists.ts";
+import { createDeviceLists } from "./devices/device-lists.ts";
 import { createDeviceMemory, type DeviceMemory } from "./connection/device-memory.ts";
 import { identityOf } from "./identity.ts";
 import { sweepJournal } from "./signal/journal-rows.ts";
@@ -23,7 +23,7 @@ import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaAgent } from "./media/agent.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
 import type { SentMessage, WhatsApp, Witness } from "./port.ts";
-import { sharedSocketOptions, type WhatsAppSettings } from "./connection/socket-options.ts";
+import { sharedSocketOptions, type WhatsAppSettings } from "./life/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
 
 const LINKED = defineQuery(

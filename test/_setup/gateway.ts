@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { PARTITIONS } from "../../src/model/cluster.ts";
+import { PARTITIONS } from "../../src/model/nodes/cluster.ts";
 import { atExit } from "./at-exit.ts";
 import { createClient, type GatewayClient } from "./client.ts";
 import { removeFolder } from "./folders.ts";

@@ -1,7 +1,7 @@
 import type { Inbox, RecordedMessage } from "../../src/inbox/inbox.ts";
 import type { Incoming } from "../../src/model/messages.ts";
 import type { Statement } from "../../src/model/statement.ts";
-import { commitIntake, joinIntakes, NO_INTAKE } from "../../src/store/intake.ts";
+import { commitIntake, joinIntakes, NO_INTAKE } from "../../src/store/write/intake.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /**

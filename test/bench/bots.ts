@@ -23,7 +23,7 @@ import { nothingSaid, type Incoming } from "../../src/model/messages.ts";
 import type { Answerer } from "../../src/model/answerer.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { commitIntake } from "../../src/store/intake.ts";
+import { commitIntake } from "../../src/store/write/intake.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { joinPath } from "../_setup/path.ts";
 

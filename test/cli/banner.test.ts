@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startBanner, type BannerFacts } from "../../src/process/banner.ts";
-import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../src/store/secrets.ts";
+import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../src/store/sealed/secrets.ts";
 
 const facts: BannerFacts = {
   version: "0.1.0",

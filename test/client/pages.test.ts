@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, verifyWebhook, WebhookError } from "../../src/client/index.ts";
-import { createSecret } from "../../src/webhooks/sign.ts";
+import { createSecret } from "../../src/webhooks/events/sign.ts";
 import { startReceiver } from "../_setup/receiver.ts";
 import { closeWorld, keepWorld, until, type World } from "../_setup/world.ts";
 import { pdf } from "../unit/media/samples.ts";

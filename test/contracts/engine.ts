@@ -5,7 +5,7 @@ import { ConstraintViolation, StorageUnavailable } from "../../src/store/errors.
 import { defineQuery, integer, nullable, text } from "../../src/store/query.ts";
 import { createReading, type RowSource } from "../../src/store/reading.ts";
 import type { Statement } from "../../src/store/store.ts";
-import { createWriter } from "../../src/store/writer.ts";
+import { createWriter } from "../../src/store/write/writer.ts";
 import { rawRows } from "../unit/store/rows.ts";
 
 /** A database of this test's own, with what an engine makes of it. */

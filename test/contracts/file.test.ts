@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { createFileEngine } from "../../src/store/file-engine.ts";
+import { createFileEngine } from "../../src/store/file/file-engine.ts";
 import { engineContract } from "./engine.ts";
 import { openFileRig } from "./on-file.ts";
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Environment } from "../../src/config.ts";
-import { StartError } from "../../src/model/errors.ts";
+import { StartError } from "../../src/model/errors/errors.ts";
 import { systemTime, type Time } from "../../src/model/time.ts";
 import type { Progress } from "../../src/store/move/copy.ts";
 import { moveDatabase, type MoveOptions } from "../../src/store/move/move.ts";

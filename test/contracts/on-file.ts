@@ -2,7 +2,7 @@ import { createClient } from "@libsql/client";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
-import { createFileReader } from "../../src/store/file-engine.ts";
+import { createFileReader } from "../../src/store/file/file-engine.ts";
 import { temporaryFolder } from "../unit/store/temporary.ts";
 import { TABLE, type Rig } from "./engine.ts";
 

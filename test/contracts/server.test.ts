@@ -1,12 +1,12 @@
 import { createClient } from "@libsql/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { commitFences } from "../../drizzle/schema.ts";
-import { StartError } from "../../src/model/errors.ts";
+import { StartError } from "../../src/model/errors/errors.ts";
 import { DAY_MS, systemTime, timeWithClock } from "../../src/model/time.ts";
 import { CommitUncertain, StorageUnavailable } from "../../src/store/errors.ts";
 import { bytes, defineQuery, integer } from "../../src/store/query.ts";
-import { asStartError } from "../../src/store/damage.ts";
-import { checkStorage } from "../../src/store/health.ts";
+import { asStartError } from "../../src/store/file/damage.ts";
+import { checkStorage } from "../../src/store/file/health.ts";
 import { openServerClient } from "../../src/store/server/client.ts";
 import { requireDurable } from "../../src/store/server/durability.ts";
 import { createServerEngine, createServerReader } from "../../src/store/server/engine.ts";

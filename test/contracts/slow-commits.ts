@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { createLogger } from "../../src/log.ts";
-import { createFileEngine } from "../../src/store/file-engine.ts";
+import { createFileEngine } from "../../src/store/file/file-engine.ts";
 import { createThreadEngine } from "../../src/store/thread/engine.ts";
 import { configFor } from "../unit/store/temporary-config.ts";
 import { insert, TABLE } from "./engine.ts";

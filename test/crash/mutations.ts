@@ -124,7 +124,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "outcome-first",
     what: "a message is stored as sent before it has left",
-    file: "src/outbox/sender.ts",
+    file: "src/outbox/sending/sender.ts",
     edits: [
       [
         "return await deps.handleOutcome(message, await connection.send(outgoing));",
@@ -160,7 +160,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "fresh-id",
     what: "a message gets another id when it is sent again",
-    file: "src/outbox/compose.ts",
+    file: "src/outbox/sending/compose.ts",
     edits: [
       [
         "return { waId: message.waId, jid: message.jid, draft: message.draft };",

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { partitionOf } from "../../src/model/cluster.ts";
+import { partitionOf } from "../../src/model/nodes/cluster.ts";
 import type { Incoming } from "../../src/model/messages.ts";
 import { StorageUnavailable } from "../../src/store/errors.ts";
 import type { Statement, Store } from "../../src/store/store.ts";

@@ -1,9 +1,9 @@
 import { array, assert, asyncProperty, constantFrom, integer, nat, record } from "fast-check";
 import { expect, it } from "vitest";
 import { systemTime } from "../../src/model/time.ts";
-import { createLeaseFence } from "../../src/store/lease-fence.ts";
+import { createLeaseFence } from "../../src/store/write/lease-fence.ts";
 import { createServerEngine } from "../../src/store/server/engine.ts";
-import { createWriter } from "../../src/store/writer.ts";
+import { createWriter } from "../../src/store/write/writer.ts";
 import { findSqld } from "../_setup/sqld.ts";
 import { clustersOnOneServer, type Cluster, type TestMember } from "../unit/cluster/members.ts";
 import { runs, TIME_LIMIT_MS } from "./runs.ts";

@@ -12,7 +12,7 @@ import type { Store } from "../../src/store/store.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { rest } from "../unit/outbox/harness.ts";
 import { Phone } from "./phone.ts";
-import { NO_INTAKE } from "../../src/store/intake.ts";
+import { NO_INTAKE } from "../../src/store/write/intake.ts";
 
 export const OWN = "31600000001";
 export const FOREIGN = "31600000002";

@@ -1,7 +1,7 @@
 import { createDecipheriv, createHash, hkdfSync } from "node:crypto";
 import { expect, it } from "vitest";
 import type { Content, Simulator } from "../../src/simulator/index.ts";
-import { participantHash } from "../../src/simulator/server/phash.ts";
+import { participantHash } from "../../src/simulator/server/messages/phash.ts";
 import type { LibrarySimulator } from "../../src/simulator/simulator.ts";
 import { type BinaryNode, child, children } from "../../src/simulator/wire/nodes.ts";
 import { listedDevices } from "../../src/simulator/world/accounts.ts";

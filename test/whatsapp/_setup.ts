@@ -25,7 +25,7 @@ import type {
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
 import type { Statement } from "../../src/model/statement.ts";
 import { StorageUnavailable } from "../../src/store/errors.ts";
-import { joinIntakes, type Intake } from "../../src/store/intake.ts";
+import { joinIntakes, type Intake } from "../../src/store/write/intake.ts";
 import { removeFolder } from "../_setup/folders.ts";
 
 export const OWN = "31600000001";

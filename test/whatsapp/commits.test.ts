@@ -8,7 +8,7 @@ import { createSafeFetch } from "../../src/net/safe-fetch.ts";
 import { createObservers } from "../../src/path/observers.ts";
 import { createMessagePath } from "../../src/path/path.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
-import { joinIntakes } from "../../src/store/intake.ts";
+import { joinIntakes } from "../../src/store/write/intake.ts";
 import type { Statement, Store } from "../../src/store/store.ts";
 import type { LinkedIdentity, WhatsAppConnection } from "../../src/whatsapp/port.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";

@@ -3,7 +3,7 @@ import { createAudit } from "../../src/audit/audit.ts";
 import type { PasskeyRequest } from "../../src/model/passkey.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { PasskeyRule } from "../../src/simulator/types.ts";
-import { NO_INTAKE } from "../../src/store/intake.ts";
+import { NO_INTAKE } from "../../src/store/write/intake.ts";
 import { NoPasskeyRequest, PasskeyRefused, type WhatsAppConnection } from "../../src/whatsapp/port.ts";
 import { createWhatsApp } from "../../src/whatsapp/whatsapp.ts";
 import { createAuthenticator, type Authenticator } from "../../src/demo/authenticator.ts";

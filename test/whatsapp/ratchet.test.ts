@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Simulator } from "../../src/simulator/index.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { Target } from "../../src/whatsapp/connection/targets.ts";
+import type { Target } from "../../src/whatsapp/send/targets.ts";
 import { GUEST, link, OWN, simulate, testStore, until, whatsappOn, type TestNumber } from "./_setup.ts";
 
 const forced = vi.hoisted(() => ({ replacing: false, cold: false }));
@@ -13,8 +13,8 @@ vi.mock("../../src/whatsapp/signal/key-cache.ts", async (original) => {
 });
 
 // Keys are asked for at every send, and each answer replaces the session: what happens once in a while, always.
-vi.mock("../../src/whatsapp/connection/sessions.ts", async (original) => {
-  const module = await original<typeof import("../../src/whatsapp/connection/sessions.ts")>();
+vi.mock("../../src/whatsapp/send/sessions.ts", async (original) => {
+  const module = await original<typeof import("../../src/whatsapp/send/sessions.ts")>();
   return {
     ...module,
     createSessions(...[socket, time, memory]: Parameters<typeof module.createSessions>) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ErrorCode } from "../../model/errors.ts";
+import type { ErrorCode } from "../../model/errors/errors.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer, pageOf, record } from "../schemas/answer.ts";
 import { flag, oneOf, ownNumber, pageOfFew } from "../../model/fields.ts";

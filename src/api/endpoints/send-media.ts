@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ErrorCode } from "../../model/errors.ts";
-import { MEDIA_TYPES } from "../../model/media.ts";
+import type { ErrorCode } from "../../model/errors/errors.ts";
+import { MEDIA_TYPES } from "../../model/media/media.ts";
 import { endpoint } from "../endpoint.ts";
 import { destinations, ownNumber, quotedId, text } from "../../model/fields.ts";
 import { sendAnswer } from "../schemas/messages.ts";

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode } from "../../model/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../model/errors/errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 
 /** What each code tells a caller, in one sentence. */

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode } from "../../model/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../model/errors/errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { errorBody, failure } from "../schemas/answer.ts";
 import { sendFailure } from "../schemas/messages.ts";

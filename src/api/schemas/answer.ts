@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ERROR_STATUS, type ErrorCode } from "../../model/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../model/errors/errors.ts";
 
 /** What every answer has. Answers are described strictly: a field that stands in no schema fails the API tests. */
 const envelope = { status: z.boolean(), msg: z.string(), message: z.string() };
@@ -20,7 +20,7 @@ export const pageOf = <S extends z.ZodType>(item: S) =>
   answer({ total: z.int().min(0).nullable(), next: z.string().nullable(), data: z.array(item) });
 
 const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
-/** Every code that an answer may carry; the catalogue is `model/errors.ts`. */
+/** Every code that an answer may carry; the catalogue is `model/errors/errors.ts`. */
 export const errorCode = z.enum(CODES);
 
 /** What a failed destination, and a failed request, says of the reason. What stands beside `code` depends on it. */

@@ -7,7 +7,7 @@ import { liveBots } from "../../bot/live.ts";
 import { loadBots } from "../../bot/load.ts";
 import { loadConfig, repositoryRoot } from "../../config.ts";
 import { createLogger } from "../../log.ts";
-import { openReadOnly } from "../../store/read-only.ts";
+import { openReadOnly } from "../../store/file/read-only.ts";
 import { command } from "../command.ts";
 import { asJson, WRITTEN } from "../plainly.ts";
 

@@ -1,7 +1,7 @@
 import { command } from "../command.ts";
 import { loadConfig, type Environment } from "../../config.ts";
 import { createLogger } from "../../log.ts";
-import { StartError } from "../../model/errors.ts";
+import { StartError } from "../../model/errors/errors.ts";
 import { SECOND_MS, systemTime } from "../../model/time.ts";
 import type { Progress } from "../../store/move/copy.ts";
 import { moveDatabase, type Moved } from "../../store/move/move.ts";

@@ -1,6 +1,6 @@
 import { command } from "../command.ts";
 import { loadConfig, parseMasterKey, type Config } from "../../config.ts";
-import { rotateMasterKey } from "../../store/rotate.ts";
+import { rotateMasterKey } from "../../store/sealed/rotate.ts";
 import { say } from "../plainly.ts";
 
 const SETTING = "PARLEY_NEW_MASTER_KEY";

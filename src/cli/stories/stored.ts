@@ -5,7 +5,7 @@ import { loadConfig } from "../../config.ts";
 import { canonicalChats, keysOfChats } from "../../conversations/same-chat.ts";
 import { createLogger } from "../../log.ts";
 import { parseDestination } from "../../model/address.ts";
-import { openReadOnly, type ReadOnlyStore } from "../../store/read-only.ts";
+import { openReadOnly, type ReadOnlyStore } from "../../store/file/read-only.ts";
 import { defineQuery } from "../../store/query.ts";
 import { tellStory, type StoredStory } from "../../testing/stories/told.ts";
 import { readConversation, type Happened } from "../../path/happened.ts";

@@ -1,5 +1,5 @@
 import type { Metadata, Sharp } from "sharp";
-import type { FileFacts } from "../../model/media.ts";
+import type { FileFacts } from "../../model/media/media.ts";
 
 /** Of images that are unpacked line by line. Few phones take a larger one. */
 const MAX_PIXELS = 100_000_000;

@@ -1,9 +1,9 @@
 import type { AccountMethods, CompanionInfo } from "../surface/accounts.ts";
-import type { DeviceLists } from "../server/device-lists.ts";
-import type { LidChanges } from "../server/lid-changes.ts";
-import type { NumberChanges } from "../server/number-changes.ts";
-import type { Passkeys } from "../server/passkeys.ts";
-import type { PrivacyTokens } from "../server/privacy-tokens.ts";
+import type { DeviceLists } from "../server/accounts/device-lists.ts";
+import type { LidChanges } from "../server/accounts/lid-changes.ts";
+import type { NumberChanges } from "../server/accounts/number-changes.ts";
+import type { Passkeys } from "../server/linking/passkeys.ts";
+import type { PrivacyTokens } from "../server/messages/privacy-tokens.ts";
 import type { Time } from "../time.ts";
 import { userJid } from "../world/accounts.ts";
 import type { Account } from "../world/accounts.ts";

@@ -1,6 +1,6 @@
 import type { AddressedChange } from "../people/app-state/changes.ts";
-import type { AppStates } from "../server/app-state.ts";
-import type { DirtyBits } from "../server/dirty-bits.ts";
+import type { AppStates } from "../server/accounts/app-state.ts";
+import type { DirtyBits } from "../server/accounts/dirty-bits.ts";
 import type { AppStateChange, AppStateMethods } from "../surface/app-state.ts";
 import { userJid } from "../world/accounts.ts";
 import { isGroupJid } from "../world/jid.ts";

@@ -3,10 +3,10 @@ import { DEFAULT_WAIT_MS } from "./patience.ts";
 import type { FileHost } from "../people/link.ts";
 import { compose, envelopeOf } from "../people/content.ts";
 import type { Random } from "../random.ts";
-import { CHANNEL_SERVER } from "../server/channel.ts";
-import type { Channel, ChannelState, StoredPost } from "../server/channel.ts";
-import type { ChannelNews } from "../server/channel-news.ts";
-import type { Channels } from "../server/channels.ts";
+import { CHANNEL_SERVER } from "../server/channels/channel.ts";
+import type { Channel, ChannelState, StoredPost } from "../server/channels/channel.ts";
+import type { ChannelNews } from "../server/channels/channel-news.ts";
+import type { Channels } from "../server/channels/channels.ts";
 import type {
   ChannelChange,
   ChannelInfo,

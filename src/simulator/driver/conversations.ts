@@ -3,7 +3,7 @@ import type { SimulatedPerson } from "../people/people.ts";
 import { addressOf } from "./addresses.ts";
 import type { Population } from "./population.ts";
 import type { Random } from "../random.ts";
-import type { CallBook } from "../server/call-book.ts";
+import type { CallBook } from "../server/calls/call-book.ts";
 import type { Content, SendOptions, Sent } from "../surface/content.ts";
 import type { ConversationMethods } from "../surface/conversations.ts";
 import { nextTurn } from "../time.ts";

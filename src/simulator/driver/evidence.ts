@@ -7,7 +7,7 @@ import type {
   MessageFilter,
   WaitFilter,
 } from "../surface/evidence.ts";
-import type { AcceptedMessages } from "../server/accepted-messages.ts";
+import type { AcceptedMessages } from "../server/messages/accepted-messages.ts";
 import type { Transcript } from "../transcript.ts";
 import type { World } from "../world/world.ts";
 

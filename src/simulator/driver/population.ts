@@ -1,5 +1,5 @@
 import { historyOf } from "./history.ts";
-import { createOwner } from "../people/owner.ts";
+import { createOwner } from "../people/owner/owner.ts";
 import type { PhoneWorld } from "../people/link.ts";
 import type { PersonOptions, SimulatedOwner, SimulatedPerson } from "../people/people.ts";
 import { createPerson } from "../people/person.ts";

@@ -1,4 +1,4 @@
-import type { AccountChanges } from "../server/account-changes.ts";
+import type { AccountChanges } from "../server/accounts/account-changes.ts";
 import type { HistoryMethods } from "../surface/history.ts";
 import type { ProfileMethods } from "../surface/profiles.ts";
 import type { Random } from "../random.ts";

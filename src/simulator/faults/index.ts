@@ -1,16 +1,16 @@
 import type { SimulatorFaults } from "../surface/faults.ts";
 import { acks } from "./acks.ts";
 import { badTimes } from "./bad-times.ts";
-import { clock } from "./clock.ts";
-import { close } from "./close.ts";
+import { clock } from "./line/clock.ts";
+import { close } from "./line/close.ts";
 import { deliveries } from "./deliveries.ts";
 import { dropAtReceipt } from "./drop-at-receipt.ts";
 import { duplicates } from "./duplicates.ts";
-import { edges } from "./edges.ts";
+import { edges } from "./line/edges.ts";
 import { errorAck } from "./error-ack.ts";
 import type { FaultNeeds } from "./fault.ts";
-import { frames } from "./frames.ts";
-import { halfOpen } from "./half-open.ts";
+import { frames } from "./line/frames.ts";
+import { halfOpen } from "./line/half-open.ts";
 import { linkingCode } from "./linking-code.ts";
 import { media } from "./media.ts";
 import { newChatQuota } from "./new-chat-quota.ts";
@@ -20,11 +20,11 @@ import { placeholders } from "./placeholders.ts";
 import { rateOverlimit } from "./rate-overlimit.ts";
 import { reachoutTimelock } from "./reachout-timelock.ts";
 import { resends } from "./resends.ts";
-import { socket } from "./socket.ts";
-import { streamError } from "./stream-error.ts";
+import { socket } from "./line/socket.ts";
+import { streamError } from "./line/stream-error.ts";
 import { unanswered } from "./unanswered.ts";
-import { upgrade } from "./upgrade.ts";
-import { versions } from "./versions.ts";
+import { upgrade } from "./line/upgrade.ts";
+import { versions } from "./line/versions.ts";
 
 const faultKits = [
   acks,

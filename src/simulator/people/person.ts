@@ -1,22 +1,22 @@
 import type { proto } from "@whiskeysockets/baileys";
 import { element } from "../wire/nodes.ts";
-import { timerChat } from "./chat-timers.ts";
+import { timerChat } from "./messages/chat-timers.ts";
 import { compose } from "./content.ts";
 import { inAlbum } from "./content/album.ts";
 import { composeRevoke } from "./content/edit.ts";
 import { composeReaction } from "./content/reaction.ts";
 import { composeTimer } from "./content/timer.ts";
-import { Devices } from "./devices.ts";
-import { withSecret, writeEdit } from "./edits.ts";
+import { Devices } from "./owner/devices.ts";
+import { withSecret, writeEdit } from "./messages/edits.ts";
 import { STATUS, isGroup, toJid } from "./jids.ts";
-import { keyOf } from "./keys.ts";
+import { keyOf } from "./messages/keys.ts";
 import type { PhoneWorld } from "./link.ts";
-import { loadMedia } from "./load-media.ts";
-import type { KnownMessage } from "./memory.ts";
+import { loadMedia } from "./messages/load-media.ts";
+import type { KnownMessage } from "./messages/memory.ts";
 import type { MarkType, PersonOptions, SimulatedPerson } from "./people.ts";
 import type { Phone } from "./phone.ts";
-import { writeOption } from "./poll-options.ts";
-import { writeVote } from "./votes.ts";
+import { writeOption } from "./messages/poll-options.ts";
+import { writeVote } from "./messages/votes.ts";
 
 interface Parts {
   world: PhoneWorld;

@@ -5,8 +5,8 @@ import type { AddressBook } from "./address-book.ts";
 import { LIDS, NUMBERS, deviceJid, readUserJid } from "./jids.ts";
 import type { PhoneWorld } from "./link.ts";
 import type { DeviceAddress } from "./address.ts";
-import type { ChatTimers } from "./chat-timers.ts";
-import type { Memory } from "./memory.ts";
+import type { ChatTimers } from "./messages/chat-timers.ts";
+import type { Memory } from "./messages/memory.ts";
 
 /** What the parts of one phone share. */
 export interface PhoneState {

@@ -3,7 +3,7 @@ import type { DeviceAddress } from "../people/address.ts";
 import { element } from "../wire/nodes.ts";
 import type { BinaryNode } from "../wire/nodes.ts";
 import { OpenQueries } from "./open-queries.ts";
-import type { Backlog } from "./backlog.ts";
+import type { Backlog } from "./delivery/backlog.ts";
 import type { Stamps, StanzaHandler } from "./ports.ts";
 import type { StanzaLog } from "./stanza-log.ts";
 import type { World } from "../world/world.ts";

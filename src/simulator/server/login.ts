@@ -4,12 +4,12 @@ import type { BinaryNode } from "../wire/nodes.ts";
 import type { Connection, Device } from "../world/accounts.ts";
 import { SERVER_JID } from "../world/jid.ts";
 import type { World } from "../world/world.ts";
-import type { Backlog } from "./backlog.ts";
-import type { DirtyBits } from "./dirty-bits.ts";
+import type { Backlog } from "./delivery/backlog.ts";
+import type { DirtyBits } from "./accounts/dirty-bits.ts";
 import type { Edges } from "./edges.ts";
 import { firstAnswer } from "./hooks.ts";
 import type { Hooks } from "./hooks.ts";
-import type { Pairing } from "./pairing.ts";
+import type { Pairing } from "./linking/pairing.ts";
 import type { Movement, Stamps } from "./ports.ts";
 
 interface Needs extends Pick<Stamps, "now">, Movement, Backlog {

@@ -1,5 +1,5 @@
 import type { Client, InStatement, Value } from "@libsql/client";
-import { StartError } from "../../model/errors.ts";
+import { StartError } from "../../model/errors/errors.ts";
 import { giveWay } from "../../model/give-way.ts";
 import { SECOND_MS, type Time } from "../../model/time.ts";
 import { sizeOf, withRows, type Sum } from "./checksum.ts";

@@ -2,13 +2,13 @@ import { createClient, type Client } from "@libsql/client";
 import { existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
-import { StartError } from "../../model/errors.ts";
+import { StartError } from "../../model/errors/errors.ts";
 import { systemTime } from "../../model/time.ts";
-import { asStartError, refuseDamagedWal } from "../damage.ts";
-import { START_PATIENCE_MS } from "../file-engine.ts";
+import { asStartError, refuseDamagedWal } from "../file/damage.ts";
+import { START_PATIENCE_MS } from "../file/file-engine.ts";
 import { createPrivately, databaseFile, makeFolder, takeLocks } from "../open.ts";
 import { openServerClient } from "../server/client.ts";
-import { soleUser } from "../sole-use.ts";
+import { soleUser } from "../write/sole-use.ts";
 
 /** One of the two databases of a move, which nobody else uses. */
 export interface End {

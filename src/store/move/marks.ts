@@ -1,4 +1,4 @@
-import { StartError } from "../../model/errors.ts";
+import { StartError } from "../../model/errors/errors.ts";
 
 /** Where the state of a copy stands in the database that it is made in, until it is whole. */
 export const UNFINISHED = "unfinished_move";

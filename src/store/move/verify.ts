@@ -1,5 +1,5 @@
 import type { Client } from "@libsql/client";
-import { StartError } from "../../model/errors.ts";
+import { StartError } from "../../model/errors/errors.ts";
 import { giveWay } from "../../model/give-way.ts";
 import { NOTHING, withRows, type Sum } from "./checksum.ts";
 import { readPage, type CopiedTable, type Progress } from "./copy.ts";

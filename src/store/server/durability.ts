@@ -1,7 +1,7 @@
 import type { Client } from "@libsql/client";
 import type { Config } from "../../config.ts";
 import type { Logger } from "../../log.ts";
-import { StartError } from "../../model/errors.ts";
+import { StartError } from "../../model/errors/errors.ts";
 
 /** SQLite's FULL, https://sqlite.org/pragma.html#pragma_synchronous: a commit is on the disk before it is answered. */
 const FULL = 2;

@@ -2,7 +2,7 @@ import type { Client, ResultSet } from "@libsql/client";
 import { randomUUID } from "node:crypto";
 import { DAY_MS } from "../../model/time.ts";
 import { BatchFailed, type Engine } from "../engine.ts";
-import { recoverResults } from "../lost-results.ts";
+import { recoverResults } from "../write/lost-results.ts";
 import { toResultSet } from "../result.ts";
 import type { RawRows } from "../query.ts";
 import type { RowSource } from "../reading.ts";

@@ -2,7 +2,7 @@ import type { ResultSet } from "@libsql/client";
 import { once } from "node:events";
 import type { Logger } from "../../log.ts";
 import { BatchFailed, type Engine } from "../engine.ts";
-import { recoverResults } from "../lost-results.ts";
+import { recoverResults } from "../write/lost-results.ts";
 import { toResultSet } from "../result.ts";
 import type { Statement } from "../store.ts";
 import { spawnThread } from "./entry.ts";

@@ -3,7 +3,7 @@
  * batch was answered means that it is on the disk. Built as a file of its own, see `nitro.config.ts`.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { createFileWriter } from "../file-engine.ts";
+import { createFileWriter } from "../file/file-engine.ts";
 import type { RawResult } from "../result.ts";
 import { createSqlTexts, toSentFailure, type Answer, type Request, type ThreadData } from "./protocol.ts";
 

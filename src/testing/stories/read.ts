@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, visit, type Document } from "yaml";
 import { z } from "zod";
-import { fieldProblems } from "../../model/field-problems.ts";
+import { fieldProblems } from "../../model/errors/field-problems.ts";
 import { storyLines } from "./lines.ts";
 import type { Story } from "./story.ts";
 

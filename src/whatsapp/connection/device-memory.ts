@@ -1,8 +1,8 @@
 import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import type { LRUCache } from "lru-cache";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../model/time.ts";
-import type { KnownTimers } from "./chat-timers.ts";
-import type { Form } from "./targets.ts";
+import type { KnownTimers } from "../send/chat-timers.ts";
+import type { Form } from "../send/targets.ts";
 import { createLru } from "../../model/lru.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */

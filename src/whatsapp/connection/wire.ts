@@ -1,17 +1,17 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
-import type { Acks } from "./acks.ts";
+import type { Acks } from "../send/acks.ts";
 import type { OwnIds } from "../addresses.ts";
-import { readChannelChanges } from "./channel-changes.ts";
-import { pairsIn, readGroupChanges } from "./group-changes.ts";
-import { renewOurKey } from "./group-message.ts";
+import { readChannelChanges } from "../receive/channel-changes.ts";
+import { pairsIn, readGroupChanges } from "../groups/group-changes.ts";
+import { renewOurKey } from "../send/group-message.ts";
 import type { WhatsAppEvents } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
 import { SECOND_MS } from "../../model/time.ts";
 import { countIn, dateUndated } from "../stanza-numbers.ts";
-import type { Groups } from "./socket-groups.ts";
-import type { Stanzas } from "./stanzas.ts";
+import type { Groups } from "../groups/socket-groups.ts";
+import type { Stanzas } from "../receive/stanzas.ts";
 
 /** Baileys uploads five when they run low; a busy number would be asked for more again at once. */
 const PRE_KEYS_AT_A_TIME = 200;

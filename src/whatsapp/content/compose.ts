@@ -1,12 +1,12 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { OutgoingFiles, UploadTarget } from "../../model/media.ts";
+import type { OutgoingFiles, UploadTarget } from "../../model/media/media.ts";
 import { hasFile, type Draft } from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { isChannel, isGroup } from "../jids.ts";
 import type { MediaHostsSource } from "../media/hosts.ts";
 import type { OutgoingMessage, SendOutcome } from "../port.ts";
-import type { ChatTimers } from "../connection/chat-timers.ts";
-import type { Groups } from "../connection/socket-groups.ts";
+import type { ChatTimers } from "../send/chat-timers.ts";
+import type { Groups } from "../groups/socket-groups.ts";
 import { toWhatsApp, type Beside } from "./to-whatsapp.ts";
 import { UploadFailed, type Uploads } from "../media/upload.ts";
 

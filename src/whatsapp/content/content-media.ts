@@ -1,7 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { IncomingMedia, MediaKind } from "../../model/messages.ts";
-import { plainName } from "../../model/file-name.ts";
-import { plainMediaType } from "../../model/media-type.ts";
+import { plainName } from "../../model/media/file-name.ts";
+import { plainMediaType } from "../../model/media/media-type.ts";
 import { baileys } from "../baileys.ts";
 
 /** The protobuf fields that hold a file, as far as they are alike. */

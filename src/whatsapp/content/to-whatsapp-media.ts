@@ -1,5 +1,5 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { FileFacts, Upload, UploadTarget } from "../../model/media.ts";
+import type { FileFacts, Upload, UploadTarget } from "../../model/media/media.ts";
 import type { MediaDraft } from "../../model/messages.ts";
 
 /** A file as a message names it. */

@@ -5,7 +5,7 @@ import { baileys } from "../baileys.ts";
 import { readPlaintext, type Plaintext } from "../content/conversion.ts";
 import type { OwnIds } from "../addresses.ts";
 import { userOf } from "../jids.ts";
-import type { Stanzas } from "../connection/stanzas.ts";
+import type { Stanzas } from "../receive/stanzas.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import type { Journal } from "../signal/journal.ts";
 import { withLock } from "../signal/lock.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { GatewayError } from "../../model/errors.ts";
+import { GatewayError } from "../../model/errors/errors.ts";
 import { failpoint } from "../../model/failpoint.ts";
-import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media.ts";
+import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../model/media/media.ts";
 import type { MediaKind } from "../../model/messages.ts";
 import { DAY_MS, MINUTE_MS } from "../../model/time.ts";
 import type { MediaHostsSource } from "./hosts.ts";

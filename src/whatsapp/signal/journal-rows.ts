@@ -1,7 +1,7 @@
 import { journal } from "../../../drizzle/schema.ts";
 import type { Incoming } from "../../model/messages.ts";
 import { DAY_MS } from "../../model/time.ts";
-import type { Intake } from "../../store/intake.ts";
+import type { Intake } from "../../store/write/intake.ts";
 import { defineQuery, integer } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 

@@ -1,7 +1,7 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { Incoming } from "../../model/messages.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
-import { joinIntakes, NO_INTAKE, type Intake } from "../../store/intake.ts";
+import { joinIntakes, NO_INTAKE, type Intake } from "../../store/write/intake.ts";
 import type { Store } from "../../store/store.ts";
 import type { StanzaAttributes } from "../addresses.ts";
 import { readPlaintext, type Convert, type Converted, type Plaintext } from "../content/conversion.ts";

@@ -2,7 +2,7 @@ import type { ResultSet } from "@libsql/client";
 import type { AuthenticationCreds, SignalDataSet } from "@whiskeysockets/baileys";
 import { failpoint } from "../../model/failpoint.ts";
 import { StorageUnavailable } from "../../store/errors.ts";
-import { joinIntakes, NO_INTAKE, type Intake } from "../../store/intake.ts";
+import { joinIntakes, NO_INTAKE, type Intake } from "../../store/write/intake.ts";
 import type { Statement, Store } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
 import { journalInsert, type JournalEntry } from "./journal-rows.ts";

@@ -16,7 +16,7 @@ import { withLock } from "./lock.ts";
 import { outsideTransactions } from "./outside-transactions.ts";
 import { nameSignedPreKeys, type NamedSignedPreKeys } from "./signed-pre-keys.ts";
 import { keepsOpenSession, type RetryRequests } from "./session-keeping.ts";
-import type { Origin, Stanzas } from "../connection/stanzas.ts";
+import type { Origin, Stanzas } from "../receive/stanzas.ts";
 import { createLru } from "../../model/lru.ts";
 
 type MakeRepository = SocketConfig["makeSignalRepository"];

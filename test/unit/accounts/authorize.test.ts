@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { authorize, mayUseNumber, mayWriteTo, requireMayGrant } from "../../../src/accounts/authorize.ts";
 import type { Grants } from "../../../src/accounts/caller.ts";
-import { GatewayError } from "../../../src/model/errors.ts";
+import { GatewayError } from "../../../src/model/errors/errors.ts";
 
 const to = (destination: string, ...aliases: string[]) => ({ destination, aliases });
 const grants = (more: Partial<Grants> = {}): Grants => ({

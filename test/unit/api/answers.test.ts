@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { outcomesResult } from "../../../src/api/send.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
-import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/errors.ts";
+import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/errors/errors.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
-import type { SendResult } from "../../../src/outbox/submit.ts";
+import type { SendResult } from "../../../src/outbox/submitting/submit.ts";
 import type { DeliveryRecord, WebhookRecord, WebhookSettings } from "../../../src/webhooks/index.ts";
 import type { BotRecord } from "../../../src/bot/registry.ts";
 import routes from "../../_setup/routes.ts";

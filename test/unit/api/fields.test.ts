@@ -4,7 +4,7 @@ import { endpoints } from "../../../src/api/endpoints/index.ts";
 import type { Endpoint } from "../../../src/api/endpoint.ts";
 import { failed } from "../../../src/api/envelope.ts";
 import { validate } from "../../../src/api/input.ts";
-import { GatewayError } from "../../../src/model/errors.ts";
+import { GatewayError } from "../../../src/model/errors/errors.ts";
 import { createSettings } from "../../../src/model/settings.ts";
 
 type Problems = Record<string, string[]>;

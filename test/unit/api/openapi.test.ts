@@ -5,7 +5,7 @@ import { endpoints } from "../../../src/api/endpoints/index.ts";
 import { makeDocument, openApiDocument } from "../../../src/api/openapi/document.ts";
 import { failure } from "../../../src/api/schemas/answer.ts";
 import { EXAMPLES } from "../../../src/api/openapi/examples.ts";
-import { ERROR_STATUS } from "../../../src/model/errors.ts";
+import { ERROR_STATUS } from "../../../src/model/errors/errors.ts";
 import { undocumented } from "../../_setup/documented.ts";
 import routes from "../../_setup/routes.ts";
 import { createRoutesApp } from "../../_setup/routes-app.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SendRequest } from "../../../src/outbox/submit.ts";
+import type { SendRequest } from "../../../src/outbox/submitting/submit.ts";
 import { createRoutesApp, OWN_NUMBER } from "../../_setup/routes-app.ts";
 
 const POLL = { sender: OWN_NUMBER, number: "4915100000001", name: "Lunch?", option: ["Pizza", "Pasta"] };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createBindings } from "../../../src/bot/bindings.ts";
 import { createRegistry } from "../../../src/bot/registry.ts";
 import type { Routes } from "../../../src/bot/types.ts";
-import { GatewayError } from "../../../src/model/errors.ts";
+import { GatewayError } from "../../../src/model/errors/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryStore } from "../store/temporary.ts";
 import { asking, textsOf } from "./asking.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { ContextClosedError, defineBot } from "../../../src/bot/index.ts";
 import type { AnyContext, Routes } from "../../../src/bot/types.ts";
-import type { MediaRequest } from "../../../src/model/media.ts";
+import type { MediaRequest } from "../../../src/model/media/media.ts";
 import { jid } from "../outbox/harness.ts";
 import { ANA, bot, onHi, startBots } from "./harness.ts";
 import { rawRows } from "../store/rows.ts";

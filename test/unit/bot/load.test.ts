@@ -5,7 +5,7 @@ import { loadBots } from "../../../src/bot/load.ts";
 import { translate } from "../../../src/bot/locales.ts";
 import { placeIn } from "../../../src/bot/place.ts";
 import type { Routes } from "../../../src/bot/index.ts";
-import { StartError } from "../../../src/model/errors.ts";
+import { StartError } from "../../../src/model/errors/errors.ts";
 import { temporaryFolder } from "../store/temporary.ts";
 import { listeningLog } from "./messages.ts";
 

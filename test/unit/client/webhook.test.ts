@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reply, verifyWebhook, type WebhookEvent, type WebhookReply } from "../../../src/client/index.ts";
-import { parseReply } from "../../../src/webhooks/reply.ts";
-import { createSecret, signedHeaders } from "../../../src/webhooks/sign.ts";
+import { parseReply } from "../../../src/webhooks/replies/reply.ts";
+import { createSecret, signedHeaders } from "../../../src/webhooks/events/sign.ts";
 
 const AT = Date.parse("2026-11-22T10:00:00Z");
 const now = () => AT;

@@ -6,7 +6,7 @@ import { NODE_SETTINGS } from "../store/temporary-config.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
 import { openNodes } from "../../../src/app/nodes.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { alone } from "../../../src/model/alone.ts";
+import { alone } from "../../../src/model/nodes/alone.ts";
 
 const sqld = findSqld();
 const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { interval: 50 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inTurn, shareOf, wantedBy } from "../../../src/cluster/balance.ts";
 import type { PartitionView } from "../../../src/cluster/lease-table.ts";
-import { PARTITIONS } from "../../../src/model/cluster.ts";
+import { PARTITIONS } from "../../../src/model/nodes/cluster.ts";
 
 const RULES = { heirMs: 300, onlyFormer: false, isOrphan: () => false };
 const ALL = inTurn(Array.from({ length: PARTITIONS }, (_, partition) => partition));

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { defineQuestion, defineTopic } from "../../../src/model/cluster.ts";
-import { GatewayError } from "../../../src/model/errors.ts";
+import { defineQuestion, defineTopic } from "../../../src/model/nodes/cluster.ts";
+import { GatewayError } from "../../../src/model/errors/errors.ts";
 import { startRedis } from "../../_setup/redis.ts";
 import { startDelayingProxy } from "./delaying-proxy.ts";
 import { nobodyYet, talkingNode, type TalkingNode } from "./nodes.ts";

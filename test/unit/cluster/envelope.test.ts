@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createEnvelopes, unpack } from "../../../src/cluster/envelope.ts";
-import { createSecretBox } from "../../../src/store/secret-box.ts";
+import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import { MASTER_KEY } from "./nodes.ts";
 
 const box = createSecretBox(MASTER_KEY);

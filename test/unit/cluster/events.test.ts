@@ -5,7 +5,7 @@ import { KEPT_EVENTS } from "../../../src/events/feed.ts";
 import { createSharedEvents } from "../../../src/events/shared-events.ts";
 import { createEventStreams } from "../../../src/events/stream.ts";
 import { systemTime, timeWithClock } from "../../../src/model/time.ts";
-import { createSecretBox } from "../../../src/store/secret-box.ts";
+import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import { startRedis } from "../../_setup/redis.ts";
 import { silentLog } from "../store/temporary.ts";
 import { configFor } from "../store/temporary-config.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { loginsPerSecond, PARTITIONS } from "../../../src/model/cluster.ts";
+import { loginsPerSecond, PARTITIONS } from "../../../src/model/nodes/cluster.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import { NotOwner } from "../../../src/store/errors.ts";
 import { findSqld } from "../../_setup/sqld.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createIdempotency } from "../../../src/outbox/idempotency.ts";
+import { createIdempotency } from "../../../src/outbox/submitting/idempotency.ts";
 import { silentLog } from "../store/temporary.ts";
 import { configFor } from "../store/temporary-config.ts";
 import { sendingClusters, sqld, type SendingNode } from "./sending-nodes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
-import { PARTITIONS } from "../../../src/model/cluster.ts";
+import { PARTITIONS } from "../../../src/model/nodes/cluster.ts";
 import { NotOwner } from "../../../src/store/errors.ts";
-import { DATABASE_NOW } from "../../../src/store/lease-fence.ts";
+import { DATABASE_NOW } from "../../../src/store/write/lease-fence.ts";
 import { findSqld } from "../../_setup/sqld.ts";
 import { clustersOnOneServer, LEASE_MS, type TestMember } from "./members.ts";
 

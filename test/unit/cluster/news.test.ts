@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineTopic } from "../../../src/model/cluster.ts";
+import { defineTopic } from "../../../src/model/nodes/cluster.ts";
 import { createTestBus, hasSqld, nodesOnOneServer } from "./shared-server.ts";
 
 const COLORS = defineTopic<{ color: string }>("colors");

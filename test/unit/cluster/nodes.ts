@@ -2,9 +2,9 @@ import { onTestFinished } from "vitest";
 import { createBus, type NodeBus } from "../../../src/cluster/bus.ts";
 import { createRedis, type SharedRedis } from "../../../src/cluster/redis.ts";
 import { createLogger } from "../../../src/log.ts";
-import type { Ownership } from "../../../src/model/cluster.ts";
+import type { Ownership } from "../../../src/model/nodes/cluster.ts";
 import { systemTime } from "../../../src/model/time.ts";
-import { createSecretBox } from "../../../src/store/secret-box.ts";
+import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import { configFor } from "../store/temporary-config.ts";
 
 /** A node as far as it talks to others, on a real Redis. */

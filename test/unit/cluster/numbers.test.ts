@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createNumbers, type Numbers } from "../../../src/numbers/numbers.ts";
 import { NUMBER_CHANGED } from "../../../src/numbers/questions.ts";
-import { partitionOf } from "../../../src/model/cluster.ts";
-import { NO_INTAKE } from "../../../src/store/intake.ts";
+import { partitionOf } from "../../../src/model/nodes/cluster.ts";
+import { NO_INTAKE } from "../../../src/store/write/intake.ts";
 import { Phone } from "../../properties/phone.ts";
 import { silentLog } from "../store/temporary.ts";
 import { createTestBus, hasSqld, nodesOnOneServer, type Node } from "./shared-server.ts";

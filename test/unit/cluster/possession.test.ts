@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPossession } from "../../../src/app/possession.ts";
-import { alone } from "../../../src/model/alone.ts";
-import { partitionOf, type Cluster, type OwnershipWorker } from "../../../src/model/cluster.ts";
+import { alone } from "../../../src/model/nodes/alone.ts";
+import { partitionOf, type Cluster, type OwnershipWorker } from "../../../src/model/nodes/cluster.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import { manualClock, rest, until } from "../outbox/harness.ts";
 import { configFor, silentLog, temporaryFolder } from "../store/temporary.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { SendOutcome } from "../../../src/whatsapp/port.ts";
 import { outbox } from "../../../drizzle/schema.ts";
-import { WAKES as LEFT_BY_OTHERS } from "../../../src/outbox/wakes.ts";
+import { WAKES as LEFT_BY_OTHERS } from "../../../src/outbox/submitting/wakes.ts";
 import { defineQuery, integer, text } from "../../../src/store/query.ts";
 import { planOf } from "../../_setup/query-plan.ts";
 import { startRedis } from "../../_setup/redis.ts";

@@ -1,7 +1,7 @@
 import { afterAll, onTestFinished } from "vitest";
 import type { Config, Environment } from "../../../src/config.ts";
-import type { Cluster, Topic } from "../../../src/model/cluster.ts";
-import { alone } from "../../../src/model/alone.ts";
+import type { Cluster, Topic } from "../../../src/model/nodes/cluster.ts";
+import { alone } from "../../../src/model/nodes/alone.ts";
 import { createNews, type NewsDesk } from "../../../src/store/news.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,7 +1,7 @@
 import { createClient } from "@libsql/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Environment } from "../../../src/config.ts";
-import { StartError } from "../../../src/model/errors.ts";
+import { StartError } from "../../../src/model/errors/errors.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { findSqld, startSqld } from "../../_setup/sqld.ts";

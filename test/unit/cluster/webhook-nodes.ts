@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { createRedisJobs } from "../../../src/cluster/jobs.ts";
 import { loadConfig } from "../../../src/config.ts";
-import type { Cluster } from "../../../src/model/cluster.ts";
+import type { Cluster } from "../../../src/model/nodes/cluster.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import type { MessagePath } from "../../../src/path/path.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig, repositoryRoot, type Config, type Environment } from "../../../src/config.ts";
-import { StartError } from "../../../src/model/errors.ts";
+import { StartError } from "../../../src/model/errors/errors.ts";
 import { removeFolder } from "../../_setup/folders.ts";
 
 function folder(): string {

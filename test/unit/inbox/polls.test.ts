@@ -3,7 +3,7 @@ import type { Incoming } from "../../../src/model/messages.ts";
 import { viewPoll } from "../../../src/model/polls.ts";
 import { createInbox } from "../../../src/inbox/inbox.ts";
 import { createPolls } from "../../../src/inbox/polls.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { incoming } from "../bot/messages.ts";
 import { temporaryStore } from "../store/temporary.ts";

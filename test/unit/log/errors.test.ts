@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { BotLog } from "../../../src/bot/types/context.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { createLogger, type Logger } from "../../../src/log.ts";
-import { LoggedError } from "../../../src/model/logged-error.ts";
+import { LoggedError } from "../../../src/model/errors/logged-error.ts";
 
 function capture() {
   const lines: string[] = [];

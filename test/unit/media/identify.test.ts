@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { identify } from "../../../src/media/decoder/identify.ts";
 import { mimetypeFor } from "../../../src/media/fit.ts";
-import type { MediaType } from "../../../src/model/media.ts";
+import type { MediaType } from "../../../src/model/media/media.ts";
 import { cfb, docx, pdf, png, wav, xlsx, zip } from "./samples.ts";
 
 /** What `/send-media` would make of the bytes: the mimetype, or why not. */

@@ -2,7 +2,7 @@ import { createCipheriv, createHash, createHmac, randomBytes } from "node:crypto
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { mediaKeys } from "../../../src/model/media-keys.ts";
+import { mediaKeys } from "../../../src/model/media/media-keys.ts";
 import { LINK_LIFE_MS } from "../../../src/media/links.ts";
 import { createElsewhere } from "../../../src/media/elsewhere.ts";
 import { createReceivedMedia, type IncomingMediaDeps } from "../../../src/media/incoming.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createLinks } from "../../../src/media/links.ts";
-import { createSecretBox } from "../../../src/store/secret-box.ts";
+import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { alone } from "../../../src/model/alone.ts";
-import type { Cluster } from "../../../src/model/cluster.ts";
+import { alone } from "../../../src/model/nodes/alone.ts";
+import type { Cluster } from "../../../src/model/nodes/cluster.ts";
 import { createTraffic, type TrafficReport } from "../../../src/metrics/traffic.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { fullScans, recordingStore } from "../../_setup/query-plan.ts";

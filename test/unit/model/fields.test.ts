@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { fieldProblems } from "../../../src/model/field-problems.ts";
+import { fieldProblems } from "../../../src/model/errors/field-problems.ts";
 import { destinations, ownNumber, text, time, trimmedText, visibleText } from "../../../src/model/fields.ts";
 
 /** What is told of a field; null when it is taken. */

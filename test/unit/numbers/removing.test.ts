@@ -4,7 +4,7 @@ import { createErasure, type Erasure } from "../../../src/retention/erasure.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { Phone } from "../../properties/phone.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "../store/temporary.ts";
-import { NO_INTAKE } from "../../../src/store/intake.ts";
+import { NO_INTAKE } from "../../../src/store/write/intake.ts";
 import { rawRows } from "../store/rows.ts";
 
 const ACCOUNT = "account";

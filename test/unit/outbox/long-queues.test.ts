@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { systemTime } from "../../../src/model/time.ts";
-import type { QueuedMessage } from "../../../src/outbox/chats.ts";
-import { createPace } from "../../../src/outbox/pace.ts";
-import { createSender } from "../../../src/outbox/sender.ts";
+import type { QueuedMessage } from "../../../src/outbox/sending/chats.ts";
+import { createPace } from "../../../src/outbox/sending/pace.ts";
+import { createSender } from "../../../src/outbox/sending/sender.ts";
 import { configFor, silentLog, temporaryFolder } from "../store/temporary.ts";
 import {
   ACCOUNT,

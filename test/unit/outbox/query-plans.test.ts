@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createIdempotency } from "../../../src/outbox/idempotency.ts";
+import { createIdempotency } from "../../../src/outbox/submitting/idempotency.ts";
 import type { MessageReceipt } from "../../../src/whatsapp/port.ts";
 import { fullScans, recordingStore } from "../../_setup/query-plan.ts";
 import { silentLog, temporaryFolder } from "../store/temporary.ts";

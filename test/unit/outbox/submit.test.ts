@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.ts";
-import { createIdempotency } from "../../../src/outbox/idempotency.ts";
+import { createIdempotency } from "../../../src/outbox/submitting/idempotency.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import { silentLog, begunFolder } from "../store/temporary.ts";
 import {
@@ -17,7 +17,7 @@ import {
   submitTo,
   until,
 } from "./harness.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import { text } from "../pipeline/harness.ts";
 import { rawRows } from "../store/rows.ts";
 

@@ -12,7 +12,7 @@ import { createSafeFetch, type SafeFetch } from "../../../src/net/safe-fetch.ts"
 import { createObservers, type Observers } from "../../../src/path/observers.ts";
 import type { MessagePath, MessagePathDeps } from "../../../src/path/path.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { joinPath, noFiles } from "../../_setup/path.ts";

@@ -15,7 +15,7 @@ import {
   until,
   type Line,
 } from "../outbox/harness.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import { crash, echo, saying, startPipeline, text, type PipelineRun } from "./harness.ts";
 import { rawRows } from "../store/rows.ts";
 

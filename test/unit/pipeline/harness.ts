@@ -2,7 +2,7 @@ import { nothingSaid, type Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
 import type { Pipeline } from "../../../src/pipeline/pipeline.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { rawRows } from "../store/rows.ts";
 

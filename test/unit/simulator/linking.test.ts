@@ -5,10 +5,10 @@ import {
   sealForCompanion,
   signByAccount,
   signByDevice,
-} from "../../../src/simulator/people/device-identity.ts";
-import { answerHello, openKeyBundle } from "../../../src/simulator/people/linking-code.ts";
-import { NoteBox } from "../../../src/simulator/people/note-box.ts";
-import { pad, unpad } from "../../../src/simulator/people/padding.ts";
+} from "../../../src/simulator/people/linking/device-identity.ts";
+import { answerHello, openKeyBundle } from "../../../src/simulator/people/linking/linking-code.ts";
+import { NoteBox } from "../../../src/simulator/people/linking/note-box.ts";
+import { pad, unpad } from "../../../src/simulator/people/messages/padding.ts";
 import { seededRandom } from "../../../src/simulator/random.ts";
 import { keyPairFrom, verify } from "../../../src/simulator/signal/curve.ts";
 import { hostTime } from "../../../src/simulator/time.ts";

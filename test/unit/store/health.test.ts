@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createStorageCheck } from "../../../src/store/health.ts";
+import { createStorageCheck } from "../../../src/store/file/health.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { temporaryFolder, temporaryStore } from "./temporary.ts";
 

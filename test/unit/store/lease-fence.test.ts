@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemTime } from "../../../src/model/time.ts";
 import { ConstraintViolation, NotOwner } from "../../../src/store/errors.ts";
-import { createFileEngine } from "../../../src/store/file-engine.ts";
-import { createLeaseFence, type Lease } from "../../../src/store/lease-fence.ts";
+import { createFileEngine } from "../../../src/store/file/file-engine.ts";
+import { createLeaseFence, type Lease } from "../../../src/store/write/lease-fence.ts";
 import type { Statement } from "../../../src/store/store.ts";
-import { createWriter } from "../../../src/store/writer.ts";
+import { createWriter } from "../../../src/store/write/writer.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 const insert = (id: number): Statement => ({ sql: "INSERT INTO t VALUES (?)", args: [id] });

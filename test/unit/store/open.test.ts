@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Environment } from "../../../src/config.ts";
-import { StartError } from "../../../src/model/errors.ts";
+import { StartError } from "../../../src/model/errors/errors.ts";
 import { migrationsFolder } from "../../../src/store/migrations.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { configFor, silentLog, temporaryFolder, temporaryStore } from "./temporary.ts";

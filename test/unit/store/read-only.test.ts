@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openReadOnly } from "../../../src/store/read-only.ts";
+import { openReadOnly } from "../../../src/store/file/read-only.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { defineQuery, text } from "../../../src/store/query.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";

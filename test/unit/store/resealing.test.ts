@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../../src/store/open.ts";
-import { writesFormerSeals } from "../../../src/store/resealing.ts";
-import { createSealing } from "../../../src/store/sealing.ts";
-import { createSecretBox } from "../../../src/store/secret-box.ts";
+import { writesFormerSeals } from "../../../src/store/sealed/resealing.ts";
+import { createSealing } from "../../../src/store/sealed/sealing.ts";
+import { createSecretBox } from "../../../src/store/sealed/secret-box.ts";
 import type { Statement, Store } from "../../../src/store/store.ts";
 import { rawRows } from "./rows.ts";
 import { configFor, silentLog, temporaryFolder } from "./temporary.ts";

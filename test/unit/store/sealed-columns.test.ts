@@ -3,7 +3,7 @@ import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as schema from "../../../drizzle/schema.ts";
-import { SEALED_COLUMNS } from "../../../src/store/sealed-columns.ts";
+import { SEALED_COLUMNS } from "../../../src/store/sealed/sealed-columns.ts";
 
 const tables = Object.values(schema)
   .filter((table) => is(table, SQLiteTable))
@@ -16,7 +16,7 @@ it("a change of the master key reaches every sealed column, and every bytes colu
   );
 
   expect(blobs.length).toBeGreaterThan(10);
-  expect(sealed, "Add the column to SEALED_COLUMNS of src/store/sealed-columns.ts.").toEqual(
+  expect(sealed, "Add the column to SEALED_COLUMNS of src/store/sealed/sealed-columns.ts.").toEqual(
     [...blobs, "bot_bindings.config", "deliveries.url", "webhooks.url"].toSorted(),
   );
 });

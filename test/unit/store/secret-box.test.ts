@@ -1,7 +1,7 @@
 import { createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { assert, json as anyJson, property, string as anyText, uint8Array } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSecretBox, SealBroken } from "../../../src/store/secret-box.ts";
+import { createSecretBox, SealBroken } from "../../../src/store/sealed/secret-box.ts";
 
 const box = createSecretBox(Buffer.alloc(32, 7));
 /** "private", as version 0.2 sealed it. */

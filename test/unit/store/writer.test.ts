@@ -7,9 +7,9 @@ import type { StorageState } from "../../../src/store/condition.ts";
 import type { Engine } from "../../../src/store/engine.ts";
 import { BatchFailed } from "../../../src/store/engine.ts";
 import { ConstraintViolation, StorageUnavailable } from "../../../src/store/errors.ts";
-import { createFileEngine } from "../../../src/store/file-engine.ts";
+import { createFileEngine } from "../../../src/store/file/file-engine.ts";
 import type { Statement } from "../../../src/store/store.ts";
-import { createWriter } from "../../../src/store/writer.ts";
+import { createWriter } from "../../../src/store/write/writer.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 const insert = (id: number, note = ""): Statement => ({

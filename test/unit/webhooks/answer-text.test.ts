@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { textOfAnswer } from "../../../src/webhooks/answer-text.ts";
-import { parseReply } from "../../../src/webhooks/reply.ts";
+import { textOfAnswer } from "../../../src/webhooks/replies/answer-text.ts";
+import { parseReply } from "../../../src/webhooks/replies/reply.ts";
 
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();

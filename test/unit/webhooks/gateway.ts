@@ -9,11 +9,11 @@ import type { Answerer } from "../../../src/model/answerer.ts";
 import { createObservers } from "../../../src/path/observers.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { WebhookSettings } from "../../../src/webhooks/index.ts";
-import type { EventFiles } from "../../../src/webhooks/files.ts";
+import type { EventFiles } from "../../../src/webhooks/events/files.ts";
 import { joinPath, noFiles } from "../../_setup/path.ts";
 import { incoming, listeningLog } from "../bot/messages.ts";
 import { temporaryFolder, temporaryStore } from "../store/temporary.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import { rawRows } from "../store/rows.ts";
 
 export const DEVICE = 1;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventName, toEvent } from "../../../src/webhooks/payload.ts";
+import { eventName, toEvent } from "../../../src/webhooks/events/payload.ts";
 import { incoming } from "../bot/messages.ts";
 
 const event = (change: Parameters<typeof incoming>[0], handledBy: string | null = null) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseReply } from "../../../src/webhooks/reply.ts";
+import { parseReply } from "../../../src/webhooks/replies/reply.ts";
 
 const parse = (body: string) => parseReply(Buffer.from(body));
 const parseJson = (value: unknown) => parse(JSON.stringify(value));

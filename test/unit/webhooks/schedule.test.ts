@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { breakerPause, nextPause, readRetryAfter, resultOf } from "../../../src/webhooks/schedule.ts";
-import { createSecret, signedHeaders } from "../../../src/webhooks/sign.ts";
+import {
+  breakerPause,
+  nextPause,
+  readRetryAfter,
+  resultOf,
+} from "../../../src/webhooks/attempts/schedule.ts";
+import { createSecret, signedHeaders } from "../../../src/webhooks/events/sign.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createTime, systemTime } from "../../../src/model/time.ts";
-import { askOnce } from "../../../src/whatsapp/connection/ask-once.ts";
+import { askOnce } from "../../../src/whatsapp/devices/ask-once.ts";
 
 /** A question whose answers are given by hand, under a clock that is moved by hand. */
 function start() {

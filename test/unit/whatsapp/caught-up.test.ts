@@ -3,7 +3,7 @@ import type { BinaryNode } from "@whiskeysockets/baileys";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemTime } from "../../../src/model/time.ts";
 import type { Closed } from "../../../src/whatsapp/port.ts";
-import { watchCaughtUp, type CaughtUp } from "../../../src/whatsapp/connection/caught-up.ts";
+import { watchCaughtUp, type CaughtUp } from "../../../src/whatsapp/life/caught-up.ts";
 
 let ws: EventEmitter;
 let asked: BinaryNode[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readChannelChanges } from "../../../src/whatsapp/connection/channel-changes.ts";
+import { readChannelChanges } from "../../../src/whatsapp/receive/channel-changes.ts";
 
 const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };
 const ID = "120363000000000001@newsletter";

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../../../src/model/messages.ts";
-import { commitIntake } from "../../../src/store/intake.ts";
+import { commitIntake } from "../../../src/store/write/intake.ts";
 import { baileys } from "../../../src/whatsapp/baileys.ts";
-import { createChatTimers } from "../../../src/whatsapp/connection/chat-timers.ts";
+import { createChatTimers } from "../../../src/whatsapp/send/chat-timers.ts";
 import { timerIn, type ChatTimer } from "../../../src/whatsapp/content/chat-timer.ts";
 import { toWhatsApp } from "../../../src/whatsapp/content/to-whatsapp.ts";
 import { temporaryStore } from "../store/temporary.ts";

@@ -1,7 +1,7 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { chatsOf, takeTurnsByChat } from "../../../src/whatsapp/connection/chat-turns.ts";
+import { chatsOf, takeTurnsByChat } from "../../../src/whatsapp/receive/chat-turns.ts";
 
 const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };
 const ANA = { from: "3155@s.whatsapp.net" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDeviceLists, type Device } from "../../../src/whatsapp/connection/device-lists.ts";
+import { createDeviceLists, type Device } from "../../../src/whatsapp/devices/device-lists.ts";
 
 const list = (user: string, ...devices: number[]): Device[] =>
   devices.map((device) => ({ user, device, server: device === 99 ? "hosted.lid" : "lid" }));

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
-import { emitWhatIsListenedFor } from "../../../src/whatsapp/connection/frame-events.ts";
+import { emitWhatIsListenedFor } from "../../../src/whatsapp/receive/frame-events.ts";
 
 /** How Baileys tells of a frame (7.0.0-rc14, `socket.js`). */
 function receive(ws: EventEmitter, frame: BinaryNode | Uint8Array): void {

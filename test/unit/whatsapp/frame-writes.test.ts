@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { writeTogether } from "../../../src/whatsapp/connection/frame-writes.ts";
+import { writeTogether } from "../../../src/whatsapp/send/frame-writes.ts";
 
 /** A connection over the loopback, and what the other side gets. */
 async function connected() {

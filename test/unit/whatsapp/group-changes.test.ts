@@ -1,7 +1,7 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
-import { changed } from "../../../src/whatsapp/connection/changed-group.ts";
-import { readGroupChanges } from "../../../src/whatsapp/connection/group-changes.ts";
+import { changed } from "../../../src/whatsapp/groups/changed-group.ts";
+import { readGroupChanges } from "../../../src/whatsapp/groups/group-changes.ts";
 import type { GroupInfo } from "../../../src/whatsapp/port.ts";
 
 const OWN = { pn: "31600000001@s.whatsapp.net", lid: "100@lid" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createResends } from "../../../src/whatsapp/connection/resend.ts";
+import { createResends } from "../../../src/whatsapp/send/resend.ts";
 
 const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };
 const ANA = { pn: "4911@s.whatsapp.net", lid: "111@lid" };

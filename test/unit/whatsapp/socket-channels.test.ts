@@ -1,7 +1,7 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
-import { createChannels } from "../../../src/whatsapp/connection/socket-channels.ts";
-import { createGroups } from "../../../src/whatsapp/connection/socket-groups.ts";
+import { createChannels } from "../../../src/whatsapp/groups/socket-channels.ts";
+import { createGroups } from "../../../src/whatsapp/groups/socket-groups.ts";
 
 type Socket = Parameters<typeof createChannels>[0];
 

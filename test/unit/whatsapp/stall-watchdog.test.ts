@@ -2,8 +2,8 @@ import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemTime } from "../../../src/model/time.ts";
-import { watchForStalls } from "../../../src/whatsapp/connection/stall-watchdog.ts";
-import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
+import { watchForStalls } from "../../../src/whatsapp/life/stall-watchdog.ts";
+import { createStanzas } from "../../../src/whatsapp/receive/stanzas.ts";
 
 const MINUTE = 60_000;
 

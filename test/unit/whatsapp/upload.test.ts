@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../../src/model/media.ts";
+import type { OutgoingFile, OutgoingFiles, Upload, UploadTarget } from "../../../src/model/media/media.ts";
 import { makeCertificates } from "../../../src/simulator/inside.ts";
 import { createMediaAgent } from "../../../src/whatsapp/media/agent.ts";
 import type { MediaHostsSource } from "../../../src/whatsapp/media/hosts.ts";

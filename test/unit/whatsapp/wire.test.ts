@@ -1,11 +1,11 @@
 import type { BinaryNode } from "@whiskeysockets/baileys";
 import { describe, expect, it } from "vitest";
-import { createAcks } from "../../../src/whatsapp/connection/acks.ts";
-import { readGroupChanges } from "../../../src/whatsapp/connection/group-changes.ts";
-import { readGroups } from "../../../src/whatsapp/connection/group-nodes.ts";
-import { readOwnReading, readReceipts } from "../../../src/whatsapp/connection/receipts.ts";
+import { createAcks } from "../../../src/whatsapp/send/acks.ts";
+import { readGroupChanges } from "../../../src/whatsapp/groups/group-changes.ts";
+import { readGroups } from "../../../src/whatsapp/groups/group-nodes.ts";
+import { readOwnReading, readReceipts } from "../../../src/whatsapp/receive/receipts.ts";
 import { systemTime } from "../../../src/model/time.ts";
-import { createStanzas } from "../../../src/whatsapp/connection/stanzas.ts";
+import { createStanzas } from "../../../src/whatsapp/receive/stanzas.ts";
 
 const NOW = 1_800_000_000_000;
 const OWN = { pn: "3160@s.whatsapp.net", lid: "900@lid" };

@@ -2,7 +2,7 @@ import { proto } from "@whiskeysockets/baileys/WAProto/index.js";
 import type { AppStateEntry, AppStateWriting, CollectionName } from "../../surface/app-state.ts";
 import { type BinaryNode, bytes, child, children, element } from "../../wire/nodes.ts";
 import { iq } from "../directory.ts";
-import { encryptFile, openFile } from "../media-file.ts";
+import { encryptFile, openFile } from "../messages/media-file.ts";
 import { type PhoneState, reportViolation } from "../phone-state.ts";
 import { type AddressedChange, entryOf } from "./changes.ts";
 import { type AppStateKey, type Change, WrongPatch } from "./codec.ts";

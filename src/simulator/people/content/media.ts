@@ -1,6 +1,6 @@
 import type { proto } from "@whiskeysockets/baileys";
 import type { FileContent, MediaBody, MessageBody } from "../../surface/content.ts";
-import { type FileClaims, type FileKind, encryptFile, sha256 } from "../media-file.ts";
+import { type FileClaims, type FileKind, encryptFile, sha256 } from "../messages/media-file.ts";
 import { contextOf, readContext } from "./context.ts";
 import type { Desk, Extras } from "./context.ts";
 import type { ContentKind } from "./kind.ts";

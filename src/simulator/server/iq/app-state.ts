@@ -2,7 +2,7 @@ import type { ServiceBehaviour } from "../../surface/behaviour.ts";
 import { bytes, child, children, element } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
 import type { Device } from "../../world/accounts.ts";
-import type { AppStates } from "../app-state.ts";
+import type { AppStates } from "../accounts/app-state.ts";
 import { IqError, MalformedIq } from "../iq-error.ts";
 import type { IqHandler } from "./handler.ts";
 

@@ -4,7 +4,7 @@ import { bytes, child, children, element, uint, uintBytes } from "../../wire/nod
 import type { BinaryNode } from "../../wire/nodes.ts";
 import { MalformedIq } from "../iq-error.ts";
 import { SERVER_JID } from "../../world/jid.ts";
-import type { DeviceLists } from "../device-lists.ts";
+import type { DeviceLists } from "../accounts/device-lists.ts";
 import type { Deliveries, Reports, Stamps } from "../ports.ts";
 import type { World } from "../../world/world.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";

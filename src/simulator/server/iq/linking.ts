@@ -1,7 +1,7 @@
 import { IqError, MalformedIq } from "../iq-error.ts";
 import type { World } from "../../world/world.ts";
-import type { DeviceLists } from "../device-lists.ts";
-import type { Pairing } from "../pairing.ts";
+import type { DeviceLists } from "../accounts/device-lists.ts";
+import type { Pairing } from "../linking/pairing.ts";
 import type { IqHandler } from "./handler.ts";
 
 interface Needs {

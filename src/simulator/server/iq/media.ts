@@ -2,7 +2,7 @@ import { MAX_FILE_BYTES } from "../../media/upload.ts";
 import { element } from "../../wire/nodes.ts";
 import { IqError, MalformedIq } from "../iq-error.ts";
 import type { MediaStore } from "../../media/store.ts";
-import type { MediaRetry } from "../media-retry.ts";
+import type { MediaRetry } from "../delivery/media-retry.ts";
 import type { IqHandler } from "./handler.ts";
 
 interface Needs extends Pick<MediaRetry, "answerCompanion"> {

@@ -1,7 +1,7 @@
 import { element } from "../../wire/nodes.ts";
-import { listPosts } from "../channel.ts";
-import type { Channel } from "../channel.ts";
-import type { Channels } from "../channels.ts";
+import { listPosts } from "../channels/channel.ts";
+import type { Channel } from "../channels/channel.ts";
+import type { Channels } from "../channels/channels.ts";
 import type { Stamps } from "../ports.ts";
 import type { Time } from "../../time.ts";
 import { IqError } from "../iq-error.ts";

@@ -1,7 +1,7 @@
 import { bytes } from "../../wire/nodes.ts";
 import { MalformedIq } from "../iq-error.ts";
-import type { Passkeys } from "../passkeys.ts";
-import type { Pairing } from "../pairing.ts";
+import type { Passkeys } from "../linking/passkeys.ts";
+import type { Pairing } from "../linking/pairing.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
 
 interface Needs {

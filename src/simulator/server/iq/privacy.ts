@@ -5,9 +5,9 @@ import { userJid } from "../../world/accounts.ts";
 import type { Account } from "../../world/accounts.ts";
 import type { Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
-import { type AccountChanges, blockHash } from "../account-changes.ts";
+import { type AccountChanges, blockHash } from "../accounts/account-changes.ts";
 import { MalformedIq } from "../iq-error.ts";
-import type { PrivacyTokens } from "../privacy-tokens.ts";
+import type { PrivacyTokens } from "../messages/privacy-tokens.ts";
 import type { IqHandler } from "./handler.ts";
 
 interface Needs {

@@ -4,7 +4,7 @@ import { bytes, child, element, text } from "../../wire/nodes.ts";
 import type { BinaryNode } from "../../wire/nodes.ts";
 import type { Profiles } from "../../world/profiles.ts";
 import type { World } from "../../world/world.ts";
-import type { AccountChanges } from "../account-changes.ts";
+import type { AccountChanges } from "../accounts/account-changes.ts";
 import { IqError } from "../iq-error.ts";
 import type { IqHandler } from "./handler.ts";
 

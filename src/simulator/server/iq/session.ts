@@ -1,5 +1,5 @@
 import { children } from "../../wire/nodes.ts";
-import type { DirtyBits } from "../dirty-bits.ts";
+import type { DirtyBits } from "../accounts/dirty-bits.ts";
 import type { Login } from "../login.ts";
 import type { IqHandler } from "./handler.ts";
 

@@ -5,9 +5,9 @@ import type { World } from "../../world/world.ts";
 import { MalformedIq } from "../iq-error.ts";
 import { HOSTED_DEVICE, LID_SERVER, PN_SERVER, isLidJid, jidOf } from "../../world/jid.ts";
 import type { Stamps } from "../ports.ts";
-import { verifiedName } from "../verified-name.ts";
+import { verifiedName } from "../messages/verified-name.ts";
 import type { IqHandler, IqRequest } from "./handler.ts";
-import { keyIndexList } from "../device-lists.ts";
+import { keyIndexList } from "../accounts/device-lists.ts";
 import { listedDevices } from "../../world/accounts.ts";
 import type { Account } from "../../world/accounts.ts";
 

@@ -1,5 +1,5 @@
-import type { NewChats } from "../../new-chats.ts";
-import type { Reachout } from "../../reachout.ts";
+import type { NewChats } from "../../messages/new-chats.ts";
+import type { Reachout } from "../../messages/reachout.ts";
 import type { MexQuery } from "./query.ts";
 
 /** What an account may do. */

@@ -1,7 +1,7 @@
-import { channelMetadata } from "../../channel.ts";
-import type { Channel } from "../../channel.ts";
-import type { ChannelNews } from "../../channel-news.ts";
-import type { Channels } from "../../channels.ts";
+import { channelMetadata } from "../../channels/channel.ts";
+import type { Channel } from "../../channels/channel.ts";
+import type { ChannelNews } from "../../channels/channel-news.ts";
+import type { Channels } from "../../channels/channels.ts";
 import { MexError } from "./query.ts";
 import type { MexQuery } from "./query.ts";
 import type { Account } from "../../../world/accounts.ts";

@@ -1,9 +1,9 @@
 import { child, element, text } from "../../../wire/nodes.ts";
 import { IqError, MalformedIq } from "../../iq-error.ts";
 import type { IqHandler } from "../handler.ts";
-import type { Channels } from "../../channels.ts";
-import type { NewChats } from "../../new-chats.ts";
-import type { Reachout } from "../../reachout.ts";
+import type { Channels } from "../../channels/channels.ts";
+import type { NewChats } from "../../messages/new-chats.ts";
+import type { Reachout } from "../../messages/reachout.ts";
 import { createAccountQueries } from "./account.ts";
 import { createChannelQueries } from "./channels.ts";
 import { MexError } from "./query.ts";

@@ -1,0 +1,135 @@
+import type { Logger } from "../../log.ts";
+import { backoffMs } from "../../model/time.ts";
+import { NO_INTAKE, type Intake } from "../../store/write/intake.ts";
+import { NotOwner } from "../../store/errors.ts";
+import type { Statement, Store } from "../../store/store.ts";
+import type { QueuedMessage } from "./chats.ts";
+import type { Rows, SendError } from "../rows.ts";
+import type { StateNews } from "../state-news.ts";
+import type { StateCollector } from "../states.ts";
+import type { Settled } from "../submitting/submit.ts";
+
+interface EndingsDeps {
+  store: Pick<Store, "writer" | "time">;
+  rows: Rows;
+  log: Logger;
+  states: Pick<StateCollector, "acknowledged">;
+  /** Somebody waits for the outcome of this message. */
+  isAwaited: (message: QueuedMessage) => boolean;
+  settled: (message: QueuedMessage, outcome: Settled) => void;
+  /** What telling of states takes, stored with them; null: nobody is told. */
+  tell: (news: readonly StateNews[]) => Promise<Intake> | null;
+  changed: (deviceId: number, waId: string) => void;
+  onOutcome?: OnOutcome;
+}
+
+/** @param seconds from storing it to knowing what became of it */
+export type OnOutcome = (
+  kind: string,
+  result: "sent" | "failed" | "expired",
+  seconds: number,
+  deviceId: number,
+) => void;
+
+/** Writes down how messages end (T3), then tells whoever waits for them. None of these rejects. */
+export interface Endings {
+  sent(message: QueuedMessage): Promise<void>;
+  failed(message: QueuedMessage, error: SendError): Promise<void>;
+  expired(message: QueuedMessage): Promise<void>;
+  /** Many at once, a few in each commit. */
+  all(messages: QueuedMessage[], state: "failed" | "expired", error: SendError): Promise<void>;
+  /** The gateway stops: no commit is tried a second time any more. */
+  stop(): void;
+}
+
+/** Few enough that nobody notices the commit. */
+const AT_ONCE = 200;
+/** What became of a message that waited for longer than RETENTION_DAYS. */
+export const EXPIRED: SendError = { code: "EXPIRED" };
+
+/** Endings of all numbers. What cannot be stored now is tried again until the gateway stops. */
+export function createEndings(deps: EndingsDeps): Endings {
+  const { store, rows, log, states, settled } = deps;
+  const stopping = new AbortController();
+
+  /**
+   * The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for.
+   *
+   * @param messages of one number
+   * @returns false when another process has the number: what becomes of them is written there
+   */
+  async function write(
+    messages: QueuedMessage[],
+    statement: Statement,
+    news: Pick<StateNews, "times" | "error">,
+  ): Promise<boolean> {
+    if (messages.length === 0) return true;
+    const owning = messages[0]!.deviceId;
+    for (let failures = 1; ; failures++) {
+      try {
+        const told =
+          (await deps.tell(messages.map((message) => ({ ...news, ...idsOf(message) })))) ?? NO_INTAKE;
+        const [, ...results] = await store.writer.commit([statement, ...told.statements], { owning });
+        told.committed(results);
+        for (const { deviceId, waId } of messages) deps.changed(deviceId, waId);
+        return true;
+      } catch (error) {
+        if (error instanceof NotOwner) return false;
+        log.error({ err: error }, "could not store the outcome of a message; retrying");
+        if (stopping.signal.aborted) return true;
+        await store.time.pause(backoffMs(failures), stopping.signal);
+      }
+    }
+  }
+
+  function observe(message: QueuedMessage, result: "sent" | "failed" | "expired"): void {
+    const ageMs = store.time.now() - message.createdAt;
+    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
+  }
+
+  const ended = (state: "failed" | "expired", error: SendError): Pick<StateNews, "times" | "error"> => ({
+    times: { [state]: store.time.now() },
+    error,
+  });
+
+  return {
+    async sent(message) {
+      observe(message, "sent");
+      // Whoever is told that it is sent may look at once, so the table says so first. What answers nobody is slow anyway,
+      // and repeating a burst of it after a crash would be noticed. A bot's reply can wait for company.
+      if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
+      else {
+        const times = { sent: store.time.now() };
+        if (!(await write([message], rows.reached({ ...message, state: "sent", times }), { times }))) return;
+      }
+      settled(message, { state: "sent" });
+    },
+    async failed(message, error) {
+      observe(message, "failed");
+      const statement = rows.failed(message.id, message.attempts, error);
+      if (await write([message], statement, ended("failed", error)))
+        settled(message, { state: "failed", error });
+    },
+    async expired(message) {
+      observe(message, "expired");
+      const statement = rows.expired(message.id, message.attempts, EXPIRED);
+      if (await write([message], statement, ended("expired", EXPIRED)))
+        settled(message, { state: "failed", error: EXPIRED });
+    },
+    async all(messages, state, error) {
+      for (let from = 0; from < messages.length; from += AT_ONCE) {
+        const some = messages.slice(from, from + AT_ONCE);
+        for (const message of some) observe(message, state);
+        const ids = some.map(({ id }) => id);
+        if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
+        for (const message of some) settled(message, { state: "failed", error });
+      }
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+const idsOf = ({ deviceId, waId }: QueuedMessage): Pick<StateNews, "deviceId" | "waId"> => ({
+  deviceId,
+  waId,
+});

@@ -1,0 +1,119 @@
+import type { Logger } from "../../log.ts";
+import { isWorthLogging } from "../../store/write/owned.ts";
+import type { Store } from "../../store/store.ts";
+import type { SendOutcome } from "../../whatsapp/port.ts";
+import type { RateLimitBackoff } from "./backoff.ts";
+import type { QueuedMessage } from "./chats.ts";
+import type { Endings } from "./endings.ts";
+import { createPoisonWatch, givenUp, type FailedAttempt } from "./poison.ts";
+import type { Reachout } from "./reachout.ts";
+import type { Rows, SendError } from "../rows.ts";
+import type { NextStep } from "./sender.ts";
+
+interface OutcomeHandlerDeps {
+  store: Pick<Store, "writer" | "now">;
+  rows: Rows;
+  reachout: Reachout;
+  backoff: RateLimitBackoff;
+  endings: Endings;
+  log: Logger;
+}
+
+/** Decides what the outcome of an attempt means for the message and for its number. Does not reject. */
+export type OutcomeHandler = (message: QueuedMessage, outcome: SendOutcome) => Promise<NextStep>;
+
+const REACHOUT_LOCKED = 463;
+const STALE_ADDRESSING = 479;
+
+/** One handler for all numbers. */
+export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
+  const { store, rows, reachout, backoff, endings, log } = deps;
+  const poison = createPoisonWatch(store.now);
+
+  async function refused(
+    message: QueuedMessage,
+    outcome: SendOutcome & { kind: "refused" },
+  ): Promise<NextStep> {
+    backoff.accepted(message.deviceId);
+    log.warn(
+      { device: message.deviceId, message: message.waId, code: outcome.code, reason: outcome.reason },
+      "WhatsApp refused a message",
+    );
+    if (outcome.code === STALE_ADDRESSING && !message.retried) {
+      message.retried = true;
+      return "again";
+    }
+    if (outcome.code === REACHOUT_LOCKED) {
+      await reachout.lock(message.deviceId, outcome.until, outcome.lockedFor).catch((error: unknown) => {
+        if (isWorthLogging(error))
+          log.error({ err: error, device: message.deviceId }, "could not store a reach-out lock");
+      });
+      await endings.failed(message, reachout.error(message.deviceId));
+    } else {
+      await endings.failed(message, refusalError(outcome));
+    }
+    return "done";
+  }
+
+  /** No acknowledgement: it is sent again under the same id, unless it has shown that it never will be taken. */
+  async function unacknowledged(message: QueuedMessage, outcome: FailedAttempt): Promise<NextStep> {
+    const { deviceId: device, waId, attempts } = message;
+    const { reason } = outcome;
+    poison.failed(message, outcome);
+    if (poison.isPoison(message)) {
+      log.error({ device, message: waId, attempts, reason }, "giving up a message; its chat continues");
+      await endings.failed(message, givenUp(message, outcome, store.now()));
+      return "done";
+    }
+    log.info(
+      { device, message: waId, attempts, reason },
+      "no ack; sending the message again under the same id",
+    );
+    await store.writer.commit([rows.attempted(message)], { owning: device }).catch((error: unknown) => {
+      if (isWorthLogging(error)) log.warn({ err: error, device }, "could not store the number of attempts");
+    });
+    return "later";
+  }
+
+  /** The number is held back; a message that alone is limited waits by itself, or it would hold back all others for ever. */
+  async function limited(
+    message: QueuedMessage,
+    outcome: SendOutcome & { kind: "limited" },
+  ): Promise<NextStep> {
+    await backoff.limited(message.deviceId, outcome.waitMs);
+    if (poison.isAlone(message)) return unacknowledged(message, outcome);
+    poison.failed(message, outcome);
+    return "again";
+  }
+
+  function noteMedia(message: QueuedMessage, outcome: SendOutcome): void {
+    message.waitsForMedia =
+      outcome.kind === "unknown" && outcome.blame === "media"
+        ? { since: message.waitsForMedia?.since ?? store.now(), reason: outcome.reason }
+        : null;
+  }
+
+  return async (message, outcome) => {
+    message.attempts++;
+    noteMedia(message, outcome);
+    if (outcome.kind === "sent") {
+      backoff.accepted(message.deviceId);
+      poison.acknowledged(message.deviceId);
+    }
+    // Whoever has received it has it, whatever came of sending it once more.
+    if (outcome.kind === "sent" || message.confirmed) {
+      await endings.sent(message);
+      return "done";
+    }
+    if (outcome.kind === "refused") return refused(message, outcome);
+    return outcome.kind === "unknown" ? unacknowledged(message, outcome) : limited(message, outcome);
+  };
+}
+
+function refusalError({ code, reason }: SendOutcome & { kind: "refused" }): SendError {
+  if (reason === "not_on_whatsapp") return { code: "NOT_ON_WHATSAPP" };
+  if (reason === "not_member") return { code: "CANNOT_SEND", reason };
+  if (reason === "file_gone")
+    return { code: "FILE_UNREACHABLE", message: "The gateway no longer has this file." };
+  return { code: "WHATSAPP_REFUSED", message: reason, ...(code === 0 ? {} : { whatsapp_code: code }) };
+}

@@ -1,0 +1,135 @@
+import type { Logger } from "../../log.ts";
+import { PARTITIONS, type Cluster } from "../../model/nodes/cluster.ts";
+import { createLru } from "../../model/lru.ts";
+import { MINUTE_MS, SECOND_MS, type Cancel } from "../../model/time.ts";
+import type { Store } from "../../store/store.ts";
+import type { MessageName } from "./handed-over.ts";
+import type { Senders } from "../sending/senders.ts";
+import type { Settled } from "./submit.ts";
+import { ENDED, STORED, WAKES, WAKES_AT_ONCE, wakesTaken } from "./wakes.ts";
+
+interface OnBehalfDeps {
+  cluster: Cluster;
+  store: Pick<Store, "read" | "writer" | "time">;
+  log: Logger;
+  config: { sendWaitMs: number };
+  /** True while a phone has it linked. */
+  isLinked(deviceId: number): boolean;
+}
+
+/** What this node sends for others: they have stored it, and wait for what becomes of it. */
+export interface OnBehalf {
+  /** A request on another node waits for the outcome of this message. */
+  awaits(message: MessageName): boolean;
+  /** Whoever waits on another node is told. */
+  settled(message: MessageName, outcome: Settled): void;
+  /** @param senders whom messages are brought to */
+  start(senders: Pick<Senders, "bring" | "holds" | "abandon">): void;
+  stop(): void;
+}
+
+/** How often wake-ups are looked for that no news have told of. */
+const SWEEP_MS = 2 * SECOND_MS;
+/**
+ * How long nothing is looked for after the database was away: who was told then that nothing was stored takes it back first, in
+ * case it was.
+ */
+const AFTER_OUTAGE_MS = 10 * SECOND_MS;
+const MOST_AWAITED = 100_000;
+const NUMBERS_AT_ONCE = 20;
+
+/** Nothing is done where the process is alone. */
+export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
+  const { cluster, store, log } = deps;
+  const { node, bus, ownership } = cluster;
+  /** Nodes that wait, by message. */
+  const awaited = createLru<string, string>(MOST_AWAITED, deps.config.sendWaitMs + MINUTE_MS);
+  const ends: Cancel[] = [];
+  let senders: Pick<Senders, "bring" | "holds" | "abandon"> | null = null;
+  let sweeping = false;
+  let quietUntil = 0;
+
+  function settled(message: MessageName, outcome: Settled | null): void {
+    const waiting = awaited.get(keyOf(message));
+    if (waiting === undefined) return;
+    awaited.delete(keyOf(message));
+    const { deviceId, waId } = message;
+    bus.tell(ENDED, { deviceId, waId, outcome }, waiting);
+  }
+
+  /** @returns whether all that other nodes have stored for the number is in its sender's hands, or has ended */
+  async function take(deviceId: number): Promise<boolean> {
+    if (senders === null || !ownership.owns(deviceId)) return false;
+    if (deps.isLinked(deviceId)) return await senders.bring(deviceId);
+    // Whoever stored it has not heard yet that no phone has the number any more.
+    return await senders.abandon(deviceId).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  function forget(wakes: number[]): void {
+    if (wakes.length === 0) return;
+    // One that stays is taken once more, and finds nothing to do.
+    store.writer.soon([wakesTaken(wakes)], { owning: null }).catch(() => undefined);
+  }
+
+  async function stored(news: { deviceId: number; waIds: string[]; wake: number | null; node: string }) {
+    const { deviceId, waIds, wake } = news;
+    for (const waId of waIds) awaited.set(keyOf({ deviceId, waId }), news.node);
+    if (!(await take(deviceId))) return;
+    if (wake !== null) forget([wake]);
+    // What has ended by now was brought by an earlier look, and nobody was told.
+    for (const waId of waIds) if (!senders!.holds(deviceId, waId)) settled({ deviceId, waId }, null);
+  }
+
+  async function sweep(): Promise<void> {
+    if (sweeping || store.time.monotonic() < quietUntil) return;
+    sweeping = true;
+    try {
+      const own = Array.from({ length: PARTITIONS }, (_, p) => p).filter((p) => ownership.owns(p));
+      let isMore = own.length > 0;
+      while (isMore) {
+        const wakes = await store.read(WAKES, [JSON.stringify(own)]);
+        // Those that could not be taken are there again at the next look.
+        isMore = (await takeAll(wakes)) && wakes.length === WAKES_AT_ONCE;
+      }
+    } catch (error) {
+      quietUntil = store.time.monotonic() + AFTER_OUTAGE_MS;
+      log.debug({ err: error }, "could not look for sends of other nodes");
+    } finally {
+      sweeping = false;
+    }
+  }
+
+  async function takeAll(wakes: { id: number; deviceId: number }[]): Promise<boolean> {
+    const numbers = [...new Set(wakes.map(({ deviceId }) => deviceId))];
+    const taken = new Set<number>();
+    for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
+      const some = numbers.slice(from, from + NUMBERS_AT_ONCE);
+      await Promise.all(some.map(async (deviceId) => (await take(deviceId)) && taken.add(deviceId)));
+    }
+    const ids = wakes.filter(({ deviceId }) => taken.has(deviceId)).map(({ id }) => id);
+    if (ids.length > 0) await store.writer.commit([wakesTaken(ids)], { owning: null });
+    return taken.size === numbers.length;
+  }
+
+  return {
+    awaits: (message) => awaited.has(keyOf(message)),
+    settled,
+    start(given) {
+      senders = given;
+      if (node === null) return;
+      ends.push(
+        bus.listen(STORED, (news) => void stored(news)),
+        bus.onGap(() => void sweep()),
+        store.time.every(SWEEP_MS, () => void sweep()),
+      );
+    },
+    stop() {
+      for (const end of ends.splice(0)) end();
+    },
+  };
+}
+
+const keyOf = ({ deviceId, waId }: MessageName): string => `${deviceId}:${waId}`;

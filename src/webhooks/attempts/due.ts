@@ -1,0 +1,101 @@
+import { deliveries } from "../../../drizzle/schema.ts";
+import { defineQuery, integer } from "../../store/query.ts";
+import type { Store } from "../../store/store.ts";
+import { DELIVERY_COLUMNS, type Delivery, type DeliveryRow } from "../rows.ts";
+import { WAITING } from "./waiting.ts";
+
+// All of it is answered by the indexes `deliveries_waiting` and `deliveries_waiting_chat`: what is held behind another of
+// its chat has no time, so that thousands of rows that wait are a few that may go.
+const COLUMNS =
+  "id, device_id, inbox_id, message_id, chat, type, attempts, may_reply, created_at, next_at, reply, body";
+const OF_NUMBER = `device_id = ?1 and ${WAITING}`;
+/** Rows that a look goes through: what lies behind so many that cannot go yet comes after them. */
+const WINDOW = 500;
+/** The oldest of each chat that is not busy. */
+const due = (tried: string) =>
+  defineQuery(
+    `select ${COLUMNS} from deliveries where rowid in (select row from
+      (select row, min(next_at) as at from
+        (select rowid as row, chat, next_at from deliveries
+          where ${OF_NUMBER} and next_at <= ?3 ${tried} order by next_at limit ${WINDOW})
+        where chat not in (select value from json_each(?2)) group by chat)
+      order by at limit ?4) order by next_at`,
+    DELIVERY_COLUMNS,
+  );
+const DUE = due("");
+const FIRST_RETRIES = due("and attempts = 1");
+const NEXT = defineQuery(
+  `select next_at as at from deliveries where ${OF_NUMBER} and next_at > ?2 order by next_at limit 1`,
+  { at: integer() },
+);
+// Of the chat whose turn would be first, the oldest: those that were tried have times of their own, in no order.
+const FIRST_OF_NUMBER = defineQuery(
+  `select ${COLUMNS} from deliveries indexed by deliveries_waiting_chat
+    where ${OF_NUMBER} and chat = (select chat from deliveries indexed by deliveries_waiting
+      where ${OF_NUMBER} and next_at > 0 order by next_at limit 1)
+    and next_at is not null order by created_at limit 1`,
+  DELIVERY_COLUMNS,
+);
+const ANOTHER_WAITS = defineQuery(
+  `select 1 as found from deliveries
+    where device_id = ? and chat = ? and ${WAITING} and id <> ? and (next_at is null or next_at <= ?) limit 1`,
+  { found: integer() },
+);
+// Those that are held come first.
+const BEHIND = defineQuery(`select next_at from deliveries where ${OF_NUMBER} order by next_at limit 1`, {
+  nextAt: deliveries.nextAt,
+});
+// The index is named: the planner would rather read all that waits.
+const NEXT_NUMBER = `select device_id from deliveries indexed by deliveries_waiting where ${WAITING}`;
+const NUMBERS = defineQuery(
+  `with recursive numbers (id) as (select (${NEXT_NUMBER} and device_id > 0 order by device_id limit 1)
+    union all select (${NEXT_NUMBER} and device_id > numbers.id order by device_id limit 1)
+      from numbers where numbers.id is not null)
+    select id from numbers where id is not null`,
+  { id: integer() },
+);
+
+/** Looks into the table for deliveries that wait. Never more rows than were asked for are in memory. */
+export interface DueRows {
+  /**
+   * The oldest of each chat of a number that may go by a time, at most `most`.
+   *
+   * @param busy  chats with an attempt in flight: the next of a chat comes after it
+   * @param until Unix milliseconds
+   * @param which `first-retries`: only what was tried once
+   */
+  due(
+    deviceId: number,
+    busy: string[],
+    until: number,
+    most: number,
+    which: "all" | "first-retries",
+  ): Promise<DeliveryRow[]>;
+  /** When the next one of a number may go that may not go yet, Unix milliseconds; null when there is none. */
+  nextAt(deviceId: number, now: number): Promise<number | null>;
+  /** What a closed breaker would let go first. */
+  firstOf(deviceId: number): Promise<DeliveryRow | null>;
+  /** Whether something else of its chat is to go out before it. */
+  anotherWaits(delivery: Pick<Delivery, "id" | "deviceId" | "chat" | "createdAt">): Promise<boolean>;
+  /** Whether a number has something that is held, or may go now. */
+  isBehind(deviceId: number, now: number): Promise<boolean>;
+  /** Numbers for which anything waits. */
+  numbers(): Promise<number[]>;
+}
+
+/** Reads the table each time: nothing of what waits is kept in memory. */
+export function createDueRows({ read, readOne }: Pick<Store, "read" | "readOne">): DueRows {
+  return {
+    due: (deviceId, busy, until, most, which) =>
+      read(which === "all" ? DUE : FIRST_RETRIES, [deviceId, JSON.stringify(busy), until, most]),
+    nextAt: async (deviceId, now) => (await readOne(NEXT, [deviceId, now]))?.at ?? null,
+    firstOf: (deviceId) => readOne(FIRST_OF_NUMBER, [deviceId]),
+    anotherWaits: async ({ id, deviceId, chat, createdAt }) =>
+      (await readOne(ANOTHER_WAITS, [deviceId, chat, id, createdAt])) !== null,
+    async isBehind(deviceId, now) {
+      const first = await readOne(BEHIND, [deviceId]);
+      return first !== null && (first.nextAt === null || first.nextAt <= now);
+    },
+    numbers: async () => (await read(NUMBERS)).map(({ id }) => id),
+  };
+}

@@ -1,0 +1,63 @@
+import { giveWay } from "../../model/give-way.ts";
+import type { Statement, Store } from "../../store/store.ts";
+
+/** Deliveries that wait for an attempt. As the partial indexes of the table say it. */
+export const WAITING = "state in ('pending', 'retrying')";
+/** Attempts that are kept for their own times: a webhook that comes and goes must not use them all up at once. */
+export const ATTEMPTS_BEFORE_TIME = 5;
+/** Rows that one commit changes: messages do not wait for it. */
+const ROWS_AT_ONCE = 200;
+/** Given to the writer together, which makes them one wait for the disk. */
+const STEPS_AT_ONCE = 5;
+
+const RELEASE = `update deliveries set next_at = min(created_at, ?1) where rowid = (select rowid from deliveries
+  where device_id = ?2 and chat = ?3 and ${WAITING} and next_at is null order by created_at, rowid limit 1)`;
+
+/** The oldest of a chat that is held may go: the one before it has ended, or goes its own way. */
+export function releaseNext({ deviceId, chat }: { deviceId: number; chat: string }, now: number): Statement {
+  return { sql: RELEASE, args: [now, deviceId, chat] };
+}
+
+/** Whether an attempt that failed lets the next of its chat go: who keeps its own times holds nobody up. */
+export const goesItsOwnWay = (attempts: number): boolean => attempts > ATTEMPTS_BEFORE_TIME;
+
+const END_WAITING = `update deliveries set state = 'disabled', next_at = null where rowid in (select rowid from deliveries
+  where device_id = ? and ${WAITING} and created_at <= ? limit ${ROWS_AT_ONCE})`;
+
+/**
+ * Ends what waits for a further attempt, `ROWS_AT_ONCE` of it: the webhook was deleted or switched off.
+ *
+ * @param until Unix milliseconds: what came later is not meant
+ */
+export function endWaiting(deviceId: number, until: number): Statement {
+  return { sql: END_WAITING, args: [deviceId, until] };
+}
+
+/** What has had its time for no longer may not have been begun yet: whoever looks at a number comes a little later. */
+const UNBEGUN_MS = 10_000;
+const CATCH_UP = `update deliveries set next_at = min(created_at, ?1) where rowid in (select rowid from deliveries
+  where device_id = ?2 and ${WAITING} and next_at > ?1 - ${UNBEGUN_MS} and next_at > created_at
+    and attempts <= ${ATTEMPTS_BEFORE_TIME} limit ${ROWS_AT_ONCE})`;
+
+/**
+ * What waits for a later time of its own goes out now, in the order in which it came, `ROWS_AT_ONCE` of it: its number's webhook is
+ * back.
+ *
+ * @param now Unix milliseconds
+ */
+export function catchUp(deviceId: number, now: number): Statement {
+  return { sql: CATCH_UP, args: [now, deviceId] };
+}
+
+/**
+ * Runs a statement that changes `ROWS_AT_ONCE` rows until it finds no more, and lets everybody else in between.
+ *
+ * @throws StorageUnavailable; done again, it goes on where it was
+ */
+export async function inSteps({ writer }: Pick<Store, "writer">, step: () => Statement): Promise<void> {
+  for (let steps = 1; ; steps = STEPS_AT_ONCE) {
+    const made = await Promise.all(Array.from({ length: steps }, () => writer.commit([step()])));
+    if (made.some(([result]) => (result?.rowsAffected ?? 0) < ROWS_AT_ONCE)) return;
+    await giveWay();
+  }
+}
