@@ -1,3 +1,4 @@
+import { Semaphore } from "async-mutex";
 import type { StoredMessage } from "../model/answerer.ts";
 import { giveWay } from "../model/give-way.ts";
 import { nothingSaid, type Incoming } from "../model/messages.ts";
@@ -45,8 +46,10 @@ export interface Timers {
 }
 
 const SWEEP_MS = 30 * SECOND_MS;
-/** Due timers that are read at once. */
-const AT_ONCE = 100;
+/** Due timers of one number that fire before other numbers have a turn. */
+const IN_A_TURN = 25;
+/** Numbers whose timers fire at the same time: their commits go together. */
+const NUMBERS_FIRING = 16;
 /** Numbers whose next timer is looked up at once. */
 const NUMBERS_AT_ONCE = 500;
 
@@ -54,25 +57,46 @@ const NUMBERS_AT_ONCE = 500;
 export function createTimers(deps: TimersDeps): Timers {
   const { state, alarm, time } = deps;
   const numbers = new Set<number>();
+  /** Numbers whose timers fire now; true: its alarm has rung again meanwhile. */
+  const firing = new Map<number, boolean>();
+  const turns = new Semaphore(NUMBERS_FIRING);
+  const underWay = new Set<Promise<void>>();
   let stopped = true;
   let cancels: (() => void)[] = [];
-  let running: Promise<void> = Promise.resolve();
+  let swept: Promise<void> = Promise.resolve();
 
-  const inTurn = (work: () => Promise<void>): Promise<void> =>
-    (running = running.then(() => (stopped ? undefined : work())).catch(deps.onError));
+  function track(work: Promise<void>): Promise<void> {
+    const ended = work.catch(deps.onError).finally(() => underWay.delete(ended));
+    underWay.add(ended);
+    return ended;
+  }
 
-  async function runDue(): Promise<void> {
+  /** Every number has a run of its own: one with ten thousand timers keeps no other one waiting. */
+  function runDue(): void {
     for (const deviceId of alarm.take()) {
       if (stopped || !numbers.has(deviceId)) continue;
-      try {
-        while (await fireSome(deviceId));
-      } catch (error) {
-        if (!(error instanceof NotOwner)) throw error;
-        numbers.delete(deviceId);
-      }
-      if (numbers.has(deviceId)) await lookUp([deviceId]);
+      if (firing.has(deviceId)) firing.set(deviceId, true);
+      else void track(run(deviceId));
     }
   }
+
+  async function run(deviceId: number): Promise<void> {
+    try {
+      do {
+        firing.set(deviceId, false);
+        while (await turns.runExclusive(() => fireSome(deviceId)));
+      } while (firing.get(deviceId) === true);
+      firing.delete(deviceId);
+      if (isOpen(deviceId)) await lookUp([deviceId]);
+    } catch (error) {
+      if (!(error instanceof NotOwner)) throw error;
+      numbers.delete(deviceId);
+    } finally {
+      firing.delete(deviceId);
+    }
+  }
+
+  const isOpen = (deviceId: number): boolean => !stopped && numbers.has(deviceId);
 
   async function lookUp(deviceIds: readonly number[]): Promise<void> {
     for (const [deviceId, at] of await state.nextTimers(deviceIds)) alarm.expect(deviceId, at);
@@ -98,9 +122,9 @@ export function createTimers(deps: TimersDeps): Timers {
 
   /** @returns whether there may be more */
   async function fireSome(deviceId: number): Promise<boolean> {
-    if (stopped || !numbers.has(deviceId)) return false;
-    const due = await state.dueTimers(deviceId, time.now(), AT_ONCE);
-    for (const timer of due) if (!stopped && numbers.has(deviceId)) await fire(timer);
+    if (!isOpen(deviceId)) return false;
+    const due = await state.dueTimers(deviceId, time.now(), IN_A_TURN);
+    for (const timer of due) if (isOpen(deviceId)) await fire(timer);
     return due.length > 0;
   }
 
@@ -125,7 +149,12 @@ export function createTimers(deps: TimersDeps): Timers {
   return {
     start() {
       stopped = false;
-      cancels = [alarm.ring(() => void inTurn(runDue)), time.every(SWEEP_MS, () => void inTurn(sweep))];
+      cancels = [
+        alarm.ring(runDue),
+        time.every(SWEEP_MS, () => {
+          swept = swept.then(() => (stopped ? undefined : track(sweep())));
+        }),
+      ];
     },
     async open(deviceId) {
       numbers.add(deviceId);
@@ -138,7 +167,8 @@ export function createTimers(deps: TimersDeps): Timers {
     async stop() {
       stopped = true;
       for (const cancel of cancels) cancel();
-      await running;
+      await swept;
+      await Promise.all(underWay);
     },
   };
 }

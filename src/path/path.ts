@@ -324,6 +324,7 @@ function openWebhooks(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuar
     files: files.received,
     media: files.outgoing,
     connection: connections.connection,
+    accountOf: connections.accountOf,
     loopGuard: deps.cluster ? shareLoopGuard(loopGuard, deps.cluster) : loopGuard,
     ...(deps.cluster && { cluster: deps.cluster }),
     onDelivery: observers.deliveryChanged,

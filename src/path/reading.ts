@@ -16,13 +16,15 @@ interface ReadingDeps {
 }
 
 /**
- * Notes and tells, in the order of the calls, what owners read on their phones. Told of it again, the webhook is told once.
+ * Notes and tells, in the order of the calls for each number, what owners read on their phones. Told of it again, the webhook is
+ * told once. Numbers do not wait for one another.
  *
  * @returns rejects with StorageUnavailable when it could not be stored; any other failure is logged only
  */
 export function createReading(deps: ReadingDeps): (deviceId: number, reading: OwnReading) => Promise<void> {
   const { store, log, canonicalChat, observers } = deps;
-  let told = Promise.resolve();
+  /** The last reading of each number that has one under way. */
+  const told = new Map<number, Promise<void>>();
 
   async function tell(deviceId: number, { jid, waIds, at }: OwnReading): Promise<void> {
     const chat = await canonicalChat(deviceId, jid);
@@ -33,13 +35,18 @@ export function createReading(deps: ReadingDeps): (deviceId: number, reading: Ow
   }
 
   return (deviceId, reading) => {
-    const stored = told
+    const stored = (told.get(deviceId) ?? Promise.resolve())
       .then(() => tell(deviceId, reading))
       .catch((err: unknown) => {
         log.warn({ err, device: deviceId }, "could not report what the owner has read");
         if (err instanceof StorageUnavailable) throw err;
       });
-    told = stored.catch(() => undefined);
+    const ended = stored
+      .catch(() => undefined)
+      .finally(() => {
+        if (told.get(deviceId) === ended) told.delete(deviceId);
+      });
+    told.set(deviceId, ended);
     return stored;
   };
 }

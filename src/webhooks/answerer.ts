@@ -9,7 +9,6 @@ import type {
   StoredMessage,
   TrailEntry,
 } from "../model/answerer.ts";
-import { createLru } from "../model/lru.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Breakers } from "./attempts/breaker.ts";
@@ -55,8 +54,6 @@ interface WebhookAnswererDeps {
 
 /** Until the worker looks for a row that is part of a message's commit. */
 const COMMIT_TAKES_MS = 1_000;
-/** Chats whose last message waits, or has waited, that are remembered: 40 bytes or so each. */
-const MOST_WAITING_CHATS = 100_000;
 
 /** A webhook's two places in the list of answerers. */
 interface WebhookAnswerers {
@@ -74,8 +71,6 @@ interface WebhookAnswerers {
 export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
   const { store, registry, breakers, due, deliverer, drafts, files, inFlight, worker, holds, random } = deps;
   const { now, claims } = deps;
-  // Stored with a message's decision, and so behind what ends the catching up in between: the table is asked once more.
-  const waiting = createLru<string, true>(MOST_WAITING_CHATS);
 
   async function hold(stored: StoredMessage, { notes }: Asked): Promise<Answer> {
     const { deviceId, message } = stored;
@@ -98,7 +93,8 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   async function ask(stored: StoredMessage, webhook: Webhook): Promise<Answer> {
     const mayReply = !stored.message.fromMe;
     const delivery = deliveryFor(deps, stored, webhook, null, mayReply);
-    if (await mustWait(delivery)) return wait(delivery, webhook);
+    const waitsFor = await mustWait(delivery);
+    if (waitsFor !== null) return wait(delivery, webhook, waitsFor);
     const presence = showPresence(deps, stored, webhook, mayReply);
     try {
       const body = await postedBody(files, delivery);
@@ -110,27 +106,18 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     }
   }
 
-  const isBehind = ({ deviceId, chat }: Pick<Delivery, "deviceId" | "chat">): boolean =>
-    breakers.isCatchingUp(deviceId) || waiting.has(chatKey(deviceId, chat));
-
-  /** True also while older messages of the chat are still on their way to a webhook that was away. */
-  async function mustWait(delivery: Delivery): Promise<boolean> {
-    if (breakers.isOpen(delivery.deviceId)) return true;
-    if (!isBehind(delivery)) return false;
-    if (await due.anotherWaits(delivery)) return true;
-    waiting.delete(chatKey(delivery.deviceId, delivery.chat));
-    return false;
+  /** The webhook is away, or something older of the chat is still on its way to it. */
+  async function mustWait(delivery: Delivery): Promise<WaitsFor | null> {
+    if (breakers.isOpen(delivery.deviceId)) return "webhook";
+    return (await due.anotherWaits(delivery)) ? "chat" : null;
   }
 
-  /** Nothing is posted now: the chat goes on, and the worker posts it when the webhook is back. */
-  function wait(delivery: Delivery, webhook: Webhook): Answer {
+  /** Nothing is posted now: the chat goes on, and the worker posts it in its turn. */
+  function wait(delivery: Delivery, webhook: Webhook, waitsFor: WaitsFor): Answer {
     const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
-    waiting.set(chatKey(delivery.deviceId, delivery.chat), true);
     worker.expect(delivery.deviceId, now() + COMMIT_TAKES_MS);
-    const trail = [
-      { by: "webhook", outcome: "not_asked", detail: "the webhook keeps failing; the message waits" },
-    ];
-    const row = insertDelivery(store.box, delivery, webhook.url, progress, "behind");
+    const trail = [{ by: "webhook", outcome: "not_asked", detail: WAITS_FOR[waitsFor] }];
+    const row = insertDelivery(store.box, delivery, webhook.url, progress, ORDER[waitsFor]);
     return { kind: "pass", trail, statements: [row] };
   }
 
@@ -177,16 +164,16 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     if (webhook === null) return null;
     const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
     const progress = { state: "pending", nextAt: delivery.createdAt } as const;
-    const isAway = breakers.isOpen(delivery.deviceId) || isBehind(delivery);
+    const isAway = breakers.isOpen(delivery.deviceId);
     // From its commit on: no other node may find it before this one posts it, in its place in the chat.
     const ours = isAway || claims === null ? [] : [claims.claiming(delivery)];
     return {
       statements: [
-        insertDelivery(store.box, delivery, webhook.url, progress, isAway ? "behind" : "any"),
+        insertDelivery(store.box, delivery, webhook.url, progress, ORDER[isAway ? "webhook" : "chat"]),
         ...ours,
       ],
       async afterCommit() {
-        const waits = (await mustWait(delivery)) || (claims !== null && ours.length === 0);
+        const waits = (await mustWait(delivery)) !== null || (claims !== null && ours.length === 0);
         if (waits) await claims?.release(delivery.id);
         if (waits) return worker.wake(delivery.deviceId);
         const presence = showPresence(deps, stored, webhook, false);
@@ -200,7 +187,14 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   return { holder: { ...described, answer: hold }, answerer: { ...described, answer, forward } };
 }
 
-const chatKey = (deviceId: number, chat: string): string => `${deviceId} ${chat}`;
+/** What an event waits for: its webhook is away, or something older of its chat is on its way. */
+type WaitsFor = "webhook" | "chat";
+
+const WAITS_FOR: Record<WaitsFor, string> = {
+  webhook: "the webhook keeps failing; the message waits",
+  chat: "an earlier message of the chat is on its way to the webhook; this one follows it",
+};
+const ORDER = { webhook: "behind", chat: "in turn" } as const satisfies Record<WaitsFor, string>;
 
 /** The webhook, when it is to be told of this message. */
 function wanted(webhook: Webhook | null, message: Incoming, handledBy: string | null): Webhook | null {

@@ -87,7 +87,7 @@ const NUMBER_OF = defineQuery("select number from devices where id = ?", { numbe
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { store, log, onDelivery } = deps;
   const parts = joinParts(deps);
-  const { stopping, inFlight, registry, deliverer, holds, due, breakers, worker, shared, now } = parts;
+  const { stopping, inFlight, registry, deliverer, holds, breakers, worker, shared, now } = parts;
   const records = createDeliveries(store);
 
   function recordOf(webhook: Webhook): WebhookRecord {
@@ -130,19 +130,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       );
   });
 
-  /** What could have gone already goes first, and lets go what is held behind it; what comes now comes after both. */
-  async function lookBehind(deviceId: number): Promise<void> {
-    if (await due.isBehind(deviceId, now())) breakers.goOn(deviceId);
-  }
-
   return {
     async load() {
       await Promise.all([registry.load(), holds.load(), breakers.load(), shared?.claims.look(0)]);
-      if (shared === null) for (const deviceId of await due.numbers()) await lookBehind(deviceId);
     },
     async open(deviceId) {
       if (shared === null || registry.get(deviceId) === null) return;
-      await Promise.all([breakers.refresh(deviceId), lookBehind(deviceId)]);
+      await breakers.refresh(deviceId);
       // From now on this process tries whether the webhook is back.
       worker.wake(deviceId);
     },

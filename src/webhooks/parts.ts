@@ -46,6 +46,8 @@ export interface WebhooksDeps {
   loopGuard: LoopGuard;
   /** For read marks and "typing"; null unless the number is online. */
   connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
+  /** Whose a number is; null when nobody knows. Default: nobody does. */
+  accountOf?: (deviceId: number) => string | null;
   onAttempt?: (attempt: Attempt, deviceId: number) => void;
   /** A delivery is given up. */
   onDead?: () => void;
@@ -149,7 +151,8 @@ function joinAttempts(
   const { registry, deliverer, lateReplies } = parts;
   const onDisabled = (deviceId: number): void => onTurn?.(deviceId, "disabled");
   const posts = { store, log, registry, breakers, due, deliverer, files, random, now, onDead, onDisabled };
-  worker = createRetryWorker({ ...posts, lateReplies, onDelivery, shared });
+  const { accountOf = () => null } = deps;
+  worker = createRetryWorker({ ...posts, lateReplies, onDelivery, shared, accountOf });
   return { posts, due, breakers, worker };
 }
 

@@ -2,7 +2,7 @@ import { deliveries } from "../../drizzle/schema.ts";
 import type { TextDraft } from "../model/messages.ts";
 import { openOnceClear } from "../store/sealed/once-clear.ts";
 import type { SecretBox, Statement } from "../store/store.ts";
-import { ATTEMPTS_BEFORE_TIME, WAITING } from "./attempts/waiting.ts";
+import { ATTEMPTS_BEFORE_TIME, isBehindOthers, WAITING } from "./attempts/waiting.ts";
 
 /** `pending` waits for its first attempt, `retrying` for another; `dead` was given up, `disabled` with its webhook. */
 export const DELIVERY_STATES = ["pending", "delivered", "retrying", "dead", "disabled"] as const;
@@ -91,22 +91,26 @@ const INSERT = insert("?10");
 const INSERT_BEHIND = insert(`case when exists (select 1 from deliveries older where older.device_id = ?2
   and older.chat = ?5 and older.${WAITING} and (older.next_at is null or older.attempts <= ${ATTEMPTS_BEFORE_TIME}))
   then null else ?10 end`);
+const OWN_PLACES = { id: "?1", deviceId: "?2", chat: "?5", now: "?10" };
+const INSERT_IN_TURN = insert(`case when ${isBehindOthers(OWN_PLACES)} then null else ?10 end`);
+const INSERTS = { any: INSERT, behind: INSERT_BEHIND, "in turn": INSERT_IN_TURN };
 
 /**
  * The row of a delivery; `delivery.attempts` and `delivery.reply` as they are after what `progress` says.
  *
- * @param order `behind`: while something of its chat waits, it is held: only a chat's oldest has a time at which it may go
+ * @param order `behind`: while something of its chat waits, it is held: only a chat's oldest has a time at which it may go.
+ *   `in turn`: held while an event of its chat is about to go
  */
 export function insertDelivery(
   box: SecretBox,
   delivery: Delivery,
   url: string,
   progress: Progress,
-  order: "behind" | "any" = "any",
+  order: keyof typeof INSERTS = "any",
 ): Statement {
   const { id, body, image, target, reply } = delivery;
   return {
-    sql: order === "behind" ? INSERT_BEHIND : INSERT,
+    sql: INSERTS[order],
     args: [
       id,
       delivery.deviceId,

@@ -20,7 +20,8 @@ const WRITES = new RegExp(
   "i",
 );
 /** Who only passes units on: the one who called it says whose they are. */
-const PASSES_ON = /\/src\/(?:store\/(?:writer|ownerless|intake|owned)|testing\/life|metrics\/metrics)\.ts/;
+const PASSES_ON =
+  /\/src\/(?:store\/write\/(?:writer|ownerless|intake|owned)|testing\/life|metrics\/metrics)\.ts/;
 /** Tests and their kit may put rows where they want them. */
 const OF_TESTS = /\/test\/|\/src\/testing\//;
 

@@ -21,13 +21,9 @@ export interface Breakers {
   look(deviceId: number, health: WebhookFailures): boolean;
   /** Nothing may be posted but what the worker is told to try. */
   isOpen(deviceId: number): boolean;
-  /** It has closed, and what had waited is still going out. */
-  isCatchingUp(deviceId: number): boolean;
-  /** All numbers of which that is so. */
+  /** Numbers whose breaker has closed, and for which what had waited is still going out. */
   catchingUp(): number[];
   caughtUp(deviceId: number): void;
-  /** What had waited was still going out when the last run ended. */
-  goOn(deviceId: number): void;
   /** How many attempts of this number the worker may make at the same time. */
   slots(deviceId: number): number;
   open(): OpenBreakers;
@@ -243,18 +239,12 @@ export function createBreakers(deps: BreakersDeps): Breakers {
     },
 
     isOpen: (deviceId) => (known.get(deviceId)?.pausedUntil ?? null) !== null,
-    isCatchingUp: (deviceId) => (known.get(deviceId)?.caught ?? null) !== null,
     catchingUp: () => [...known].filter(([, { caught }]) => caught !== null).map(([deviceId]) => deviceId),
 
     caughtUp(deviceId) {
       const breaker = known.get(deviceId);
       if (breaker) breaker.caught = null;
       if (breaker?.failingSince === null) known.delete(deviceId);
-    },
-
-    goOn(deviceId) {
-      const breaker = breakerOf(deviceId);
-      if (breaker.pausedUntil === null) breaker.caught ??= 1;
     },
 
     slots(deviceId) {

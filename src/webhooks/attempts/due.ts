@@ -1,8 +1,8 @@
 import { deliveries } from "../../../drizzle/schema.ts";
-import { defineQuery, integer } from "../../store/query.ts";
+import { boolean, defineQuery, integer } from "../../store/query.ts";
 import type { Store } from "../../store/store.ts";
 import { DELIVERY_COLUMNS, type Delivery, type DeliveryRow } from "../rows.ts";
-import { WAITING } from "./waiting.ts";
+import { isBehindOthers, WAITING } from "./waiting.ts";
 
 // All of it is answered by the indexes `deliveries_waiting` and `deliveries_waiting_chat`: what is held behind another of
 // its chat has no time, so that thousands of rows that wait are a few that may go.
@@ -37,9 +37,8 @@ const FIRST_OF_NUMBER = defineQuery(
   DELIVERY_COLUMNS,
 );
 const ANOTHER_WAITS = defineQuery(
-  `select 1 as found from deliveries
-    where device_id = ? and chat = ? and ${WAITING} and id <> ? and (next_at is null or next_at <= ?) limit 1`,
-  { found: integer() },
+  `select ${isBehindOthers({ id: "?3", deviceId: "?1", chat: "?2", now: "?4" })} as found`,
+  { found: boolean() },
 );
 // Those that are held come first.
 const BEHIND = defineQuery(`select next_at from deliveries where ${OF_NUMBER} order by next_at limit 1`, {
@@ -75,7 +74,7 @@ export interface DueRows {
   nextAt(deviceId: number, now: number): Promise<number | null>;
   /** What a closed breaker would let go first. */
   firstOf(deviceId: number): Promise<DeliveryRow | null>;
-  /** Whether something else of its chat is to go out before it. */
+  /** Whether an event of a message of its chat is to go out before it. The table is asked: no memory knows what other runs left. */
   anotherWaits(delivery: Pick<Delivery, "id" | "deviceId" | "chat" | "createdAt">): Promise<boolean>;
   /** Whether a number has something that is held, or may go now. */
   isBehind(deviceId: number, now: number): Promise<boolean>;
@@ -91,7 +90,7 @@ export function createDueRows({ read, readOne }: Pick<Store, "read" | "readOne">
     nextAt: async (deviceId, now) => (await readOne(NEXT, [deviceId, now]))?.at ?? null,
     firstOf: (deviceId) => readOne(FIRST_OF_NUMBER, [deviceId]),
     anotherWaits: async ({ id, deviceId, chat, createdAt }) =>
-      (await readOne(ANOTHER_WAITS, [deviceId, chat, id, createdAt])) !== null,
+      (await readOne(ANOTHER_WAITS, [deviceId, chat, id, createdAt]))!.found,
     async isBehind(deviceId, now) {
       const first = await readOne(BEHIND, [deviceId]);
       return first !== null && (first.nextAt === null || first.nextAt <= now);

@@ -3,6 +3,26 @@ import type { Statement, Store } from "../../store/store.ts";
 
 /** Deliveries that wait for an attempt. As the partial indexes of the table say it. */
 export const WAITING = "state in ('pending', 'retrying')";
+/** The second attempt comes this much after the first at the latest, Retry-After aside: 5 s + 20 %. */
+const LATEST_SECOND_ATTEMPT_MS = 6_000;
+/** Waiting rows of a chat that are looked at, the newest: what has waited behind so many keeps times of its own. */
+const LOOKED_AT = 100;
+
+/**
+ * SQL: whether an event is to wait for another one of its chat. It waits for one that is held, whose time has come, or whose first
+ * attempt got no answer, so that the second follows at once. It does not wait for one that was refused, which keeps its own times,
+ * nor for what tells of states (those have no inbox row).
+ *
+ * @param own places of the event's values in the arguments, such as `?1`; `now` in Unix milliseconds
+ */
+export const isBehindOthers = (own: { id: string; deviceId: string; chat: string; now: string }): string =>
+  `exists (select 1 from deliveries older where older.rowid in
+    (select rowid from deliveries indexed by deliveries_waiting_chat
+      where device_id = ${own.deviceId} and chat = ${own.chat} and ${WAITING} order by created_at desc limit ${LOOKED_AT})
+    and older.id <> ${own.id} and older.inbox_id > 0 and (older.next_at is null or older.next_at <= ${own.now}
+      or (older.attempts = 1 and older.next_at <= ${own.now} + ${LATEST_SECOND_ATTEMPT_MS} and exists (select 1
+        from delivery_attempts a where a.delivery_id = older.id and a.attempt = 1 and a.status_code is null))))`;
+
 /** Attempts that are kept for their own times: a webhook that comes and goes must not use them all up at once. */
 export const ATTEMPTS_BEFORE_TIME = 5;
 /** Rows that one commit changes: messages do not wait for it. */

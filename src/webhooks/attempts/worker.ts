@@ -13,6 +13,8 @@ interface RetryWorkerDeps extends Omit<AttemptsDeps, "claims"> {
   due: DueRows;
   /** Null: no other process makes attempts. */
   shared: SharedWork | null;
+  /** Whose a number is; null when nobody knows. */
+  accountOf(deviceId: number): string | null;
 }
 
 /** Makes the attempts that no message's lane makes: retries, replays, and what waited for a breaker. */
@@ -32,7 +34,6 @@ export interface RetryWorker {
 }
 
 const NONE: ReadonlySet<string> = new Set();
-const MOST_AT_ONCE = 32;
 /** Numbers that are looked at before everybody else has a turn. */
 const NUMBERS_AT_ONCE = 20;
 /** Rows are also looked for this often: an expected row may be committed later than expected. */
@@ -48,7 +49,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
   const { store, log, registry, breakers, due, shared, now } = deps;
   const { time } = store;
   const attempts = createAttempts({ ...deps, claims: shared?.claims ?? null });
-  const inFlight = createRunningAttempts(breakers.slots);
+  const inFlight = createRunningAttempts({ slots: breakers.slots, accountOf: deps.accountOf });
   const timetable = createTimetable();
   const everything = createLookAtAll(due, timetable, shared === null);
   const alarm = createAlarm(time, () => {
@@ -81,10 +82,10 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     await everything.look();
     const probes = await beginProbes();
     for (const [index, deviceId] of timetable.due(now()).entries()) {
-      // Whatever ends wakes the worker again.
-      if (!running || inFlight.count >= MOST_AT_ONCE) return;
+      if (!running) return;
       if (index % NUMBERS_AT_ONCE === NUMBERS_AT_ONCE - 1) await giveWay();
-      await visit(deviceId);
+      // It keeps its time: whatever ends wakes the worker again.
+      if (inFlight.slotsLeft(deviceId) > 0) await visit(deviceId);
     }
     await endCatchingUp();
     const latest = probes.idle ? now() + SWEEP_FOR_PROBES_MS : Number.POSITIVE_INFINITY;
@@ -132,7 +133,7 @@ export function createRetryWorker(deps: RetryWorkerDeps): RetryWorker {
     if (look.health !== null) breakers.look(deviceId, look.health);
     const { paused, firstRetries } = breakers.open();
     const retriesUntil = firstRetries[deviceId];
-    const most = Math.min(inFlight.slotsLeft(deviceId), MOST_AT_ONCE - inFlight.count);
+    const most = inFlight.slotsLeft(deviceId);
     // Whoever closes the breaker, and whatever ends, wakes the worker.
     if (paused.includes(deviceId) || most <= 0) return [];
     const which = retriesUntil === undefined ? "all" : "first-retries";

@@ -426,19 +426,25 @@ describe("after a crash between the post and the commit", () => {
   });
 });
 
+/** Ways of giving no answer. */
+const SILENT: [string, (response: ServerResponse) => void, RegExp][] = [
+  ["hangs", () => undefined, /No complete answer within 1000 ms/],
+  [
+    "drips",
+    (response: ServerResponse) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(" "), 50);
+      response.on("close", () => clearInterval(drip));
+    },
+    /No complete answer within 1000 ms/,
+  ],
+  ["hangs up", (response: ServerResponse) => void response.destroy(), /No answer/],
+];
+
+const told = ({ posts }: Receiver): unknown[] => posts.map(({ event }) => event.text);
+
 describe("receivers that misbehave", () => {
   it.each([
-    ["hangs", () => undefined, /No complete answer within 3000 ms/],
-    [
-      "drips",
-      (response: import("node:http").ServerResponse) => {
-        response.writeHead(200);
-        const drip = setInterval(() => response.write(" "), 50);
-        response.on("close", () => clearInterval(drip));
-      },
-      /No complete answer within 3000 ms/,
-    ],
-    ["hangs up", (response: import("node:http").ServerResponse) => void response.destroy(), /No answer/],
     [
       "redirects",
       status(302, "", { location: "http://127.0.0.1:1/" }),
@@ -465,6 +471,35 @@ describe("receivers that misbehave", () => {
         attempts: [{ error: expect.stringMatching(why) }],
       });
       expect(first!.nextAt! - first!.attempts[0]!.at).toBeGreaterThanOrEqual(4000);
+    },
+  );
+
+  it.each(SILENT)(
+    "one that %s is told again before it is told what comes next in the chat, over a restart, while other chats go on",
+    async (_how, behaviour, why) => {
+      const time = clock();
+      const [store, shop] = await Promise.all([storeWithNumber(time.now), receiver()]);
+      const parley = await gateway(store, { before: [bot] });
+      await parley.configure(shop.url, { timeoutMs: 1000, mode: "always" });
+      shop.answer(behaviour, status(200, { message: "well again" }));
+      await parley.receive({ text: "first" });
+      await parley.receive({ text: "second" });
+      await parley.receive({ text: "bot third" });
+      await parley.receive({ text: "elsewhere", chat: "2@lid", chatKey: "2@lid", sender: "2@lid" });
+      await decided(parley, 4);
+      await vi.waitFor(() => expect(told(shop)).toContain("elsewhere"));
+      const [first] = (await parley.deliveries()).filter(({ attempts }) => attempts[0]?.statusCode === null);
+      expect(first).toMatchObject({ state: "retrying", attempts: [{ error: expect.stringMatching(why) }] });
+      expect(new Set(told(shop))).toEqual(new Set(["first", "elsewhere"]));
+      await parley.stop();
+      shop.posts.length = 0;
+
+      time.forward(6_000);
+      const again = await gateway(store, { before: [bot] });
+      await again.receive({ text: "fourth" });
+      await decided(again, 5);
+      await vi.waitFor(() => expect(shop.posts).toHaveLength(4));
+      expect(told(shop)).toEqual(["first", "second", "bot third", "fourth"]);
     },
   );
 

@@ -104,6 +104,8 @@ export async function gateway(
     privateNetwork?: boolean;
     files?: EventFiles;
     loopGuardPerMinute?: number;
+    /** Default: nobody knows. */
+    accountOf?: (deviceId: number) => string | null;
     /** What waits is begun by `webhooks.start`, as when a gateway has many numbers to open. Default false. */
     startsLater?: boolean;
   } = {},
@@ -138,7 +140,10 @@ export async function gateway(
       LOOP_GUARD_PER_MINUTE: String(options.loopGuardPerMinute ?? 0),
     }),
     log,
-    connections: { connection: () => connection as never },
+    connections: {
+      connection: () => connection as never,
+      ...(options.accountOf && { accountOf: options.accountOf }),
+    },
     http,
     files: { outgoing: media, received: { ...noFiles, ...options.files } },
     observers,
