@@ -148,7 +148,7 @@ export default defineConfig({
         nitro.options.virtual["#bots"] =
           `export default {}; export const locales = {}; export const sources = ${JSON.stringify(devFolder)};`;
       // `nitro dev` brings a server of its own.
-      if (!nitro.options.dev) nitro.options.entry = join(root, "src/process/serve.ts");
+      if (!nitro.options.dev) nitro.options.entry = join(root, "src/serve/serve.ts");
     },
   ],
 });

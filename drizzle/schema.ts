@@ -10,7 +10,12 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import type { Way } from "../src/model/way.ts";
-import type { DisabledReason, WebhookSettings } from "../src/webhooks/settings.ts";
+import type {
+  DisabledReason,
+  ReplyTarget,
+  WebhookEventName,
+  WebhookMode,
+} from "../src/model/webhook-words.ts";
 
 // Every row that belongs to a number is keyed by its device record: two accounts may link the same number.
 // Times are Unix milliseconds unless a name says otherwise. A column whose comment says "sealed" holds the
@@ -647,9 +652,9 @@ export const webhooks = sqliteTable("webhooks", {
   deviceId: integer("device_id").primaryKey(),
   /** Sealed: receivers' keys stand in its query. */
   url: onceClear().notNull(),
-  mode: text().$type<WebhookSettings["mode"]>().notNull(),
-  replyTo: text("reply_to").$type<WebhookSettings["replyTo"]>().notNull(),
-  events: text({ mode: "json" }).$type<WebhookSettings["events"]>().notNull(),
+  mode: text().$type<WebhookMode>().notNull(),
+  replyTo: text("reply_to").$type<ReplyTarget>().notNull(),
+  events: text({ mode: "json" }).$type<WebhookEventName[]>().notNull(),
   /** Sealed JSON: headers often carry the receiver's credentials. */
   headers: blob({ mode: "buffer" }).notNull(),
   timeoutMs: integer("timeout_ms").notNull(),

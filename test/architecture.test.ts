@@ -37,19 +37,31 @@ const MAY_IMPORT: Record<string, string[]> = {
   pipeline: [...BASE, ...DOMAIN, "whatsapp/port"],
   // The way of a message, joined once for the gateway, the test kit and the benches.
   path: [...BASE, ...DOMAIN, "pipeline", "whatsapp/port"],
-  app: [
-    ...BASE,
-    ...DOMAIN,
-    "cluster",
-    "pipeline",
-    "path",
-    "whatsapp",
-    "api/services",
-    "process/stalls",
-    "process/stop",
-  ],
+  app: [...BASE, ...DOMAIN, "cluster", "pipeline", "path", "whatsapp", "api/services", "process"],
+  // What a process is, whatever runs in it: stalls, errors that nobody caught, the order of its end, free ports.
+  process: [...BASE],
   api: [...BASE, ...DOMAIN, "pipeline", "path", "app"],
   start: [...BASE, "app", "api", "bot", "process"],
+  // The entry of the built gateway: the port, and what never becomes a request.
+  serve: [...BASE, "api", "process", "start"],
+  // How Nitro's build becomes one script.
+  build: ["model", "process"],
+  cli: [
+    ...BASE,
+    ...DOMAIN,
+    "api",
+    "app",
+    "build",
+    "client",
+    "cluster",
+    "path",
+    "pipeline",
+    "process",
+    "simulator",
+    "testing",
+    "whatsapp",
+  ],
+  demo: [...BASE, ...DOMAIN, "api", "build", "cli", "client", "path", "process", "simulator", "testing"],
   // A package in all but name: nothing of Parley.
   simulator: [],
   // The same: it is installed without the gateway, and runs in browsers.
@@ -134,6 +146,21 @@ describe("imports go one way", () => {
       wrong,
       "Move the code down, or declare an interface and let src/app hand it in. The lists: MAY_IMPORT in this file.",
     ).toEqual([]);
+  });
+
+  it("the tables' schema imports the words of src/model alone", () => {
+    const wrong = targets("drizzle/schema.ts").filter(
+      (target) => target.startsWith("src/") && !target.startsWith("src/model/"),
+    );
+    expect(wrong, "Move the words that rows are typed with to src/model.").toEqual([]);
+  });
+
+  it("time is passed in: nothing of the engine sets a timer of its own", () => {
+    const ENGINE = ["model", "store", "net", "whatsapp", "cluster", ...DOMAIN, "pipeline", "path", "app"];
+    const bare = files
+      .filter((file) => allows(ENGINE, place(file)) && file !== "src/model/time.ts")
+      .filter((file) => /\bset(?:Timeout|Interval)\(/.test(readFileSync(join(root, file), "utf8")));
+    expect(bare, "Take `Pick<Time, …>` of src/model/time.ts, so that tests can move the clock.").toEqual([]);
   });
 
   it("only src/whatsapp (and the simulator) imports Baileys", () => {

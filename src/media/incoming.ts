@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { devices, erasedDevices } from "../../drizzle/schema.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import type { Incoming, IncomingMedia } from "../model/messages.ts";
+import { systemTime, type Time } from "../model/time.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { decrypted, FileDamaged, plainSize } from "./incoming-cipher.ts";
@@ -40,6 +41,8 @@ export interface IncomingMediaDeps extends Omit<IncomingFilesDeps, "box" | "conf
   stopping: AbortSignal;
   /** Milliseconds that `image` may take. Default 15,000. */
   imageWaitMs?: number;
+  /** Limits that. Default: the host's. */
+  time?: Pick<Time, "after">;
 }
 
 /** A file that is ready to be given away. */
@@ -82,21 +85,30 @@ class TooSlow extends Error {}
 
 /** Files of incoming messages: fetched when somebody wants them, kept encrypted, given away decrypted. */
 export function createReceivedMedia(deps: IncomingMediaDeps): ReceivedMedia {
-  const { store, config, log, load, elsewhere, stopping, imageWaitMs = IMAGE_WAIT_MS } = deps;
+  const {
+    store,
+    config,
+    log,
+    load,
+    elsewhere,
+    stopping,
+    imageWaitMs = IMAGE_WAIT_MS,
+    time = systemTime,
+  } = deps;
   const files = createIncomingFiles({ ...deps, box: store.box });
   const links = createLinks(store.box, store.now);
 
   /** Not `AbortSignal.any` of a timeout: Node 20 may collect such a signal as garbage before it fires. */
   async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(new TooSlow()), ms);
+    const cancel = time.after(ms, () => abort.abort(new TooSlow()));
     const stop = (): void => abort.abort(stopping.reason);
     if (stopping.aborted) stop();
     stopping.addEventListener("abort", stop, { once: true });
     try {
       return await work(abort.signal);
     } finally {
-      clearTimeout(timer);
+      cancel();
       stopping.removeEventListener("abort", stop);
     }
   }

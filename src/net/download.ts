@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { systemTime, type Time } from "../model/time.ts";
 import { OutboundError } from "./errors.ts";
 import {
   asOutboundError,
@@ -29,6 +30,9 @@ export interface DownloadLimits {
   signal?: AbortSignal;
 }
 
+/** What limits take. */
+export type Timers = Pick<Time, "after" | "monotonic">;
+
 /** An answer whose body has not been read yet. */
 export interface Download {
   /** Value of a header, null when there is none. Bytes beyond ASCII are read as Latin-1. */
@@ -45,11 +49,13 @@ export async function download<T>(
   url: string,
   limits: DownloadLimits,
   read: (answer: Download) => Promise<T>,
+  time: Timers = systemTime,
 ): Promise<T> {
   const controller = new AbortController();
   const abort = (reason: unknown): void => controller.abort(reason);
-  const total = setTimeout(() => abort(tooSlow("complete file", limits.totalMs)), limits.totalMs);
-  const first = setTimeout(() => abort(tooSlow("first byte", limits.firstByteMs)), limits.firstByteMs);
+  const { totalMs, firstByteMs } = limits;
+  const endTotal = time.after(totalMs, () => abort(tooSlow("complete file", totalMs)));
+  const endFirst = time.after(firstByteMs, () => abort(tooSlow("first byte", firstByteMs)));
   const stop = (): void => abort(limits.signal?.reason);
   if (limits.signal?.aborted) stop();
   limits.signal?.addEventListener("abort", stop, { once: true });
@@ -65,14 +71,14 @@ export async function download<T>(
       header: (name) => headerOf(found.answer, name),
       url: found.url.href,
       body: counted(found.answer, limits.maxBytes, {
-        onFirst: () => clearTimeout(first),
-        pace: limits.leastRate === undefined ? null : createPace(limits.leastRate, abort),
+        onFirst: endFirst,
+        pace: limits.leastRate === undefined ? null : createPace(time, limits.leastRate, abort),
         asKnown,
       }),
     });
   } finally {
-    clearTimeout(total);
-    clearTimeout(first);
+    endTotal();
+    endFirst();
     limits.signal?.removeEventListener("abort", stop);
     // Without a listener, what destroying an unread answer says would be an uncaught error.
     body?.on("error", () => undefined).destroy();
@@ -175,6 +181,7 @@ interface Pace {
 }
 
 function createPace(
+  time: Timers,
   least: { bytes: number; withinMs: number },
   abort: (reason: OutboundError) => void,
 ): Pace {
@@ -196,17 +203,17 @@ function createPace(
   return {
     async whileWaiting(chunk) {
       if (came === null) return chunk;
-      let begun = performance.now();
-      let timer = setTimeout(function late() {
+      let begun = time.monotonic();
+      let cancel = time.after(left, function late() {
         look();
-        begun = performance.now();
-        timer = setTimeout(late, left);
-      }, left);
+        begun = time.monotonic();
+        cancel = time.after(left, late);
+      });
       try {
         return await chunk;
       } finally {
-        clearTimeout(timer);
-        left -= performance.now() - begun;
+        cancel();
+        left -= time.monotonic() - begun;
       }
     },
     came(bytes) {

@@ -2,9 +2,10 @@ import { lookup } from "node:dns/promises";
 import { createFetch } from "ofetch";
 import type { Dispatcher } from "undici";
 import type { Config } from "../config.ts";
+import { systemTime } from "../model/time.ts";
 import { isPublicAddress, literalAddress } from "./addresses.ts";
 import { OutboundError } from "./errors.ts";
-import { download, type Download, type DownloadLimits } from "./download.ts";
+import { download, type Download, type DownloadLimits, type Timers } from "./download.ts";
 import { createGuardedAgent, notAllowed } from "./guard.ts";
 import { endedWithKeptConnection } from "./kept-connections.ts";
 import {
@@ -85,11 +86,13 @@ const DEFAULT_MAX_BYTES = 1024 * 1024;
  *
  * @param isAllowed which addresses may be reached unless `ALLOW_PRIVATE_NETWORK` lets all through; tests, which have
  *   loopback only, may draw the line within it
+ * @param time limits requests and downloads. Default: the host's, as the other side's clock is not the test's either
  */
 export function createSafeFetch(
   config: Pick<Config, "allowPrivateNetwork">,
   isAllowed: (address: string) => boolean = isPublicAddress,
   onBlocked?: (reason: string) => void,
+  time: Timers = systemTime,
 ): SafeFetch {
   const rule = config.allowPrivateNetwork ? null : isAllowed;
   const agent = createGuardedAgent(rule);
@@ -106,8 +109,8 @@ export function createSafeFetch(
   const check = async (url: string): Promise<void> => checkAddress(parseUrl(url), rule);
   return {
     request: (url, request) =>
-      counted(withTimeout(request, (signal) => followTo(send, url, request, signal))),
-    download: (url, limits, read) => counted(download(agent, url, limits, read)),
+      counted(withTimeout(time, request, (signal) => followTo(send, time, url, request, signal))),
+    download: (url, limits, read) => counted(download(agent, url, limits, read, time)),
     check: (url) => counted(check(url)),
     close: async () => void (await Promise.all([agent.close(), fresh.close()])),
   };
@@ -179,6 +182,7 @@ function createRepeatingSender(send: Sender, again: Sender): Sender {
 
 async function followTo(
   send: Sender,
+  time: Timers,
   first: string,
   request: OutboundRequest,
   signal: AbortSignal,
@@ -190,7 +194,7 @@ async function followTo(
   for (let followed = 0; ; followed++) {
     const answer = await send(url, sent, signal);
     const next = REDIRECTS.has(answer.statusCode) ? headerOf(answer, "location") : null;
-    if (hops === 0 || next === null) return readAnswer(answer, url, request);
+    if (hops === 0 || next === null) return readAnswer(time, answer, url, request);
     await answer.body.dump();
     if (followed >= hops)
       throw new OutboundError("redirects", `More than ${hops} redirects, or a redirect loop.`);
@@ -202,13 +206,14 @@ async function followTo(
 
 const SECRET_HEADERS = new Set(["authorization", "cookie", "proxy-authorization"]);
 
-/** Who is sent to another server does not tell it what he told the first. */
+/** Credentials are dropped when a redirect leaves the origin. */
 function withoutSecrets(headers: Record<string, string> = {}): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name.toLowerCase()));
   return Object.fromEntries(kept);
 }
 
 async function readAnswer(
+  time: Timers,
   answer: Dispatcher.ResponseData,
   url: URL,
   { maxBytes = DEFAULT_MAX_BYTES, onData, idleMs }: OutboundRequest,
@@ -222,9 +227,9 @@ async function readAnswer(
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const isSuccess = status >= 200 && status < 300;
-  const quiet = idleMs === undefined ? null : endWhenQuiet(body, idleMs);
+  const quiet = idleMs === undefined ? null : endWhenQuiet(time, body, idleMs);
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    quiet?.refresh();
+    quiet?.came();
     bytes += chunk.length;
     // Leaving the loop destroys the stream and with it the connection.
     if (bytes > maxBytes)
@@ -235,14 +240,21 @@ async function readAnswer(
   return { status, headers: headersOf(answer), body: Buffer.concat(chunks, bytes), url: url.href };
 }
 
-/** Ends an answer in which nothing has come for so long. @returns to be refreshed when something comes */
-function endWhenQuiet(body: Dispatcher.ResponseData["body"], ms: number): NodeJS.Timeout {
-  const timer = setTimeout(
-    () => body.destroy(new OutboundError("timeout", `No more data arrived for ${ms} ms.`)),
-    ms,
-  );
-  body.once("close", () => clearTimeout(timer));
-  return timer;
+/** Ends an answer in which nothing has come for so long. @returns to be told when something comes */
+function endWhenQuiet(
+  { after, monotonic }: Timers,
+  body: Dispatcher.ResponseData["body"],
+  ms: number,
+): { came(): void } {
+  let last = monotonic();
+  let cancel = after(ms, look);
+  function look(): void {
+    const left = last + ms - monotonic();
+    if (left > 0) cancel = after(left, look);
+    else body.destroy(new OutboundError("timeout", `No more data arrived for ${ms} ms.`));
+  }
+  body.once("close", () => cancel());
+  return { came: () => void (last = monotonic()) };
 }
 
 function headersOf({ headers }: Dispatcher.ResponseData): Headers {
@@ -253,13 +265,14 @@ function headersOf({ headers }: Dispatcher.ResponseData): Headers {
 }
 
 async function withTimeout<T>(
+  { after }: Timers,
   request: OutboundRequest,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const tooLate = (): OutboundError =>
     new OutboundError("timeout", `No complete answer within ${request.timeoutMs} ms.`);
-  const timer = setTimeout(() => controller.abort(tooLate()), request.timeoutMs);
+  const cancel = after(request.timeoutMs, () => controller.abort(tooLate()));
   const stop = (): void => controller.abort(request.signal?.reason);
   if (request.signal?.aborted) stop();
   request.signal?.addEventListener("abort", stop, { once: true });
@@ -269,7 +282,7 @@ async function withTimeout<T>(
     if (controller.signal.aborted) throw controller.signal.reason;
     throw asOutboundError(error);
   } finally {
-    clearTimeout(timer);
+    cancel();
     request.signal?.removeEventListener("abort", stop);
   }
 }

@@ -1,3 +1,4 @@
+import type { DisabledReason } from "../model/webhook-words.ts";
 import type { Logger } from "../log.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { defineTopic } from "../model/nodes/cluster.ts";
@@ -7,7 +8,6 @@ import type { Statement, Store } from "../store/store.ts";
 import {
   readWebhookSettings,
   SETTING_NAMES,
-  type DisabledReason,
   type Webhook,
   type WebhookChange,
   type WebhookSettings,

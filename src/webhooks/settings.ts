@@ -4,7 +4,13 @@ import { fieldProblems, type FieldProblems } from "../model/errors/field-problem
 import { entries, flag, integer, isoTime, list, oneOf, text } from "../model/fields.ts";
 import { camelKeys, shown, snakeKeys, type CamelKeys, type RecordOf } from "../model/view.ts";
 import { splitCredentials } from "../net/outbound.ts";
-import { WEBHOOK_EVENTS } from "./events/payload.ts";
+import {
+  type DisabledReason,
+  DISABLED_REASONS,
+  REPLY_TARGETS,
+  WEBHOOK_EVENTS,
+  WEBHOOK_MODES,
+} from "../model/webhook-words.ts";
 
 const MOST_HEADERS = 50;
 const LONGEST_HEADER = 4096;
@@ -33,10 +39,8 @@ export const DEFAULT_REPLY_MAX_AGE = 3600;
  */
 export const webhookInput = z.object({
   url: text(1, 2048).refine(isHttpUrl, "Must be a complete address that starts with http:// or https://."),
-  /** `fallback`: what no bot answered; `always`: every message, its reply used when no bot answered; `off`: nothing. */
-  mode: oneOf(["fallback", "always", "off"]).default("fallback"),
-  /** `sender`: a reply to a group message goes into the writer's private chat. */
-  reply_to: oneOf(["chat", "sender"]).default("chat"),
+  mode: oneOf(WEBHOOK_MODES).default("fallback"),
+  reply_to: oneOf(REPLY_TARGETS).default("chat"),
   events: list(oneOf(WEBHOOK_EVENTS), 0, WEBHOOK_EVENTS.length).default(["message", "poll_vote"]),
   headers: headers.default({}),
   /** Milliseconds for one attempt; the default is the operator's, and may lie outside of these limits. */
@@ -59,7 +63,7 @@ const webhookHealth = z.strictObject({
   failing_since: isoTime().nullable(),
   paused_until: isoTime().nullable(),
   /** Why Parley itself switched it off: it answered 410, or accepted nothing for days. Null when its owner did. */
-  reason: z.enum(["gone", "failing"]).nullable(),
+  reason: z.enum(DISABLED_REASONS).nullable(),
 });
 
 const shownSettings = z.strictObject(shown(webhookInput.shape));
@@ -75,9 +79,6 @@ export type WebhookChange = Partial<WebhookSettings> & Pick<WebhookSettings, "ur
 export type WebhookHealth = RecordOf<typeof webhookHealth>;
 /** What `webhook` shows, before it is shown. Times are Unix milliseconds. */
 export type WebhookRecord = RecordOf<typeof webhook>;
-/** Why Parley itself switched a webhook off. */
-export type DisabledReason = NonNullable<WebhookHealth["reason"]>;
-
 /** With what only Parley sees. */
 export interface Webhook extends WebhookSettings {
   deviceId: number;

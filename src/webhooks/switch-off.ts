@@ -2,7 +2,8 @@ import type { Logger } from "../log.ts";
 import type { Statement } from "../store/store.ts";
 import type { Breakers } from "./attempts/breaker.ts";
 import type { Attempt } from "./attempts/deliver.ts";
-import type { DisabledReason, Webhook } from "./settings.ts";
+import type { DisabledReason } from "../model/webhook-words.ts";
+import type { Webhook } from "./settings.ts";
 import type { Registry } from "./registry.ts";
 
 interface SwitchOffDeps {

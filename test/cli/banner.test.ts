@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startBanner, type BannerFacts } from "../../src/process/banner.ts";
+import { startBanner, type BannerFacts } from "../../src/serve/banner.ts";
 import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../src/store/sealed/secrets.ts";
 
 const facts: BannerFacts = {

@@ -48,7 +48,7 @@ describe("deploy/systemd/parley.service", () => {
     });
     expect(text).toMatch(/^StateDirectory=parley$/m);
     expect(text).toMatch(/^StateDirectoryMode=0700$/m);
-    // Ending waits for what is under way; see `src/process/serve.ts`.
+    // Ending waits for what is under way; see `src/serve/serve.ts`.
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)![1])).toBeGreaterThan(24);
   });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   writeFileSync(join(own, "wrong.ts"), "export default 5;");
   for (const path of COPIED) cpSync(join(repositoryRoot(), path), join(root, path), { recursive: true });
   symlinkSync(join(repositoryRoot(), "node_modules"), join(root, "node_modules"));
-  child = spawn(process.execPath, ["--import", "tsx", "src/cli/dev.ts", "tables/bots"], {
+  child = spawn(process.execPath, ["--import", "tsx", "src/demo/dev.ts", "tables/bots"], {
     cwd: root,
     env: { ...process.env, INIT_CWD: root },
     stdio: ["pipe", "pipe", "pipe"],

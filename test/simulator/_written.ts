@@ -4,7 +4,7 @@ import type { Node, Source } from "./_syntax.ts";
 /** Something that the simulator's sources say it does: its name in `docs/simulator-truth.md`, and the place. */
 export interface Written {
   name: string;
-  /** `server/calls.ts:34` */
+  /** `server/calls/calls.ts:34` */
   at: string;
 }
 

@@ -1,22 +1,6 @@
+import type { WebhookEventName } from "../../model/webhook-words.ts";
 import type { Incoming, MessageType } from "../../model/messages.ts";
 import { viewPoll, type PollView } from "../../model/polls.ts";
-
-/** What a webhook may be asked to be told of. */
-export const WEBHOOK_EVENTS = [
-  "message",
-  "poll_vote",
-  "reaction",
-  "edit",
-  "revoke",
-  "own",
-  "channel",
-  "call",
-  "status",
-  "device",
-  "read",
-] as const;
-/** What a webhook may ask to be told of. */
-export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 /** The event of a message. The first six fields are the specified ones and stand in every event; what is absent is null. */
 export interface WebhookEvent {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { guardConnections, type ConnectionLimits } from "../../../src/process/connections.ts";
-import { createRefusals } from "../../../src/process/refuse.ts";
+import { guardConnections, type ConnectionLimits } from "../../../src/serve/connections.ts";
+import { createRefusals } from "../../../src/serve/refuse.ts";
 
 const FEW: ConnectionLimits = { unfinishedBytes: 100_000, waitingPerAddress: 5, perAddress: 10 };
 /** For tests of something else than time. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
-import type { WebhookEventName } from "../../../src/webhooks/events/payload.ts";
+import type { WebhookEventName } from "../../../src/model/webhook-words.ts";
 import {
   ACCOUNT,
   DEVICE,

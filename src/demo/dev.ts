@@ -5,16 +5,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, relative } from "node:path";
-import { failureIn } from "./dev-failure.ts";
-import { DEV_HELP, readDevOptions, type DevOptions } from "./dev-options.ts";
-import { createPaint, createSteps, wantsColour } from "./terminal.ts";
+import { failureIn } from "../cli/dev-failure.ts";
+import { DEV_HELP, readDevOptions, type DevOptions } from "../cli/dev-options.ts";
+import { createPaint, createSteps, wantsColour } from "../cli/terminal.ts";
 import { repositoryRoot } from "../config.ts";
-import { createCleanup } from "../demo/cleanup.ts";
-import { startConversation } from "../demo/conversation.ts";
-import { openPrompt } from "../demo/prompt.ts";
-import { takeTyped } from "../demo/save-story.ts";
-import { showLine } from "../demo/show-line.ts";
-import { CONTACT, NUMBER, openStage, type Stage } from "../demo/stage.ts";
+import { createCleanup } from "./cleanup.ts";
+import { startConversation } from "./conversation.ts";
+import { openPrompt } from "./prompt.ts";
+import { takeTyped } from "./save-story.ts";
+import { showLine } from "./show-line.ts";
+import { CONTACT, NUMBER, openStage, type Stage } from "./stage.ts";
 
 const root = repositoryRoot();
 const output = process.stdout;

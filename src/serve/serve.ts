@@ -4,7 +4,7 @@ import { useNitroApp } from "nitro/app";
 import { serve } from "srvx/node";
 import { announce } from "./announce.ts";
 import { guardConnections, MAX_CONNECTIONS, TIMES } from "./connections.ts";
-import { exit } from "./crashes.ts";
+import { exit } from "../process/crashes.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "./head.ts";
 import { createRefusals } from "./refuse.ts";
 import { GatewayError, StartError } from "../model/errors/errors.ts";
