@@ -1,110 +1,26 @@
-import type { BotFiles } from "../bot/turn-services.ts";
 import { createAlarm, type Alarm } from "../bot/alarm.ts";
-import { createBotAnswerers } from "../bot/answerers.ts";
 import type { Blocking } from "../bot/blocking.ts";
-import { createBindings, type Bindings } from "../bot/bindings.ts";
-import type { Locales } from "../bot/locales.ts";
-import type { Onlooker } from "../bot/onlooker.ts";
-import type { BotRegistry } from "../bot/registry.ts";
-import { createRunningBots, type RunningBots } from "../bot/running.ts";
+import { type Bindings } from "../bot/bindings.ts";
 import { createSilentSessions } from "../bot/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/state.ts";
 import { createTimers, type Timers } from "../bot/timers.ts";
-import type { ShowTyping } from "../bot/typing.ts";
-import { createCallAnswerer } from "../calls/calls.ts";
-import type { Config } from "../config.ts";
-import { createPast } from "../conversations/past.ts";
-import { createInbox, type Inbox } from "../inbox/inbox.ts";
-import { createPolls } from "../inbox/polls.ts";
-import { contentOpener } from "../inbox/reader.ts";
-import type { Logger } from "../log.ts";
-import type { Media } from "../media/media.ts";
-import type { ReceivedMedia } from "../media/incoming.ts";
+import { type Inbox } from "../inbox/inbox.ts";
 import { alone } from "../model/nodes/alone.ts";
-import type { Answerer } from "../model/answerer.ts";
-import type { Cluster } from "../model/nodes/cluster.ts";
-import type { News } from "../model/nodes/news.ts";
-import { SECOND_MS, type Time } from "../model/time.ts";
-import type { SafeFetch } from "../net/safe-fetch.ts";
-import { createOutbox, type Outbox, type OutboxDeps } from "../outbox/outbox.ts";
-import { draftOpener, namedId, replyId } from "../outbox/rows.ts";
-import { createSentReader } from "../outbox/sent-reader.ts";
+import { SECOND_MS } from "../model/time.ts";
+import { type Outbox } from "../outbox/outbox.ts";
 import type { StateListener } from "../outbox/state-news.ts";
-import type { FindQuote } from "../outbox/submitting/submitting.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
-import { createLoopGuard, type LoopGuard } from "../pipeline/loop-guard.ts";
+import { createLoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
-import type { Store } from "../store/store.ts";
-import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
+import { type Webhooks } from "../webhooks/index.ts";
 import type { OwnReading } from "../whatsapp/port.ts";
-import type { Connections } from "./connections.ts";
-import type { Observers } from "./observers.ts";
 import { createReading } from "./reading.ts";
-import { shareLoopGuard } from "./shared-loop-guard.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
+import { createAnswerers } from "./answerers.ts";
+import type { MessagePathDeps } from "./deps.ts";
+import { createQueues } from "./queues.ts";
 
-/** What the way of a message is built from. */
-export interface MessagePathDeps {
-  /** Its `time` is the time of everything here. */
-  store: Store;
-  /** The other processes that share the database. Default: there are none. */
-  cluster?: Cluster;
-  /** What they change of what is remembered here. Default: nothing. */
-  news?: News;
-  config: Pick<
-    Config,
-    | "botTimeoutMs"
-    | "loopGuardPerMinute"
-    | "pacePerMinute"
-    | "retentionDays"
-    | "sendWaitMs"
-    | "takeoverMinutes"
-    | "webhookTimeoutMs"
-  > &
-    Partial<Pick<Config, "cluster">>;
-  log: Logger;
-  /** Where the connections of numbers are looked up. */
-  connections: Connections;
-  directory: {
-    /** Key of the chat with an address on the wire: the phone number's form when it is known. */
-    canonicalChat(deviceId: number, jid: string): Promise<string>;
-    /** Why nothing may be sent to an address, or null. Default: everything may be sent. */
-    refusal?: OutboxDeps["refusal"];
-  };
-  bots: {
-    registry: BotRegistry;
-    /** As they are now: bots are read again while the gateway runs. */
-    locales(): Locales;
-    /** What `ctx.fetch` asks. Default: `http` of the path. */
-    http?: Pick<SafeFetch, "request">;
-    /** Told who runs. */
-    running?: Pick<RunningBots, "begin">;
-    /** Limits handlers, which do real work even where a test moves the store's time. Default: that one. */
-    time?: Time;
-    /** Runs the code of flows twice and compares, as tests do. Default false. */
-    checksFlows?: boolean;
-    /** Told what code of bots does. Default: nobody. */
-    onlooker?: Onlooker;
-  };
-  http: Pick<SafeFetch, "request" | "check">;
-  files: {
-    /** Makes files ready to be sent. */
-    outgoing: Pick<Media, "prepare">;
-    /** Files that came with messages. */
-    received: BotFiles & Pick<ReceivedMedia, "link" | "image" | "largestImage">;
-  };
-  observers: Observers;
-  /** A commit has shown that another process has a number; called once or more. */
-  onLost?: ((deviceId: number) => void) | undefined;
-  /** Aborts when the gateway waits no longer for handlers: what they were asked stays undecided. */
-  stopping: AbortSignal;
-  /** See `OutboxDeps`. */
-  collectMs?: number;
-  /** Answerers that are asked after bots, and before webhooks: tests have some of their own. */
-  besides?: Answerer[];
-  /** Spreads what webhooks try again. @returns from 0 to 1. Default `Math.random` */
-  random?: () => number;
-}
+export type { MessagePathDeps } from "./deps.ts";
 
 /** The way of a message through Parley (design §4), whole: from what a connection brings to what a connection sends. */
 export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
@@ -227,124 +143,6 @@ function openTimers(
       log.error({ device: deviceId, bot: botId }, "could not decrypt a bot's timer; dropping it"),
   });
 }
-
-/** Where messages wait until they are decided, and where what is to be sent waits until it has left. */
-function createQueues(deps: MessagePathDeps, listener: StateListener) {
-  const { store, config, log, connections, directory, observers } = deps;
-  const inbox = createInbox(store, observers.received);
-  const outbox = createOutbox({
-    store,
-    ...(deps.cluster !== undefined && { cluster: deps.cluster }),
-    config,
-    log,
-    connections,
-    canonicalChat: directory.canonicalChat,
-    refusal: directory.refusal,
-    findQuote: createQuotes(deps, inbox),
-    listener,
-    onChange: observers.messageChanged,
-    onOutcome: observers.messageEnded,
-    ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),
-  });
-  return { inbox, outbox, polls: createPolls(store, inbox.changesOf) };
-}
-
-/** A message of a chat may be quoted whoever wrote it: it came in, or was sent from here. */
-function createQuotes({ store, connections }: MessagePathDeps, inbox: Inbox): FindQuote {
-  const { quotable } = createSentReader(store);
-  return async (deviceId, chat, waId) => {
-    const cameIn = await inbox.findQuote(deviceId, chat, waId);
-    if (cameIn !== null) return cameIn;
-    const sent = await quotable(deviceId, chat, waId);
-    const number = connections.number(deviceId);
-    return sent && number !== null
-      ? { id: waId, sender: `${number}@s.whatsapp.net`, fromMe: true, sent }
-      : null;
-  };
-}
-
-/** Who answers, in the order in which they are asked. */
-function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard, state: BotState) {
-  const { store, config, log, connections, stopping, files } = deps;
-  const bindings = createBindings(
-    store,
-    deps.bots.registry,
-    (problem) => log.warn(problem),
-    {
-      of: (id) => bots.blocking.of(id),
-      checkUrl: deps.http.check,
-    },
-    deps.news,
-  );
-  const bots = createBotAnswerers({
-    bindings,
-    state,
-    media: files.outgoing,
-    files: files.received,
-    http: deps.bots.http ?? deps.http,
-    locales: deps.bots.locales,
-    typing: showTyping(connections, log),
-    history: pastOf(store),
-    config,
-    hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
-    messageIds: {
-      reply: (...reply) => replyId(store.box, ...reply),
-      named: (...message) => namedId(store.box, ...message),
-    },
-    log,
-    time: deps.bots.time ?? store.time,
-    stopping,
-    running: deps.bots.running ?? createRunningBots(),
-    checksFlows: deps.bots.checksFlows ?? false,
-    ...(deps.bots.onlooker && { onlooker: deps.bots.onlooker }),
-  });
-  const webhooks = openWebhooks(deps, outbox, loopGuard);
-  const inOrder = [
-    bots.observers,
-    bots.interrupts,
-    webhooks.holder,
-    bots.conversations,
-    bots.routes,
-    createCallAnswerer({ store, textOf: connections.callsText }),
-    ...(deps.besides ?? []),
-    webhooks.answerer,
-  ];
-  return { bindings, webhooks, inOrder, blocking: bots.blocking };
-}
-
-function openWebhooks(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard): Webhooks {
-  const { store, config, log, connections, observers, files } = deps;
-  return createWebhooks({
-    store,
-    news: deps.news,
-    config,
-    log,
-    http: deps.http,
-    outbox,
-    files: files.received,
-    media: files.outgoing,
-    connection: connections.connection,
-    accountOf: connections.accountOf,
-    loopGuard: deps.cluster ? shareLoopGuard(loopGuard, deps.cluster) : loopGuard,
-    ...(deps.cluster && { cluster: deps.cluster }),
-    onDelivery: observers.deliveryChanged,
-    onAttempt: observers.deliveryAttempted,
-    onDead: observers.deliveryDead,
-    onTurn: observers.webhookTurned,
-    ...(deps.random !== undefined && { random: deps.random }),
-  });
-}
-
-const pastOf = (store: Store): ReturnType<typeof createPast> =>
-  createPast(store, { openIncoming: contentOpener(store.box), openDraft: draftOpener(store.box) });
-
-/** A courtesy: whatever goes wrong with it does not matter to the message. */
-const showTyping =
-  ({ connection }: Pick<Connections, "connection">, log: Logger): ShowTyping =>
-  (deviceId, chat, on) => {
-    const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
-    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not show typing"));
-  };
 
 type Parts = ReturnType<typeof createQueues> &
   Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {

@@ -2,6 +2,12 @@ import type { Statement } from "../model/statement.ts";
 import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
 import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/write/intake.ts";
+import type { GroupInfo, GroupChange, ChannelInfo, ChannelChange } from "./port/groups.ts";
+import type { MessageReceipt, OwnReading, Closed, ReachoutLock, NewChats } from "./port/told.ts";
+
+export * from "./port/errors.ts";
+export * from "./port/groups.ts";
+export * from "./port/told.ts";
 
 /**
  * All that Parley may ask of WhatsApp, and all that it is told. This folder is the only implementation and `baileys.ts` the
@@ -119,171 +125,6 @@ export type SendOutcome =
  */
 export type Blame = "line" | "media" | "gateway";
 
-/** A group as WhatsApp tells of it. */
-export interface GroupInfo {
-  /** `…@g.us` */
-  id: string;
-  subject: string;
-  participants: { id: string; number: string | null; lid: string | null; admin: boolean }[];
-  /** Number of members; may be larger than `participants` when WhatsApp sent no list. */
-  size: number;
-  announce: boolean;
-  community: boolean;
-  /** It is the announcements of a community. */
-  announcements: boolean;
-  addressing: "lid" | "pn";
-  /** Seconds after which messages disappear; 0: they stay. */
-  ephemeral: number;
-  /** Of the list of members, to compare changes with; null when WhatsApp names none. */
-  version: string | null;
-}
-
-/** What WhatsApp tells of a group. */
-export type GroupChange = { id: string } &
-  /** All of it: it was made, or this number came to it. */
-  (
-    | { kind: "group"; group: GroupInfo }
-    /** This number is no member any more: it left, was removed, or the group is no more. */
-    | { kind: "left" }
-    /**
-     * Members came, went, have another role, or another number (`modify`: one member, who was `was` before). `before` is the version that
-     * `version` follows. Null: it does not say.
-     */
-    | {
-        kind: "members";
-        action: "add" | "remove" | "promote" | "demote" | "modify";
-        members: GroupInfo["participants"];
-        was?: GroupInfo["participants"][number] | null;
-        /** This number is one of them. */
-        own: boolean;
-        version: string | null;
-        before: string | null;
-      }
-    | { kind: "subject"; subject: string }
-    | { kind: "announce"; announce: boolean }
-    | { kind: "ephemeral"; seconds: number }
-    /** Something that is not kept here: a description, a picture, an invite link. */
-    | { kind: "nothing" }
-    /** Anything: it has to be asked for. */
-    | { kind: "unknown" }
-  );
-
-/** Thrown by `groups()` and `group()` when WhatsApp answers `rate-overlimit`. */
-export class RateOverlimit extends Error {
-  constructor() {
-    super("WhatsApp limits how often groups may be read (429 rate-overlimit).");
-  }
-}
-
-/** What a number may be in a channel; a guest is nothing yet. */
-export const CHANNEL_ROLES = ["owner", "admin", "subscriber", "guest"] as const;
-type ChannelRole = (typeof CHANNEL_ROLES)[number];
-
-/** There is no passkey request to answer, or to confirm, at the moment. */
-export class NoPasskeyRequest extends Error {
-  constructor() {
-    super("WhatsApp is not asking for a passkey now.");
-  }
-}
-
-/** WhatsApp has refused a step of linking with a passkey. `code` is WhatsApp's, 0 when it gave none. */
-export class PasskeyRefused extends Error {
-  readonly code: number;
-
-  constructor(code: number, reason: string) {
-    super(reason);
-    this.code = code;
-  }
-}
-
-/** WhatsApp does not let a number be linked by code. `code` is WhatsApp's, 0 when it gave none. */
-export class LinkingCodeRefused extends Error {
-  readonly code: number;
-
-  constructor(code: number) {
-    super(`WhatsApp refuses to link by code (${code}).`);
-    this.code = code;
-  }
-}
-
-/** A channel as WhatsApp tells of it. */
-export interface ChannelInfo {
-  /** `…@newsletter` */
-  id: string;
-  name: string;
-  /** What the number is in it. */
-  role: ChannelRole;
-}
-
-/** What WhatsApp tells of a channel; what is left out has not changed. */
-export interface ChannelChange {
-  /** `…@newsletter` */
-  id: string;
-  name?: string;
-  /** What this number is in it now; a guest is nothing any more. */
-  role?: ChannelRole;
-  /** It is no more. */
-  deleted?: true;
-  /** Something changed that is not told: it has to be asked for. */
-  unknown?: true;
-}
-
-/** What a phone says of a message that this number sent. */
-export interface MessageReceipt {
-  waId: string;
-  /** Chat as the receipt named it. */
-  jid: string;
-  state: "delivered" | "read" | "played";
-  /** Milliseconds. */
-  at: number;
-}
-
-/** What WhatsApp complained of when it ended a connection without a code. */
-export type Complaint =
-  /** It misses the acknowledgement of a stanza. */
-  | "unacknowledged"
-  /** It could not read what it was sent. */
-  | "malformed";
-
-/** Messages that the owner has read somewhere else: on the phone, or with another companion. */
-export interface OwnReading {
-  /** Chat as the receipt named it, without device. */
-  jid: string;
-  waIds: string[];
-  /** Milliseconds. */
-  at: number;
-}
-
-/** Why a connection ended; `code` as in Baileys' DisconnectReason and research on close codes (515, 401, 440, …). */
-export interface Closed {
-  code: number;
-  reason: string;
-  /** Absent: nothing of the kind. */
-  complaint?: Complaint;
-  /** How long WhatsApp lets nobody in, in milliseconds; absent when it does not say. */
-  bannedForMs?: number;
-  /** A write has shown that another process has the number. */
-  taken?: true;
-  /** The gateway has ended it for a fault of its own, which the next one may meet as well. */
-  byUs?: true;
-}
-
-/** WhatsApp lets a number write to nobody for the first time: until when (Unix milliseconds), and its word for why, if it gave one. */
-export interface ReachoutLock {
-  until: number;
-  reason: string | null;
-}
-
-/** How many chats a number may begin, as WhatsApp says. */
-export interface NewChats {
-  /** Null: no limit. */
-  limit: number | null;
-  used: number;
-  /** When counting begins anew, Unix milliseconds; null when WhatsApp does not say. */
-  resetsAt: number | null;
-  isUsedUp: boolean;
-}
-
 /**
  * What a connection tells its owner. None of its handlers throws.
  */
@@ -321,67 +162,6 @@ export interface WhatsAppEvents {
   channelsChanged(changes: ChannelChange[]): void;
   /** Resolves when it is stored, and its receipt is acknowledged. Rejects when that may succeed later: it comes again. */
   read(reading: OwnReading): Promise<void>;
-}
-
-/** A message that exists and is not here. Ids are canonical unless they say otherwise, see `model/messages.ts`. */
-export interface MissingMessage {
-  id: string;
-  chat: string;
-  sender: string;
-  fromMe: boolean;
-  /** Chat and writer as they stood on the wire; the writer in groups only. */
-  jid: string;
-  participant: string | null;
-  /** WhatsApp's own timestamp, Unix seconds; 0 when it is not known. */
-  timestamp: number;
-  reason: MissingReason;
-}
-
-/** Reasons for which a message is not here. */
-export const MISSING_REASONS = [
-  /** It came, and could not be decrypted. Its sender is asked to send it again, and the owner's phone. */
-  "undecryptable",
-  /** It came without content: the owner's phone is asked for it. */
-  "unavailable",
-  /** It came without content, and WhatsApp gives it to phones alone (view once, answers of bots). */
-  "phone_only",
-  /** The phone's history names it. */
-  "history",
-  /** Contacts have it from this number, and the outbox does not know it. */
-  "unknown_send",
-] as const;
-/** Why a message is not here. */
-export type MissingReason = (typeof MISSING_REASONS)[number];
-
-/** What is known of one open connection. Times are Unix milliseconds. */
-export interface ConnectionFacts {
-  openedAt: number;
-  /** Null while it is open. */
-  closedAt: number | null;
-  code: number | null;
-  /** Messages that WhatsApp said were waiting; null when it said nothing. */
-  announced: number | null;
-  /** Messages that then arrived marked as such, each counted once. */
-  arrived: number;
-}
-
-/** Keeps account of what should have arrived. */
-export interface Witness {
-  /**
-   * A message is missing; what the inbox has already is not. Resolves when that is stored: nothing may be acknowledged
-   * before. Rejects when it could not be stored.
-   */
-  missing(deviceId: number, message: MissingMessage): Promise<void>;
-  /** A message that was missing has been read; it holds nothing that the inbox would get. */
-  read(deviceId: number, waId: string): void;
-  /** Messages that are missing and that the owner's phone may still have, newest first; only what was noticed before a time. */
-  askable(deviceId: number, noticedBefore: number): Promise<MissingMessage[]>;
-  /** Of these messages, which the phone's history names, those that neither inbox nor outbox know. They are noted as missing. */
-  unknownOf(deviceId: number, messages: Incoming[]): Promise<Incoming[]>;
-  /** Called as often as something changes; `openedAt` tells connections of a number apart. */
-  connection(deviceId: number, facts: ConnectionFacts): void;
-  /** Somebody has a message of this id from this number, or asks for it. */
-  sentElsewhere(deviceId: number, message: { waId: string; jid: string }): void;
 }
 
 /** A message whose encryption becomes part of another commit, given to the writer in the same turn of the event loop. */

@@ -1,0 +1,105 @@
+import { createBotAnswerers } from "../bot/answerers.ts";
+import { createBindings } from "../bot/bindings.ts";
+import { createRunningBots } from "../bot/running.ts";
+import { type BotState } from "../bot/state.ts";
+import type { ShowTyping } from "../bot/typing.ts";
+import { createCallAnswerer } from "../calls/calls.ts";
+import { createPast } from "../conversations/past.ts";
+import { contentOpener } from "../inbox/reader.ts";
+import type { Logger } from "../log.ts";
+import { type Outbox } from "../outbox/outbox.ts";
+import { draftOpener, namedId, replyId } from "../outbox/rows.ts";
+import { type LoopGuard } from "../pipeline/loop-guard.ts";
+import type { Store } from "../store/store.ts";
+import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
+import type { Connections } from "./connections.ts";
+import { shareLoopGuard } from "./shared-loop-guard.ts";
+import type { MessagePathDeps } from "./deps.ts";
+
+/** Who answers, in the order in which they are asked. */
+export function createAnswerers(
+  deps: MessagePathDeps,
+  outbox: Outbox,
+  loopGuard: LoopGuard,
+  state: BotState,
+) {
+  const { store, config, log, connections, stopping, files } = deps;
+  const bindings = createBindings(
+    store,
+    deps.bots.registry,
+    (problem) => log.warn(problem),
+    {
+      of: (id) => bots.blocking.of(id),
+      checkUrl: deps.http.check,
+    },
+    deps.news,
+  );
+  const bots = createBotAnswerers({
+    bindings,
+    state,
+    media: files.outgoing,
+    files: files.received,
+    http: deps.bots.http ?? deps.http,
+    locales: deps.bots.locales,
+    typing: showTyping(connections, log),
+    history: pastOf(store),
+    config,
+    hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
+    messageIds: {
+      reply: (...reply) => replyId(store.box, ...reply),
+      named: (...message) => namedId(store.box, ...message),
+    },
+    log,
+    time: deps.bots.time ?? store.time,
+    stopping,
+    running: deps.bots.running ?? createRunningBots(),
+    checksFlows: deps.bots.checksFlows ?? false,
+    ...(deps.bots.onlooker && { onlooker: deps.bots.onlooker }),
+  });
+  const webhooks = openWebhooks(deps, outbox, loopGuard);
+  const inOrder = [
+    bots.observers,
+    bots.interrupts,
+    webhooks.holder,
+    bots.conversations,
+    bots.routes,
+    createCallAnswerer({ store, textOf: connections.callsText }),
+    ...(deps.besides ?? []),
+    webhooks.answerer,
+  ];
+  return { bindings, webhooks, inOrder, blocking: bots.blocking };
+}
+
+function openWebhooks(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard): Webhooks {
+  const { store, config, log, connections, observers, files } = deps;
+  return createWebhooks({
+    store,
+    news: deps.news,
+    config,
+    log,
+    http: deps.http,
+    outbox,
+    files: files.received,
+    media: files.outgoing,
+    connection: connections.connection,
+    accountOf: connections.accountOf,
+    loopGuard: deps.cluster ? shareLoopGuard(loopGuard, deps.cluster) : loopGuard,
+    ...(deps.cluster && { cluster: deps.cluster }),
+    onDelivery: observers.deliveryChanged,
+    onAttempt: observers.deliveryAttempted,
+    onDead: observers.deliveryDead,
+    onTurn: observers.webhookTurned,
+    ...(deps.random !== undefined && { random: deps.random }),
+  });
+}
+
+const pastOf = (store: Store): ReturnType<typeof createPast> =>
+  createPast(store, { openIncoming: contentOpener(store.box), openDraft: draftOpener(store.box) });
+
+/** A courtesy: whatever goes wrong with it does not matter to the message. */
+const showTyping =
+  ({ connection }: Pick<Connections, "connection">, log: Logger): ShowTyping =>
+  (deviceId, chat, on) => {
+    const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
+    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not show typing"));
+  };

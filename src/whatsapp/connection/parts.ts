@@ -1,0 +1,187 @@
+import type { UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
+import type { Logger } from "../../log.ts";
+import type { OutgoingFiles } from "../../model/media/media.ts";
+import type { Incoming } from "../../model/messages.ts";
+import { NotOwner } from "../../store/errors.ts";
+import type { Store } from "../../store/store.ts";
+import { createChatTimers, type ChatTimers } from "../send/chat-timers.ts";
+import { createAcks, type Acks } from "../send/acks.ts";
+import type { ClientVersion } from "../client-version.ts";
+import type { ClientVersions } from "../client-versions.ts";
+import type { AuthState } from "../signal/auth-state.ts";
+import { baileys } from "../baileys.ts";
+import { type WhatsAppClock } from "../life/clock.ts";
+import type { DeviceMemory } from "./device-memory.ts";
+import { createComposer, type Composer } from "../content/compose.ts";
+import { createMediaHosts, type MediaHostsSource } from "../media/hosts.ts";
+import { isPn, userOf } from "../jids.ts";
+import { createLidChanges, type LidChanges } from "../receive/lid-changes.ts";
+import { createReceiving, type Receiving } from "../receive/receiving.ts";
+import type { OnWay } from "../everyday/classify.ts";
+import type { Closed, SentMessage, WhatsAppEvents, Witness } from "../port.ts";
+import { quietLogger } from "../life/quiet-logger.ts";
+import { createLidQuestions } from "../signal/lid-questions.ts";
+import { makeSafeRepository } from "../signal/repository.ts";
+import { createDirectory, type Directory } from "../devices/recipients.ts";
+import { askForLids } from "../devices/usync.ts";
+import { createResends } from "../send/resend.ts";
+import { createRetryRequests, type RetryRequests } from "../signal/session-keeping.ts";
+import { createGroups, type Groups } from "../groups/socket-groups.ts";
+import { createStanzas, type Stanzas } from "../receive/stanzas.ts";
+import type { Uploads } from "../media/upload.ts";
+
+/** What was received could not be stored: WhatsApp keeps it. */
+export const STORAGE_FAILED: Closed = {
+  code: 503,
+  reason: "could not store a received stanza",
+  byUs: true,
+};
+/** The number is connected elsewhere. */
+export const TAKEN: Closed = { code: 503, reason: "another node has this number", taken: true };
+
+/** What a connection needs of the gateway. */
+export interface ConnectionDeps {
+  store: Store;
+  deviceId: number;
+  /** Options that all numbers share. */
+  options: Partial<UserFacingSocketConfig>;
+  log: Logger;
+  memory: DeviceMemory;
+  events: WhatsAppEvents;
+  openAuth(onWriteFailed: (error: unknown) => void): Promise<AuthState>;
+  /** What was sent under an id, for a phone that could not read it; null when it is not known. */
+  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
+  /** What arrived in a chat under an id, for votes on it; null when it is not known. */
+  receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
+  /** What has changed a message in a chat, oldest first. Default: nothing. */
+  receivedChanges?: ((deviceId: number, chatKey: string, waId: string) => Promise<Incoming[]>) | undefined;
+  /** Files of messages to be sent, and where they are put. */
+  files: OutgoingFiles;
+  uploads: Uploads;
+  witness: Witness;
+  /** Whether a person may answer when WhatsApp asks for a passkey. */
+  passkeys: boolean;
+  versions: Pick<ClientVersions, "ready" | "current" | "refused">;
+  onUndecryptable?(reason: string): void;
+  /** Told which messages go the everyday way; null: none does. */
+  onWay: OnWay | null;
+}
+
+/** What a connection consists of beside its socket, which most of it looks up here: it is made last. */
+export interface Parts {
+  /** The socket, and why it is being ended; null until there is one. */
+  late: { socket: WASocket | null; clock: WhatsAppClock | null; closed: Closed | null };
+  end(closed: Closed): void;
+  auth: AuthState;
+  receiving: Receiving;
+  stanzas: Stanzas;
+  acks: Acks;
+  retries: RetryRequests;
+  groups: Groups;
+  directory: Directory;
+  lidChanges: LidChanges;
+  hosts: MediaHostsSource;
+  composer: Composer;
+  timers: ChatTimers;
+  version: ClientVersion;
+}
+
+/** What a connection consists of before it has a socket. */
+export async function prepare(deps: ConnectionDeps): Promise<Parts> {
+  await deps.versions.ready();
+  const { deviceId, store, memory, files, uploads } = deps;
+  const { time } = store;
+  const late: Parts["late"] = { socket: null, clock: null, closed: null };
+  const socket = (): WASocket => late.socket!;
+  const end = (closed: Closed): void => {
+    late.closed ??= closed;
+    void late.socket?.end(new Error(closed.reason));
+  };
+  const onFailed = (error: unknown): void => {
+    if (error instanceof NotOwner) return end(TAKEN);
+    deps.log.error({ err: error, device: deviceId }, "closing the connection: could not store data");
+    end(STORAGE_FAILED);
+  };
+  const auth = await deps.openAuth(onFailed);
+  const timers = createChatTimers(store, deviceId, memory.timers);
+  const receiving = createReceiving({
+    ...deps,
+    auth,
+    timers,
+    polls: {
+      sent: async (waId) => (await deps.sentMessage(deviceId, waId))?.draft ?? null,
+      received: (chatKey, waId) => deps.receivedContent(deviceId, chatKey, waId),
+      changes: async (chatKey, waId) => (await deps.receivedChanges?.(deviceId, chatKey, waId)) ?? [],
+    },
+    clockAhead: () => late.clock?.ahead() ?? 0,
+    onFailed,
+  });
+  const peekPair = (key: string): string | null =>
+    (auth.peek("lid-mapping", key) as string | null | undefined) ?? null;
+  const lidChanges = createLidChanges({
+    socket,
+    memory,
+    time,
+    peekLid: peekPair,
+    peekNumber: (lidUser) => peekPair(`${lidUser}_reverse`),
+    onFailed: (error) => deps.log.warn({ err: error, device: deviceId }, "could not store a changed LID"),
+  });
+  const groups = createGroups(socket);
+  const hosts = createMediaHosts(socket, time);
+  return {
+    late,
+    end,
+    auth,
+    receiving,
+    stanzas: createStanzas(time),
+    acks: createAcks(time),
+    retries: createRetryRequests(async (jid) =>
+      isPn(jid) ? socket().signalRepository.lidMapping.getLIDForPN(jid) : null,
+    ),
+    groups,
+    lidChanges,
+    directory: createDirectory(socket, time, memory, { peekLid: peekPair, underWay: lidChanges.underWay }),
+    hosts,
+    composer: createComposer({ files, uploads, hosts, groups, timers, box: store.box }),
+    timers,
+    version: deps.versions.current(),
+  };
+}
+
+/** Baileys' socket, with the options that Parley needs. */
+export function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
+  const { auth, receiving, stanzas, retries, late } = parts;
+  const { missing, own, numbersOfLids } = receiving;
+  return baileys.makeWASocket({
+    ...deps.options,
+    version: parts.version,
+    logger: quietLogger(deps.log),
+    auth: { creds: auth.creds, keys: auth.keys },
+    makeSignalRepository: makeSafeRepository({
+      keys: auth.keys,
+      journal: receiving.journal,
+      stanzas,
+      retries,
+      lookUpLids: createLidQuestions(deps.store.time, (jids) => askForLids(late.socket!, jids)),
+      ownUsers: () => ({ pn: userOf(own().pn), lid: own().lid === null ? null : userOf(own().lid) }),
+      onUndecryptable: async (attributes, kind) => {
+        await missing.undecryptable(attributes);
+        deps.onUndecryptable?.(kind);
+      },
+      onUnavailable: missing.unavailable,
+      isClosing: () => late.closed !== null,
+    }),
+    userDevicesCache: deps.memory.userDevices,
+    msgRetryCounterCache: deps.memory.retryCounters,
+    callOfferCache: deps.memory.callOffers,
+    placeholderResendCache: deps.memory.placeholders,
+    cachedGroupMetadata: parts.groups.metadata,
+    getMessage: createResends({
+      composer: parts.composer,
+      sentMessage: (waId) => deps.sentMessage(deps.deviceId, waId),
+      own,
+      numbersOfLids,
+      formThatCounts: parts.directory.formThatCounts,
+    }),
+  });
+}
