@@ -19,9 +19,10 @@ it.skipIf(findSqld() === null)(
     onTestFinished(() => direct.close());
 
     const [second, node] = await Promise.all([runGateway({ env: alone }), runGateway({ env: services.env })]);
-    for (const { code, stderr } of [second, node]) {
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^parley: Another Parley, on \S+, uses the database of DATABASE_URL: stop it/);
+    for (const { code, stderr, stdout } of [second, node]) {
+      const said = `${stdout}\n\nThe first one:\n${gateway.output()}`;
+      expect(code, said).toBe(1);
+      expect(stderr, said).toMatch(/^parley: Another Parley, on \S+, uses the database of DATABASE_URL: stop it/);
     }
     // Nothing of it is asked of the lease table.
     expect(
