@@ -1,5 +1,5 @@
 import type { MediaKind } from "../../model/messages.ts";
-import { normalise } from "../normalise.ts";
+import { normalise } from "../messages/normalise.ts";
 import { isEmail, isNumber, isOffered, isText, isThing, isWritten, isYesOrNo } from "./accepted.ts";
 import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";

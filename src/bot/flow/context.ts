@@ -1,4 +1,4 @@
-import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import { declarations } from "./declarations.ts";
 import { FlowMistake } from "./errors.ts";

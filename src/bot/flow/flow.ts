@@ -21,8 +21,8 @@ import {
 } from "./state.ts";
 import type { Push, Stop } from "./progress.ts";
 import { runTurn, type Ran } from "./turn.ts";
-import { MOST_SIGNALS } from "../signal-rows.ts";
-import { FLOW_TIMERS } from "../timer-rows.ts";
+import { MOST_SIGNALS } from "../timers/signal-rows.ts";
+import { FLOW_TIMERS } from "../timers/timer-rows.ts";
 import type { Flow, FlowEntry, FlowFunction, FlowOptions } from "./types.ts";
 
 /** A flow that begins itself anew without asking anybody is a loop. */

@@ -1,6 +1,6 @@
 import { chosen } from "../dialogues/choices.ts";
 import { understoodIn } from "../dialogues/words.ts";
-import { normalise } from "../normalise.ts";
+import { normalise } from "../messages/normalise.ts";
 import type { AnyContext } from "../types/context.ts";
 import type { FlowState } from "./state.ts";
 

@@ -1,5 +1,5 @@
 import { milliseconds } from "../duration.ts";
-import { describeError } from "../run.ts";
+import { describeError } from "../handlers/run.ts";
 import { digest, digestOf } from "./digest.ts";
 import { FlowMistake, StepFailedError } from "./errors.ts";
 import type { Progress } from "./progress.ts";

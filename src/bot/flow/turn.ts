@@ -1,7 +1,7 @@
 import { giveWay } from "../../model/give-way.ts";
 import { milliseconds } from "../duration.ts";
-import { MOST_LISTED, storeView, type Written } from "../own-store.ts";
-import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
+import { MOST_LISTED, storeView, type Written } from "../sessions/own-store.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import type { BotStore } from "../types/store.ts";
 import { FlowMistake } from "./errors.ts";

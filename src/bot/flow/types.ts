@@ -1,5 +1,5 @@
 import type { Duration } from "../duration.ts";
-import type { FetchOptions } from "../fetching.ts";
+import type { FetchOptions } from "../handlers/fetching.ts";
 import type { StandardSchema } from "../standard-schema.ts";
 import type {
   ChoiceOptions,

@@ -2,7 +2,7 @@ import type { ChatKind } from "../../model/messages.ts";
 import type { PastMessage } from "../../model/past-message.ts";
 import type { DialogueState, Foreseen, Idle, Resumed, Turn } from "./dialogue.ts";
 import type { Duration } from "../duration.ts";
-import type { FetchOptions } from "../fetching.ts";
+import type { FetchOptions } from "../handlers/fetching.ts";
 import type { Kept } from "./kept.ts";
 import type { Message } from "./message.ts";
 import type { BotStore } from "./store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createBindings } from "../../../src/bot/bindings.ts";
-import { createRegistry } from "../../../src/bot/registry.ts";
+import { createBindings } from "../../../src/bot/bindings/bindings.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { GatewayError } from "../../../src/model/errors.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fields } from "../../../src/bot/index.ts";
 import type { Routes } from "../../../src/bot/types.ts";
-import { readLocales } from "../../../src/bot/locales.ts";
+import { readLocales } from "../../../src/bot/files/locales.ts";
 import { bot, startBots } from "./harness.ts";
 
 const offGuard = { env: { LOOP_GUARD_PER_MINUTE: "0" } };

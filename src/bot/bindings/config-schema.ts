@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { StandardSchema } from "../standard-schema.ts";
+
+/** JSON Schema 2020-12 of what may be written. */
+export type ConfigSchema = Readonly<Record<string, unknown>>;
+
+/** Standard JSON Schema, which newer libraries have beside `validate`. */
+interface SaysItself {
+  jsonSchema?: { input?: (options: { target: string }) => unknown };
+}
+
+/** Longer ones are no form that anybody fills in. Characters of JSON. */
+const LONGEST = 65_536;
+
+/**
+ * The settings that a bot takes, for whoever shows them as a form. What the schema cannot say this way (a test of the
+ * author's own) is left out: saving still asks the schema itself.
+ *
+ * @returns null: any settings fit, or the library cannot write its schema down
+ */
+export function configSchemaOf(schema: StandardSchema | null): ConfigSchema | null {
+  if (schema === null) return null;
+  try {
+    const written = written2020(schema);
+    if (typeof written !== "object" || written === null) return null;
+    // A copy without anything that JSON has not, functions above all: it goes over HTTP.
+    const text = JSON.stringify(written);
+    return text.length > LONGEST ? null : (JSON.parse(text) as ConfigSchema);
+  } catch {
+    return null;
+  }
+}
+
+function written2020(schema: StandardSchema): unknown {
+  const standard = schema["~standard"];
+  // A bot's own copy of zod reads as ours does; what has no JSON form in it becomes "anything".
+  if (standard.vendor === "zod" && "_zod" in schema)
+    return z.toJSONSchema(schema as never, { io: "input", target: "draft-2020-12", unrepresentable: "any" });
+  return (standard as SaysItself).jsonSchema?.input?.({ target: "draft-2020-12" }) ?? null;
+}
