@@ -11,7 +11,7 @@ import type { Observation } from "../types.ts";
 interface ObserverDeps {
   config: { botTimeoutMs: number };
   log: Logger;
-  time: Pick<Time, "now" | "monotonic">;
+  time: Pick<Time, "now" | "monotonic" | "after">;
   blocking: Pick<Blocking, "took" | "isLeftOut">;
   /** Default: nobody. */
   onlooker?: Pick<Onlooker, "failed">;
@@ -34,6 +34,9 @@ export function notifyObservers(
     )
       continue;
     const log = deps.log.child({ bot: bot.id, device: deviceId, message: message.id });
+    const signal = new AbortController();
+    const late = new DOMException("The observer's time is up.", "TimeoutError");
+    const cancel = deps.time.after(deps.config.botTimeoutMs, () => signal.abort(late));
     const observation: Observation = {
       text: message.text,
       from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
@@ -42,15 +45,17 @@ export function notifyObservers(
       message: view(),
       config,
       log,
-      signal: AbortSignal.timeout(deps.config.botTimeoutMs),
+      signal: signal.signal,
       now: deps.time.now,
     };
     const began = deps.time.monotonic();
-    for (const tap of bot.observers)
-      void observe(tap as (observation: Observation) => unknown, observation, (error) => {
+    const taps = bot.observers.map((tap) =>
+      observe(tap as (observation: Observation) => unknown, observation, (error) => {
         log.error({ err: describeError(error, observation.text) }, "an observer (b.tap) threw");
         (deps.onlooker ?? NOBODY).failed({ bot: bot.id, route: "tap", error });
-      });
+      }),
+    );
+    void Promise.all(taps).finally(cancel);
     const place = { bot: bot.id, route: "tap", device: deviceId, message: message.id };
     deps.blocking.took(place, deps.time.monotonic() - began);
   }

@@ -1,5 +1,8 @@
 import { milliseconds } from "../duration.ts";
+import { abortsWith, unlessAborted } from "../../model/shared-abort.ts";
 import { describeError } from "../handlers/run.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
+import type { AnyContext } from "../types/context.ts";
 import { digest, digestOf } from "./digest.ts";
 import { FlowMistake, StepFailedError } from "./errors.ts";
 import type { Progress } from "./progress.ts";
@@ -19,6 +22,7 @@ const STEP: readonly FlowEntry["kind"][] = ["step", "failed"];
 /** What was done is not done again; what fails is tried again later, under the same key for the other side. */
 export function createSteps(progress: Progress): RunStep {
   const { ctx, state, journal, stepsUnderWay } = progress;
+  const limits = (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES];
 
   function step(name: string, work: StepWork, options: StepOptions): Promise<unknown> {
     // At the call, awaited or not: a loop ends there.
@@ -58,7 +62,7 @@ export function createSteps(progress: Progress): RunStep {
     try {
       const value = await ctx.step(
         `${state.seed.slice(0, 8)}:${made}:${failed}`,
-        (signal) => work(withTimeout(signal, timeout), idempotencyKey),
+        (signal) => inTime(limits, work, signal, { timeout, idempotencyKey }),
         newer === undefined ? {} : { newer },
       );
       add({ key, kind: "step", value: value ?? null });
@@ -83,7 +87,23 @@ export function createSteps(progress: Progress): RunStep {
   return step;
 }
 
-const withTimeout = (signal: AbortSignal, timeout: StepOptions["timeout"]): AbortSignal =>
-  timeout === undefined
-    ? signal
-    : AbortSignal.any([signal, AbortSignal.timeout(milliseconds(timeout, "f.step({ timeout })"))]);
+/** @throws when the work takes longer, whether or not it listens to its signal */
+function inTime(
+  { after }: SendsUnderNames[typeof UNDER_NAMES],
+  work: StepWork,
+  signal: AbortSignal,
+  { timeout, idempotencyKey }: { timeout: StepOptions["timeout"]; idempotencyKey: string },
+): unknown {
+  if (timeout === undefined) return work(signal, idempotencyKey);
+  const late = new AbortController();
+  const both = abortsWith([signal, late.signal]);
+  const ms = milliseconds(timeout, "f.step({ timeout })");
+  const cancel = after(ms, () =>
+    late.abort(new DOMException(`It took longer than ${timeout}.`, "TimeoutError")),
+  );
+  const made = (async () => work(both.signal, idempotencyKey))();
+  return unlessAborted(both.signal, made).finally(() => {
+    cancel();
+    both.release();
+  });
+}

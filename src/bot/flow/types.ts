@@ -12,7 +12,8 @@ import type {
   TextOptions,
 } from "../dialogues/fields.ts";
 import type { DialogueOptions } from "../dialogues/texts.ts";
-import type { AnyContext, Content, Dialogue, HandoffOptions, NewerOptions } from "../types/context.ts";
+import type { Content } from "../types/content.ts";
+import type { AnyContext, Dialogue, HandoffOptions, NewerOptions } from "../types/context.ts";
 import type { MediaKind } from "../../model/messages.ts";
 import type { Kept } from "../types/kept.ts";
 

@@ -32,7 +32,12 @@ export function dryContext(
   const bound = typeof config["locale"] === "string" ? config["locale"] : null;
   const languages = [locale ?? bound ?? bot.locale, bot.locale];
   const context: Partial<AnyContext> & SendsUnderNames = {
-    [UNDER_NAMES]: { idOf: (name) => name, under: () => undefined, begins: () => undefined },
+    [UNDER_NAMES]: {
+      idOf: (name) => name,
+      under: () => undefined,
+      begins: () => undefined,
+      after: () => () => undefined,
+    },
     from: {
       name: timer?.pushName ?? UNTOLD,
       number: timer?.number ?? digits,

@@ -1,5 +1,6 @@
 import type { Logger } from "../../log.ts";
 import type { StoredMessage } from "../../model/answerer.ts";
+import type { Time } from "../../model/time.ts";
 import type { PastMessage } from "../../model/past-message.ts";
 import type { FetchOptions } from "./fetching.ts";
 import { ContextClosedError, noEffects, type Effects } from "./effects.ts";
@@ -29,6 +30,8 @@ export interface ContextServices {
   replyId(position: number): string;
   /** Id of a message that is known by a name before it is sent. */
   namedId(name: string): string;
+  /** See {@link Time}. */
+  after: Time["after"];
   /** Code of the bot begins now, which was not called before. */
   begins(): void;
   file(signal: AbortSignal): Promise<ReceivedFile>;
@@ -140,7 +143,7 @@ export function openContext(input: ContextInput): OpenContext {
     if (closed !== null) throw new ContextClosedError(call, closed);
   }
 
-  const { replyId, namedId, begins } = services;
+  const { replyId, namedId, begins, after } = services;
   const { answer, calls, under } = createSending({ message, effects, open, now: input.now, replyId });
 
   const languages = (): string[] => languagesFor(input, effects);
@@ -150,7 +153,7 @@ export function openContext(input: ContextInput): OpenContext {
   const ownStore = (): BotStore => (store ??= storeFor(input, effects, open, () => steps > 0));
 
   const ctx: AnyContext & SendsUnderNames = {
-    [UNDER_NAMES]: { idOf: namedId, under, begins },
+    [UNDER_NAMES]: { idOf: namedId, under, begins, after },
     text: message.text,
     match: input.match,
     config,

@@ -1,4 +1,5 @@
 import type { Incoming } from "../../model/messages.ts";
+import type { Time } from "../../model/time.ts";
 import { addressOf, quoteOf, readContent, type Wanted } from "../messages/content.ts";
 import { MOST_REPLIES, type Effects } from "./effects.ts";
 import type { AnyContext, Content, TextOptions } from "../types.ts";
@@ -15,6 +16,8 @@ export const UNDER_NAMES = Symbol("under names");
 /** What only dialogues use: a message can be known by an id before it is sent, and code that is begun later is measured. */
 export interface SendsUnderNames {
   readonly [UNDER_NAMES]: {
+    /** For limits on an author's work. */
+    after: Time["after"];
     /** Code of the author begins now, behind an `await` of ours. */
     begins(): void;
     idOf(name: string): string;

@@ -56,7 +56,7 @@ export interface ReachDeps {
     reply(deviceId: number, inboxId: number, position: number): string;
     named(deviceId: number, name: string): string;
   };
-  time: Pick<Time, "now" | "pause">;
+  time: Pick<Time, "now" | "pause" | "after">;
   /** Whether a bot that is on for a number has this dialogue. */
   hasDialogue: (deviceId: number, botId: string, dialogue: string) => boolean;
   /** Default: nobody. */
@@ -124,6 +124,7 @@ export function servicesFor(
     replyId: (position) => messageIds.reply(deviceId, inboxId, firstReply + position),
     hasDialogue: (botId, dialogue) => hasDialogue(deviceId, botId, dialogue),
     begins: stopwatch.goesOn,
+    after: time.after,
     namedId: (name) => messageIds.named(deviceId, name),
     file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
     fetch: (address, options, turn) => telling(fetchFor({ http, time }, address, options, turn)),

@@ -9,15 +9,8 @@ import type {
 } from "../dialogues/index.ts";
 import type { Flow, FlowFunction, FlowOptions } from "../flow/types.ts";
 import type { Kept } from "./kept.ts";
-import type {
-  Context,
-  CommandMatch,
-  Dialogue,
-  NewerOptions,
-  Observation,
-  Timer,
-  TimerKey,
-} from "./context.ts";
+import type { Context, CommandMatch, Dialogue, NewerOptions, Observation } from "./context.ts";
+import type { Timer, TimerKey } from "./timer.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
 
 /** The function of a route. Parley awaits it and ignores its result. */
