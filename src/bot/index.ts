@@ -19,6 +19,7 @@ export type {
   FlowFunction,
   FlowOptions,
   OnChange,
+  ReviewOptions,
   StepOptions,
   Until,
   Woken,

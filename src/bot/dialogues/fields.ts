@@ -1,6 +1,7 @@
 import type { MediaKind } from "../../model/messages.ts";
 import { normalise } from "../messages/normalise.ts";
 import { isEmail, isNumber, isOffered, isText, isThing, isWritten, isYesOrNo } from "./accepted.ts";
+import { numberIn } from "./numbers.ts";
 import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";
 import {
@@ -167,8 +168,9 @@ export interface NumberOptions extends FieldOptions {
 }
 
 /**
- * Asks for a number. A comma counts as a decimal point. When the answer may mean thousands ("1,000"), the question is asked
- * again.
+ * Asks for a number. Words may stand around it ("4 people", "somos 4"), and it may be a word: of the chat's language, if that
+ * is English, Spanish, Portuguese or Indonesian, or an English one. A comma counts as a decimal point. When the answer has two
+ * numbers or may mean thousands ("1,000"), the question is asked again.
  */
 export function number<O extends NumberOptions = Record<never, never>>(
   question: Question,
@@ -176,11 +178,7 @@ export function number<O extends NumberOptions = Record<never, never>>(
 ): Field<Skipped<O, number>> {
   const accepts = (value: unknown): boolean => isNumber(value, options);
   const plain = field<number, O>(question, options, (ctx) => {
-    const value = written(ctx) ?? "";
-    // "1,000" is a thousand to some and one to others: asked again.
-    if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(value)) return undefined;
-    if (!/^[+-]?\d{1,15}([.,]\d{1,10})?$/.test(value)) return undefined;
-    const read = Number(value.replace(",", "."));
+    const read = numberIn(written(ctx) ?? "", ctx.locale);
     return accepts(read) ? read : undefined;
   });
   return { ...plain, accepts };

@@ -40,6 +40,8 @@ export async function advance(code: FlowCode, state: FlowState, begun: Advance):
     }
     let next: FlowState | null;
     try {
+      // The run that follows reads it.
+      if (stop.kind === "again") ran.changeSession?.();
       next = stop.kind === "again" ? begunAnew(current, stop.input) : changed(code, turn, current, stop.key);
     } catch (error) {
       return broken(code, turn, error);

@@ -5,6 +5,7 @@ import { FlowMistake } from "./errors.ts";
 import type { FlowTurn } from "./turn.ts";
 import { callOf } from "./calls.ts";
 import { digest } from "./digest.ts";
+import type { FileAnswer } from "../dialogues/fields.ts";
 import type { Declared } from "./wording.ts";
 import type { CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
@@ -72,6 +73,17 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
         "f.history() changes from run to run: read it inside f.step, which stores your result.",
       );
     },
+    get session() {
+      return turn.session();
+    },
+    async bytes({ messageId }: FileAnswer) {
+      if (turn.isInStep()) return (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES].fileOf(messageId);
+      throw new FlowMistake(
+        "f.bytes() downloads at each run: call it inside f.step, and return what you need of the file.",
+      );
+    },
+    setLocale: (locale: string) => turn.once(() => ctx.setLocale(locale), "f.setLocale"),
+    react: (emoji: string) => send("react", emoji, () => ctx.react(emoji)),
     t: ctx.t,
     ...Object.fromEntries(
       Object.entries(declarations(ctx)).map(([kind, declare]) => [kind, question(kind, declare as never)]),

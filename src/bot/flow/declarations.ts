@@ -18,7 +18,8 @@ import {
 } from "../dialogues/fields.ts";
 import type { AnyContext } from "../types/context.ts";
 import { FlowMistake } from "./errors.ts";
-import type { AskOptions } from "./types.ts";
+import { reviewOf } from "./review.ts";
+import type { AskOptions, ReviewOptions } from "./types.ts";
 import { itemKey, type Declared } from "./wording.ts";
 
 type Offered = readonly Choice[] | null | "asked";
@@ -58,6 +59,23 @@ export function declarations(ctx: AnyContext): Record<string, Declare> {
       offers: offersOf,
     }),
     confirm: kind(confirm, isYesOrNo, { confirms: true }),
+    review(
+      question: string,
+      answers: Readonly<Record<string, unknown>>,
+      options: ReviewOptions & AskOptions = {},
+    ) {
+      const { text, corrects } = reviewOf(ctx, question, answers, options);
+      return {
+        ...optionsIn(options),
+        text,
+        choices: () => null,
+        confirms: true,
+        // Its words are those of the chat already.
+        make: () => confirm(text, options),
+        accepts: isYesOrNo,
+        corrects,
+      };
+    },
     file: kind(fields.file as never, isThing),
     location: kind(fields.location as never, isThing),
     choose: (...of: Parameters<typeof declareList>) => declareList(...of),

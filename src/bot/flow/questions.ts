@@ -48,7 +48,7 @@ export function createQuestions(progress: Progress, said: Said): Questions {
 
   /** As the code words it now, with the list that it has now. */
   async function wordingOf<Value>(
-    { field, items, of }: Asked<Value>,
+    { field, items, of, corrects }: Asked<Value>,
     { key, tries, isReopened }: Pick<OpenQuestion, "key" | "tries" | "isReopened">,
   ): Promise<OpenQuestion> {
     const shown = await wordings.now(field);
@@ -59,6 +59,7 @@ export function createQuestions(progress: Progress, said: Said): Questions {
       locale: ctx.locale,
       ...(of !== undefined && { of: digestOf(of)! }),
       ...(items && { items: JSON.parse(JSON.stringify(items)) as unknown[] }),
+      ...(corrects && { corrects }),
       ...(isReopened && { isReopened }),
     };
   }

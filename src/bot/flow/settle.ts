@@ -23,7 +23,10 @@ export async function settle(
   ran: Ran,
 ): Promise<Turn> {
   try {
-    if (ran.stop.kind !== "threw") for (const effect of ran.effects) effect();
+    if (ran.stop.kind !== "threw") {
+      ran.changeSession?.();
+      for (const effect of ran.effects) effect();
+    }
     return await after(code, turn, state, ran);
   } catch (error) {
     return broken(code, turn, error);

@@ -1,4 +1,5 @@
 import { milliseconds } from "../duration.ts";
+import { OutboundError } from "../../net/errors.ts";
 import { abortsWith, unlessAborted } from "../../model/shared-abort.ts";
 import { describeError } from "../handlers/run.ts";
 import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
@@ -73,7 +74,7 @@ export function createSteps(progress: Progress): RunStep {
         { err: describeError(error, ctx.text), step: key, failedTries: failed + 1 },
         "a step of a flow failed",
       );
-      if (failed + 1 < tries) {
+      if (failed + 1 < tries && mayGetBetter(error)) {
         const pause = milliseconds(BACKOFF[Math.min(failed, BACKOFF.length - 1)], "pause");
         const sleep = { key, at: ctx.now() + pause, signal: null };
         return progress.stop({ kind: "sleeping", sleep, failedTries: failed + 1 });
@@ -85,6 +86,24 @@ export function createSteps(progress: Progress): RunStep {
   }
 
   return step;
+}
+
+/** Answers that may be others a moment later: the request came too late, too early, or too often. */
+const BETTER_LATER = new Set([408, 425, 429]);
+
+/** What will fail every time is not tried again: an address that may not be asked, a request that the other side refuses. */
+function mayGetBetter(error: unknown): boolean {
+  if (error instanceof OutboundError && error.problem === "not_allowed") return false;
+  const status = statusOf(error);
+  return status === null || status < 400 || status > 499 || BETTER_LATER.has(status);
+}
+
+/** As errors of `f.call`, `ofetch`, axios and others have it. */
+function statusOf(error: unknown): number | null {
+  if (typeof error !== "object" || error === null) return null;
+  const { status, statusCode, response } = error as Record<string, unknown>;
+  const within = (response as { status?: unknown } | null | undefined)?.status;
+  return [status, statusCode, within].find((one): one is number => typeof one === "number") ?? null;
 }
 
 /** @throws when the work takes longer, whether or not it listens to its signal */

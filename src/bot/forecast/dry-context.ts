@@ -37,6 +37,7 @@ export function dryContext(
       under: () => undefined,
       begins: () => undefined,
       after: () => () => undefined,
+      fileOf: () => Promise.reject(new Error("Nothing may be done.")),
     },
     from: {
       name: timer?.pushName ?? UNTOLD,

@@ -34,7 +34,8 @@ export interface ContextServices {
   after: Time["after"];
   /** Code of the bot begins now, which was not called before. */
   begins(): void;
-  file(signal: AbortSignal): Promise<ReceivedFile>;
+  /** @param messageId of an earlier message of the chat; left out: of the one that is answered */
+  file(signal: AbortSignal, messageId?: string): Promise<ReceivedFile>;
   /** @param turn aborts when the handler has ended, however it did */
   fetch(address: string | URL, options: FetchOptions, turn: AbortSignal): Promise<Response>;
   /** The last messages of the chat, oldest first. */
@@ -153,7 +154,16 @@ export function openContext(input: ContextInput): OpenContext {
   const ownStore = (): BotStore => (store ??= storeFor(input, effects, open, () => steps > 0));
 
   const ctx: AnyContext & SendsUnderNames = {
-    [UNDER_NAMES]: { idOf: namedId, under, begins, after },
+    [UNDER_NAMES]: {
+      idOf: namedId,
+      under,
+      begins,
+      after,
+      async fileOf(messageId) {
+        open("file");
+        return services.file(signals.handler(), messageId);
+      },
+    },
     text: message.text,
     match: input.match,
     config,

@@ -2,7 +2,7 @@ import type { Incoming } from "../../model/messages.ts";
 import type { Time } from "../../model/time.ts";
 import { addressOf, quoteOf, readContent, type Wanted } from "../messages/content.ts";
 import { MOST_REPLIES, type Effects } from "./effects.ts";
-import type { AnyContext, Content, TextOptions } from "../types.ts";
+import type { AnyContext, Content, ReceivedFile, TextOptions } from "../types.ts";
 
 /** Calls of a context that send something. */
 type SendingCalls = Pick<
@@ -21,6 +21,8 @@ export interface SendsUnderNames {
     /** Code of the author begins now, behind an `await` of ours. */
     begins(): void;
     idOf(name: string): string;
+    /** The file of an earlier message of this chat, by the message's id. @throws {TypeError} when it is not stored any more */
+    fileOf(messageId: string): Promise<ReceivedFile>;
     /** What is sent meanwhile has this id. */
     under(id: string, send: () => void): void;
   };

@@ -9,6 +9,7 @@ import type { ContextServices } from "./context.ts";
 import { fetchFor } from "./fetching.ts";
 import { translate, type Locales } from "../files/locales.ts";
 import { NOBODY, type Onlooker } from "../answerers/onlooker.ts";
+import { scopeOf } from "../sessions/scope.ts";
 import type { BotState } from "../sessions/state.ts";
 import type { Gate, Restart } from "./restart.ts";
 import type { Steps } from "./steps.ts";
@@ -41,7 +42,7 @@ export function createSayOnce(log: Logger): SayOnce {
 
 /** What handlers reach beside their message. */
 export interface ReachDeps {
-  state: Pick<BotState, "stored" | "storedFrom">;
+  state: Pick<BotState, "stored" | "storedFrom" | "received">;
   files: BotFiles;
   /** What `ctx.fetch` asks. */
   http: Pick<SafeFetch, "request">;
@@ -126,7 +127,13 @@ export function servicesFor(
     begins: stopwatch.goesOn,
     after: time.after,
     namedId: (name) => messageIds.named(deviceId, name),
-    file: (signal) => telling(files.read({ deviceId, inboxId }, signal)),
+    async file(signal, messageId) {
+      if (messageId === undefined) return telling(files.read({ deviceId, inboxId }, signal));
+      const found = await telling(state.received(deviceId, scopeOf(stored.message), messageId));
+      if (found === null)
+        throw new TypeError(`The message ${messageId} of this chat is not stored any more (RETENTION_DAYS).`);
+      return telling(files.read({ deviceId, inboxId: found }, signal));
+    },
     fetch: (address, options, turn) => telling(fetchFor({ http, time }, address, options, turn)),
     history: (count) => telling(history({ ...stored, chat, inboxIds: together ?? [inboxId] }, count)),
     store: {

@@ -1,4 +1,4 @@
-import { botDialogues, botSessions, botSteps } from "../../../drizzle/schema.ts";
+import { botDialogues, botSessions, botSteps, inbox } from "../../../drizzle/schema.ts";
 import { DAY_MS } from "../../model/time.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
@@ -58,6 +58,8 @@ export interface BotState extends TimerRows, SignalRows, StoreRows {
     together: readonly number[];
   }): Promise<void>;
   forgetSteps(inboxId: number): Statement;
+  /** Row of a message that came in this chat, by the message's id; null when it is not stored any more. */
+  received(deviceId: number, scope: Scope, messageId: string): Promise<number | null>;
   /** Before anything of the message's chat is read, for bots that had another id. */
   adopt: FormerNames["adopt"];
   /**
@@ -91,6 +93,10 @@ ORDER BY updated_at DESC LIMIT 1`,
     state: botDialogues.state,
     expiresAt: botDialogues.expiresAt,
   },
+);
+const RECEIVED = defineQuery(
+  "SELECT id FROM inbox WHERE device_id = ? AND wa_id = ? AND chat IN (?, ?) AND from_me = 0 LIMIT 1",
+  { id: inbox.id },
 );
 // As many as the bot has made for one message.
 const STEPS = defineQuery("SELECT key, value FROM bot_steps WHERE inbox_id = ? AND bot_id = ?", {
@@ -225,6 +231,12 @@ export function createBotState(
       );
       const kept = { sql: PUT_STEP, args: [inboxId, deviceId, botId, key, sealed] };
       await writer.commit([kept], { owning: deviceId });
+    },
+
+    async received(deviceId, scope, messageId) {
+      // In a group, a scope is one writer of the chat.
+      const [chat, alias] = keysOf(scope).map((key) => key.split("|")[0]!) as [string, string];
+      return (await readOne(RECEIVED, [deviceId, messageId, chat, alias]))?.id ?? null;
     },
 
     forgetSteps: (inboxId) => ({ sql: "DELETE FROM bot_steps WHERE inbox_id = ?", args: [inboxId] }),

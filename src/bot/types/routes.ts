@@ -133,11 +133,11 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   flow<Input = undefined, Output = unknown>(
     id: string,
     options: FlowOptions,
-    body: FlowFunction<Input, Output, Config>,
+    body: FlowFunction<Input, Output, Config, Session>,
   ): Flow<Input, Output>;
   flow<Input = undefined, Output = unknown>(
     id: string,
-    body: FlowFunction<Input, Output, Config>,
+    body: FlowFunction<Input, Output, Config, Session>,
   ): Flow<Input, Output>;
   /** Kinds of questions for `form`, for files that import nothing. */
   readonly fields: typeof fields;
