@@ -1,6 +1,7 @@
 import { GatewayError } from "../../model/errors.ts";
 import type { BotRegistry } from "../files/registry.ts";
 import { OutboundError } from "../../net/errors.ts";
+import { configSchemaOf, unknownSettings } from "./config-schema.ts";
 import { addressesIn } from "./url.ts";
 import { validate } from "../standard-schema.ts";
 import type { Bot } from "../types.ts";
@@ -82,17 +83,28 @@ export async function readConfig(
   return "problems" in read ? read : { value: read.value as Record<string, unknown> };
 }
 
-/** @throws {GatewayError} INVALID_PARAMETERS when the schema of a bot that is on refuses its settings, URL_NOT_ALLOWED */
+/**
+ * @param isSaid whether the settings of a bot are written now: what was saved before a bot forgot a setting stays
+ * @throws {GatewayError} INVALID_PARAMETERS when the schema of a bot that is on refuses its settings, or does not know one;
+ *   URL_NOT_ALLOWED
+ */
 export async function refuseConfigs(
   bindings: readonly Binding[],
   registry: BotRegistry,
   checkUrl: (url: string) => Promise<void>,
+  isSaid: (id: string) => boolean = () => true,
 ): Promise<void> {
   const problems: string[] = [];
   const addresses: { place: string; url: string }[] = [];
   for (const { id, enabled, config } of bindings) {
     const bot = registry.bots.find((known) => known.id === id);
     if (!bot || !enabled) continue;
+    if (config !== null && isSaid(id))
+      problems.push(
+        ...unknownSettings(configSchemaOf(bot.config), config)
+          .slice(0, MOST_UNKNOWN)
+          .map((problem) => `Bot "${id}": config ${problem}`),
+      );
     const read = await readConfig(bot, config ?? {});
     if ("problems" in read)
       problems.push(...read.problems.map((problem) => `Bot "${id}": config ${problem}`));
@@ -108,6 +120,8 @@ export async function refuseConfigs(
   await refuseAddresses(addresses, checkUrl);
 }
 
+/** Of one bot. */
+const MOST_UNKNOWN = 20;
 /** Each is looked up: nobody may let the gateway ask for thousands of names. */
 const MOST_ADDRESSES = 50;
 

@@ -5,6 +5,7 @@ import type { SafeFetch } from "../../net/safe-fetch.ts";
 import type { Store } from "../../store/store.ts";
 import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";
 import { BINDINGS, fromRow, insert, OF_NUMBER } from "./binding-rows.ts";
+import { unknownSettings } from "./config-schema.ts";
 import { findConflicts, type Conflict } from "../routes/conflicts.ts";
 import { byTodaysName } from "../sessions/former-names.ts";
 import type { Blocking } from "../handlers/blocking.ts";
@@ -155,13 +156,15 @@ export function createBindings(
     return bots.map((bot) => {
       const binding = bindings.get(bot.id);
       const lacking = (bot.needs ?? []).filter((key) => binding?.config?.[key] === undefined);
-      const warnings =
-        lacking.length === 0 || !binding?.enabled
-          ? bot.warnings
-          : [
-              ...bot.warnings,
-              `The bot does not run on this number: its config has no ${lacking.join(", ")}.`,
-            ];
+      const warnings = !binding?.enabled
+        ? bot.warnings
+        : [
+            ...bot.warnings,
+            ...(lacking.length > 0
+              ? [`The bot does not run on this number: its config has no ${lacking.join(", ")}.`]
+              : []),
+            ...unknownSettings(bot.schema, binding.config ?? {}).map((problem) => `config ${problem}`),
+          ];
       return {
         ...withBlocked(bot, around),
         warnings,
@@ -172,8 +175,13 @@ export function createBindings(
     });
   }
 
-  async function replace(deviceId: number, bindings: Binding[], checked = bindings): Promise<BoundBot[]> {
-    await refuseConfigs(checked, registry, around.checkUrl);
+  async function replace(
+    deviceId: number,
+    bindings: Binding[],
+    checked = bindings,
+    isSaid?: (id: string) => boolean,
+  ): Promise<BoundBot[]> {
+    await refuseConfigs(checked, registry, around.checkUrl, isSaid);
     await store.writer.commit([
       { sql: "delete from bot_bindings where device_id = ?", args: [deviceId] },
       ...bindings.map((binding) => insert(store.box, deviceId, binding)),
@@ -192,12 +200,11 @@ export function createBindings(
     inTurn(async () => {
       // From the rows: another node may have changed them in this moment.
       const now = byTodaysName(await rowsOf(deviceId), registry.renamed);
-      const changed = readChanges(input, registry).map((said) => ({
-        ...(now.get(said.id) ?? unsaid(said.id)),
-        ...said,
-      }));
+      const said = readChanges(input, registry);
+      const changed = said.map((one) => ({ ...(now.get(one.id) ?? unsaid(one.id)), ...one }));
+      const isSaid = (id: string): boolean => said.some((one) => one.id === id && one.config != null);
       const next = new Map([...now, ...changed.map((binding) => [binding.id, binding] as const)]);
-      return replace(deviceId, [...next.values()], changed);
+      return replace(deviceId, [...next.values()], changed, isSaid);
     });
 
   const unsaid = (id: string): Binding => {

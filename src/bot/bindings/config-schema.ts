@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nearest } from "../place.ts";
 import type { StandardSchema } from "../standard-schema.ts";
 
 /** JSON Schema 2020-12 of what may be written. */
@@ -38,3 +39,35 @@ function written2020(schema: StandardSchema): unknown {
     return z.toJSONSchema(schema as never, { io: "input", target: "draft-2020-12", unrepresentable: "any" });
   return (standard as SaysItself).jsonSchema?.input?.({ target: "draft-2020-12" }) ?? null;
 }
+
+/** Every bot has it: the language of `ctx.t`. */
+const EVERY_BOTS = ["locale"];
+/** Such schemas may take keys that they do not list. */
+const MORE_KEYS = ["additionalProperties", "patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"];
+
+/**
+ * Settings that the bot's schema does not know, one line for each. Most libraries drop them without a word, and the bot works
+ * as if they had not been written.
+ *
+ * @param schema as {@link configSchemaOf} gives it; one that may take any key knows all
+ */
+export function unknownSettings(
+  schema: ConfigSchema | null,
+  config: Readonly<Record<string, unknown>>,
+): string[] {
+  const { properties, type } = (schema ?? {}) as { properties?: object; type?: unknown };
+  const isOpen = MORE_KEYS.some((key) => schema?.[key] !== undefined && schema[key] !== false);
+  if (type !== "object" || properties === undefined || isOpen) return [];
+  const known = [...Object.keys(properties), ...EVERY_BOTS];
+  return Object.keys(config)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const meant = nearest(key, known);
+      const name = JSON.stringify(key.slice(0, LONGEST_NAME));
+      return meant === null
+        ? `${name} is not known. The bot's settings are ${known.join(", ")}.`
+        : `${name} is not known: did you mean ${JSON.stringify(meant)}?`;
+    });
+}
+
+const LONGEST_NAME = 100;
