@@ -10,7 +10,7 @@ import { createRunningBots, type RunningBots } from "../bot/handlers/running.ts"
 import { createSilentSessions } from "../bot/sessions/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/sessions/state.ts";
 import { createTimers, type Timers } from "../bot/timers/timers.ts";
-import type { ShowTyping } from "../bot/handlers/typing.ts";
+import type { MarkRead, ShowTyping } from "../bot/handlers/typing.ts";
 import { createCallAnswerer } from "../calls/calls.ts";
 import type { Config } from "../config.ts";
 import { createPast } from "../conversations/past.ts";
@@ -284,6 +284,7 @@ function createAnswerers(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopG
     http: deps.bots.http ?? deps.http,
     locales: deps.bots.locales,
     typing: showTyping(connections, log),
+    markRead: showRead(connections, log),
     history: pastOf(store),
     config,
     hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
@@ -343,6 +344,13 @@ const showTyping =
   (deviceId, chat, on) => {
     const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
     shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not show typing"));
+  };
+
+const showRead =
+  ({ connection }: Pick<Connections, "connection">, log: Logger): MarkRead =>
+  (deviceId, { chat, id, participant }) => {
+    const shown = async (): Promise<void> => connection(deviceId)?.markRead(chat, id, participant);
+    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not mark a message as read"));
   };
 
 type Parts = ReturnType<typeof createQueues> &

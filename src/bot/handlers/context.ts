@@ -38,6 +38,9 @@ export interface ContextServices {
   file(signal: AbortSignal, messageId?: string): Promise<ReceivedFile>;
   /** @param turn aborts when the handler has ended, however it did */
   fetch(address: string | URL, options: FetchOptions, turn: AbortSignal): Promise<Response>;
+  /** Shows at once that somebody is writing, until the handler ends. */
+  typing(): void;
+  markRead(): void;
   /** The last messages of the chat, oldest first. */
   history(count: number): Promise<PastMessage[]>;
   /** Whether a bot that is on for this number has this dialogue. */
@@ -220,6 +223,14 @@ export function openContext(input: ContextInput): OpenContext {
     async fetch(address, options = {}) {
       open("fetch");
       return services.fetch(address, options, signals.requests());
+    },
+    typing() {
+      open("typing");
+      services.typing();
+    },
+    markRead() {
+      open("markRead");
+      services.markRead();
     },
     async history(count) {
       open("history");

@@ -4,6 +4,7 @@ import type { Time } from "../../model/time.ts";
 import { openContext, type ContextInput } from "./context.ts";
 import { ContextClosedError, type Effects } from "./effects.ts";
 import type { Restart } from "./restart.ts";
+import type { TypingSign } from "./typing.ts";
 import type { AnyContext, Dialogue, DialogueHost, Middleware, Turn } from "../types.ts";
 
 /** How a handler ended. `dropped` counts replies that it had asked for and that are not sent. */
@@ -38,7 +39,7 @@ export interface Limits {
   /** Cuts the handler off when it is to be begun anew. */
   restart?: Pick<Restart, "listen">;
   /** Called when a handler does not return at once. @returns called when it has ended */
-  working?: () => () => void;
+  typing?: TypingSign;
 }
 
 /** What runs: a route's handler, or a turn of a dialogue. */
@@ -71,8 +72,8 @@ export async function runHandler(
     // Most handlers are synchronous: they cost neither a timer nor a turn of the event loop.
     if (!("then" in result)) done = result;
     else {
-      const hasEnded = limits.working?.();
-      const ended = await raceWithTime(result, limits).finally(hasEnded);
+      limits.typing?.begins();
+      const ended = await raceWithTime(result, limits);
       if ("cut" in ended) {
         open.close(ended.cut === "timed_out" ? `its ${limits.timeoutMs} ms were up` : CUT[ended.cut], true);
         return ended.cut === "timed_out" ? { kind: ended.cut, dropped: dropped() } : { kind: ended.cut };
@@ -85,6 +86,7 @@ export async function runHandler(
   } catch (error) {
     return { kind: "failed", error, dropped: dropped() };
   } finally {
+    limits.typing?.ends();
     open.close("the handler had returned", false);
   }
 }

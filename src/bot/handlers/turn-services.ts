@@ -13,6 +13,7 @@ import { scopeOf } from "../sessions/scope.ts";
 import type { BotState } from "../sessions/state.ts";
 import type { Gate, Restart } from "./restart.ts";
 import type { Steps } from "./steps.ts";
+import type { MarkRead, TypingSign } from "./typing.ts";
 import type { Bot, ReceivedFile } from "../types.ts";
 
 /** Files that came with messages. */
@@ -60,6 +61,8 @@ export interface ReachDeps {
   time: Pick<Time, "now" | "pause" | "after">;
   /** Whether a bot that is on for a number has this dialogue. */
   hasDialogue: (deviceId: number, botId: string, dialogue: string) => boolean;
+  /** What `ctx.markRead` does. Default: nothing. */
+  markRead?: MarkRead;
   /** Default: nobody. */
   onlooker?: Onlooker;
 }
@@ -77,6 +80,7 @@ interface OfOneTurn {
   stopwatch: Stopwatch;
   firstReply: number;
   lost(error: StorageUnavailable): void;
+  typing: TypingSign | undefined;
 }
 
 /** What a handler reaches outside of itself; `lost` is told when it was the database that failed, whatever becomes of that. */
@@ -92,11 +96,12 @@ export function servicesFor(
     state,
     time,
     hasDialogue,
+    markRead,
     onlooker = NOBODY,
   }: ReachDeps & { said: SayOnce },
   bot: Bot,
   stored: StoredMessage,
-  { steps, stopwatch, firstReply, lost, restart }: OfOneTurn,
+  { steps, stopwatch, firstReply, lost, restart, typing }: OfOneTurn,
 ): ContextServices {
   const { deviceId, inboxId, together } = stored;
   const chat = stored.message.chatKey;
@@ -124,6 +129,9 @@ export function servicesFor(
     idempotencyKey: (key) => hmac(`${deviceId}:${inboxId}:${bot.was[0] ?? bot.id}:${key}`),
     replyId: (position) => messageIds.reply(deviceId, inboxId, firstReply + position),
     hasDialogue: (botId, dialogue) => hasDialogue(deviceId, botId, dialogue),
+    typing: () => typing?.now(),
+    // A timer's message is nobody's.
+    markRead: () => (stored.message.timer ? undefined : markRead?.(deviceId, stored.message)),
     begins: stopwatch.goesOn,
     after: time.after,
     namedId: (name) => messageIds.named(deviceId, name),

@@ -87,7 +87,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     ...(stopping && { stopping }),
     ...(onInterrupt && { onInterrupt }),
     ...(restart && { restart }),
-    ...(deps.typing && { working: typingFor(time, deps.typing, stored) }),
+    ...(deps.typing && { typing: typingFor(time, deps.typing, stored) }),
   });
 
   const stepsOf = (bot: Bot, stored: StoredMessage, restart: Restart | undefined): Steps => {
@@ -161,7 +161,14 @@ export function createTurns(deps: TurnsDeps): Turns {
         now: time.now,
         checksFlows: deps.checksFlows ?? false,
         log: botLog,
-        services: servicesFor(around, bot, stored, { steps, stopwatch, firstReply, lost, restart }),
+        services: servicesFor(around, bot, stored, {
+          steps,
+          stopwatch,
+          firstReply,
+          lost,
+          restart,
+          typing: limits.typing,
+        }),
       };
       if (question.isRestarted) restart?.begin(gateOf(steps, () => true));
       outcome = await watched(bot, stopwatch, () => runHandler(work, bot.middleware, input, limits));

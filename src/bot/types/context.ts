@@ -47,7 +47,7 @@ export interface NewerOptions {
  * The argument of every handler: the same in routes, dialogues and timers. The context closes when the handler returns; then
  * calls that change or send something throw ContextClosedError.
  *
- * Nothing is sent while a handler runs. Replies, session, timers, dialogue and handoff are committed together with the
+ * Nothing but the signs of `typing` and `markRead` is sent while a handler runs. Replies, session, timers, dialogue and handoff are committed together with the
  * message's "done". All of it happens once; when the handler fails, none of it does.
  */
 export interface Context<
@@ -123,6 +123,14 @@ export interface Context<
    * @returns the id that the message will have
    */
   sendTo(chat: string, content: Content): string;
+
+  /**
+   * Shows at once that somebody is typing, until the handler ends. Without it, a handler that takes longer than a second
+   * shows it by itself.
+   */
+  typing(): void;
+  /** Tells the writer at once that the message was read: two blue ticks. What a handler answers does not do that. */
+  markRead(): void;
 
   /** Starts a dialogue. Its first question follows the replies so far. A dialogue that is already open ends. */
   start<Input>(
