@@ -14,6 +14,16 @@ const WANTED = { text: "wantText", file: "wantFile", location: "wantLocation" } 
 /** The answers that a form has collected. The `{}` makes editors show the answers instead of the questions. */
 export type Values<F extends Fields> = { -readonly [K in keyof F]: ValueOf<F[K]> } & {};
 
+/** Each question whose function uses answers that the form does not have is an error. */
+export type WithItsAnswers<F extends Fields> = {
+  // oxlint-disable-next-line typescript/no-explicit-any -- of whatever value
+  readonly [K in keyof F]: F[K] extends Field<any, infer Answers>
+    ? Values<F> extends Answers
+      ? unknown
+      : Field<ValueOf<F[K]>, Values<F>>
+    : unknown;
+};
+
 /** A form that `ctx.start(form, known)` starts. It does not ask for values that are in `known`. */
 export type Form<F extends Fields> = Dialogue<Partial<Values<F>> | undefined>;
 
@@ -42,7 +52,7 @@ type Kept = Pick<FormState, "given" | "agreed">;
  */
 export function form<F extends Fields, Ctx = AnyContext>(
   id: string,
-  fields: F,
+  fields: F & WithItsAnswers<F>,
   done: (ctx: Ctx, values: Values<F>) => unknown,
   options: DialogueOptions = {},
 ): Form<F> {

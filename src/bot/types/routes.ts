@@ -5,6 +5,7 @@ import type {
   Menu,
   MenuDefinition,
   Values,
+  WithItsAnswers,
   fields,
 } from "../dialogues/index.ts";
 import type { Flow, FlowFunction, FlowOptions } from "../flow/types.ts";
@@ -122,7 +123,7 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   /** Adds a form to this bot. `ctx.start(…)` starts it, and `done` gets the answers. */
   form<F extends Fields>(
     id: string,
-    fields: F,
+    fields: F & WithItsAnswers<F>,
     done: (ctx: Context<Message, null, Config, Session>, values: Values<F>) => unknown,
     options?: DialogueOptions,
   ): Form<F>;
