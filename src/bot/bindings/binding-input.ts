@@ -1,7 +1,8 @@
 import { GatewayError } from "../../model/errors.ts";
 import type { BotRegistry } from "../files/registry.ts";
 import { OutboundError } from "../../net/errors.ts";
-import { configSchemaOf, unknownSettings } from "./config-schema.ts";
+import { configSchemaOf, EVERY_BOTS, unknownSettings } from "./config-schema.ts";
+import { readHandback, readLocale } from "../routes/options.ts";
 import { addressesIn } from "./url.ts";
 import { validate } from "../standard-schema.ts";
 import type { Bot } from "../types.ts";
@@ -73,14 +74,39 @@ function commonProblem(item: Record<string, unknown>, registry: BotRegistry): st
   return config !== null && !isObject(config) ? `Bot "${id}": config must be an object.` : null;
 }
 
-/** The settings of a number as the bot's own schema reads them. */
+/**
+ * The settings of a number as the bot's own schema reads them. Those that every bot has are read here, unless the schema has
+ * them as its own: most schemas would drop them.
+ */
 export async function readConfig(
-  bot: Bot,
+  bot: Pick<Bot, "config">,
   config: Record<string, unknown>,
 ): Promise<{ value: Record<string, unknown> } | { problems: string[] }> {
   if (bot.config === null) return { value: config };
-  const read = await validate(bot.config, config);
-  return "problems" in read ? read : { value: read.value as Record<string, unknown> };
+  const own = configSchemaOf(bot.config)?.["properties"] ?? {};
+  const common = EVERY_BOTS.filter((key) => !Object.hasOwn(own, key) && config[key] !== undefined);
+  const rest = Object.fromEntries(
+    Object.entries(config).filter(([key]) => !(common as string[]).includes(key)),
+  );
+  const read = await validate(bot.config, rest);
+  const problems = [
+    ...common.flatMap((key) => commonSetting(key, config[key])),
+    ...("problems" in read ? read.problems : []),
+  ];
+  if (problems.length > 0 || "problems" in read) return { problems };
+  const values = Object.fromEntries(common.map((key) => [key, config[key]]));
+  return { value: { ...values, ...(read.value as Record<string, unknown>) } };
+}
+
+/** What is wrong with a setting that every bot has. */
+function commonSetting(key: (typeof EVERY_BOTS)[number], value: unknown): string[] {
+  try {
+    if (key === "handback") readHandback(value);
+    else readLocale(value);
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
 }
 
 /**

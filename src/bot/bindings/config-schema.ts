@@ -21,11 +21,20 @@ const LONGEST = 65_536;
  */
 export function configSchemaOf(schema: StandardSchema | null): ConfigSchema | null {
   if (schema === null) return null;
+  let known = written.get(schema);
+  if (known === undefined) written.set(schema, (known = write(schema)));
+  return known;
+}
+
+/** Tables of tens of thousands of numbers ask for the same few. */
+const written = new WeakMap<StandardSchema, ConfigSchema | null>();
+
+function write(schema: StandardSchema): ConfigSchema | null {
   try {
-    const written = written2020(schema);
-    if (typeof written !== "object" || written === null) return null;
+    const said = written2020(schema);
+    if (typeof said !== "object" || said === null) return null;
     // A copy without anything that JSON has not, functions above all: it goes over HTTP.
-    const text = JSON.stringify(written);
+    const text = JSON.stringify(said);
     return text.length > LONGEST ? null : (JSON.parse(text) as ConfigSchema);
   } catch {
     return null;
@@ -40,8 +49,8 @@ function written2020(schema: StandardSchema): unknown {
   return (standard as SaysItself).jsonSchema?.input?.({ target: "draft-2020-12" }) ?? null;
 }
 
-/** Every bot has it: the language of `ctx.t`. */
-const EVERY_BOTS = ["locale"];
+/** Settings that every bot has on a number, whether or not its schema knows them. */
+export const EVERY_BOTS = ["locale", "handback"] as const;
 /** Such schemas may take keys that they do not list. */
 const MORE_KEYS = ["additionalProperties", "patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"];
 
@@ -58,14 +67,14 @@ export function unknownSettings(
   const { properties, type } = (schema ?? {}) as { properties?: object; type?: unknown };
   const isOpen = MORE_KEYS.some((key) => schema?.[key] !== undefined && schema[key] !== false);
   if (type !== "object" || properties === undefined || isOpen) return [];
-  const known = [...Object.keys(properties), ...EVERY_BOTS];
+  const known: string[] = [...Object.keys(properties), ...EVERY_BOTS];
   return Object.keys(config)
     .filter((key) => !known.includes(key))
     .map((key) => {
       const meant = nearest(key, known);
       const name = JSON.stringify(key.slice(0, LONGEST_NAME));
       return meant === null
-        ? `${name} is not known. The bot's settings are ${known.join(", ")}.`
+        ? `${name} is not known. The bot's settings: ${Object.keys(properties).join(", ") || "none"}.`
         : `${name} is not known: did you mean ${JSON.stringify(meant)}?`;
     });
 }

@@ -39,14 +39,12 @@ export function readOptions(definition: Record<string, unknown>): Options {
   if (!Array.isArray(chats) || chats.length === 0 || !chats.every((chat) => CHATS.includes(chat)))
     throw new TypeError("`chats` must be a list of 'dm', 'group', 'channel'.");
   if (enable !== "all" && enable !== "bound") throw new TypeError("`enable` must be 'all' or 'bound'.");
-  if (typeof locale !== "string" || !LOCALE.test(locale))
-    throw new TypeError('`locale` must be a language like "en" or "pt-BR".');
   const limits = readRecord(definition.limits, "limits");
   return {
     priority: priority as number,
     chats: [...(chats as BotChat[])],
     enable,
-    locale,
+    locale: readLocale(locale),
     config: readSchema(definition.config, "config"),
     session: readSession(definition.session),
     needs: readNeeds(definition.needs),
@@ -61,7 +59,15 @@ export function readOptions(definition: Record<string, unknown>): Options {
   };
 }
 
-function readHandback(word: unknown = DEFAULT_HANDBACK): string | null {
+/** @throws {TypeError} */
+export function readLocale(locale: unknown): string {
+  if (typeof locale !== "string" || !LOCALE.test(locale))
+    throw new TypeError('`locale` must be a language like "en" or "pt-BR".');
+  return locale;
+}
+
+/** @returns null for none @throws {TypeError} */
+export function readHandback(word: unknown = DEFAULT_HANDBACK): string | null {
   if (word === false) return null;
   if (typeof word !== "string" || word.trim() === "" || word.length > 100)
     throw new TypeError('`handback` must be a text of 1 to 100 characters like "#bot", or false.');

@@ -131,6 +131,13 @@ export function listRoutes(active: readonly ActiveBot[]): ListedRoute[] {
     }));
 }
 
+/** The number's word, else the bot's; null: none. */
+function handbackOf({ bot, config }: ActiveBot): string | null {
+  const { handback } = config;
+  if (handback === false) return null;
+  return typeof handback === "string" && handback.trim() !== "" ? asHandback(handback) : bot.handback;
+}
+
 /** Orders the routes once, so that words are looked up and only the other routes are tried one by one. */
 export function buildTable(active: readonly ActiveBot[]): RouteTable {
   const exact: ExactRoutes = { keyword: new Map(), command: new Map(), interrupt: new Map() };
@@ -141,7 +148,7 @@ export function buildTable(active: readonly ActiveBot[]): RouteTable {
     if (kind !== "keyword" && kind !== "command" && kind !== "interrupt") scanned.push(entry);
     else exact[kind].set(word!, [...(exact[kind].get(word!) ?? []), entry]);
   }
-  const handback = new Set(active.map(({ bot }) => bot.handback));
+  const handback = new Set(active.map(handbackOf));
   const byId = new Map(active.flatMap((item) => item.bot.was.map((id) => [id, item] as const)));
   for (const item of active) byId.set(item.bot.id, item);
   const interrupts = (message: Incoming): Candidate[] => {
