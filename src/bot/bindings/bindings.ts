@@ -1,22 +1,16 @@
 import { defineTopic } from "../../model/cluster.ts";
-import { giveWay } from "../../model/give-way.ts";
 import { NO_NEWS, type News } from "../../model/news.ts";
 import type { SafeFetch } from "../../net/safe-fetch.ts";
 import type { Store } from "../../store/store.ts";
-import { readBindings, readChanges, readConfig, refuseConfigs, type Binding } from "./binding-input.ts";
+import { readBindings, readChanges, refuseConfigs, type Binding } from "./binding-input.ts";
 import { BINDINGS, fromRow, insert, OF_NUMBER } from "./binding-rows.ts";
 import { unknownSettings } from "./config-schema.ts";
 import { findConflicts, type Conflict } from "../routes/conflicts.ts";
 import { byTodaysName } from "../sessions/former-names.ts";
 import type { Blocking } from "../handlers/blocking.ts";
 import { withBlocked, type BotRecord, type BotRegistry } from "../files/registry.ts";
-import {
-  buildTable,
-  listRoutes,
-  type ActiveBot,
-  type ListedRoute,
-  type RouteTable,
-} from "../routes/table.ts";
+import { listRoutes, type ListedRoute, type RouteTable } from "../routes/table.ts";
+import { createTables, type Bound } from "./tables.ts";
 
 /** What holds on this number is something else now. */
 const BOUND = defineTopic<{ deviceId: number }>("bindings");
@@ -76,13 +70,10 @@ export function createBindings(
   around: Around = { of: () => null, checkUrl: async () => undefined },
   news: News = NO_NEWS,
 ): Bindings {
-  let bound = new Map<number, Map<string, Binding>>();
-  const tables = new Map<number, RouteTable>();
+  let bound: Bound = new Map();
   const none = new Map<string, Binding>();
   let registry = first;
-  let defaults = buildTable([]);
-  /** Conflicts that were reported: most numbers have the same bots. */
-  const said = new Set<string>();
+  const tables = createTables(onProblem);
   let last: Promise<unknown> = Promise.resolve();
 
   /** One change after the other: tables that are built while bindings change would show what held before. */
@@ -93,30 +84,16 @@ export function createBindings(
   }
 
   async function load(): Promise<void> {
-    const read: typeof bound = new Map();
-    for await (const page of store.pages(BINDINGS, (row) => [row?.deviceId ?? 0, row?.botId ?? ""]))
-      for (const row of page) {
-        const { deviceId } = row;
-        read.set(
-          deviceId,
-          (read.get(deviceId) ?? new Map<string, Binding>()).set(row.botId, fromRow(store.box, row)),
-        );
-      }
-    bound = read;
-    await rebuild();
+    bound = await readAll(store);
+    await tables.rebuild(bound, registry);
   }
 
   /** Another node has changed them, and may have removed them all. */
   async function readAgain(deviceId: number): Promise<void> {
-    const bindings = await rowsOf(deviceId);
+    const bindings = await rowsOf(store, deviceId);
     if (bindings.size === 0) return forget(deviceId);
     bound.set(deviceId, bindings);
-    tables.set(deviceId, await tableFor(bindings));
-  }
-
-  async function rowsOf(deviceId: number): Promise<Map<string, Binding>> {
-    const rows = await store.read(OF_NUMBER, [deviceId]);
-    return new Map(rows.map((row) => [row.botId, fromRow(store.box, row)]));
+    await tables.put(deviceId, bindings, registry);
   }
 
   news.listen(BOUND, {
@@ -124,56 +101,8 @@ export function createBindings(
     reread: () => inTurn(load),
   });
 
-  async function rebuild(): Promise<void> {
-    const built: [number, RouteTable][] = [];
-    for (const [deviceId, bindings] of bound) {
-      built.push([deviceId, await tableFor(bindings)]);
-      // There may be tens of thousands of numbers, and messages arrive meanwhile: they find the old tables.
-      await giveWay();
-    }
-    defaults = await tableFor(none);
-    tables.clear();
-    // A number may have been erased meanwhile.
-    for (const [deviceId, table] of built) if (bound.has(deviceId)) tables.set(deviceId, table);
-  }
-
-  async function tableFor(bindings: Map<string, Binding>): Promise<RouteTable> {
-    const active = await activeBots(registry, byTodaysName(bindings, registry.renamed), onProblem);
-    for (const { text } of findConflicts(active)) {
-      if (!said.has(text)) onProblem(text);
-      said.add(text);
-    }
-    return buildTable(active);
-  }
-
-  const tableOf = (deviceId: number): RouteTable => tables.get(deviceId) ?? defaults;
-
-  function list(deviceId: number): BoundBot[] {
-    const bindings = byTodaysName(bound.get(deviceId) ?? none, registry.renamed);
-    const records = registry.list();
-    // A second file with the same id is no bot of its own.
-    const bots = records.filter(({ id }, index) => records.findIndex((other) => other.id === id) === index);
-    return bots.map((bot) => {
-      const binding = bindings.get(bot.id);
-      const lacking = (bot.needs ?? []).filter((key) => binding?.config?.[key] === undefined);
-      const warnings = !binding?.enabled
-        ? bot.warnings
-        : [
-            ...bot.warnings,
-            ...(lacking.length > 0
-              ? [`The bot does not run on this number: its config has no ${lacking.join(", ")}.`]
-              : []),
-            ...unknownSettings(bot.schema, binding.config ?? {}).map((problem) => `config ${problem}`),
-          ];
-      return {
-        ...withBlocked(bot, around),
-        warnings,
-        enabled: (bot.error === undefined || bot.kept === true) && (binding?.enabled ?? bot.enable === "all"),
-        priority: binding?.priority ?? bot.priority,
-        config: binding?.config ?? null,
-      };
-    });
-  }
+  const list = (deviceId: number): BoundBot[] =>
+    listBots(registry, byTodaysName(bound.get(deviceId) ?? none, registry.renamed), around);
 
   async function replace(
     deviceId: number,
@@ -189,7 +118,7 @@ export function createBindings(
     ]);
     const byId = new Map(bindings.map((binding) => [binding.id, binding]));
     bound.set(deviceId, byId);
-    tables.set(deviceId, await tableFor(byId));
+    await tables.put(deviceId, byId, registry);
     return list(deviceId);
   }
 
@@ -199,60 +128,86 @@ export function createBindings(
   const change = (deviceId: number, input: unknown): Promise<BoundBot[]> =>
     inTurn(async () => {
       // From the rows: another node may have changed them in this moment.
-      const now = byTodaysName(await rowsOf(deviceId), registry.renamed);
+      const now = byTodaysName(await rowsOf(store, deviceId), registry.renamed);
       const said = readChanges(input, registry);
-      const changed = said.map((one) => ({ ...(now.get(one.id) ?? unsaid(one.id)), ...one }));
+      const changed = said.map((one) => ({ ...(now.get(one.id) ?? unsaid(registry, one.id)), ...one }));
       const isSaid = (id: string): boolean => said.some((one) => one.id === id && one.config != null);
       const next = new Map([...now, ...changed.map((binding) => [binding.id, binding] as const)]);
       return replace(deviceId, [...next.values()], changed, isSaid);
     });
 
-  const unsaid = (id: string): Binding => {
-    const enabled = registry.list().find((bot) => bot.id === id)?.enable === "all";
-    return { id, enabled, priority: null, config: null };
-  };
-
   const use = (next: BotRegistry): Promise<void> =>
     inTurn(async () => {
       registry = next;
-      said.clear();
-      await rebuild();
+      await tables.begin(bound, registry);
     });
 
   function forget(deviceId: number): void {
     bound.delete(deviceId);
-    tables.delete(deviceId);
+    tables.forget(deviceId);
   }
 
   function routes(deviceId: number | null) {
-    const { active } = deviceId === null ? defaults : tableOf(deviceId);
+    const { active } = tables.of(deviceId);
     return { routes: listRoutes(active), conflicts: findConflicts(active) };
   }
 
-  return { load, tableOf, list, put, change, use, routes, forget };
+  return { load, tableOf: tables.of, list, put, change, use, routes, forget };
 }
 
-/** A bot whose settings its schema refuses is off on that number: it could only go wrong. */
-async function activeBots(
+type Rows = Pick<Store, "read" | "pages" | "box">;
+
+async function readAll(store: Rows): Promise<Bound> {
+  const read: Bound = new Map();
+  for await (const page of store.pages(BINDINGS, (row) => [row?.deviceId ?? 0, row?.botId ?? ""]))
+    for (const row of page) {
+      const { deviceId } = row;
+      read.set(
+        deviceId,
+        (read.get(deviceId) ?? new Map<string, Binding>()).set(row.botId, fromRow(store.box, row)),
+      );
+    }
+  return read;
+}
+
+async function rowsOf(store: Rows, deviceId: number): Promise<Map<string, Binding>> {
+  const rows = await store.read(OF_NUMBER, [deviceId]);
+  return new Map(rows.map((row) => [row.botId, fromRow(store.box, row)]));
+}
+
+/** A bot of which nothing has been said at a number. */
+function unsaid(registry: BotRegistry, id: string): Binding {
+  const enabled = registry.list().find((bot) => bot.id === id)?.enable === "all";
+  return { id, enabled, priority: null, config: null };
+}
+
+/** All bots as they are at a number. */
+function listBots(
   registry: BotRegistry,
-  bindings: Map<string, Binding>,
-  onProblem: (text: string) => void,
-): Promise<ActiveBot[]> {
-  const wanted = registry.bots.filter((bot) => bindings.get(bot.id)?.enabled ?? bot.enable === "all");
-  const active = await Promise.all(
-    wanted.map(async (bot): Promise<ActiveBot[]> => {
-      const binding = bindings.get(bot.id);
-      const read = await readConfig(bot, binding?.config ?? {});
-      if ("problems" in read) {
-        onProblem(
-          `Bot "${bot.id}" is off at numbers where its config does not fit: ${read.problems.join("; ")}`,
-        );
-        return [];
-      }
-      const config = Object.freeze({ ...read.value });
-      if (bot.needs.some((key) => config[key] === undefined)) return [];
-      return [{ bot, priority: binding?.priority ?? bot.priority, config }];
-    }),
-  );
-  return active.flat();
+  bindings: ReadonlyMap<string, Binding>,
+  around: Pick<Around, "of">,
+): BoundBot[] {
+  const records = registry.list();
+  // A second file with the same id is no bot of its own.
+  const bots = records.filter(({ id }, index) => records.findIndex((other) => other.id === id) === index);
+  return bots.map((bot) => {
+    const binding = bindings.get(bot.id);
+    const lacking = (bot.needs ?? []).filter((key) => binding?.config?.[key] === undefined);
+    const warnings = !binding?.enabled
+      ? bot.warnings
+      : [
+          ...bot.warnings,
+          ...(lacking.length > 0
+            ? [`The bot does not run on this number: its config has no ${lacking.join(", ")}.`]
+            : []),
+          ...unknownSettings(bot.schema, binding.config ?? {}).map((problem) => `config ${problem}`),
+        ];
+    return {
+      ...withBlocked(bot, around),
+      warnings,
+      enabled: (bot.error === undefined || bot.kept === true) && (binding?.enabled ?? bot.enable === "all"),
+      priority: binding?.priority ?? bot.priority,
+      config: binding?.config ?? null,
+    };
+  });
 }

@@ -12,8 +12,8 @@ import {
   type Stop,
 } from "./progress.ts";
 import { createQuestions, type Questions } from "./questions.ts";
-import { createSaid } from "./said.ts";
-import { createFlowSession } from "./session.ts";
+import { createSaid, type Said } from "./said.ts";
+import { createFlowSession, type FlowSession } from "./session.ts";
 import type { FlowState, HeldAnswer, Signal } from "./state.ts";
 import { createSteps, type RunStep } from "./steps.ts";
 import { createFlowStore } from "./store.ts";
@@ -82,10 +82,55 @@ export async function runTurn(
   const questions = createQuestions(progress, said);
   const waiting = createWaiting(progress);
   const session = createFlowSession(progress);
-  const turn: FlowTurn = {
+  const turn = flowTurn(how, progress, { effects, said, questions, waiting, session });
+  let end: Stop | null = null;
+  const code = Promise.resolve()
+    .then(() => {
+      (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES].begins();
+      return body(turn);
+    })
+    .then(
+      () => (end = { kind: "ended" }),
+      (error: unknown) => (end = { kind: "threw", error }),
+    );
+  await Promise.race([code, progress.standsStill]);
+  // Code that does not await what it asked goes on: that is noticed here.
+  if (progress.stopped() !== null) await giveWay();
+  const place =
+    isUnawaited(progress, end) && !how.notesPlace ? await placeOfStop(body, ctx, state, journal) : null;
+  const stop = outcome(progress, end, place);
+  const stoppedAt = progress.stoppedAt();
+  return {
+    stop,
+    journal,
+    held: questions.held(),
+    signals: waiting.signals(),
+    effects,
+    changeSession: session.changes(),
+    stoppedAt,
+  };
+}
+
+/** Parts of one run. */
+interface Parts {
+  effects: (() => void)[];
+  said: Said;
+  questions: Questions;
+  waiting: ReturnType<typeof createWaiting>;
+  session: FlowSession;
+}
+
+/** What functions of `f` call. */
+function flowTurn(
+  how: RunOptions,
+  progress: Progress,
+  { effects, said, questions, waiting, session }: Parts,
+): FlowTurn {
+  const { ctx, journal } = progress;
+  return {
     ctx,
     journal,
-    seed: state.seed,
+    seed: progress.state.seed,
     ask: questions.ask,
     step: createSteps(progress),
     until: waiting.until,
@@ -124,33 +169,6 @@ export async function runTurn(
         ? progress.stop({ kind: "ahead", will: "does", key: "fetch" })
         : ctx.fetch(address, options);
     },
-  };
-
-  let end: Stop | null = null;
-  const code = Promise.resolve()
-    .then(() => {
-      (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES].begins();
-      return body(turn);
-    })
-    .then(
-      () => (end = { kind: "ended" }),
-      (error: unknown) => (end = { kind: "threw", error }),
-    );
-  await Promise.race([code, progress.standsStill]);
-  // Code that does not await what it asked goes on: that is noticed here.
-  if (progress.stopped() !== null) await giveWay();
-  const place =
-    isUnawaited(progress, end) && !how.notesPlace ? await placeOfStop(body, ctx, state, journal) : null;
-  const stop = outcome(progress, end, place);
-  const stoppedAt = progress.stoppedAt();
-  return {
-    stop,
-    journal,
-    held: questions.held(),
-    signals: waiting.signals(),
-    effects,
-    changeSession: session.changes(),
-    stoppedAt,
   };
 }
 

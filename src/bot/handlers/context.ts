@@ -138,8 +138,7 @@ export function openContext(input: ContextInput): OpenContext {
   let session = input.session;
   const vars: Record<string, unknown> = {};
   const effects = noEffects();
-  /** Steps under way. */
-  let steps = 0;
+  const steps = { underWay: 0 };
   let store: BotStore | null = null;
 
   /** @throws {ContextClosedError} when nothing may be changed any more */
@@ -154,7 +153,7 @@ export function openContext(input: ContextInput): OpenContext {
 
   const signals = createSignals(() => closed);
 
-  const ownStore = (): BotStore => (store ??= storeFor(input, effects, open, () => steps > 0));
+  const ownStore = (): BotStore => (store ??= storeFor(input, effects, open, () => steps.underWay > 0));
 
   const ctx: AnyContext & SendsUnderNames = {
     [UNDER_NAMES]: {
@@ -202,20 +201,59 @@ export function openContext(input: ContextInput): OpenContext {
     ...calls,
     ...createTimerCalls({ bot, effects, open, now: input.now }),
     ...createTransitions({ bot, effects, open, answer, hasDialogue: services.hasDialogue }),
+    idempotencyKey: services.idempotencyKey,
+    ...reaching({ services, signals, open, steps }),
+    get store() {
+      return ownStore();
+    },
+    t: (key, values) => services.translate(languages(), key, values),
+    setLocale(locale) {
+      open("setLocale");
+      if (typeof locale !== "string" || locale === "")
+        throw new TypeError('ctx.setLocale() takes a language like "en".');
+      effects.locale = locale;
+    },
+  };
+
+  return {
+    ctx,
+    effects,
+    close(why, abort) {
+      closed ??= why;
+      signals.close(why, abort);
+    },
+  };
+}
+
+/** What the calls of a context stand on that reach outside of it. */
+interface Reach {
+  services: ContextServices;
+  signals: ReturnType<typeof createSignals>;
+  open(call: string): void;
+  steps: { underWay: number };
+}
+
+/** Calls that wait for something outside, or show something there. */
+function reaching({
+  services,
+  signals,
+  open,
+  steps,
+}: Reach): Pick<AnyContext, "step" | "file" | "fetch" | "typing" | "markRead" | "history"> {
+  return {
     async step(key, work, options = {}) {
       open("step");
       if (typeof key !== "string" || key === "")
         throw new TypeError('ctx.step() needs a key: ctx.step("crm", () => …).');
-      steps++;
+      steps.underWay++;
       try {
         const result = await services.step(key, work, signals.handler(), readNewer(options, "ctx.step"));
         open("step");
         return result;
       } finally {
-        steps--;
+        steps.underWay--;
       }
     },
-    idempotencyKey: services.idempotencyKey,
     async file() {
       open("file");
       return services.file(signals.handler());
@@ -235,25 +273,6 @@ export function openContext(input: ContextInput): OpenContext {
     async history(count) {
       open("history");
       return services.history(readCount(count));
-    },
-    get store() {
-      return ownStore();
-    },
-    t: (key, values) => services.translate(languages(), key, values),
-    setLocale(locale) {
-      open("setLocale");
-      if (typeof locale !== "string" || locale === "")
-        throw new TypeError('ctx.setLocale() takes a language like "en".');
-      effects.locale = locale;
-    },
-  };
-
-  return {
-    ctx,
-    effects,
-    close(why, abort) {
-      closed ??= why;
-      signals.close(why, abort);
     },
   };
 }

@@ -74,133 +74,12 @@ export interface Turns {
 
 /** Runs handlers with what they need from the database, and turns what they want into an answer. */
 export function createTurns(deps: TurnsDeps): Turns {
-  const { state, config, log, time, stopping, running, blocking, onlooker = NOBODY } = deps;
-  const around = { ...deps, said: createSayOnce(log) };
-
-  const limitsOf = (
-    { timeoutMs }: Bot,
-    stored: StoredMessage,
-    { onInterrupt, restart }: Pick<TurnInput, "onInterrupt" | "restart">,
-  ): Limits => ({
-    time,
-    timeoutMs: timeoutMs ?? config.botTimeoutMs,
-    ...(stopping && { stopping }),
-    ...(onInterrupt && { onInterrupt }),
-    ...(restart && { restart }),
-    ...(deps.typing && { typing: typingFor(time, deps.typing, stored) }),
-  });
-
-  const stepsOf = (bot: Bot, stored: StoredMessage, restart: Restart | undefined): Steps => {
-    const warn = (key: string): void =>
-      bot.warn(
-        `ctx.step(${JSON.stringify(key)}) was called twice for one message: the second call does nothing.`,
-      );
-    return openSteps(state, bot.id, stored, warn, restart?.resume);
-  };
-
-  /** Runs the handler among those who run. */
-  async function watched(
-    bot: Bot,
-    stopwatch: Stopwatch,
-    run: () => Promise<HandlerOutcome>,
-  ): Promise<HandlerOutcome> {
-    const ended = running?.begin(bot.id);
-    try {
-      return await stopwatch.during(run);
-    } finally {
-      ended?.();
-    }
-  }
-
-  async function before(
-    { bot }: ActiveBot,
-    stored: StoredMessage,
-    dialogue: StoredDialogue | null,
-    stopwatch: Stopwatch,
-  ): Promise<Before & { value: unknown }> {
-    const scope = scopeOf(stored.message);
-    const reads = bot.session !== null || (await state.keepsLocales(stored.deviceId, bot.id));
-    const session = reads ? await state.session(stored.deviceId, bot.id, scope) : null;
-    const rules = bot.session;
-    const fitted = rules === null ? null : await stopwatch.during(() => fitSession(rules, session));
-    if (fitted?.how === "begun_anew") sayAnew(log, bot, stored, fitted.misfits);
-    const value = fitted?.value;
-    return { scope, session, given: JSON.stringify(value) ?? null, dialogue, value };
-  }
-
-  async function turn(
-    active: ActiveBot,
-    stored: StoredMessage,
-    question: TurnInput,
-    stopwatch: Stopwatch,
-  ): Promise<TurnResult> {
-    const { bot } = active;
-    const { label, work, match, view, dialogue, firstReply = 0, restart } = question;
-    const by = `bot:${bot.id}`;
-    const { deviceId, message } = stored;
-    const botLog = (): Logger =>
-      log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
-    const limits = limitsOf(bot, stored, question);
-    let outcome: HandlerOutcome;
-    let steps: Steps | null = null;
-    let found: Before | null = null;
-    let storageFailure: StorageUnavailable | null = null;
-    const lost = (error: StorageUnavailable): void => void (storageFailure = error);
-    try {
-      const { value, ...rest } = await before(active, stored, dialogue, stopwatch);
-      found = rest;
-      steps = stepsOf(bot, stored, restart);
-      const input = {
-        bot,
-        stored,
-        match,
-        config: active.config,
-        session: value,
-        locale: found.session?.locale ?? null,
-        view,
-        now: time.now,
-        checksFlows: deps.checksFlows ?? false,
-        log: botLog,
-        services: servicesFor(around, bot, stored, {
-          steps,
-          stopwatch,
-          firstReply,
-          lost,
-          restart,
-          typing: limits.typing,
-        }),
-      };
-      if (question.isRestarted) restart?.begin(gateOf(steps, () => true));
-      outcome = await watched(bot, stopwatch, () => runHandler(work, bot.middleware, input, limits));
-      // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
-      if (storageFailure !== null) throw storageFailure;
-      if (outcome.kind === "answered") {
-        const before = found;
-        const done = outcome;
-        const rows = await stopwatch.during(() => toRows(deps, bot, stored, before, done));
-        rows.statements.push(...steps.forget());
-        const error = errorOf(done);
-        if (error !== undefined) onlooker.failed({ bot: bot.id, route: label, error });
-        const failure = error === undefined ? undefined : brokenBy(error, bot.file, message, botLog);
-        return answered(by, label, rows, done, failure);
-      }
-    } catch (error) {
-      // Nobody's answer could be kept: the message is decided anew later.
-      if (error instanceof StorageUnavailable || stopping?.aborted) throw error;
-      outcome = { kind: "failed", error, dropped: 0 };
-    }
-    if (outcome.kind === "interrupted") return interrupted(by, label, steps?.forget() ?? []);
-    if (outcome.kind === "restarted") return restarted(by, label);
-    if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
-    if (outcome.kind !== "passed")
-      onlooker.failed({ bot: bot.id, route: label, error: problemOf(outcome, limits.timeoutMs) });
-    return unanswered(outcome, { by, label, bot, stored, botLog, ...limits }, steps?.forget() ?? []);
-  }
-
+  const { time, blocking } = deps;
+  const around: Around = { ...deps, said: createSayOnce(deps.log) };
   return {
     async run(active, stored, input) {
       const stopwatch = createStopwatch(time.monotonic);
-      const result = await turn(active, stored, input, stopwatch);
+      const result = await turn(around, active, stored, input, stopwatch);
       const ms = stopwatch.longestMs();
       const place = {
         bot: active.bot.id,
@@ -212,6 +91,133 @@ export function createTurns(deps: TurnsDeps): Turns {
       return result;
     },
   };
+}
+
+type Around = TurnsDeps & { said: ReturnType<typeof createSayOnce> };
+
+const limitsOf = (
+  { time, config, stopping, typing }: Around,
+  { timeoutMs }: Bot,
+  stored: StoredMessage,
+  { onInterrupt, restart }: Pick<TurnInput, "onInterrupt" | "restart">,
+): Limits => ({
+  time,
+  timeoutMs: timeoutMs ?? config.botTimeoutMs,
+  ...(stopping && { stopping }),
+  ...(onInterrupt && { onInterrupt }),
+  ...(restart && { restart }),
+  ...(typing && { typing: typingFor(time, typing, stored) }),
+});
+
+function stepsOf({ state }: Around, bot: Bot, stored: StoredMessage, restart: Restart | undefined): Steps {
+  const warn = (key: string): void =>
+    bot.warn(
+      `ctx.step(${JSON.stringify(key)}) was called twice for one message: the second call does nothing.`,
+    );
+  return openSteps(state, bot.id, stored, warn, restart?.resume);
+}
+
+/** Runs the handler among those who run. */
+async function watched(
+  { running }: Around,
+  bot: Bot,
+  stopwatch: Stopwatch,
+  run: () => Promise<HandlerOutcome>,
+): Promise<HandlerOutcome> {
+  const ended = running?.begin(bot.id);
+  try {
+    return await stopwatch.during(run);
+  } finally {
+    ended?.();
+  }
+}
+
+async function before(
+  { state, log }: Around,
+  { bot }: ActiveBot,
+  stored: StoredMessage,
+  dialogue: StoredDialogue | null,
+  stopwatch: Stopwatch,
+): Promise<Before & { value: unknown }> {
+  const scope = scopeOf(stored.message);
+  const reads = bot.session !== null || (await state.keepsLocales(stored.deviceId, bot.id));
+  const session = reads ? await state.session(stored.deviceId, bot.id, scope) : null;
+  const rules = bot.session;
+  const fitted = rules === null ? null : await stopwatch.during(() => fitSession(rules, session));
+  if (fitted?.how === "begun_anew") sayAnew(log, bot, stored, fitted.misfits);
+  const value = fitted?.value;
+  return { scope, session, given: JSON.stringify(value) ?? null, dialogue, value };
+}
+
+async function turn(
+  around: Around,
+  active: ActiveBot,
+  stored: StoredMessage,
+  question: TurnInput,
+  stopwatch: Stopwatch,
+): Promise<TurnResult> {
+  const { log, stopping, onlooker = NOBODY } = around;
+  const { bot } = active;
+  const { label, work, match, view, dialogue, firstReply = 0, restart } = question;
+  const by = `bot:${bot.id}`;
+  const { deviceId, message } = stored;
+  const botLog = (): Logger =>
+    log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
+  const limits = limitsOf(around, bot, stored, question);
+  let outcome: HandlerOutcome;
+  let steps: Steps | null = null;
+  let found: Before | null = null;
+  let storageFailure: StorageUnavailable | null = null;
+  const lost = (error: StorageUnavailable): void => void (storageFailure = error);
+  try {
+    const { value, ...rest } = await before(around, active, stored, dialogue, stopwatch);
+    found = rest;
+    steps = stepsOf(around, bot, stored, restart);
+    const input = {
+      bot,
+      stored,
+      match,
+      config: active.config,
+      session: value,
+      locale: found.session?.locale ?? null,
+      view,
+      now: around.time.now,
+      checksFlows: around.checksFlows ?? false,
+      log: botLog,
+      services: servicesFor(around, bot, stored, {
+        steps,
+        stopwatch,
+        firstReply,
+        lost,
+        restart,
+        typing: limits.typing,
+      }),
+    };
+    if (question.isRestarted) restart?.begin(gateOf(steps, () => true));
+    outcome = await watched(around, bot, stopwatch, () => runHandler(work, bot.middleware, input, limits));
+    // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
+    if (storageFailure !== null) throw storageFailure;
+    if (outcome.kind === "answered") {
+      const before = found;
+      const done = outcome;
+      const rows = await stopwatch.during(() => toRows(around, bot, stored, before, done));
+      rows.statements.push(...steps.forget());
+      const error = errorOf(done);
+      if (error !== undefined) onlooker.failed({ bot: bot.id, route: label, error });
+      const failure = error === undefined ? undefined : brokenBy(error, bot.file, message, botLog);
+      return answered(by, label, rows, done, failure);
+    }
+  } catch (error) {
+    // Nobody's answer could be kept: the message is decided anew later.
+    if (error instanceof StorageUnavailable || stopping?.aborted) throw error;
+    outcome = { kind: "failed", error, dropped: 0 };
+  }
+  if (outcome.kind === "interrupted") return interrupted(by, label, steps?.forget() ?? []);
+  if (outcome.kind === "restarted") return restarted(by, label);
+  if (outcome.kind === "aborted") throw stopping?.reason ?? new Error("The gateway is stopping.");
+  if (outcome.kind !== "passed")
+    onlooker.failed({ bot: bot.id, route: label, error: problemOf(outcome, limits.timeoutMs) });
+  return unanswered(outcome, { by, label, bot, stored, botLog, ...limits }, steps?.forget() ?? []);
 }
 
 /** What was kept of a chat is not handed to the bot: its owner is told. */
