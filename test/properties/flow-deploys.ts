@@ -26,6 +26,8 @@ interface Somebody {
   person: FlowPerson;
   /** Of the newest code, when they have not written since. */
   forecast: ConversationForecast | null;
+  /** What was written and answered, and when the code changed: for whoever reads a failure. */
+  told: string[];
 }
 
 const KINDS = ["text", "number", "choice", "choose", "confirm"] as const;
@@ -80,7 +82,7 @@ export class FlowDeploys {
       await this.#deploy();
       for (const one of this.#people)
         if (one.person.open !== null && this.#random(3) > 0) await this.#answer(one);
-      if (this.#random(2) === 0) await this.#bots.kill();
+      if (this.#random(2) === 0) await this.#bots.kill({ shop: this.#bot() });
     }
     for (const one of this.#people) await this.#finish(one);
     // Everybody has begun once, and has what they wanted once.
@@ -99,7 +101,12 @@ export class FlowDeploys {
   }
 
   async #begin(): Promise<void> {
-    const one: Somebody = { number: FIRST + this.#people.length, person: new FlowPerson(), forecast: null };
+    const one: Somebody = {
+      number: FIRST + this.#people.length,
+      person: new FlowPerson(),
+      forecast: null,
+      told: [],
+    };
     this.#people.push(one);
     await this.#write(one, "go");
     for (let answers = this.#random(this.#questions.length); answers > 0; answers--)
@@ -116,6 +123,7 @@ export class FlowDeploys {
     await lookAhead(this.#bots.run.store, { registry, locales: new Map() }, { onEach });
     for (const one of this.#people) {
       one.forecast = each.get(String(one.number)) ?? null;
+      one.told.push(`(deploy: ${JSON.stringify(this.#questions)})`);
       assert.equal(
         one.forecast === null,
         one.person.open === null,
@@ -158,7 +166,17 @@ export class FlowDeploys {
   async #write(one: Somebody, words: string): Promise<string[]> {
     await this.#bots.say(words, one.number);
     const texts = this.#bots.heard();
-    one.person.hears(texts, this.#booked.splice(0), this.#questions);
+    const booked = this.#booked.splice(0);
+    one.told.push(
+      `> ${words}`,
+      ...texts.map((text) => text.replaceAll("\n", " ")),
+      ...booked.map((got) => JSON.stringify(got)),
+    );
+    try {
+      one.person.hears(texts, booked, this.#questions);
+    } catch (error) {
+      throw new Error(one.told.join("\n"), { cause: error });
+    }
     return texts;
   }
 

@@ -143,13 +143,8 @@ const dropAlias = (
         },
       ];
 
-/** @param onTimer told when a timer is stored: Unix milliseconds at which it is due */
-export function createBotState(
-  store: Pick<Store, "box" | "read" | "readOne" | "pages" | "writer" | "now" | "clock">,
-  onTimer?: (deviceId: number, dueAt: number) => void,
-): BotState {
-  const { box, read, readOne, pages, writer, now, clock } = store;
-
+/** Bots whose chats have chosen a language, of all numbers. */
+function rememberLocales(pages: Store["pages"]) {
   let chosen: Promise<Set<string>> | null = null;
   async function readLocales(): Promise<Set<string>> {
     const found = new Set<string>();
@@ -157,16 +152,53 @@ export function createBotState(
       found.add(`${row!.deviceId}:${row!.botId}`);
     return found;
   }
-  const withLocales = (): Promise<Set<string>> =>
+  const known = (): Promise<Set<string>> =>
     (chosen ??= readLocales().catch((error: unknown) => {
       chosen = null;
       throw error;
     }));
-  const rememberLocale = (bot: string): Promise<unknown> =>
-    withLocales().then(
-      (known) => known.add(bot),
+  const remember = (bot: string): Promise<unknown> =>
+    known().then(
+      (bots) => bots.add(bot),
       () => undefined,
     );
+  return { known, remember };
+}
+
+/** What steps of messages that are not decided yet have given. */
+const stepRows = ({
+  box,
+  read,
+  writer,
+}: Pick<Store, "box" | "read" | "writer">): Pick<BotState, "steps" | "keepStep" | "forgetSteps"> => ({
+  async steps(inboxId, botId) {
+    const found = await read(STEPS, [inboxId, botId]);
+    return new Map(
+      found.map(({ key, value }) => [key, box.openJson<KeptStep>(value, stepContext(inboxId, botId, key))]),
+    );
+  },
+
+  async keepStep({ inboxId, deviceId, botId, key, value, together }) {
+    // Wrapped: a step may well have nothing to say.
+    const sealed = box.sealJson(
+      { value, ...(together.length > 1 && { together }) },
+      stepContext(inboxId, botId, key),
+    );
+    const kept = { sql: PUT_STEP, args: [inboxId, deviceId, botId, key, sealed] };
+    await writer.commit([kept], { owning: deviceId });
+  },
+
+  forgetSteps: (inboxId) => ({ sql: "DELETE FROM bot_steps WHERE inbox_id = ?", args: [inboxId] }),
+});
+
+/** @param onTimer told when a timer is stored: Unix milliseconds at which it is due */
+export function createBotState(
+  store: Pick<Store, "box" | "read" | "readOne" | "pages" | "writer" | "now" | "clock">,
+  onTimer?: (deviceId: number, dueAt: number) => void,
+): BotState {
+  const { box, readOne, pages, now, clock } = store;
+
+  const { known: withLocales, remember: rememberLocale } = rememberLocales(pages);
 
   return {
     ...createTimerRows(store, onTimer),
@@ -216,30 +248,13 @@ export function createBotState(
       { sql: `DELETE FROM bot_dialogues WHERE ${IN_SCOPE}`, args: [deviceId, ...keysOf(scope)] },
     ],
 
-    async steps(inboxId, botId) {
-      const found = await read(STEPS, [inboxId, botId]);
-      return new Map(
-        found.map(({ key, value }) => [key, box.openJson<KeptStep>(value, stepContext(inboxId, botId, key))]),
-      );
-    },
-
-    async keepStep({ inboxId, deviceId, botId, key, value, together }) {
-      // Wrapped: a step may well have nothing to say.
-      const sealed = box.sealJson(
-        { value, ...(together.length > 1 && { together }) },
-        stepContext(inboxId, botId, key),
-      );
-      const kept = { sql: PUT_STEP, args: [inboxId, deviceId, botId, key, sealed] };
-      await writer.commit([kept], { owning: deviceId });
-    },
+    ...stepRows(store),
 
     async received(deviceId, scope, messageId) {
       // In a group, a scope is one writer of the chat.
       const [chat, alias] = keysOf(scope).map((key) => key.split("|")[0]!) as [string, string];
       return (await readOne(RECEIVED, [deviceId, messageId, chat, alias]))?.id ?? null;
     },
-
-    forgetSteps: (inboxId) => ({ sql: "DELETE FROM bot_steps WHERE inbox_id = ?", args: [inboxId] }),
 
     expired: (at) =>
       clock.isTrusted()

@@ -46,6 +46,42 @@ export function createConversation(deps: ConversationDeps): Conversation {
   const who = place.kind === "group" ? contact.name : "user";
   const settle = () => world.settle(chat);
 
+  async function decisions(): Promise<Decision[]> {
+    await settle();
+    const { store } = await world.run();
+    return store.read(DECISIONS, [DEVICE, chat]);
+  }
+
+  return {
+    ...writing(deps, settle),
+    ...createExpectations({ settle, room, decisions, complaints: deps.complaints }),
+    replies: () => room.replies,
+    transcript: () => [...room.lines],
+    unseen: () => room.replies.slice(room.seen),
+    decisions,
+    async session(botId) {
+      await settle();
+      const ids = deps.botIds();
+      const id = botId ?? ids[0]!;
+      if (!ids.includes(id) || (botId === undefined && ids.length > 1))
+        throw new Error(`session() needs the id of a bot: ${ids.join(", ")}.`);
+      const scope = scopeOf(messageFrom(place, "", 0, {}));
+      return (await (await world.run()).path.state.session(DEVICE, id, scope))?.value ?? null;
+    },
+    async story(title = "") {
+      await settle();
+      const { store } = await world.run();
+      return writeStory(await storyOfTest(store, place, { title, answered: deps.stubs.answered }));
+    },
+  };
+}
+
+/** What people do in a chat. Each waits until the chat is quiet again. */
+function writing(deps: ConversationDeps, settle: () => Promise<void>) {
+  const { world, wire, clock, room, place } = deps;
+  const { chat, contact } = place;
+  const who = place.kind === "group" ? contact.name : "user";
+
   function compose(change: Partial<Incoming>): Incoming {
     const message = messageFrom(place, wire.newId(), clock.now(), change);
     room.said(message.fromMe ? "owner" : who, describeIncoming(message));
@@ -65,12 +101,6 @@ export function createConversation(deps: ConversationDeps): Conversation {
   }
 
   const textOf = (id: string): string => room.replies.find((reply) => reply.id === id)?.text ?? "";
-
-  async function decisions(): Promise<Decision[]> {
-    await settle();
-    const { store } = await world.run();
-    return store.read(DECISIONS, [DEVICE, chat]);
-  }
 
   return {
     async user(message) {
@@ -131,24 +161,5 @@ export function createConversation(deps: ConversationDeps): Conversation {
         number: deps.ownNumber,
         lid: null,
       }),
-    ...createExpectations({ settle, room, decisions, complaints: deps.complaints }),
-    replies: () => room.replies,
-    transcript: () => [...room.lines],
-    unseen: () => room.replies.slice(room.seen),
-    decisions,
-    async session(botId) {
-      await settle();
-      const ids = deps.botIds();
-      const id = botId ?? ids[0]!;
-      if (!ids.includes(id) || (botId === undefined && ids.length > 1))
-        throw new Error(`session() needs the id of a bot: ${ids.join(", ")}.`);
-      const scope = scopeOf(messageFrom(place, "", 0, {}));
-      return (await (await world.run()).path.state.session(DEVICE, id, scope))?.value ?? null;
-    },
-    async story(title = "") {
-      await settle();
-      const { store } = await world.run();
-      return writeStory(await storyOfTest(store, place, { title, answered: deps.stubs.answered }));
-    },
-  };
+  } satisfies Partial<Conversation>;
 }

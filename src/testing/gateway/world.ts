@@ -82,32 +82,9 @@ export function createWorld(deps: WorldDeps): World {
     );
   }
 
-  /** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
-  async function unrest({ store, path }: Run, chat: string | null): Promise<string | null> {
-    const pending = await store.readOne(PENDING, [chat]);
-    if (pending !== null) return "a message has no decision: its handler has not returned";
-    const queued = await store.readOne(QUEUED, [chat]);
-    if (queued !== null) return "a reply has not left";
-    const due = await path.state.dueTimers(DEVICE, clock.now(), 1);
-    return due.length === 0 ? null : "a timer is due";
-  }
-
-  /** @returns asks the database again only when there may be something new */
-  function look(chat: string | null): (run: Run) => Promise<string | null> {
-    let known: { run: Run; commits: number; reason: string | null } | null = null;
-    return async (run) => {
-      const isWaiting = wire.waiting.flat().some(({ chatKey }) => chat === null || chatKey === chat);
-      if (isWaiting) return "a message is not stored";
-      const { commits } = run.life;
-      if (known?.run !== run || known.commits !== commits)
-        known = { run, commits, reason: await withEnd(run, unrest(run, chat)) };
-      return known.reason ?? (chat === null && run.life.inFlight > 0 ? "something is under way" : null);
-    };
-  }
-
   async function settle(chat: string | null): Promise<void> {
     const deadline = performance.now() + deps.patienceMs;
-    const reasonOf = look(chat);
+    const reasonOf = look(deps, chat);
     let still = 0;
     for (let rounds = 0; ; rounds++) {
       await pause(rounds);
@@ -117,20 +94,12 @@ export function createWorld(deps: WorldDeps): World {
       if (problem !== null) throw problem;
       if (reason === null) return;
       still = run.life.inFlight > 0 ? 0 : still + 1;
-      if (still > STILL && waitOut(run)) still = 0;
+      if (still > STILL && waitOut(clock, run)) still = 0;
       if (performance.now() > deadline)
         throw new Error(
           `The chat does not come to rest: ${reason}, after ${deps.patienceMs / 1000} s. Raise \`patienceMs\`, or resolve what the handler waits for.`,
         );
     }
-  }
-
-  /** Lets the time pass that something waits for: a burst to end, a next attempt. */
-  function waitOut(run: Run): boolean {
-    const next = run.waits.nextAt();
-    if (next === null || next > clock.now() + LONGEST_PAUSE_MS) return false;
-    clock.moveTo(next);
-    return run.waits.fireDue();
   }
 
   async function advance(ms: number): Promise<void> {
@@ -166,6 +135,40 @@ export function createWorld(deps: WorldDeps): World {
       await (await current).end();
     },
   };
+}
+
+/** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
+async function unrest(clock: Clock, { store, path }: Run, chat: string | null): Promise<string | null> {
+  const pending = await store.readOne(PENDING, [chat]);
+  if (pending !== null) return "a message has no decision: its handler has not returned";
+  const queued = await store.readOne(QUEUED, [chat]);
+  if (queued !== null) return "a reply has not left";
+  const due = await path.state.dueTimers(DEVICE, clock.now(), 1);
+  return due.length === 0 ? null : "a timer is due";
+}
+
+/** @returns asks the database again only when there may be something new */
+function look(
+  { wire, clock }: Pick<WorldDeps, "wire" | "clock">,
+  chat: string | null,
+): (run: Run) => Promise<string | null> {
+  let known: { run: Run; commits: number; reason: string | null } | null = null;
+  return async (run) => {
+    const isWaiting = wire.waiting.flat().some(({ chatKey }) => chat === null || chatKey === chat);
+    if (isWaiting) return "a message is not stored";
+    const { commits } = run.life;
+    if (known?.run !== run || known.commits !== commits)
+      known = { run, commits, reason: await withEnd(run, unrest(clock, run, chat)) };
+    return known.reason ?? (chat === null && run.life.inFlight > 0 ? "something is under way" : null);
+  };
+}
+
+/** Lets the time pass that something waits for: a burst to end, a next attempt. */
+function waitOut(clock: Clock, run: Run): boolean {
+  const next = run.waits.nextAt();
+  if (next === null || next > clock.now() + LONGEST_PAUSE_MS) return false;
+  clock.moveTo(next);
+  return run.waits.fireDue();
 }
 
 /** Null for a run that ended meanwhile: its database answers nobody. */
