@@ -56,7 +56,7 @@ export default definePlugin((nitro) => {
 async function reloadOnChange(): Promise<() => void> {
   const { sources } = await import("#bots");
   if (sources === null) return () => {};
-  const { reloadLines, watchBots } = await import("./bot/live.ts");
+  const { reloadLines, watchBots } = await import("./bot/files/live.ts");
   return watchBots(sources, async (files) => {
     const before = (await app.bots.list()).map(({ id }) => id);
     const after = await app.bots.reload();

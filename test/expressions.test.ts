@@ -9,7 +9,7 @@ import { expressionsOf, findExpressions, slowPartsOf, type Expression } from "./
 /** Never run on anything that comes from outside, and why. */
 const NOT_ON_FOREIGN_TEXT: Exceptions = {
   "src/config.ts": { "/\\/+$/": "PUBLIC_URL: the operator's own setting, read at start" },
-  "src/testing/network.ts": {
+  "src/testing/network/network.ts": {
     "/^at (?:async )?(?:.*\\()?(.*?)\\)?$/": "one line of a stack in a test of a bot's author",
   },
   "src/cli/build-kit.ts": {
@@ -28,14 +28,14 @@ const NOT_ON_FOREIGN_TEXT: Exceptions = {
     "/\\n?[ \\t]*$/": "the sources themselves, for docs/reference.md",
     "/(?:^|\\n)([ \\t]*)[^\\n]*$/": "the sources themselves, for docs/reference.md",
   },
-  "src/bot/options.ts": {
+  "src/bot/routes/options.ts": {
     "/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/": "a bot's own `locale`, read when it is loaded",
   },
 };
 
 /** Run on foreign text; they repeat a group, which the examination names always, and yet are linear. Why: */
 const LINEAR_ALL_THE_SAME: Exceptions = {
-  "src/bot/normalise.ts": {
+  "src/bot/messages/normalise.ts": {
     "/^[a-z0-9]+(?: [a-z0-9]+)*$/": "a word holds no space, so each text is cut in one way only",
   },
   "src/media/names.ts": {
@@ -79,7 +79,7 @@ const MADE_AT_RUN_TIME: Exceptions<string | { examined: string[] }> = {
       examined: ["/^(?:[\\w-]+\\.)?FN[;:]/i", "/^(?:[\\w-]+\\.)?TEL[;:]/i"],
     },
   },
-  "src/bot/route-builder.ts": {
+  "src/bot/routes/route-builder.ts": {
     'new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""))':
       "a bot's own: shipped bots are examined as literals, and routes look at the first `maxText` characters",
   },
@@ -87,7 +87,7 @@ const MADE_AT_RUN_TIME: Exceptions<string | { examined: string[] }> = {
     'new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""))':
       "a bot's own: shipped bots are examined as literals, and an answer is at most `max` characters long",
   },
-  "src/testing/replies.ts": {
+  "src/testing/chats/replies.ts": {
     "new RegExp(expected.source, expected.flags)": "a test's own, on what its bot replied",
   },
 };

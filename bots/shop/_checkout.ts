@@ -20,8 +20,7 @@ const questions = {
     skip: ["no", "none"],
   }),
   confirm: fields.confirm(
-    (ctx, answers) => {
-      const { name, address, time, note } = answers as unknown as Delivery;
+    (ctx, { name, address, time, note }: Delivery) => {
       const { cart } = ctx.session as Session;
       return [
         cartText(cart),

@@ -1,9 +1,9 @@
 import bundledBots, { locales as bundledLocales, sources as botSources } from "#bots";
-import type { LoadBotsInput } from "../bot/load.ts";
-import { loadBots } from "../bot/load.ts";
+import type { LoadBotsInput } from "../bot/files/load.ts";
+import { loadBots } from "../bot/files/load.ts";
 import { readReport, report } from "../bot/forecast/report.ts";
 import type { ForecastGuard } from "../bot/forecast/guard.ts";
-import { openBots, type Bots } from "../bot/reload.ts";
+import { openBots, type Bots } from "../bot/files/reload.ts";
 import type { Config } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { StartError } from "../model/errors/errors.ts";
@@ -33,7 +33,7 @@ export function openAllBots(config: Config, log: Logger, guard: ForecastGuard): 
     // `nitro dev` only: a build holds its bots, and nothing of what reads sources.
     ...(import.meta.dev &&
       botSources !== null && {
-        live: async () => (await import("../bot/live.ts")).liveBots(botSources!),
+        live: async () => (await import("../bot/files/live.ts")).liveBots(botSources!),
       }),
     ...(config.botsStrict && { refuse: guard.refuse }),
   });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { sources as developed } from "#bots";
-import type { Bindings } from "../bot/bindings.ts";
+import type { Bindings } from "../bot/bindings/bindings.ts";
 import { repositoryRoot, type Config } from "../config.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { MOST_PROBLEMS } from "../model/errors/field-problems.ts";
@@ -151,7 +151,7 @@ function foldersOf({ botsDir }: Pick<Config, "botsDir">): ForkFolder[] {
   const sources = developed ?? join(repositoryRoot(), "bots");
   return [
     ...(botsDir === null ? [] : [{ from: "folder" as const, path: botsDir }]),
-    ...(existsSync(join(sources, "../src/bot/define.ts")) || developed !== null
+    ...(existsSync(join(sources, "../src/bot/routes/define.ts")) || developed !== null
       ? [{ from: "sources" as const, path: sources }]
       : []),
   ];

@@ -5,8 +5,8 @@
  * by priority, that has a matching route and does not call `ctx.next()`. A handler's replies leave together when it returns.
  * When a handler throws, or takes longer than `BOT_TIMEOUT_MS`, its replies are dropped and the next bot is asked.
  */
-export { defineBot } from "./define.ts";
-export { ContextClosedError } from "./effects.ts";
+export { defineBot } from "./routes/define.ts";
+export { ContextClosedError } from "./handlers/effects.ts";
 export { fields, form, menu } from "./dialogues/index.ts";
 export { flow } from "./flow/flow.ts";
 export { FlowMistake, StepFailedError } from "./flow/errors.ts";
@@ -19,6 +19,7 @@ export type {
   FlowFunction,
   FlowOptions,
   OnChange,
+  ReviewOptions,
   StepOptions,
   Until,
   Woken,
@@ -41,8 +42,8 @@ export type {
   Values,
 } from "./dialogues/index.ts";
 export { OutboundError } from "../net/errors.ts";
-export { url, type UrlOptions } from "./url.ts";
-export type { FetchOptions } from "./fetching.ts";
+export { url, type UrlOptions } from "./bindings/url.ts";
+export type { FetchOptions } from "./handlers/fetching.ts";
 export type { Duration } from "./duration.ts";
 export type { Kept } from "./types/kept.ts";
 export type { StandardSchema } from "./standard-schema.ts";

@@ -64,13 +64,18 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return best !== undefined && best.far <= Math.max(1, Math.floor(best.other.length / 3)) ? best.other : null;
 }
 
-/** Letters to change, add or leave out (Levenshtein). */
+/** Letters to change, add, leave out or swap with the next (optimal string alignment). */
 function distance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + Number(a[i - 1] !== b[j - 1])));
+    for (let j = 1; j <= b.length; j++) {
+      const changed = row[j - 1]! + Number(a[i - 1] !== b[j - 1]);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, changed, isSwapped ? before[j - 2]! + 1 : Infinity));
+    }
+    before = row;
     row = next;
   }
   return row[b.length]!;

@@ -1,5 +1,5 @@
 import { relative, sep } from "node:path";
-import { FAILED_LINE, type ToldFailure } from "../bot/onlooker.ts";
+import { FAILED_LINE, type ToldFailure } from "../bot/answerers/onlooker.ts";
 
 /** Calls of an author's code that are worth showing. */
 const MOST_PLACES = 4;

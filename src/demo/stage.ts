@@ -6,6 +6,7 @@ import type { Cleanup } from "./cleanup.ts";
 import { startReceiver } from "./receiver.ts";
 import { readQrImage } from "./scan-qr-image.ts";
 import { CONTACT, NUMBER, openServices, type Development } from "./services.ts";
+import { startStandIns, type StandIns } from "./stand-ins.ts";
 
 export { CONTACT, NUMBER } from "./services.ts";
 
@@ -45,7 +46,9 @@ export async function openStage(
   await steps.run("number", async (report) => linkNumber(simulator, gateway, report));
   let bots: string[] = [];
   await steps.run("bots", async () => {
-    bots = await bindBots(gateway, dev !== undefined);
+    const standIns = await startStandIns();
+    cleanup.add(() => standIns.close());
+    bots = await bindBots(gateway, dev !== undefined, standIns);
     return bots.join(", ");
   });
   if (dev === undefined) await steps.run("webhook", async () => setWebhook(gateway, cleanup));
@@ -82,18 +85,33 @@ async function linkNumber(
 }
 
 /**
- * The shipped examples answer nobody until somebody binds them to a number.
+ * The shipped examples answer nobody until somebody binds them to a number. Those that ask other systems get the stand-ins'
+ * addresses, where their settings have such a name.
  *
  * @returns their ids
  * @throws Error when one cannot be used, unless they may be broken
  */
-export async function bindBots(gateway: GatewayClient, mayBeBroken: boolean): Promise<string[]> {
-  const { data } = await gateway.get<{ data: { id: string; error?: string }[] }>("/bots");
+export async function bindBots(
+  gateway: GatewayClient,
+  mayBeBroken: boolean,
+  { settings }: Pick<StandIns, "settings">,
+): Promise<string[]> {
+  const { data } = await gateway.get<{ data: ListedBot[] }>("/bots");
   const broken = data.find((bot) => bot.error);
   if (broken && !mayBeBroken) throw new Error(`The bot ${broken.id} does not work: ${broken.error}`);
-  const ids = data.map((bot) => bot.id);
-  await gateway.put(`/devices/${NUMBER}/bots`, { bots: ids.map((id) => ({ id, enabled: true })) });
-  return ids;
+  const bots = data.map(({ id, schema }) => {
+    const known = Object.entries(settings).filter(([name]) => Object.hasOwn(schema?.properties ?? {}, name));
+    return { id, enabled: true, ...(known.length > 0 && { config: Object.fromEntries(known) }) };
+  });
+  await gateway.put(`/devices/${NUMBER}/bots`, { bots });
+  return bots.map(({ id }) => id);
+}
+
+interface ListedBot {
+  id: string;
+  error?: string;
+  /** JSON Schema of its settings. */
+  schema?: { properties?: object } | null;
 }
 
 async function setWebhook(gateway: GatewayClient, cleanup: Cleanup): Promise<string> {

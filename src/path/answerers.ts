@@ -1,8 +1,8 @@
-import { createBotAnswerers } from "../bot/answerers.ts";
-import { createBindings } from "../bot/bindings.ts";
-import { createRunningBots } from "../bot/running.ts";
-import { type BotState } from "../bot/state.ts";
-import type { ShowTyping } from "../bot/typing.ts";
+import { createBotAnswerers } from "../bot/answerers/answerers.ts";
+import { createBindings } from "../bot/bindings/bindings.ts";
+import { createRunningBots } from "../bot/handlers/running.ts";
+import { type BotState } from "../bot/sessions/state.ts";
+import type { MarkRead, ShowTyping } from "../bot/handlers/typing.ts";
 import { createCallAnswerer } from "../calls/calls.ts";
 import { createPast } from "../conversations/past.ts";
 import { contentOpener } from "../inbox/reader.ts";
@@ -42,6 +42,7 @@ export function createAnswerers(
     http: deps.bots.http ?? deps.http,
     locales: deps.bots.locales,
     typing: showTyping(connections, log),
+    markRead: showRead(connections, log),
     history: pastOf(store),
     config,
     hmac: (text) => store.box.hmac("bot-step", text).toString("base64url"),
@@ -102,4 +103,11 @@ const showTyping =
   (deviceId, chat, on) => {
     const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
     shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not show typing"));
+  };
+
+const showRead =
+  ({ connection }: Pick<Connections, "connection">, log: Logger): MarkRead =>
+  (deviceId, { chat, id, participant }) => {
+    const shown = async (): Promise<void> => connection(deviceId)?.markRead(chat, id, participant);
+    shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not mark a message as read"));
   };

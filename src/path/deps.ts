@@ -1,8 +1,8 @@
-import type { BotFiles } from "../bot/turn-services.ts";
-import type { Locales } from "../bot/locales.ts";
-import type { Onlooker } from "../bot/onlooker.ts";
-import type { BotRegistry } from "../bot/registry.ts";
-import { type RunningBots } from "../bot/running.ts";
+import type { BotFiles } from "../bot/handlers/turn-services.ts";
+import type { Locales } from "../bot/files/locales.ts";
+import type { Onlooker } from "../bot/answerers/onlooker.ts";
+import type { BotRegistry } from "../bot/files/registry.ts";
+import { type RunningBots } from "../bot/handlers/running.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../log.ts";
 import type { Media } from "../media/media.ts";

@@ -1,9 +1,9 @@
-import { createAlarm, type Alarm } from "../bot/alarm.ts";
-import type { Blocking } from "../bot/blocking.ts";
-import { type Bindings } from "../bot/bindings.ts";
-import { createSilentSessions } from "../bot/silent-sessions.ts";
-import { createBotState, type BotState } from "../bot/state.ts";
-import { createTimers, type Timers } from "../bot/timers.ts";
+import { createAlarm, type Alarm } from "../bot/timers/alarm.ts";
+import type { Blocking } from "../bot/handlers/blocking.ts";
+import { type Bindings } from "../bot/bindings/bindings.ts";
+import { createSilentSessions } from "../bot/sessions/silent-sessions.ts";
+import { createBotState, type BotState } from "../bot/sessions/state.ts";
+import { createTimers, type Timers } from "../bot/timers/timers.ts";
 import { type Inbox } from "../inbox/inbox.ts";
 import { alone } from "../model/nodes/alone.ts";
 import { SECOND_MS } from "../model/time.ts";

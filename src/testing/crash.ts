@@ -1,9 +1,9 @@
 import type { Statement } from "../model/statement.ts";
 import { effectsOf, stepsKeptBy } from "./effects.ts";
-import type { Side } from "./life.ts";
+import type { Side } from "./gateway/life.ts";
 import { openTestChat } from "./open.ts";
 import type { TestBots, TestChatOptions } from "./options.ts";
-import { beginningsSoFar } from "./steps.ts";
+import { beginningsSoFar } from "./gateway/steps.ts";
 import type { TestChat } from "./types.ts";
 
 /** Options of `crashEverywhere`, besides bots and script. */

@@ -1,5 +1,5 @@
 import type { Statement } from "../model/statement.ts";
-import type { MadeCall } from "./network.ts";
+import type { MadeCall } from "./network/network.ts";
 
 /** For each step whose result is stored: how often steps had been begun by then. */
 export type KeptSteps = ReadonlyMap<string, number>;

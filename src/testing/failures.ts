@@ -1,4 +1,4 @@
-import type { Onlooker } from "../bot/onlooker.ts";
+import type { Onlooker } from "../bot/answerers/onlooker.ts";
 
 /** What code of bots threw in a test, and nobody has looked at. */
 export interface Failures extends Pick<Onlooker, "failed"> {

@@ -6,8 +6,8 @@
 export { createTestChat } from "./chat.ts";
 export { CrashDifferenceError, crashEverywhere, type CrashOptions, type CrashReport } from "./crash.ts";
 export { BotFailedError } from "./failures.ts";
-export { matchers } from "./matching.ts";
-export { NetworkBlockedError, type Call, type Stub, type StubAnswer } from "./network.ts";
+export { matchers } from "./chats/matching.ts";
+export { NetworkBlockedError, type Call, type Stub, type StubAnswer } from "./network/network.ts";
 export { differenceOf, type Difference } from "./stories/difference.ts";
 export { playStory, type Played, type PlayOptions } from "./stories/play.ts";
 export { readStory, StoryError } from "./stories/read.ts";

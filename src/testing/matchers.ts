@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { matchers } from "./matching.ts";
+import { matchers } from "./chats/matching.ts";
 import type { Decision, Expected } from "./types.ts";
 
 expect.extend(matchers);

@@ -1,9 +1,9 @@
 import { milliseconds } from "../bot/duration.ts";
-import type { CrashPlan } from "./life.ts";
-import type { MadeCall } from "./network.ts";
+import type { CrashPlan } from "./gateway/life.ts";
+import type { MadeCall } from "./network/network.ts";
 import type { TestBots, TestChatOptions } from "./options.ts";
-import { createPeople } from "./people.ts";
-import { buildStage } from "./stage.ts";
+import { createPeople } from "./chats/people.ts";
+import { buildStage } from "./gateway/stage.ts";
 import type { TestChat } from "./types.ts";
 
 /** A chat, and what its bots asked of the network. */

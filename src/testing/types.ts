@@ -1,6 +1,6 @@
 import type { Duration } from "../bot/duration.ts";
 import type { MediaKind } from "../model/messages.ts";
-import type { Call, Stub } from "./network.ts";
+import type { Call, Stub } from "./network/network.ts";
 import type { DeployOptions, TestBots } from "./options.ts";
 
 /** One message of the bot, as the chat shows it. */

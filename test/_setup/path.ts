@@ -1,4 +1,4 @@
-import { createRegistry } from "../../src/bot/registry.ts";
+import { createRegistry } from "../../src/bot/files/registry.ts";
 import { sharedAbort } from "../../src/model/shared-abort.ts";
 import { createObservers } from "../../src/path/observers.ts";
 import { createMessagePath, type MessagePath, type MessagePathDeps } from "../../src/path/path.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestChat, type AnyBot, type TestChat } from "../../src/testing/index.ts";
-import { readBot } from "../../src/bot/define.ts";
+import { readBot } from "../../src/bot/routes/define.ts";
 import { hostileTexts } from "../_setup/hostile-texts.ts";
 import { locales, shipped } from "./shipped.ts";
 

@@ -34,7 +34,7 @@ it("a failure is shown with its places in the folder, and with none of others", 
     at sum (/bots/sum.ts:3:9)
     at file:///bots/cart.mjs?parley-reading=2:5:12
     at /bots/node_modules/zod/index.js:1:1
-    at runHandler (/parley/src/bot/run.ts:1:1)`;
+    at runHandler (/parley/src/bot/handlers/run.ts:1:1)`;
   const line = `bots: failed ${JSON.stringify({ bot: "sum", route: "keyword:sum", what: "RangeError: no", stack })}`;
   expect(failureIn(line, "/bots")).toEqual({
     title: "sum failed at keyword:sum: RangeError: no",

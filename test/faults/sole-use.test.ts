@@ -22,7 +22,9 @@ it.skipIf(findSqld() === null)(
     for (const { code, stderr, stdout } of [second, node]) {
       const said = `${stdout}\n\nThe first one:\n${gateway.output()}`;
       expect(code, said).toBe(1);
-      expect(stderr, said).toMatch(/^parley: Another Parley, on \S+, uses the database of DATABASE_URL: stop it/);
+      expect(stderr, said).toMatch(
+        /^parley: Another Parley, on \S+, uses the database of DATABASE_URL: stop it/,
+      );
     }
     // Nothing of it is asked of the lease table.
     expect(

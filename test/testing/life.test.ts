@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createLife, mortalStore, type Side } from "../../src/testing/life.ts";
-import { buildStage } from "../../src/testing/stage.ts";
+import { createLife, mortalStore, type Side } from "../../src/testing/gateway/life.ts";
+import { buildStage } from "../../src/testing/gateway/stage.ts";
 import { temporaryStore } from "../unit/store/temporary.ts";
 import { rawRows } from "../unit/store/rows.ts";
 

@@ -153,6 +153,56 @@ defineBot((b) => {
   b.form("p", { name: b.fields.text("?") });
 });
 
+defineBot((b) => {
+  const name = fields.text("Name?");
+  // A question names the answers that it uses, and their form must have them.
+  b.form(
+    "typed",
+    {
+      name,
+      count: fields.number((_ctx, answers: { name: string }) => `How many, ${answers.name}?`),
+      size: fields.choice("Size?", (_ctx, answers: { count: number }) => (answers.count > 1 ? ["s"] : ["l"])),
+      sure: fields.confirm((_ctx, { count }: { count: number }) => `${count}, sure?`),
+    },
+    (_ctx, values) => exactly<number>()(values.count),
+  );
+  b.form(
+    "missing",
+    // @ts-expect-error -- the form does not ask for it
+    { name, sure: fields.confirm((_ctx, answers: { nmae: string }) => answers.nmae) },
+    () => null,
+  );
+  b.form(
+    "other",
+    // @ts-expect-error -- it is a text
+    { name, sure: fields.confirm((_ctx, answers: { name: number }) => String(answers.name)) },
+    () => null,
+  );
+  // @ts-expect-error -- whoever does not say what they are knows nothing of them
+  fields.confirm((_ctx, answers) => answers.name.trim());
+
+  const flow = b.flow("f", async (f) => {
+    exactly<boolean>()(await f.review("right", "Right?", { name: "Ana", count: 2 }));
+    exactly<boolean | null>()(await f.review("right", "Right?", { name: "Ana" }, { skip: "skip" }));
+    // @ts-expect-error -- what is shown is a text
+    await f.review("right", "Right?", { at: new Date() });
+    const photo = await f.file("photo", "Photo?");
+    exactly<Buffer>()((await f.bytes(photo)).bytes);
+    f.react("👍");
+    f.setLocale("es");
+  });
+  b.keyword("f", (ctx) => ctx.start(flow));
+});
+
+defineBot({ session: { initial: () => ({ count: 0 }) } }, (b) => {
+  b.flow("f", (f) => {
+    exactly<number>()(f.session.count);
+    exactly<number>()(f.at(1).session.count);
+    // @ts-expect-error -- no such key
+    f.session.cuont = 1;
+  });
+});
+
 form("outside", { email: fields.email("?", { skip: "no" }) }, (_ctx, { email }) =>
   exactly<string | null>()(email),
 );

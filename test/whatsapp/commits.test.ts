@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createAudit } from "../../src/audit/audit.ts";
-import { createRegistry } from "../../src/bot/registry.ts";
+import { createRegistry } from "../../src/bot/files/registry.ts";
 import type { Routes } from "../../src/bot/types.ts";
 import { createLids } from "../../src/directory/lids.ts";
 import { sharedAbort } from "../../src/model/shared-abort.ts";

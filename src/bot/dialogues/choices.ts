@@ -1,4 +1,4 @@
-import { normalise } from "../normalise.ts";
+import { normalise } from "../messages/normalise.ts";
 import type { AnyContext } from "../types/context.ts";
 
 /** One option that can be chosen. */

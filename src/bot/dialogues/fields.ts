@@ -1,6 +1,7 @@
 import type { MediaKind } from "../../model/messages.ts";
-import { normalise } from "../normalise.ts";
+import { normalise } from "../messages/normalise.ts";
 import { isEmail, isNumber, isOffered, isText, isThing, isWritten, isYesOrNo } from "./accepted.ts";
+import { numberIn } from "./numbers.ts";
 import { understoodIn } from "./words.ts";
 import type { AnyContext } from "../types/context.ts";
 import {
@@ -14,11 +15,16 @@ import {
   type Shown,
 } from "./choices.ts";
 
-/** The question of a field: a text, a key of `locales/*.json`, or a function of the earlier answers. */
-export type Question = string | ((ctx: AnyContext, answers: Answers) => string | Promise<string>);
+/**
+ * The question of a field: a text, a key of `locales/*.json`, or a function of the earlier answers. Write the type of the
+ * answers that the function uses, `(ctx, answers: { name: string }) => …`: a form without such answers does not compile.
+ */
+export type Question<Answers = AnyAnswers> =
+  | string
+  | ((ctx: AnyContext, answers: Answers) => string | Promise<string>);
 
 /** The earlier answers, by key. */
-type Answers = Readonly<Record<string, never>>;
+type AnyAnswers = Readonly<Record<string, unknown>>;
 
 /**
  * What an answer was read as. `problem` replaces the form's retry text. `gone`: the option was shown but no longer exists;
@@ -27,8 +33,9 @@ type Answers = Readonly<Record<string, never>>;
 export type Reading<Value> = { value: Value } | { problem: string | null } | { gone: string };
 
 /** One question of a form, and which answers it accepts. Values are stored, so they must be JSON. */
-export interface Field<Value> {
-  readonly question: Question;
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever answers
+export interface Field<Value, Answers = any> {
+  readonly question: Question<Answers>;
   /** Returns the options each time the question is asked. Without it, the question has none. */
   readonly options?: (ctx: AnyContext, answers: Answers) => readonly Choice[] | Promise<readonly Choice[]>;
   /** Sends the question. */
@@ -66,12 +73,12 @@ export interface FieldOptions {
 /** The value; also null when `skip` is set. */
 type Skipped<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
 
-function field<Value, O extends FieldOptions>(
-  question: Question,
+function field<Value, O extends FieldOptions, Answers = AnyAnswers>(
+  question: Question<Answers>,
   { retry, tries, skip }: O,
   read: (ctx: AnyContext, shown: Shown) => Value | undefined | Promise<Value | undefined>,
   ask: (ctx: AnyContext, shown: Shown) => void = (ctx, { text: asked }) => ctx.reply(asked),
-): Field<Skipped<O, Value>> {
+): Field<Skipped<O, Value>, Answers> {
   const words = (skip === undefined ? [] : [skip].flat()).map((word) => normalise(word) ?? "");
   return {
     question,
@@ -106,14 +113,14 @@ export interface TextOptions extends FieldOptions {
 }
 
 /** Asks for a text. */
-export function text<O extends TextOptions = Record<never, never>>(
-  question: Question,
+export function text<O extends TextOptions = Record<never, never>, Answers = AnyAnswers>(
+  question: Question<Answers>,
   // Both: the constraint alone does not tell a `check` its types within a form.
   options: O & TextOptions = {} as O,
-): Field<Skipped<O, string>> {
+): Field<Skipped<O, string>, Answers> {
   const { check } = options;
   const accepts = (value: unknown): boolean => isText(value, options);
-  const read = field<string, O>(question, options, (ctx) => {
+  const read = field<string, O, Answers>(question, options, (ctx) => {
     const value = written(ctx);
     return accepts(value) ? value : undefined;
   });
@@ -132,11 +139,11 @@ export function text<O extends TextOptions = Record<never, never>>(
 }
 
 /** Asks for an e-mail address. The value is in lower case. */
-export function email<O extends FieldOptions = Record<never, never>>(
-  question: Question,
+export function email<O extends FieldOptions = Record<never, never>, Answers = AnyAnswers>(
+  question: Question<Answers>,
   options: O = {} as O,
-): Field<Skipped<O, string>> {
-  const plain = field<string, O>(question, options, (ctx) => {
+): Field<Skipped<O, string>, Answers> {
+  const plain = field<string, O, Answers>(question, options, (ctx) => {
     const value = written(ctx)?.toLowerCase();
     return isEmail(value) ? value : undefined;
   });
@@ -144,12 +151,12 @@ export function email<O extends FieldOptions = Record<never, never>>(
 }
 
 /** Asks for a phone number with country code, 7 to 15 digits. The answer `"mine"` stands for the contact's own number. */
-export function phone<O extends FieldOptions & { mine?: string | readonly string[] } = Record<never, never>>(
-  question: Question,
-  options: O = {} as O,
-): Field<Skipped<O, string>> {
+export function phone<
+  O extends FieldOptions & { mine?: string | readonly string[] } = Record<never, never>,
+  Answers = AnyAnswers,
+>(question: Question<Answers>, options: O = {} as O): Field<Skipped<O, string>, Answers> {
   const mine = [options.mine ?? "mine"].flat().map((word) => normalise(word));
-  const plain = field<string, O>(question, options, (ctx) => {
+  const plain = field<string, O, Answers>(question, options, (ctx) => {
     const value = written(ctx) ?? "";
     if (ctx.from.number !== null && mine.includes(normalise(value))) return ctx.from.number;
     const digits = value.replace(/[\s+().-]/g, "").replace(/^00/, "");
@@ -167,20 +174,17 @@ export interface NumberOptions extends FieldOptions {
 }
 
 /**
- * Asks for a number. A comma counts as a decimal point. When the answer may mean thousands ("1,000"), the question is asked
- * again.
+ * Asks for a number. Words may stand around it ("4 people", "somos 4"), and it may be a word: of the chat's language, if that
+ * is English, Spanish, Portuguese or Indonesian, or an English one. A comma counts as a decimal point. When the answer has two
+ * numbers or may mean thousands ("1,000"), the question is asked again.
  */
-export function number<O extends NumberOptions = Record<never, never>>(
-  question: Question,
+export function number<O extends NumberOptions = Record<never, never>, Answers = AnyAnswers>(
+  question: Question<Answers>,
   options: O = {} as O,
-): Field<Skipped<O, number>> {
+): Field<Skipped<O, number>, Answers> {
   const accepts = (value: unknown): boolean => isNumber(value, options);
-  const plain = field<number, O>(question, options, (ctx) => {
-    const value = written(ctx) ?? "";
-    // "1,000" is a thousand to some and one to others: asked again.
-    if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(value)) return undefined;
-    if (!/^[+-]?\d{1,15}([.,]\d{1,10})?$/.test(value)) return undefined;
-    const read = Number(value.replace(",", "."));
+  const plain = field<number, O, Answers>(question, options, (ctx) => {
+    const read = numberIn(written(ctx) ?? "", ctx.locale);
     return accepts(read) ? read : undefined;
   });
   return { ...plain, accepts };
@@ -207,16 +211,20 @@ export interface ChoiceOptions extends FieldOptions {
  * @param choices the options, or a function that returns them each time the question is asked; an answer may choose whatever
  * was shown
  */
-export function choice<const Key extends string, O extends ChoiceOptions = Record<never, never>>(
-  question: Question,
+export function choice<
+  const Key extends string,
+  O extends ChoiceOptions = Record<never, never>,
+  Answers = AnyAnswers,
+>(
+  question: Question<Answers>,
   choices: Choices<Key> | ((ctx: AnyContext, answers: Answers) => Choices<Key> | Promise<Choices<Key>>),
   options: O = {} as O,
-): Field<Skipped<O, Key>> {
+): Field<Skipped<O, Key>, Answers> {
   const list = typeof choices === "function" ? null : listOf(choices);
   if (list?.length === 0) throw new TypeError("choice() needs at least one option.");
   if (list !== null) refuseDoubles("choice()", list);
   if (list !== null && !Array.isArray(choices)) refuseNumbers("choice()", Object.keys(choices));
-  const plain = field<Key, O>(
+  const plain = field<Key, O, Answers>(
     question,
     options,
     (ctx, shown) => chosen(ctx, shown)?.key as Key | undefined,
@@ -250,14 +258,14 @@ export interface ConfirmOptions extends FieldOptions {
 }
 
 /** Asks for yes or no. A thumbs-up counts as yes. */
-export function confirm<O extends ConfirmOptions = Record<never, never>>(
-  question: Question,
+export function confirm<O extends ConfirmOptions = Record<never, never>, Answers = AnyAnswers>(
+  question: Question<Answers>,
   options: O = {} as O,
-): Field<Skipped<O, boolean>> {
+): Field<Skipped<O, boolean>, Answers> {
   const { onNo = "cancel" } = options;
   const isOneOf = (value: string, ctx: AnyContext, kind: "yes" | "no"): boolean =>
     (options[kind] ?? understoodIn(ctx.locale, kind)).some((word) => normalise(word) === value);
-  const plain = field<boolean, O>(question, options, (ctx) => {
+  const plain = field<boolean, O, Answers>(question, options, (ctx) => {
     const value = normalise(ctx.text);
     if (value === null || ctx.message.type !== "text") return undefined;
     if (isOneOf(value, ctx, "yes")) return true;
@@ -283,11 +291,11 @@ export interface FileAnswer {
 }
 
 /** Asks for a file: a picture, a document, a voice note, …. `kinds` limits which; default: all kinds. */
-export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } = Record<never, never>>(
-  question: Question,
-  options: O = {} as O,
-): Field<Skipped<O, FileAnswer>> {
-  const plain = field<FileAnswer, O>(question, options, (ctx) => {
+export function file<
+  O extends FieldOptions & { kinds?: readonly MediaKind[] } = Record<never, never>,
+  Answers = AnyAnswers,
+>(question: Question<Answers>, options: O = {} as O): Field<Skipped<O, FileAnswer>, Answers> {
+  const plain = field<FileAnswer, O, Answers>(question, options, (ctx) => {
     const { media, id } = ctx.message;
     if (media === null || (options.kinds && !options.kinds.includes(media.kind))) return undefined;
     return { messageId: id, kind: media.kind, mimetype: media.mimetype, fileName: media.fileName };
@@ -296,10 +304,13 @@ export function file<O extends FieldOptions & { kinds?: readonly MediaKind[] } =
 }
 
 /** Asks the contact to share a location. */
-export function location<O extends FieldOptions = Record<never, never>>(
-  question: Question,
+export function location<O extends FieldOptions = Record<never, never>, Answers = AnyAnswers>(
+  question: Question<Answers>,
   options: O = {} as O,
-): Field<Skipped<O, { latitude: number; longitude: number; name: string | null; address: string | null }>> {
+): Field<
+  Skipped<O, { latitude: number; longitude: number; name: string | null; address: string | null }>,
+  Answers
+> {
   const plain = field(question, options, (ctx) => ctx.message.location ?? undefined);
   return { ...plain, accepts: isThing, wants: "location" };
 }

@@ -1,4 +1,4 @@
-export { form, type Fields, type Form, type Values } from "./form.ts";
+export { form, type Fields, type Form, type Values, type WithItsAnswers } from "./form.ts";
 export { menu, type Menu, type MenuDefinition, type MenuOption } from "./menu.ts";
 export type { Choice, Shown } from "./choices.ts";
 export type { DialogueOptions, DialogueTexts } from "./texts.ts";

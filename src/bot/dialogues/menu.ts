@@ -56,16 +56,8 @@ export interface Menu extends Dialogue<undefined> {
 export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ctx>): Menu {
   const { options, render = "text" } = definition as MenuDefinition;
   const text = definition.text as Text<AnyContext>;
-  const choices: Choice[] = Object.entries(options).map(([key, { label }]) => ({ key, label }));
   const name = `menu(${JSON.stringify(id)})`;
-  if (choices.length === 0) throw new TypeError(`${name} needs at least one option.`);
-  const nameless = choices.find(({ label }) => typeof label !== "string" || label.trim() === "");
-  if (nameless) throw new TypeError(`${name}: option ${JSON.stringify(nameless.key)} has no label.`);
-  refuseDoubles(name, choices);
-  refuseNumbers(name, Object.keys(options));
-  const idle = Object.entries(options).filter(
-    ([, { run, reply, start }]) => !run && reply === undefined && !start,
-  );
+  const { choices, warnings } = readOptions(name, options);
   const policy = readPolicy(name, definition, "route");
   const { texts } = policy;
 
@@ -116,10 +108,7 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
     id,
     idle: policy.idle,
     was: policy.was,
-    warnings: idle.map(
-      ([key]) =>
-        `${name}: option ${JSON.stringify(key)} does nothing: give it \`run\`, \`reply\` or \`start\`.`,
-    ),
+    warnings,
     leadsTo: Object.values(options).flatMap(({ start }) => (start ? [start] : [])),
     async begin(ctx) {
       return { kind: "continue", state: await ask(ctx, { tries: 0 }) };
@@ -148,4 +137,25 @@ export function menu<Ctx = AnyContext>(id: string, definition: MenuDefinition<Ct
       if (texts.expired !== undefined) ctx.reply(ctx.t(texts.expired));
     },
   };
+}
+
+/** @throws {TypeError} when there are none, or when an answer could mean two of them */
+function readOptions(
+  name: string,
+  options: MenuDefinition["options"],
+): { choices: Choice[]; warnings: string[] } {
+  const choices: Choice[] = Object.entries(options).map(([key, { label }]) => ({ key, label }));
+  if (choices.length === 0) throw new TypeError(`${name} needs at least one option.`);
+  const nameless = choices.find(({ label }) => typeof label !== "string" || label.trim() === "");
+  if (nameless) throw new TypeError(`${name}: option ${JSON.stringify(nameless.key)} has no label.`);
+  refuseDoubles(name, choices);
+  refuseNumbers(name, Object.keys(options));
+  const idle = Object.entries(options).filter(
+    ([, { run, reply, start }]) => !run && reply === undefined && !start,
+  );
+  const warnings = idle.map(
+    ([key]) =>
+      `${name}: option ${JSON.stringify(key)} does nothing: give it \`run\`, \`reply\` or \`start\`.`,
+  );
+  return { choices, warnings };
 }

@@ -1,4 +1,4 @@
-import { normalise } from "../normalise.ts";
+import { normalise } from "../messages/normalise.ts";
 import { understoodIn, wordsIn } from "./words.ts";
 import type { Duration } from "../duration.ts";
 import type { AnyContext } from "../types/context.ts";

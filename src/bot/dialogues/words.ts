@@ -13,6 +13,8 @@ interface DialogueWords {
   changed: string;
   /** After a change of a message whose answer is used already; `{name}` is what it is called. */
   edited: string;
+  /** Below a summary; `{name}` is what one of its answers is called. */
+  correct: string;
   /** Words that end a dialogue, beside the English ones. */
   cancel: readonly string[];
   yes: readonly string[];
@@ -36,6 +38,7 @@ const en: DialogueWords = {
   failed: "Sorry, something went wrong on our side. Please write again.",
   changed: "Sorry, this has changed meanwhile. Please begin again.",
   edited: "I have taken your answer as it was. To change it, write: change {name}",
+  correct: "To correct something, write for instance: change {name}",
   cancel: ["cancel", "stop"],
   yes: ["yes", "y", "ok", "okay", "yep", "sure", "👍", "1"],
   no: ["no", "n", "nope", "👎", "2"],
@@ -57,6 +60,7 @@ const WORDS: Record<string, DialogueWords> = {
     failed: "Perdón, algo ha fallado por nuestra parte. Escriba de nuevo, por favor.",
     changed: "Perdón, esto ha cambiado entretanto. Empiece de nuevo, por favor.",
     edited: "He tomado su respuesta como estaba. Para cambiarla, escriba: cambiar {name}",
+    correct: "Para corregir algo, escriba por ejemplo: cambiar {name}",
     cancel: ["cancelar", "parar"],
     yes: ["sí", "s", "vale", "claro"],
     no: ["no"],
@@ -75,6 +79,7 @@ const WORDS: Record<string, DialogueWords> = {
     failed: "Desculpe, algo falhou do nosso lado. Escreva de novo, por favor.",
     changed: "Desculpe, isto mudou entretanto. Comece de novo, por favor.",
     edited: "Usei a sua resposta como estava. Para mudá-la, escreva: mudar {name}",
+    correct: "Para corrigir algo, escreva por exemplo: mudar {name}",
     cancel: ["cancelar", "parar"],
     yes: ["sim", "s", "claro"],
     no: ["não"],
@@ -93,6 +98,7 @@ const WORDS: Record<string, DialogueWords> = {
     failed: "Maaf, ada kesalahan di pihak kami. Silakan tulis lagi.",
     changed: "Maaf, ini sudah berubah. Silakan mulai lagi.",
     edited: "Jawaban Anda sudah saya pakai. Untuk mengubahnya, tulis: ubah {name}",
+    correct: "Untuk mengubah sesuatu, tulis misalnya: ubah {name}",
     cancel: ["batal", "berhenti"],
     yes: ["ya", "iya"],
     no: ["tidak", "bukan"],

@@ -3,6 +3,16 @@ import type { AnyContext } from "../types/context.ts";
 import type { StepWork } from "./steps.ts";
 import type { CallOptions, StepOptions } from "./types.ts";
 
+/** The other side's answer is no success. */
+class AnsweredError extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`The server answered ${status}.`);
+    this.status = status;
+    this.name = "AnsweredError";
+  }
+}
+
 /**
  * One request as the work of a step.
  *
@@ -18,7 +28,7 @@ export function callOf(
     const headers = new Headers(request.headers as Record<string, string>);
     if (isChange && !headers.has("idempotency-key")) headers.set("idempotency-key", idempotencyKey);
     const response = await ctx.fetch(address, { ...request, headers, signal });
-    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+    if (!response.ok) throw new AnsweredError(response.status);
     const text = await response.text();
     const answer = text === "" ? null : (JSON.parse(text) as unknown);
     if (schema === undefined) return answer;

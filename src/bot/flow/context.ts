@@ -1,10 +1,11 @@
-import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import { declarations } from "./declarations.ts";
 import { FlowMistake } from "./errors.ts";
 import type { FlowTurn } from "./turn.ts";
 import { callOf } from "./calls.ts";
 import { digest } from "./digest.ts";
+import type { FileAnswer } from "../dialogues/fields.ts";
 import type { Declared } from "./wording.ts";
 import type { CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
@@ -66,12 +67,12 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     },
     fetch: turn.fetch,
     store: turn.store,
-    async history(count: number) {
-      if (turn.isInStep()) return ctx.history(count);
-      throw new FlowMistake(
-        "f.history() changes from run to run: read it inside f.step, which stores your result.",
-      );
+    ...readings(turn),
+    get session() {
+      return turn.session();
     },
+    setLocale: (locale: string) => turn.once(() => ctx.setLocale(locale), "f.setLocale"),
+    react: (emoji: string) => send("react", emoji, () => ctx.react(emoji)),
     t: ctx.t,
     ...Object.fromEntries(
       Object.entries(declarations(ctx)).map(([kind, declare]) => [kind, question(kind, declare as never)]),
@@ -98,16 +99,40 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
       const name = turn.journal.keyOf(`${prefix}${flow.id}`);
       return flow.body(flowContext(turn, beside, part, `${name}/`));
     },
-    spawn: (flow: Flow<never>, id: never, value: unknown) =>
-      turn.later(() => beside.spawn(flow, idOf(id, "spawn"), value), "f.spawn"),
-    stop: (flow: Flow<never>, id: never) => turn.later(() => beside.stop(flow, idOf(id, "stop")), "f.stop"),
-    send: (flow: Flow<never>, id: never, signal: string, value: unknown = null) =>
-      turn.later(() => beside.send(flow, idOf(id, "send"), signal, value), "f.send"),
+    ...toOthers(turn, beside),
     again: turn.again,
     handoff: (options = {}) => turn.later(() => ctx.handoff(options), "f.handoff"),
   };
   return f as unknown as FlowContext<never>;
 }
+
+/** What changes from run to run, and is read in steps alone. */
+function readings(turn: FlowTurn) {
+  const { ctx } = turn;
+  return {
+    async history(count: number) {
+      if (turn.isInStep()) return ctx.history(count);
+      throw new FlowMistake(
+        "f.history() changes from run to run: read it inside f.step, which stores your result.",
+      );
+    },
+    async bytes({ messageId }: FileAnswer) {
+      if (turn.isInStep()) return (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES].fileOf(messageId);
+      throw new FlowMistake(
+        "f.bytes() downloads at each run: call it inside f.step, and return what you need of the file.",
+      );
+    },
+  };
+}
+
+/** What a flow does to flows beside it. */
+const toOthers = (turn: FlowTurn, beside: Beside) => ({
+  spawn: (flow: Flow<never>, id: never, value: unknown) =>
+    turn.later(() => beside.spawn(flow, idOf(id, "spawn"), value), "f.spawn"),
+  stop: (flow: Flow<never>, id: never) => turn.later(() => beside.stop(flow, idOf(id, "stop")), "f.stop"),
+  send: (flow: Flow<never>, id: never, signal: string, value: unknown = null) =>
+    turn.later(() => beside.send(flow, idOf(id, "send"), signal, value), "f.send"),
+});
 
 /** A content in words; of a file's bytes, how many there are. */
 const wordsOf = (content: unknown): string =>

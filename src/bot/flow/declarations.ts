@@ -18,7 +18,8 @@ import {
 } from "../dialogues/fields.ts";
 import type { AnyContext } from "../types/context.ts";
 import { FlowMistake } from "./errors.ts";
-import type { AskOptions } from "./types.ts";
+import { reviewOf } from "./review.ts";
+import type { AskOptions, ReviewOptions } from "./types.ts";
 import { itemKey, type Declared } from "./wording.ts";
 
 type Offered = readonly Choice[] | null | "asked";
@@ -58,9 +59,19 @@ export function declarations(ctx: AnyContext): Record<string, Declare> {
       offers: offersOf,
     }),
     confirm: kind(confirm, isYesOrNo, { confirms: true }),
+    review: (
+      question: string,
+      answers: Readonly<Record<string, unknown>>,
+      options?: ReviewOptions & AskOptions,
+    ) => declareReview(ctx, question, answers, options),
     file: kind(fields.file as never, isThing),
     location: kind(fields.location as never, isThing),
-    choose: (...of: Parameters<typeof declareList>) => declareList(...of),
+    choose: (
+      text: string,
+      items: readonly unknown[],
+      label: (item: unknown) => string,
+      options?: ChoiceOptions,
+    ) => declareList(ctx, text, items, label, options),
     ask: ((field: Field<unknown>, options: AskOptions = {}) => ({
       ...optionsIn(options),
       maySkip: () => field.skip.length > 0,
@@ -72,35 +83,56 @@ export function declarations(ctx: AnyContext): Record<string, Declare> {
         field.accepts?.(value) !== false && isUnder(field.list ?? null, value, label),
     })) satisfies Declare,
   };
+}
 
-  function declareList<Item>(
-    text: string,
-    items: readonly Item[],
-    label: (item: Item) => string,
-    options: ChoiceOptions & AskOptions = {},
-  ): Declared<unknown> {
-    if (!Array.isArray(items) || items.length === 0)
-      throw new FlowMistake(
-        `f.choose(…, ${JSON.stringify(text)}) has no options. Check the list first: \`if (list.length === 0) …\`.`,
-      );
-    const list = once(() => items.map((item, index) => ({ key: itemKey(index), label: label(item) })));
-    return {
-      ...optionsIn(options),
-      text,
-      choices: list,
-      confirms: false,
-      make() {
-        const choices = Object.fromEntries(list().map((choice) => [choice.key, choice.label]));
-        return fields.choice(text, () => choices, options) as Field<unknown>;
-      },
-      // By what the person has read: an item may hold more today than it did then. Where its words are not known, it must not.
-      accepts: (value, shown) =>
-        shown === undefined
-          ? items.some((item) => JSON.stringify(item ?? null) === JSON.stringify(value))
-          : list().some((choice) => ctx.t(choice.label) === shown),
-      items,
-    };
-  }
+/** A summary, to which a yes is a yes to what it shows. */
+function declareReview(
+  ctx: AnyContext,
+  question: string,
+  answers: Readonly<Record<string, unknown>>,
+  options: ReviewOptions & AskOptions = {},
+): Declared<unknown> {
+  const { text, corrects } = reviewOf(ctx, question, answers, options);
+  return {
+    ...optionsIn(options),
+    text,
+    choices: () => null,
+    confirms: true,
+    make: () => confirm(text, options),
+    accepts: isYesOrNo,
+    corrects,
+  };
+}
+
+/** A list that is known at run time. */
+function declareList<Item>(
+  ctx: AnyContext,
+  text: string,
+  items: readonly Item[],
+  label: (item: Item) => string,
+  options: ChoiceOptions & AskOptions = {},
+): Declared<unknown> {
+  if (!Array.isArray(items) || items.length === 0)
+    throw new FlowMistake(
+      `f.choose(…, ${JSON.stringify(text)}) has no options. Check the list first: \`if (list.length === 0) …\`.`,
+    );
+  const list = once(() => items.map((item, index) => ({ key: itemKey(index), label: label(item) })));
+  return {
+    ...optionsIn(options),
+    text,
+    choices: list,
+    confirms: false,
+    make() {
+      const choices = Object.fromEntries(list().map((choice) => [choice.key, choice.label]));
+      return fields.choice(text, () => choices, options) as Field<unknown>;
+    },
+    // By what the person has read: an item may hold more today than it did then. Where its words are not known, it must not.
+    accepts: (value, shown) =>
+      shown === undefined
+        ? items.some((item) => JSON.stringify(item ?? null) === JSON.stringify(value))
+        : list().some((choice) => ctx.t(choice.label) === shown),
+    items,
+  };
 }
 
 const offersOf = (_text: string, choices: Choices<string> | (() => unknown)): Offered =>

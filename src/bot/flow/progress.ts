@@ -67,6 +67,8 @@ export interface Progress {
   /** Whether the code is beyond what it had done before. */
   isNew(): boolean;
   beginNew(): void;
+  /** Called when the code comes beyond what it had done before; not when it begins with that. */
+  whenNew(tell: () => void): void;
   /** Whether the code is where it stood still; true once. */
   arrives(key: string): boolean;
   /** Called by every function of `f`, which says its name, and its key when it has one. @throws {FlowMistake} when it may not be called here */
@@ -108,6 +110,12 @@ export function openProgress(
   let stopped: Stop | null = null;
   let stoppedAt: Error | null = null;
   let settle: (stop: Stop) => void;
+  const listeners: (() => void)[] = [];
+  const becomesNew = (): void => {
+    if (isNew) return;
+    isNew = true;
+    for (const tell of listeners) tell();
+  };
   const standsStill = new Promise<Stop>((resolve) => (settle = resolve));
 
   function counts(): void {
@@ -129,12 +137,13 @@ export function openProgress(
     resumeAt,
     standsStill,
     isNew: () => isNew,
-    beginNew: () => void (isNew = true),
+    beginNew: becomesNew,
+    whenNew: (tell) => void listeners.push(tell),
     arrives(key) {
       const isHere = resumeAt === key && !hasArrived;
       if (isHere) hasArrived = true;
       // Between an answer that is given anew and the question that was open nothing is said or done twice.
-      isNew ||= isHere && state.open?.isReopened !== true;
+      if (isHere && state.open?.isReopened !== true) becomesNew();
       return isHere;
     },
     called(call, key) {

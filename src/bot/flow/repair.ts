@@ -1,6 +1,6 @@
 import { chosen } from "../dialogues/choices.ts";
 import { understoodIn } from "../dialogues/words.ts";
-import { normalise } from "../normalise.ts";
+import { normalise } from "../messages/normalise.ts";
 import type { AnyContext } from "../types/context.ts";
 import type { FlowState } from "./state.ts";
 
@@ -12,7 +12,7 @@ export type Repair =
   | { kind: "reopen"; key: string | null };
 
 /**
- * Reads "back", "repeat" and "change my name". What the open question offers as a choice is an answer and none of these.
+ * Reads "back", "repeat" and "change my name"; to a review that is open, also "name" alone. What the open question offers as a choice is an answer and none of these.
  *
  * @returns null when the message is meant as an answer
  */
@@ -26,13 +26,23 @@ export function readRepair(ctx: AnyContext, { open, entries }: FlowState): Repai
   if (says("repeat")) return { kind: "repeat" };
   const answers = entries.filter(({ kind }) => kind === "answer");
   if (says("back")) return { kind: "reopen", key: answers.at(-1)?.key ?? null };
+  /** Under today's name of the key, or that of the review that is open. */
+  const called = (what: string): string | null => {
+    const shown = open.corrects?.find(({ label }) => normalise(label) === what)?.key;
+    const prefix = open.key.slice(0, open.key.lastIndexOf("/") + 1);
+    const isMeant = (key: string): boolean =>
+      shown === undefined
+        ? normalise(nameOf(key)) === what
+        : key.startsWith(prefix) && nameOf(key) === shown && !key.slice(prefix.length).includes("/");
+    return answers.findLast(({ key }) => isMeant(key))?.key ?? null;
+  };
   for (const verb of understoodIn(ctx.locale, "change").map((word) => normalise(word))) {
     if (verb === null || !text.startsWith(`${verb} `)) continue;
-    const what = text.slice(verb.length + 1);
-    const meant = answers.findLast(({ key }) => normalise(nameOf(key)) === what);
-    if (meant !== undefined) return { kind: "reopen", key: meant.key };
+    const key = called(text.slice(verb.length + 1));
+    if (key !== null) return { kind: "reopen", key };
   }
-  return null;
+  const key = open.corrects === undefined ? null : called(text);
+  return key === null ? null : { kind: "reopen", key };
 }
 
 /** `checkout/name#2` is called "name". */

@@ -1,5 +1,6 @@
 import type { Shown } from "../dialogues/choices.ts";
 import type { DialogueState } from "../types/dialogue.ts";
+import type { Correctable } from "./review.ts";
 import type { FlowEntry } from "./types.ts";
 
 /** The question that waits for its answer, as it was shown. */
@@ -13,6 +14,8 @@ export interface OpenQuestion {
   locale?: string;
   /** Digest of what it depended on. */
   of?: string;
+  /** Of a review: answers by the names under which they were shown. */
+  corrects?: readonly Correctable[];
   /** It was answered before, and the person wants it otherwise. */
   isReopened?: true;
 }

@@ -1,5 +1,9 @@
 import { milliseconds } from "../duration.ts";
-import { describeError } from "../run.ts";
+import { OutboundError } from "../../net/errors.ts";
+import { abortsWith, unlessAborted } from "../../model/shared-abort.ts";
+import { describeError } from "../handlers/run.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
+import type { AnyContext } from "../types/context.ts";
 import { digest, digestOf } from "./digest.ts";
 import { FlowMistake, StepFailedError } from "./errors.ts";
 import type { Progress } from "./progress.ts";
@@ -19,6 +23,7 @@ const STEP: readonly FlowEntry["kind"][] = ["step", "failed"];
 /** What was done is not done again; what fails is tried again later, under the same key for the other side. */
 export function createSteps(progress: Progress): RunStep {
   const { ctx, state, journal, stepsUnderWay } = progress;
+  const limits = (ctx as AnyContext & SendsUnderNames)[UNDER_NAMES];
 
   function step(name: string, work: StepWork, options: StepOptions): Promise<unknown> {
     // At the call, awaited or not: a loop ends there.
@@ -58,7 +63,7 @@ export function createSteps(progress: Progress): RunStep {
     try {
       const value = await ctx.step(
         `${state.seed.slice(0, 8)}:${made}:${failed}`,
-        (signal) => work(withTimeout(signal, timeout), idempotencyKey),
+        (signal) => inTime(limits, work, signal, { timeout, idempotencyKey }),
         newer === undefined ? {} : { newer },
       );
       add({ key, kind: "step", value: value ?? null });
@@ -69,7 +74,7 @@ export function createSteps(progress: Progress): RunStep {
         { err: describeError(error, ctx.text), step: key, failedTries: failed + 1 },
         "a step of a flow failed",
       );
-      if (failed + 1 < tries) {
+      if (failed + 1 < tries && mayGetBetter(error)) {
         const pause = milliseconds(BACKOFF[Math.min(failed, BACKOFF.length - 1)], "pause");
         const sleep = { key, at: ctx.now() + pause, signal: null };
         return progress.stop({ kind: "sleeping", sleep, failedTries: failed + 1 });
@@ -83,7 +88,41 @@ export function createSteps(progress: Progress): RunStep {
   return step;
 }
 
-const withTimeout = (signal: AbortSignal, timeout: StepOptions["timeout"]): AbortSignal =>
-  timeout === undefined
-    ? signal
-    : AbortSignal.any([signal, AbortSignal.timeout(milliseconds(timeout, "f.step({ timeout })"))]);
+/** Answers that may be others a moment later: the request came too late, too early, or too often. */
+const BETTER_LATER = new Set([408, 425, 429]);
+
+/** What will fail every time is not tried again: an address that may not be asked, a request that the other side refuses. */
+function mayGetBetter(error: unknown): boolean {
+  if (error instanceof OutboundError && error.problem === "not_allowed") return false;
+  const status = statusOf(error);
+  return status === null || status < 400 || status > 499 || BETTER_LATER.has(status);
+}
+
+/** As errors of `f.call`, `ofetch`, axios and others have it. */
+function statusOf(error: unknown): number | null {
+  if (typeof error !== "object" || error === null) return null;
+  const { status, statusCode, response } = error as Record<string, unknown>;
+  const within = (response as { status?: unknown } | null | undefined)?.status;
+  return [status, statusCode, within].find((one): one is number => typeof one === "number") ?? null;
+}
+
+/** @throws when the work takes longer, whether or not it listens to its signal */
+function inTime(
+  { after }: SendsUnderNames[typeof UNDER_NAMES],
+  work: StepWork,
+  signal: AbortSignal,
+  { timeout, idempotencyKey }: { timeout: StepOptions["timeout"]; idempotencyKey: string },
+): unknown {
+  if (timeout === undefined) return work(signal, idempotencyKey);
+  const late = new AbortController();
+  const both = abortsWith([signal, late.signal]);
+  const ms = milliseconds(timeout, "f.step({ timeout })");
+  const cancel = after(ms, () =>
+    late.abort(new DOMException(`It took longer than ${timeout}.`, "TimeoutError")),
+  );
+  const made = (async () => work(both.signal, idempotencyKey))();
+  return unlessAborted(both.signal, made).finally(() => {
+    cancel();
+    both.release();
+  });
+}

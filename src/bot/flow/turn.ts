@@ -1,10 +1,7 @@
 import { giveWay } from "../../model/give-way.ts";
-import { milliseconds } from "../duration.ts";
-import { MOST_LISTED, storeView, type Written } from "../own-store.ts";
-import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import type { BotStore } from "../types/store.ts";
-import { FlowMistake } from "./errors.ts";
 import type { Journal } from "./journal.ts";
 import {
   notAwaited,
@@ -15,9 +12,12 @@ import {
   type Stop,
 } from "./progress.ts";
 import { createQuestions, type Questions } from "./questions.ts";
-import { createSaid } from "./said.ts";
-import type { FlowState, HeldAnswer, Signal, Sleep } from "./state.ts";
+import { createSaid, type Said } from "./said.ts";
+import { createFlowSession, type FlowSession } from "./session.ts";
+import type { FlowState, HeldAnswer, Signal } from "./state.ts";
 import { createSteps, type RunStep } from "./steps.ts";
+import { createFlowStore } from "./store.ts";
+import { createWaiting } from "./waiting.ts";
 import type { FlowEntry, Until, Woken } from "./types.ts";
 
 /** What functions of `f` are made of, for one run of the code. */
@@ -32,12 +32,16 @@ export interface FlowTurn {
   /** A value that is the same whenever the code runs again. */
   value(name: string, make: () => unknown): unknown;
   store: BotStore;
+  /** See `FlowContext.session`. */
+  session(): unknown;
   /** Whether a step is under way. */
   isInStep(): boolean;
   /** Said once in the same words, when the code is new or asks anew: kept until the code stands still. */
   say(effect: () => void): void;
   /** Done once, when the code is new: kept until the code stands still. */
   later(effect: () => void, call: string): void;
+  /** Done once and at once, when the code is new. */
+  once(effect: () => void, call: string): void;
   /** Begins the flow anew. */
   again(input: unknown): Promise<never>;
   fetch: AnyContext["fetch"];
@@ -55,6 +59,8 @@ export interface Ran {
   signals: Signal[];
   /** What the code wanted done; nothing of it has happened. */
   effects: (() => void)[];
+  /** The same for the bot's session; null: nothing has changed in it. */
+  changeSession: (() => void) | null;
   /** See {@link Progress.stoppedAt}. */
   stoppedAt: Error | null;
 }
@@ -75,45 +81,8 @@ export async function runTurn(
   const said = createSaid(effects);
   const questions = createQuestions(progress, said);
   const waiting = createWaiting(progress);
-  const turn: FlowTurn = {
-    ctx,
-    journal,
-    seed: state.seed,
-    ask: questions.ask,
-    step: createSteps(progress),
-    until: waiting.until,
-    value(name, make) {
-      progress.called(`f.${name}`);
-      const key = journal.keyOf(name);
-      const known = journal.find(key, VALUE);
-      if (known !== null) return known.value;
-      const value = make();
-      journal.add({ key, kind: "value", value });
-      return value;
-    },
-    store: createFlowStore(progress, (effect) => effects.push(effect)),
-    isInStep: () => progress.stepsUnderWay.size > 0,
-    say(effect) {
-      progress.called("f.say");
-      said.say(effect, progress.isNew());
-    },
-    later(effect, call) {
-      progress.called(call);
-      if (progress.isNew()) effects.push(effect);
-    },
-    again(input) {
-      progress.called("f.again");
-      return progress.stop({ kind: "again", input });
-    },
-    // Code of a flow asks elsewhere in its steps; what does so beside them is not asked either when nothing may be done.
-    fetch(address, options) {
-      progress.counts();
-      return how.push?.kind === "foreseen"
-        ? progress.stop({ kind: "ahead", will: "does", key: "fetch" })
-        : ctx.fetch(address, options);
-    },
-  };
-
+  const session = createFlowSession(progress);
+  const turn = flowTurn(how, progress, { effects, said, questions, waiting, session });
   let end: Stop | null = null;
   const code = Promise.resolve()
     .then(() => {
@@ -131,7 +100,76 @@ export async function runTurn(
     isUnawaited(progress, end) && !how.notesPlace ? await placeOfStop(body, ctx, state, journal) : null;
   const stop = outcome(progress, end, place);
   const stoppedAt = progress.stoppedAt();
-  return { stop, journal, held: questions.held(), signals: waiting.signals(), effects, stoppedAt };
+  return {
+    stop,
+    journal,
+    held: questions.held(),
+    signals: waiting.signals(),
+    effects,
+    changeSession: session.changes(),
+    stoppedAt,
+  };
+}
+
+/** Parts of one run. */
+interface Parts {
+  effects: (() => void)[];
+  said: Said;
+  questions: Questions;
+  waiting: ReturnType<typeof createWaiting>;
+  session: FlowSession;
+}
+
+/** What functions of `f` call. */
+function flowTurn(
+  how: RunOptions,
+  progress: Progress,
+  { effects, said, questions, waiting, session }: Parts,
+): FlowTurn {
+  const { ctx, journal } = progress;
+  return {
+    ctx,
+    journal,
+    seed: progress.state.seed,
+    ask: questions.ask,
+    step: createSteps(progress),
+    until: waiting.until,
+    value(name, make) {
+      progress.called(`f.${name}`);
+      const key = journal.keyOf(name);
+      const known = journal.find(key, VALUE);
+      if (known !== null) return known.value;
+      const value = make();
+      journal.add({ key, kind: "value", value });
+      return value;
+    },
+    session: session.read,
+    store: createFlowStore(progress, (effect) => effects.push(effect)),
+    isInStep: () => progress.stepsUnderWay.size > 0,
+    say(effect) {
+      progress.called("f.say");
+      said.say(effect, progress.isNew());
+    },
+    later(effect, call) {
+      progress.called(call);
+      if (progress.isNew()) effects.push(effect);
+    },
+    once(effect, call) {
+      progress.called(call);
+      if (progress.isNew()) effect();
+    },
+    again(input) {
+      progress.called("f.again");
+      return progress.stop({ kind: "again", input });
+    },
+    // Code of a flow asks elsewhere in its steps; what does so beside them is not asked either when nothing may be done.
+    fetch(address, options) {
+      progress.counts();
+      return how.push?.kind === "foreseen"
+        ? progress.stop({ kind: "ahead", will: "does", key: "fetch" })
+        : ctx.fetch(address, options);
+    },
+  };
 }
 
 /** The code has come to its end although it was told to stand still. */
@@ -150,54 +188,6 @@ async function placeOfStop(
   return (await runTurn(body, ctx, again, how)).stoppedAt;
 }
 
-/** `f.store`: what was read is given again, what is written is written once, when the code stands still. */
-function createFlowStore(progress: Progress, later: (effect: () => void) => void): BotStore {
-  const { ctx, journal } = progress;
-  const written: Written = new Map();
-  const reading = {
-    get: (key: string) => ctx.store.get(key),
-    under: (prefix: string, limit: number) => ctx.store.list(prefix, { limit: Math.min(limit, MOST_LISTED) }),
-  };
-  const view = storeView(
-    "f.store",
-    reading,
-    written,
-    () => undefined,
-    (key, entry) =>
-      later(() => (entry === null ? ctx.store.delete(key) : ctx.store.set(key, entry.value, entry.options))),
-  );
-  function outside(call: string): void {
-    if (progress.stepsUnderWay.size > 0)
-      throw new FlowMistake(
-        `f.store was used inside f.step: a step does not run again, so its writes would be lost. Use f.store before or after the step.`,
-      );
-    progress.called(call);
-  }
-  function read<T>(call: string, make: () => Promise<T>): Promise<T> {
-    // At the call, awaited or not: a loop ends there.
-    outside(call);
-    return found(journal.keyOf("store"), make);
-  }
-  async function found<T>(key: string, make: () => Promise<T>): Promise<T> {
-    const known = journal.find(key, VALUE);
-    if (known !== null) return known.value as T;
-    if (progress.push?.kind === "foreseen") return progress.stop({ kind: "ahead", will: "does", key });
-    const value = await make();
-    journal.add({ key, kind: "value", value });
-    return value;
-  }
-  const write = (call: string, change: () => void): void => {
-    outside(call);
-    if (progress.isNew()) change();
-  };
-  return {
-    get: <T>(key: string) => read("f.store.get", () => view.get<T>(key)),
-    list: <T>(...of: Parameters<BotStore["list"]>) => read("f.store.list", () => view.list<T>(...of)),
-    set: (...of) => write("f.store.set", () => view.set(...of)),
-    delete: (key) => write("f.store.delete", () => view.delete(key)),
-  };
-}
-
 /**
  * @param ended how the code came to its end; null: it did not
  * @param place where it asked for what it did not wait for; null: not known
@@ -205,7 +195,8 @@ function createFlowStore(progress: Progress, later: (effect: () => void) => void
 function outcome(progress: Progress, ended: Stop | null, place: Error | null): Stop {
   const { stepsUnderWay, stopped, isNew, resumeAt } = progress;
   const stood = stopped();
-  if (ended?.kind === "threw") return ended;
+  // Code that reads what is not there when nothing may be done is stopped by throwing.
+  if (ended?.kind === "threw" && stood?.kind !== "ahead") return ended;
   const [running] = stepsUnderWay;
   if (ended !== null && running !== undefined) return { kind: "threw", error: stepNotAwaited(running) };
   if (stood !== null) return ended === null ? stood : unawaited(stood, place);
@@ -218,60 +209,4 @@ function unawaited(stop: Stop, at: Error | null): Stop {
   if (stop.kind === "asking")
     return { kind: "threw", error: notAwaited(`the question ${JSON.stringify(stop.key)}`, at) };
   return stop.kind === "sleeping" ? { kind: "threw", error: notAwaited("f.until()", at) } : stop;
-}
-
-/** `f.until` of one run, and the signals that nobody has waited for yet. */
-function createWaiting(progress: Progress): { until(what: Until): Promise<Woken>; signals(): Signal[] } {
-  const { ctx, state, journal } = progress;
-  const signals = [...state.signals];
-
-  function until(what: Until): Promise<Woken> {
-    // At the call, awaited or not: a loop ends there.
-    progress.called("f.until");
-    return wait(journal.keyOf("until"), what);
-  }
-
-  async function wait(key: string, what: Until): Promise<Woken> {
-    const known = journal.find(key, VALUE);
-    if (known !== null) {
-      progress.hasAnswer();
-      return known.value as Woken;
-    }
-    const isHere = progress.arrives(key);
-    if (progress.push?.kind === "foreseen")
-      return progress.stop(isHere ? { kind: "arrived", gone: [] } : { kind: "ahead", will: "waits", key });
-    const sleep = isHere && state.sleep !== null ? state.sleep : sleepOf(key, what, ctx.now());
-    progress.beginNew();
-    const sent = sleep.signal === null ? -1 : signals.findIndex(({ signal }) => signal === sleep.signal);
-    const isDue = sleep.at !== null && sleep.at <= ctx.now();
-    if (sent === -1 && !isDue) return progress.stop({ kind: "sleeping", sleep, failedTries: 0 });
-    const woken: Woken =
-      sent === -1
-        ? { signal: null, late: isLate(what, sleep, ctx.now()) }
-        : { ...signals.splice(sent, 1)[0]!, late: false };
-    journal.add({ key, kind: "value", value: woken });
-    progress.hasAnswer();
-    return woken;
-  }
-
-  return { until, signals: () => signals };
-}
-
-function isLate(what: Until, { at }: Sleep, now: number): boolean {
-  const expire = typeof what === "object" && !(what instanceof Date) ? what.expire : undefined;
-  return expire !== undefined && at !== null && now > at + milliseconds(expire, "f.until({ expire })");
-}
-
-/** @throws {FlowMistake} when there is nothing to wait for */
-function sleepOf(key: string, what: Until, now: number): Sleep {
-  const isWhole = typeof what === "object" && !(what instanceof Date);
-  const { at, signal = null } = isWhole ? what : { at: what };
-  if (at === undefined && signal === null)
-    throw new FlowMistake(
-      'f.until() takes a time or a signal: f.until("24h"), f.until({ signal: "moved" }).',
-    );
-  if (at === undefined) return { key, at: null, signal };
-  const due = at instanceof Date ? at.getTime() : now + milliseconds(at, "f.until()");
-  if (!Number.isFinite(due)) throw new FlowMistake("f.until() got an invalid date.");
-  return { key, at: due, signal };
 }

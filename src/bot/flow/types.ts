@@ -1,5 +1,5 @@
 import type { Duration } from "../duration.ts";
-import type { FetchOptions } from "../fetching.ts";
+import type { FetchOptions } from "../handlers/fetching.ts";
 import type { StandardSchema } from "../standard-schema.ts";
 import type {
   ChoiceOptions,
@@ -12,7 +12,8 @@ import type {
   TextOptions,
 } from "../dialogues/fields.ts";
 import type { DialogueOptions } from "../dialogues/texts.ts";
-import type { AnyContext, Content, Dialogue, HandoffOptions, NewerOptions } from "../types/context.ts";
+import type { Content, ReceivedFile } from "../types/content.ts";
+import type { AnyContext, Dialogue, HandoffOptions, NewerOptions } from "../types/context.ts";
 import type { MediaKind } from "../../model/messages.ts";
 import type { Kept } from "../types/kept.ts";
 
@@ -29,9 +30,15 @@ export interface AskOptions {
 
 /** Options of a step. */
 export interface StepOptions extends NewerOptions {
-  /** How often to try; default 1. Between tries the flow sleeps: 2 s, 10 s, 1 min, 5 min, then 15 min each. */
+  /**
+   * How often to try; default 1. Between tries the flow sleeps: 2 s, 10 s, 1 min, 5 min, then 15 min each. What cannot get
+   * better is not tried again: an address that `f.fetch` refuses, and an error whose `status` is 4xx, except 408, 425 and 429.
+   */
   tries?: number;
-  /** Time for one try. Default: the handler's time. */
+  /**
+   * Time for one try. After it the signal aborts and the try has failed, even if the work goes on. Default: the handler's
+   * time.
+   */
   timeout?: Duration;
   /**
    * A value that the result depends on. When it differs from the one at the time of the step, the step runs again. Default:
@@ -49,6 +56,15 @@ export interface CallOptions<T> extends StepOptions, Omit<FetchOptions, "signal"
    * accepted.
    */
   schema?: StandardSchema<unknown, T>;
+}
+
+/** Options of a review. */
+export interface ReviewOptions extends Omit<ConfirmOptions, "onNo"> {
+  /**
+   * What an answer is called, by its key: for its line, and to correct it. A text or a key of `locales/*.json`. Default: the
+   * key, with a capital letter.
+   */
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** What a flow waits for other than an answer: a time, a signal, or whichever comes first. */
@@ -124,9 +140,13 @@ export interface Flow<Input = undefined, Output = unknown> extends Dialogue<Inpu
  * The code of a flow. It runs from the top at every message: finished steps do not run again, and stored answers and results
  * are returned.
  */
-export type FlowFunction<Input = undefined, Output = unknown, Config = Readonly<Record<string, unknown>>> = (
-  f: FlowContext<Input, Config>,
-) => Promise<Output> | Output;
+export type FlowFunction<
+  Input = undefined,
+  Output = unknown,
+  Config = Readonly<Record<string, unknown>>,
+  // oxlint-disable-next-line typescript/no-explicit-any -- of whatever bot
+  Session = any,
+> = (f: FlowContext<Input, Config, Session>) => Promise<Output> | Output;
 
 /** The value; also null when `skip` is set. */
 type OrNull<O, Value> = O extends { skip: string | readonly string[] } ? Value | null : Value;
@@ -135,13 +155,20 @@ type OrNull<O, Value> = O extends { skip: string | readonly string[] } ? Value |
  * The argument of a flow's function. Each question and each step has a key, and its result is stored under that key, not by
  * position. So the code may change while conversations are open. In a loop, a key that appears again gets a number.
  */
-export interface FlowContext<Input = undefined, Config = Readonly<Record<string, unknown>>> extends Pick<
-  AnyContext,
-  "from" | "chat" | "locale" | "log" | "fetch" | "t" | "store" | "history"
-> {
+export interface FlowContext<
+  Input = undefined,
+  Config = Readonly<Record<string, unknown>>,
+  // oxlint-disable-next-line typescript/no-explicit-any -- of whatever bot
+  Session = any,
+> extends Pick<AnyContext, "from" | "chat" | "locale" | "log" | "fetch" | "t" | "store" | "history"> {
   /** The value that the flow was started with. */
   readonly input: Input;
   readonly config: Config;
+  /**
+   * What the bot stores about this chat, as `ctx.session`. Change its keys: each change counts once, although the code runs
+   * again, and is stored with the turn's replies. Other routes may change the session meanwhile; each turn reads it anew.
+   */
+  readonly session: Session;
 
   /** Asks for a text. */
   text<O extends TextOptions & AskOptions>(
@@ -188,6 +215,19 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
     question: string,
     options?: O,
   ): Promise<OrNull<O, boolean>>;
+  /**
+   * Shows answers for confirmation, then asks yes or no: one line for each answer, the question, and how to correct one
+   * ("change name"). A correction asks that question again; afterwards the review is shown again. It counts only for what it
+   * showed.
+   *
+   * @param answers what is shown, by the key of its question; a value that is no answer of this flow is shown only
+   */
+  review<O extends ReviewOptions & AskOptions>(
+    key: string,
+    question: string,
+    answers: Readonly<Record<string, string | number | boolean | null>>,
+    options?: O,
+  ): Promise<OrNull<O, boolean>>;
   /** Asks for a file. */
   file<O extends FieldOptions & AskOptions & { kinds?: readonly MediaKind[] }>(
     key: string,
@@ -213,6 +253,16 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
    * message carries it
    */
   sendTo(chat: string, content: Content): string;
+  /** Puts an emoji on the message that is answered; "" removes it. @returns the message's id */
+  react(emoji: string): string;
+  /** Sets the language of this bot in this chat, at once: what follows is asked and said in it. */
+  setLocale(locale: string): void;
+  /**
+   * Downloads the file of an answer, also of an earlier turn. Call it inside a step, and return what you need of the file.
+   *
+   * @throws when the message is not stored any more, or WhatsApp does not deliver the file
+   */
+  bytes(answer: FileAnswer): Promise<ReceivedFile>;
   /**
    * Does something outside, such as a booking. The result is stored: the step does not run again, however the code changes.
    *
@@ -239,7 +289,7 @@ export interface FlowContext<Input = undefined, Config = Readonly<Record<string,
   /** A random number from 0 up to 1. The value is the same whenever the flow runs again from the top. */
   random(): number;
   /** Returns the same functions with keys of their own, for questions about each item of a list. */
-  at(id: string | number): FlowContext<Input, Config>;
+  at(id: string | number): FlowContext<Input, Config, Session>;
   /** Runs another flow as a part of this one. @returns what that flow returns */
   run<Part, Output>(flow: Flow<Part, Output>, input: Part): Promise<Output>;
   /**

@@ -2,6 +2,7 @@ import { inLanguage, type Choice, type Shown } from "../dialogues/choices.ts";
 import type { Field, Question } from "../dialogues/fields.ts";
 import type { AnyContext } from "../types/context.ts";
 import { digest } from "./digest.ts";
+import type { Correctable } from "./review.ts";
 import type { AnsweredAs, AskOptions, FlowEntry } from "./types.ts";
 
 /** One question, with what `choose` adds. Of thirty that are answered, no field is made. */
@@ -23,6 +24,8 @@ export interface Declared<Value> extends Pick<AskOptions, "was" | "of"> {
   accepts(value: unknown, label?: string): boolean;
   /** What stands beside each option. */
   items?: readonly unknown[];
+  /** Answers that may be corrected by their names while it is open. */
+  corrects?: readonly Correctable[];
 }
 
 /** What `choose` shows at each place. A letter before the number: keys that are numbers would be answers as well, counted from 0. */

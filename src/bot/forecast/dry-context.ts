@@ -1,7 +1,7 @@
 import { UNTOLD } from "../flow/wording.ts";
-import { UNDER_NAMES, type SendsUnderNames } from "../sending.ts";
-import { translate, type Locales } from "../locales.ts";
-import type { TimerBody } from "../timer-rows.ts";
+import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
+import { translate, type Locales } from "../files/locales.ts";
+import type { TimerBody } from "../timers/timer-rows.ts";
 import type { AnyContext, Bot, BotLog } from "../types.ts";
 
 /** Of whom a conversation is, as far as it is stored. */
@@ -32,7 +32,13 @@ export function dryContext(
   const bound = typeof config["locale"] === "string" ? config["locale"] : null;
   const languages = [locale ?? bound ?? bot.locale, bot.locale];
   const context: Partial<AnyContext> & SendsUnderNames = {
-    [UNDER_NAMES]: { idOf: (name) => name, under: () => undefined, begins: () => undefined },
+    [UNDER_NAMES]: {
+      idOf: (name) => name,
+      under: () => undefined,
+      begins: () => undefined,
+      after: () => () => undefined,
+      fileOf: () => Promise.reject(new Error("Nothing may be done.")),
+    },
     from: {
       name: timer?.pushName ?? UNTOLD,
       number: timer?.number ?? digits,

@@ -1,6 +1,6 @@
 import type { Logger } from "../../log.ts";
 import type { Store } from "../../store/store.ts";
-import type { LoadedBots } from "../load.ts";
+import type { LoadedBots } from "../files/load.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { sentencesOf } from "./sentences.ts";
 import { lostOf, misfitsOf } from "./tally.ts";

@@ -1,6 +1,6 @@
 import type { Store } from "../../store/store.ts";
-import { createBindings } from "../bindings.ts";
-import type { LoadedBots } from "../load.ts";
+import { createBindings } from "../bindings/bindings.ts";
+import type { LoadedBots } from "../files/load.ts";
 import { forecast } from "./forecast.ts";
 import { storedRows } from "./rows.ts";
 import type { ConversationForecast, Forecast } from "./types.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/store.ts";
-import type { LoadedBots } from "../load.ts";
+import type { LoadedBots } from "../files/load.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { sentencesOf } from "./sentences.ts";
 import type { Forecast } from "./types.ts";

@@ -1,7 +1,7 @@
 import { botBindings, botDialogues, botSessions, botTimers } from "../../../drizzle/schema.ts";
 import { defineQuery, integer } from "../../store/query.ts";
 import type { Reading } from "../../store/store.ts";
-import { EXPIRE } from "../timer-rows.ts";
+import { EXPIRE } from "../timers/timer-rows.ts";
 
 const DIALOGUES = defineQuery(
   `SELECT d.device_id, d.scope, d.bot_id, d.dialogue, d.state, d.expires_at,

@@ -1,4 +1,4 @@
-import { compareIds } from "../table.ts";
+import { compareIds } from "../routes/table.ts";
 import type { BotForecast, Counts, DialogueForecast, Forecast } from "./types.ts";
 
 const MOST_KEYS = 50;

@@ -80,7 +80,7 @@ export interface BotOptions<Config = Readonly<Record<string, unknown>>, Session 
   maxText?: number;
   /**
    * The word that the owner writes, as the whole message, to hand the chat back to the bots at once. Default `#bot`; false
-   * turns it off. The contact sees the word.
+   * turns it off. The contact sees the word. A number's `config.handback` takes its place.
    */
   handback?: string | false;
   /** Language of `ctx.t` when nobody has chosen one. Default `en`. */

@@ -2,10 +2,20 @@ import type { ChatKind } from "../../model/messages.ts";
 import type { PastMessage } from "../../model/past-message.ts";
 import type { DialogueState, Foreseen, Idle, Resumed, Turn } from "./dialogue.ts";
 import type { Duration } from "../duration.ts";
-import type { FetchOptions } from "../fetching.ts";
+import type { FetchOptions } from "../handlers/fetching.ts";
 import type { Kept } from "./kept.ts";
+import type {
+  Content,
+  FileOptions,
+  FileSource,
+  PollOptions,
+  ReceivedFile,
+  ReplyOptions,
+  TextOptions,
+} from "./content.ts";
 import type { Message } from "./message.ts";
 import type { BotStore } from "./store.ts";
+import type { DateOptions, Timer, TimerArguments, TimerOptions } from "./timer.ts";
 
 /** Structured log lines of the bot. Never log what people wrote. */
 export interface BotLog {
@@ -15,100 +25,12 @@ export interface BotLog {
   error(fields: object, text?: string): void;
 }
 
-/** Options of every reply. */
-export interface ReplyOptions {
-  /** Quotes the message that is answered. Default false. */
-  quote?: boolean;
-}
-
-/** Options of a text reply. */
-export interface TextOptions extends ReplyOptions {
-  /** People that the text mentions as `@digits`. Each entry is digits or `…@lid`. */
-  mentions?: readonly string[];
-}
-
-/** A file: its URL, or its bytes. */
-export type FileSource = string | { url: string } | { bytes: Uint8Array; fileName?: string };
-
-/** Options of a file reply. */
-export interface FileOptions extends ReplyOptions {
-  /** Text below an image, a video or a document. */
-  caption?: string;
-  /** For documents only. Default: the last part of the URL. */
-  fileName?: string;
-}
-
-/** Options of a poll. */
-export interface PollOptions extends ReplyOptions {
-  /** Allows several answers instead of one. Default false. */
-  multiple?: boolean;
-}
-
-/** A message as data, for `ctx.reply` and `ctx.sendTo`. */
-export type Content =
-  | string
-  | { text: string; mentions?: readonly string[] }
-  | { image: FileSource; caption?: string }
-  | { video: FileSource; caption?: string }
-  | { audio: FileSource }
-  | { voice: FileSource }
-  | { document: FileSource; fileName?: string; caption?: string }
-  | { poll: string; options: readonly string[]; multiple?: boolean };
-
-/** A file that came with the message. */
-export interface ReceivedFile {
-  bytes: Buffer;
-  mimetype: string;
-  /** "" when the message has none. */
-  fileName: string;
-}
-
 /** How long a person has the chat, and what is sent first. */
 export interface HandoffOptions {
   /** How long bots stay silent in the chat. Default `TAKEOVER_MINUTES`; at least one minute. */
   for?: Duration;
   /** Sent before the bots fall silent. */
   say?: string;
-}
-
-/** The timer that a `timer` route handles. */
-export interface Timer<Data = unknown> {
-  readonly key: string;
-  /** Null when the timer was set without an id. */
-  readonly id: string | null;
-  /** The data as JSON keeps it: a Date comes back as text. */
-  readonly data: Data;
-}
-
-declare const dataOf: unique symbol;
-/** A timer's key, as `b.timer` returns it. It is the text of the key; its type also tells the compiler the type of the data. */
-export type TimerKey<Data> = string & { readonly [dataOf]: Data };
-
-/** The arguments after the key when a timer is set. `data` is required when the key's type says so. */
-export type TimerArguments<Key, Options> =
-  Key extends TimerKey<infer Data>
-    ? undefined extends Data
-      ? [data?: Data, options?: Options]
-      : [data: Data, options?: Options]
-    : [data?: unknown, options?: Options];
-
-/** Which timer to set, and until when it may run. */
-export interface TimerOptions {
-  /** Distinguishes timers with the same key in one chat: 1 to 64 characters. Default: the chat has one timer per key. */
-  id?: string | number;
-  /** When the timer is already set: `replace` (default) sets it again, `keep` leaves it as it is. */
-  existing?: "replace" | "keep";
-  /**
-   * When the timer no longer runs, whatever delayed it: a date, or a duration after its time. After that, replies that it has
-   * already queued are not sent either. Default: it runs however late.
-   */
-  expire?: Duration | Date;
-}
-
-/** Further options of `ctx.at`. */
-export interface DateOptions extends TimerOptions {
-  /** When the date is in the past: `now` (default) runs the timer at once, `skip` does not run it. */
-  past?: "now" | "skip";
 }
 
 /** What happens to a running handler when the same person writes again. */
@@ -125,7 +47,7 @@ export interface NewerOptions {
  * The argument of every handler: the same in routes, dialogues and timers. The context closes when the handler returns; then
  * calls that change or send something throw ContextClosedError.
  *
- * Nothing is sent while a handler runs. Replies, session, timers, dialogue and handoff are committed together with the
+ * Nothing but the signs of `typing` and `markRead` is sent while a handler runs. Replies, session, timers, dialogue and handoff are committed together with the
  * message's "done". All of it happens once; when the handler fails, none of it does.
  */
 export interface Context<
@@ -201,6 +123,14 @@ export interface Context<
    * @returns the id that the message will have
    */
   sendTo(chat: string, content: Content): string;
+
+  /**
+   * Shows at once that somebody is typing, until the handler ends. Without it, a handler that takes longer than a second
+   * shows it by itself.
+   */
+  typing(): void;
+  /** Tells the writer at once that the message was read: two blue ticks. What a handler answers does not do that. */
+  markRead(): void;
 
   /** Starts a dialogue. Its first question follows the replies so far. A dialogue that is already open ends. */
   start<Input>(

@@ -5,19 +5,13 @@ import type {
   Menu,
   MenuDefinition,
   Values,
+  WithItsAnswers,
   fields,
 } from "../dialogues/index.ts";
 import type { Flow, FlowFunction, FlowOptions } from "../flow/types.ts";
 import type { Kept } from "./kept.ts";
-import type {
-  Context,
-  CommandMatch,
-  Dialogue,
-  NewerOptions,
-  Observation,
-  Timer,
-  TimerKey,
-} from "./context.ts";
+import type { Context, CommandMatch, Dialogue, NewerOptions, Observation } from "./context.ts";
+import type { Timer, TimerKey } from "./timer.ts";
 import type { Filter, Filtered, Message } from "./message.ts";
 
 /** The function of a route. Parley awaits it and ignores its result. */
@@ -129,7 +123,7 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   /** Adds a form to this bot. `ctx.start(…)` starts it, and `done` gets the answers. */
   form<F extends Fields>(
     id: string,
-    fields: F,
+    fields: F & WithItsAnswers<F>,
     done: (ctx: Context<Message, null, Config, Session>, values: Values<F>) => unknown,
     options?: DialogueOptions,
   ): Form<F>;
@@ -140,11 +134,11 @@ export interface Routes<Config = Readonly<Record<string, unknown>>, Session = un
   flow<Input = undefined, Output = unknown>(
     id: string,
     options: FlowOptions,
-    body: FlowFunction<Input, Output, Config>,
+    body: FlowFunction<Input, Output, Config, Session>,
   ): Flow<Input, Output>;
   flow<Input = undefined, Output = unknown>(
     id: string,
-    body: FlowFunction<Input, Output, Config>,
+    body: FlowFunction<Input, Output, Config, Session>,
   ): Flow<Input, Output>;
   /** Kinds of questions for `form`, for files that import nothing. */
   readonly fields: typeof fields;

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { checkBots } from "../../bot/check.ts";
+import { checkBots } from "../../bot/files/check.ts";
 import { paint, say } from "../plainly.ts";
 
 const [folder, ...files] = process.argv.slice(2);

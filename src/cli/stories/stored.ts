@@ -1,6 +1,6 @@
 import { devices, inbox } from "../../../drizzle/schema.ts";
-import { createBindings } from "../../bot/bindings.ts";
-import { createRegistry } from "../../bot/registry.ts";
+import { createBindings } from "../../bot/bindings/bindings.ts";
+import { createRegistry } from "../../bot/files/registry.ts";
 import { loadConfig } from "../../config.ts";
 import { canonicalChats, keysOfChats } from "../../conversations/same-chat.ts";
 import { createLogger } from "../../log.ts";

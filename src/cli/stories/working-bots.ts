@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { liveBots } from "../../bot/live.ts";
-import { mergeLocales } from "../../bot/locales.ts";
+import { liveBots } from "../../bot/files/live.ts";
+import { mergeLocales } from "../../bot/files/locales.ts";
 import { loadConfig, repositoryRoot } from "../../config.ts";
 import type { AnyBot } from "../../testing/index.ts";
 

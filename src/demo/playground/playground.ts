@@ -8,6 +8,7 @@ import { startReceiver, type Receiver } from "../receiver.ts";
 import { replayCommand, storyOfChat } from "../save-story.ts";
 import { NUMBER, SHOP, type Services } from "../services.ts";
 import { bindBots } from "../stage.ts";
+import { startStandIns, type StandIns } from "../stand-ins.ts";
 import type { WithCookie } from "./answers.ts";
 import { createFaults } from "./faults.ts";
 import { createFiles, type Files } from "./files.ts";
@@ -74,6 +75,8 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const gateway = await withOwnKey(services.gateway);
   const receiver = await startReceiver(() => changed());
   cleanup.add(() => receiver.close());
+  const standIns = await startStandIns();
+  cleanup.add(() => standIns.close());
   const authenticator = createAuthenticator();
   const listeners = new Set<(event: PlaygroundEvent) => void>();
   const tell = (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event));
@@ -108,7 +111,9 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
     onChange: changed,
     onTrouble: options.onTrouble,
     onConnected() {
-      void furnish(gateway, receiver, seen).then(changed, (error: Error) => options.onTrouble(error.message));
+      void furnish(gateway, receiver, standIns, seen).then(changed, (error: Error) =>
+        options.onTrouble(error.message),
+      );
       if (!judgesWhenBack) return;
       judgesWhenBack = false;
       void judgeNow().catch((error: Error) => options.onTrouble(error.message));
@@ -190,9 +195,14 @@ async function withOwnKey(gateway: GatewayClient): Promise<GatewayClient> {
 }
 
 /** Bots answer and a webhook stands behind them, once the number is there. */
-async function furnish(gateway: GatewayClient, receiver: Receiver, seen: { bots: string[] }): Promise<void> {
+async function furnish(
+  gateway: GatewayClient,
+  receiver: Receiver,
+  standIns: StandIns,
+  seen: { bots: string[] },
+): Promise<void> {
   if (seen.bots.length > 0) return;
-  seen.bots = await bindBots(gateway, false);
+  seen.bots = await bindBots(gateway, false, standIns);
   const made = await gateway.put<{ secret: string }>(`/devices/${NUMBER}/webhook`, { url: receiver.url });
   receiver.trust(made.secret);
 }

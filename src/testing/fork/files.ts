@@ -1,5 +1,5 @@
-import { liveBots } from "../../bot/live.ts";
-import { mergeLocales } from "../../bot/locales.ts";
+import { liveBots } from "../../bot/files/live.ts";
+import { mergeLocales } from "../../bot/files/locales.ts";
 import type { Forked, ForkFolder } from "../../path/fork.ts";
 import type { AnyBot } from "../options.ts";
 

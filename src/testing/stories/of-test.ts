@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
-import type { Place } from "../incoming.ts";
-import { DEVICE } from "../run.ts";
-import type { Answered } from "../stubs.ts";
+import type { Place } from "../chats/incoming.ts";
+import { DEVICE } from "../gateway/run.ts";
+import type { Answered } from "../chats/stubs.ts";
 import { storyOf } from "./record.ts";
 import { readConversation } from "../../path/happened.ts";
 import type { OutsideAnswers, Story } from "./story.ts";

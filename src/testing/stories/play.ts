@@ -1,7 +1,7 @@
-import { NetworkBlockedError, type StubAnswer } from "../network.ts";
+import { NetworkBlockedError, type StubAnswer } from "../network/network.ts";
 import type { TestBots, TestChatOptions } from "../options.ts";
-import { createPeople } from "../people.ts";
-import { buildStage, type Stage } from "../stage.ts";
+import { createPeople } from "../chats/people.ts";
+import { buildStage, type Stage } from "../gateway/stage.ts";
 import type { Conversation } from "../types.ts";
 import { replyToTell } from "./record.ts";
 import type { OutsideAnswers, Said, Story, StoryLine } from "./story.ts";

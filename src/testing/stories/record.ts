@@ -1,5 +1,5 @@
 import type { Draft, Incoming } from "../../model/messages.ts";
-import { replyOf } from "../replies.ts";
+import { replyOf } from "../chats/replies.ts";
 import type { Reply } from "../types.ts";
 import type { Happened } from "../../path/happened.ts";
 import type { Said, Story, StoryLine, StoryReply } from "./story.ts";

@@ -1,5 +1,5 @@
 import { defineBot, fields } from "../../../src/bot/index.ts";
-import { createRegistry, type BotRegistry } from "../../../src/bot/registry.ts";
+import { createRegistry, type BotRegistry } from "../../../src/bot/files/registry.ts";
 import type { Logger } from "../../../src/log.ts";
 
 /** One that answers at once, and one that asks. */

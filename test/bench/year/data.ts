@@ -13,7 +13,7 @@ import { commitIntake } from "../../../src/store/write/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { beginTenure } from "../../../src/store/write/owned.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { jidOf, messageFrom } from "../../../src/testing/incoming.ts";
+import { jidOf, messageFrom } from "../../../src/testing/chats/incoming.ts";
 import { openAuthState } from "../../../src/whatsapp/signal/auth-state.ts";
 import { createKeyCache } from "../../../src/whatsapp/signal/key-cache.ts";
 

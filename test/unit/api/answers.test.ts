@@ -5,7 +5,7 @@ import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/e
 import { StorageUnavailable } from "../../../src/store/errors.ts";
 import type { SendResult } from "../../../src/outbox/submitting/submit.ts";
 import type { DeliveryRecord, WebhookRecord, WebhookSettings } from "../../../src/webhooks/index.ts";
-import type { BotRecord } from "../../../src/bot/registry.ts";
+import type { BotRecord } from "../../../src/bot/files/registry.ts";
 import routes from "../../_setup/routes.ts";
 import { createRoutesApp, device, OWN_NUMBER, type Parts } from "../../_setup/routes-app.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createAlarm } from "../../../src/bot/alarm.ts";
+import { createAlarm } from "../../../src/bot/timers/alarm.ts";
 import { DAY_MS } from "../../../src/model/time.ts";
 import { manualClock } from "../outbox/harness.ts";
 

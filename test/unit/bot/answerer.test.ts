@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import { lazyView } from "../../../src/bot/message-view.ts";
-import { readBot } from "../../../src/bot/define.ts";
+import { lazyView } from "../../../src/bot/messages/message-view.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
 import { ContextClosedError, defineBot, type Context, type Routes } from "../../../src/bot/index.ts";
-import { buildTable } from "../../../src/bot/table.ts";
+import { buildTable } from "../../../src/bot/routes/table.ts";
 import type { BotOptions } from "../../../src/bot/types.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answer } from "../../../src/model/answerer.ts";

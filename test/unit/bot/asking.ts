@@ -1,8 +1,8 @@
 import { namedId, replyId } from "../../../src/outbox/rows.ts";
-import { createBotAnswerers } from "../../../src/bot/answerers.ts";
-import { readLocales } from "../../../src/bot/locales.ts";
-import { createBotState } from "../../../src/bot/state.ts";
-import type { RouteTable } from "../../../src/bot/table.ts";
+import { createBotAnswerers } from "../../../src/bot/answerers/answerers.ts";
+import { readLocales } from "../../../src/bot/files/locales.ts";
+import { createBotState } from "../../../src/bot/sessions/state.ts";
+import type { RouteTable } from "../../../src/bot/routes/table.ts";
 import type { Logger } from "../../../src/log.ts";
 import { blankNotes, type Answer, type Asked, type StoredMessage } from "../../../src/model/answerer.ts";
 import { timeWithClock } from "../../../src/model/time.ts";

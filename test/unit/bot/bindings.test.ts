@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createBindings } from "../../../src/bot/bindings.ts";
-import { createRegistry } from "../../../src/bot/registry.ts";
+import { z } from "zod";
+import { createBindings } from "../../../src/bot/bindings/bindings.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { GatewayError } from "../../../src/model/errors/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -139,6 +140,61 @@ describe("a change of single bindings", () => {
     ])
       await expect(bindings.change(1, input)).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
     expect(bindings.list(1)).toEqual(before);
+  });
+});
+
+describe("settings that a bot does not know", () => {
+  const config = z.object({ diary: z.string().optional(), zone: z.string().optional() });
+  const withSettings = (schema: unknown): ReturnType<typeof createRegistry> =>
+    createRegistry(
+      [{ id: "clinic", file: "c", exported: { config: schema, enable: "bound", routes: says("hi") } }],
+      log,
+    );
+  const begun = async (schema: unknown = config, store?: Store) => {
+    const bindings = createBindings(store ?? (await temporaryStore()), withSettings(schema), () => undefined);
+    await bindings.load();
+    return bindings;
+  };
+  const bound = (settings: object): unknown => [{ id: "clinic", enabled: true, config: settings }];
+
+  it("are named, with the one that was meant, and nothing is saved", async () => {
+    const bindings = await begun();
+    await expect(bindings.put(1, bound({ dairy: "x", hours: 9, locale: "es" }))).rejects.toMatchObject({
+      code: "INVALID_PARAMETERS",
+      details: {
+        fields: {
+          bots: [
+            'Bot "clinic": config "dairy" is not known: did you mean "diary"?',
+            'Bot "clinic": config "hours" is not known. The bot\'s settings: diary, zone.',
+          ],
+        },
+      },
+    });
+    expect(bindings.list(1)).toMatchObject([{ enabled: false, config: null }]);
+    await expect(bindings.change(1, bound({ dairy: "x" }))).rejects.toMatchObject({
+      code: "INVALID_PARAMETERS",
+    });
+    await bindings.put(1, bound({ diary: "x", locale: "es" }));
+  });
+
+  it("are anything where the schema takes anything", async () => {
+    const bindings = await begun(z.looseObject({ diary: z.string() }));
+    const settings = { diary: "x", dairy: "y" };
+    expect(await bindings.put(1, bound(settings))).toMatchObject([{ config: settings, warnings: [] }]);
+  });
+
+  it("that were saved before the bot forgot them stay, and are told", async () => {
+    const store = await temporaryStore();
+    await (await begun(config.extend({ hours: z.number() }), store)).put(1, bound({ hours: 9 }));
+    const bindings = await begun(config, store);
+    expect(await bindings.change(1, [{ id: "clinic", priority: 3 }])).toMatchObject([
+      {
+        enabled: true,
+        priority: 3,
+        config: { hours: 9 },
+        warnings: ['config "hours" is not known. The bot\'s settings: diary, zone.'],
+      },
+    ]);
   });
 });
 

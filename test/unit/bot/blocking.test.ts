@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AnyContext, Routes } from "../../../src/bot/types.ts";
 import type { Message } from "../../../src/bot/types.ts";
-import { readBot } from "../../../src/bot/define.ts";
-import { createBlocking } from "../../../src/bot/blocking.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
+import { createBlocking } from "../../../src/bot/handlers/blocking.ts";
 import { ANA, bot, startBots } from "./harness.ts";
 import { listeningLog } from "./messages.ts";
 

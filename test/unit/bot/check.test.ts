@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkBots } from "../../../src/bot/check.ts";
+import { checkBots } from "../../../src/bot/files/check.ts";
 import type { Routes } from "../../../src/bot/index.ts";
 
 const file = (id: string, exported: unknown, name = `bots/${id}.ts`) => ({

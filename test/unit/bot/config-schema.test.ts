@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { configSchemaOf } from "../../../src/bot/config-schema.ts";
+import { configSchemaOf } from "../../../src/bot/bindings/config-schema.ts";
 import { url } from "../../../src/bot/index.ts";
 import type { StandardSchema } from "../../../src/bot/standard-schema.ts";
 

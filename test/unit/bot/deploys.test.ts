@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { lookAhead } from "../../../src/bot/forecast/look-ahead.ts";
 import type { ConversationForecast } from "../../../src/bot/forecast/types.ts";
-import { createRegistry } from "../../../src/bot/registry.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
 import { STORIES } from "../../crash/deploys/stories.ts";
 import { startBots, type Bots } from "./harness.ts";
 import { listeningLog } from "./messages.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { z } from "zod";
 import { url, type FetchOptions } from "../../../src/bot/index.ts";
 import type { AnyContext } from "../../../src/bot/types.ts";
-import { addressesIn } from "../../../src/bot/url.ts";
+import { addressesIn } from "../../../src/bot/bindings/url.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { bot, onHi, startBots } from "./harness.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Routes } from "../../../src/bot/types.ts";
 import { z } from "zod";
 import type { OutboundRequest } from "../../../src/net/safe-fetch.ts";
-import { StepFailedError, type FlowContext, type OnChange } from "../../../src/bot/index.ts";
+import { OutboundError, StepFailedError, type FlowContext, type OnChange } from "../../../src/bot/index.ts";
 import { startBots } from "./harness.ts";
 
 const MINUTE = 60_000;
@@ -142,6 +142,50 @@ describe("a flow", () => {
     expect(bots.heard()).toEqual(["Thanks."]);
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
+  });
+
+  it("ends a step at its timeout, whether or not the work listens to its signal", async () => {
+    const reasons: unknown[] = [];
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const work = (signal: AbortSignal): Promise<never> => {
+          signal.addEventListener("abort", () => reasons.push((signal.reason as Error).name));
+          return new Promise(() => undefined);
+        };
+        const away = await f.step("book", work, { timeout: "20ms" }).catch((error: Error) => error.message);
+        await f.text("phone", `${String(away)} Your number?`);
+      }),
+    });
+    await bots.say("book");
+    expect(bots.heard()).toEqual(["It took longer than 20ms. Your number?"]);
+    expect(reasons).toEqual(["TimeoutError"]);
+  });
+
+  it.each([
+    ["the other side refuses it", Object.assign(new Error("no"), { status: 422 }), 1],
+    ["a guard refuses it", new OutboundError("not_allowed", "no"), 1],
+    ["axios says so", Object.assign(new Error("no"), { response: { status: 404 } }), 1],
+    ["it came too often", Object.assign(new Error("no"), { status: 429 }), 3],
+    ["it came too early", Object.assign(new Error("no"), { status: 425 }), 3],
+    ["it took too long", Object.assign(new Error("no"), { statusCode: 408 }), 3],
+    ["the server fails", Object.assign(new Error("no"), { status: 503 }), 3],
+    ["nobody answers", new OutboundError("unreachable", "no"), 3],
+  ])("tries a step again only when that may help: %s", async (_why, error, expected) => {
+    let tries = 0;
+    const bots = await startBots({
+      clinic: booking(async (f) => {
+        const work = (): never => {
+          tries++;
+          throw error;
+        };
+        const failed = await f.step("book", work, { tries: 3 }).catch((cause: Error) => cause.message);
+        f.say(`Failed: ${String(failed)}`);
+      }),
+    });
+    await bots.say("book");
+    await bots.later(60_000);
+    expect(bots.heard()).toEqual(["Failed: no"]);
+    expect(tries).toBe(expected);
   });
 
   it("may catch a step whose last try has failed, and finds the same failure again", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createForecastGuard } from "../../../src/bot/forecast/guard.ts";
-import { openBots } from "../../../src/bot/reload.ts";
+import { openBots } from "../../../src/bot/files/reload.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { systemTime } from "../../../src/model/time.ts";
 import { removeFolder } from "../../_setup/folders.ts";

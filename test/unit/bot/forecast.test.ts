@@ -4,7 +4,7 @@ import { lookAhead } from "../../../src/bot/forecast/look-ahead.ts";
 import { sentencesOf } from "../../../src/bot/forecast/sentences.ts";
 import type { ConversationForecast, Forecast } from "../../../src/bot/forecast/types.ts";
 import type { FlowContext, FlowOptions, Routes } from "../../../src/bot/index.ts";
-import { createRegistry } from "../../../src/bot/registry.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
 import { rawRows } from "../store/rows.ts";
 import { bot, startBots, type BotHarness, type Bots } from "./harness.ts";
 import { listeningLog } from "./messages.ts";

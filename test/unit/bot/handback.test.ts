@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { BotOptions, Routes } from "../../../src/bot/types.ts";
+import { DEVICE } from "../outbox/harness.ts";
 import { ANA, startBots } from "./harness.ts";
 
 const answering = (options: BotOptions = {}) => ({
@@ -43,6 +45,25 @@ describe("a word on the owner's phone", () => {
       await bots.say("hi");
       expect(bots.heard()).toEqual(answers);
     }
+  });
+
+  it("is the number's own where its settings say so, also of a bot whose schema does not know it", async () => {
+    const config = z.object({ card: z.string() });
+    const bots = await startBots(
+      { a: { config, routes: (b: Routes) => b.keyword("hi", (ctx) => ctx.reply("here")) } },
+      { config: { card: "x", handback: "Your turn" } },
+    );
+    await bots.ownerTypes("it is me");
+    await bots.ownerTypes("#bot");
+    await bots.say("hi");
+    expect(bots.heard()).toEqual([]);
+    await bots.ownerTypes("your turn");
+    await bots.say("hi");
+    expect(bots.heard()).toEqual(["here"]);
+    const binding = [{ id: "a", enabled: true, config: { card: "x", handback: "" } }];
+    await expect(bots.run.path.bindings.put(DEVICE, binding)).rejects.toMatchObject({
+      details: { fields: { bots: [expect.stringMatching(/`handback` must be a text of 1 to 100/)] } },
+    });
   });
 
   it("is that of the owner alone: from somebody else it is a text", async () => {

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { BotAnswerersDeps } from "../../../src/bot/answerers.ts";
-import { readBot } from "../../../src/bot/define.ts";
-import { readLocales } from "../../../src/bot/locales.ts";
-import { buildTable, type RouteTable } from "../../../src/bot/table.ts";
+import type { BotAnswerersDeps } from "../../../src/bot/answerers/answerers.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
+import { readLocales } from "../../../src/bot/files/locales.ts";
+import { buildTable, type RouteTable } from "../../../src/bot/routes/table.ts";
 import type { AnyContext, BotDefinition, BotOptions, Routes } from "../../../src/bot/types.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import type { Answerer } from "../../../src/model/answerer.ts";

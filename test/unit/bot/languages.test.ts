@@ -1,10 +1,22 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { fields } from "../../../src/bot/index.ts";
 import type { Routes } from "../../../src/bot/types.ts";
-import { readLocales } from "../../../src/bot/locales.ts";
+import { readLocales } from "../../../src/bot/files/locales.ts";
 import { bot, startBots } from "./harness.ts";
 
 const offGuard = { env: { LOOP_GUARD_PER_MINUTE: "0" } };
+
+it("a number's language is its bot's, also of a bot whose schema does not know it", async () => {
+  const bots = await startBots(
+    {
+      a: { config: z.object({}), routes: (b: Routes) => b.keyword("hi", (ctx) => ctx.reply(ctx.t("hello"))) },
+    },
+    { config: { locale: "es" }, locales: { en: { hello: "Hello" }, es: { hello: "Hola" } } },
+  );
+  await bots.say("hi");
+  expect(bots.heard()).toEqual(["Hola"]);
+});
 
 describe("what is no choice of a menu", () => {
   const menuOf = (more: object = {}) =>

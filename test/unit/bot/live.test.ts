@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { liveBots, reloadLines, watchBots } from "../../../src/bot/live.ts";
+import { liveBots, reloadLines, watchBots } from "../../../src/bot/files/live.ts";
 import { removeFolder } from "../../_setup/folders.ts";
 
 const ends: (() => void)[] = [];

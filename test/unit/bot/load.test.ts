@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadBots } from "../../../src/bot/load.ts";
-import { translate } from "../../../src/bot/locales.ts";
+import { loadBots } from "../../../src/bot/files/load.ts";
+import { translate } from "../../../src/bot/files/locales.ts";
 import { placeIn } from "../../../src/bot/place.ts";
 import type { Routes } from "../../../src/bot/index.ts";
 import { StartError } from "../../../src/model/errors/errors.ts";

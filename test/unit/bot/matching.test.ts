@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { findConflicts } from "../../../src/bot/conflicts.ts";
-import { readBot } from "../../../src/bot/define.ts";
+import { findConflicts } from "../../../src/bot/routes/conflicts.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import type { Incoming } from "../../../src/model/messages.ts";
 import { ANA, bot, startBots, tableOf } from "./harness.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readBot } from "../../../src/bot/define.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
 import { fields } from "../../../src/bot/index.ts";
-import { loadBots } from "../../../src/bot/load.ts";
+import { loadBots } from "../../../src/bot/files/load.ts";
 import { nearest, placeIn } from "../../../src/bot/place.ts";
 import type { AnyContext, Routes } from "../../../src/bot/types.ts";
 import { temporaryFolder } from "../store/temporary.ts";
@@ -184,7 +184,7 @@ describe("what a handler does wrong is in the decision with name, file and line"
 describe("a place", () => {
   it("is the first that is neither the gateway's nor a package's nor Node's", () => {
     const stack = `Error: (x:1:2)
-    at Object.keyword (${join(import.meta.dirname, "../../../src/bot/route-builder.ts")}:9:9)
+    at Object.keyword (${join(import.meta.dirname, "../../../src/bot/routes/route-builder.ts")}:9:9)
     at node:internal/process:1:1
     at run (/app/node_modules/zod/index.js:1:1)
     at async default (file:///srv/my%20bots/sales/menu.mjs?reading=2:12:5)`;

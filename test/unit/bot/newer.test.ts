@@ -262,4 +262,45 @@ describe("typing", () => {
     };
     expect(await bots.say("hi")).toMatchObject({ trail: [{ outcome: "timed_out" }] });
   });
+
+  it("is shown at once when the handler says so, and ends with it, also with one that returns at once", async () => {
+    let end!: () => void;
+    const bots = await startBots({
+      talk: (b) => {
+        b.keyword("quick", (ctx) => {
+          ctx.typing();
+          ctx.reply("Done.");
+        });
+        b.keyword("think", async (ctx) => {
+          ctx.typing();
+          ctx.typing();
+          await new Promise<void>((resolve) => (end = resolve));
+          ctx.reply("Done.");
+        });
+      },
+    });
+    const shown = listen(bots);
+    await bots.say("quick");
+    expect(shown.map((line) => line.split(" ")[1])).toEqual(["true", "false"]);
+    await bots.write(bots.message("think"));
+    await waitFor(() => expect(shown).toHaveLength(3));
+    end();
+    await bots.settled();
+    expect(shown.map((line) => line.split(" ")[1])).toEqual(["true", "false", "true", "false"]);
+  });
+});
+
+describe("reading", () => {
+  it("is told when a handler says so, of its message, and harms nothing where it cannot be", async () => {
+    const bots = await startBots({ talk: onHi((ctx) => (ctx.markRead(), void ctx.reply("Read."))) });
+    const read: string[] = [];
+    bots.line.connection.markRead = async (chat, id) => void read.push(`${chat} ${id}`);
+    const hi = bots.message("hi");
+    await bots.say("not for a bot");
+    await bots.say(hi);
+    expect(read).toEqual([`${hi.chat} ${hi.id}`]);
+    bots.line.connection.markRead = () => Promise.reject(new Error("not connected"));
+    await bots.say("hi");
+    expect(bots.heard()).toEqual(["Read.", "Read."]);
+  });
 });

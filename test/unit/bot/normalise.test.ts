@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normalise } from "../../../src/bot/normalise.ts";
+import { normalise } from "../../../src/bot/messages/normalise.ts";
 
 describe("keywords are compared after normalising", () => {
   it.each([

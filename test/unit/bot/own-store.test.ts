@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readBot } from "../../../src/bot/define.ts";
+import { readBot } from "../../../src/bot/routes/define.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { crashEverywhere } from "../../../src/testing/index.ts";
 import { onHi, startBots } from "./harness.ts";

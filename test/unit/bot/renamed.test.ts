@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Routes } from "../../../src/bot/types.ts";
-import { createBindings } from "../../../src/bot/bindings.ts";
-import { createRegistry } from "../../../src/bot/registry.ts";
+import { createBindings } from "../../../src/bot/bindings/bindings.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
 import { rawRows } from "../store/rows.ts";
 import { temporaryStore } from "../store/temporary.ts";
 import { bot, DEVICE, startBots } from "./harness.ts";

@@ -91,7 +91,7 @@ describe("a question of a form", () => {
               () => `Which of these, from ${days[asked.text++]}?`,
               () => days.slice(asked.options++).map((day) => day),
             ),
-            sure: fields.confirm((_ctx, answers) => `${(answers as unknown as { day: string }).day}, sure?`),
+            sure: fields.confirm((_ctx, answers: { day: string }) => `${answers.day}, sure?`),
           },
           (ctx, { day }) => ctx.reply(`Booked ${day}.`),
           { remind: "10m" },

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { reloadEverywhere } from "../../../src/bot/reload.ts";
-import { createRegistry } from "../../../src/bot/registry.ts";
+import { reloadEverywhere } from "../../../src/bot/files/reload.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
 import { createHolds } from "../../../src/webhooks/holds.ts";

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { createRegistry } from "../../../src/bot/registry.ts";
-import type { Locales } from "../../../src/bot/locales.ts";
+import { createRegistry } from "../../../src/bot/files/registry.ts";
+import type { Locales } from "../../../src/bot/files/locales.ts";
 import { loadConfig, type Environment } from "../../../src/config.ts";
 import { createLids } from "../../../src/directory/lids.ts";
 import type { Logger } from "../../../src/log.ts";

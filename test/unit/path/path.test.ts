@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BotDefinition } from "../../../src/bot/types.ts";
 import { DAY_MS } from "../../../src/model/time.ts";
-import { createSilentSessions } from "../../../src/bot/silent-sessions.ts";
+import { createSilentSessions } from "../../../src/bot/sessions/silent-sessions.ts";
 import type { Statement } from "../../../src/model/statement.ts";
 import { jid, rest, until } from "../outbox/harness.ts";
 import { echo, text } from "../pipeline/harness.ts";

@@ -8,7 +8,7 @@ import type { Config, Environment } from "../../../src/config.ts";
 import { createLogger, type Logger } from "../../../src/log.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createFolder } from "../../../src/testing/folder.ts";
+import { createFolder } from "../../../src/testing/gateway/folder.ts";
 import { configFor } from "./temporary-config.ts";
 
 export { configFor } from "./temporary-config.ts";

@@ -1,0 +1,139 @@
+import type { Incoming } from "../../model/messages.ts";
+import type { Time } from "../../model/time.ts";
+import { addressOf, quoteOf, readContent, type Wanted } from "../messages/content.ts";
+import { MOST_REPLIES, type Effects } from "./effects.ts";
+import type { AnyContext, Content, ReceivedFile, TextOptions } from "../types.ts";
+
+/** Calls of a context that send something. */
+type SendingCalls = Pick<
+  AnyContext,
+  "reply" | "image" | "video" | "audio" | "voice" | "document" | "poll" | "react" | "sendTo"
+>;
+
+/** Where a context has what only dialogues use. */
+export const UNDER_NAMES = Symbol("under names");
+
+/** What only dialogues use: a message can be known by an id before it is sent, and code that is begun later is measured. */
+export interface SendsUnderNames {
+  readonly [UNDER_NAMES]: {
+    /** For limits on an author's work. */
+    after: Time["after"];
+    /** Code of the author begins now, behind an `await` of ours. */
+    begins(): void;
+    idOf(name: string): string;
+    /** The file of an earlier message of this chat, by the message's id. @throws {TypeError} when it is not stored any more */
+    fileOf(messageId: string): Promise<ReceivedFile>;
+    /** What is sent meanwhile has this id. */
+    under(id: string, send: () => void): void;
+  };
+}
+
+/** What sending from one handler needs. */
+interface SendingInput {
+  /** The message that the handler was called for. */
+  message: Incoming;
+  effects: Effects;
+  /** @throws {ContextClosedError} when nothing may be sent any more */
+  open(call: string): void;
+  now: () => number;
+  /** Id of the reply at this position, from 0. */
+  replyId(position: number): string;
+}
+
+/** The half of a context that sends. Everything is checked at the call, and put into `effects.replies`. */
+export interface Sending {
+  calls: SendingCalls;
+  /**
+   * As `ctx.reply`, for other calls that also say something.
+   *
+   * @param call what the handler called, for errors
+   * @returns the id that the message will have
+   * @throws {TypeError} when the content is none, after `ctx.next()`, and for more than {@link MOST_REPLIES} messages
+   */
+  answer(call: string, content: Content, options?: TextOptions): string;
+  /** What is sent meanwhile has this id. */
+  under(id: string, send: () => void): void;
+}
+
+/** Sending for one handler; nothing leaves before the message's commit. */
+export function createSending({ message, effects, open, now, replyId }: SendingInput): Sending {
+  let wantedId: string | null = null;
+
+  function say(call: string, wanted: Wanted, jid: string | null): string {
+    open(call);
+    if (effects.passed)
+      throw new TypeError(
+        `ctx.${call}() after ctx.next(): a handler that passes a message on cannot answer it.`,
+      );
+    if (effects.replies.length >= MOST_REPLIES)
+      throw new TypeError(`ctx.${call}(): a handler may send at most ${MOST_REPLIES} messages.`);
+    const id = wantedId ?? replyId(effects.replies.length);
+    effects.replies.push({ wanted, jid, id });
+    return id;
+  }
+
+  function answer(call: string, content: Content, options?: TextOptions): string {
+    open(call);
+    const mentioned = options?.mentions && typeof content === "string";
+    const wanted = readContent(
+      mentioned ? { text: content, mentions: options.mentions! } : content,
+      `ctx.${call}()`,
+    );
+    return say(call, options?.quote ? quoting(wanted, message) : wanted, null);
+  }
+
+  const calls: SendingCalls = {
+    reply: (content, options) => answer("reply", content, options),
+    image: (file, { caption, ...options } = {}) =>
+      answer("image", { image: file, ...(caption !== undefined && { caption }) }, options),
+    video: (file, { caption, ...options } = {}) =>
+      answer("video", { video: file, ...(caption !== undefined && { caption }) }, options),
+    audio: (file, options) => answer("audio", { audio: file }, options),
+    voice: (file, options) => answer("voice", { voice: file }, options),
+    document: (file, { caption, fileName, ...options } = {}) =>
+      answer(
+        "document",
+        {
+          document: file,
+          ...(caption !== undefined && { caption }),
+          ...(fileName !== undefined && { fileName }),
+        },
+        options,
+      ),
+    poll: (question, options, { multiple = false, ...more } = {}) =>
+      answer("poll", { poll: question, options, multiple }, more),
+    react(emoji) {
+      if (typeof emoji !== "string")
+        throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');
+      const { id, chat, fromMe, participant } = message;
+      return say(
+        "react",
+        { draft: { kind: "reaction", emoji, target: { id, chat, fromMe, participant }, at: now() } },
+        null,
+      );
+    },
+    sendTo(chat, content) {
+      const jid = addressOf(chat, "ctx.sendTo()");
+      return say("sendTo", readContent(content, "ctx.sendTo()"), jid);
+    },
+  };
+
+  return {
+    answer,
+    calls,
+    under(id, send) {
+      wantedId = id;
+      try {
+        send();
+      } finally {
+        wantedId = null;
+      }
+    },
+  };
+}
+
+function quoting(wanted: Wanted, message: Incoming): Wanted {
+  const quote = quoteOf(message);
+  if ("file" in wanted) return { ...wanted, quote };
+  return wanted.draft.kind === "reaction" ? wanted : { draft: { ...wanted.draft, quote } };
+}

@@ -1,0 +1,64 @@
+import type { Expected, Reply } from "../types.ts";
+import type { Sent } from "../gateway/wire.ts";
+
+/** A sent message as tests read it. */
+export function replyOf({ id, draft }: Sent): Reply {
+  const reply: Reply = {
+    id,
+    kind: draft.kind,
+    text: "",
+    poll: null,
+    file: null,
+    about: draft.quote?.id ?? null,
+    mentions: [],
+  };
+  switch (draft.kind) {
+    case "text":
+      return { ...reply, text: draft.text, mentions: (draft.mentions ?? []).map(digits) };
+    case "poll": {
+      const { name: question, options, selectable } = draft;
+      return { ...reply, text: question, poll: { question, options, multiple: selectable === 0 } };
+    }
+    case "reaction":
+      return { ...reply, text: draft.emoji, about: draft.target.id };
+    default:
+      return {
+        ...reply,
+        text: draft.caption ?? "",
+        file: { kind: draft.kind, name: draft.fileName ?? null },
+      };
+  }
+}
+
+const digits = (id: string): string => id.replace(/@s\.whatsapp\.net$/, "");
+
+/** Whether a reply is as expected. A function decides by itself; a text must be equal, whole. */
+export function fits(reply: Reply, expected: Expected): boolean {
+  if (typeof expected === "function") return expected(reply);
+  if (typeof expected === "string") return reply.text === expected;
+  if (expected instanceof RegExp) return new RegExp(expected.source, expected.flags).test(reply.text);
+  const { kind, text, options } = expected;
+  return (
+    (kind === undefined || reply.kind === kind) &&
+    (text === undefined || fits(reply, text)) &&
+    (options === undefined || options.join("\0") === reply.poll?.options.join("\0"))
+  );
+}
+
+/** As it stands in a transcript. */
+export function describeReply({ kind, text, poll, file, about }: Reply): string {
+  if (poll !== null) return `[poll] ${text} (${poll.options.join(" / ")})`;
+  if (kind === "reaction") return `[reaction] ${text}`;
+  const head = file === null ? "" : `[${file.kind}${file.name === null ? "" : ` ${file.name}`}] `;
+  return `${head}${text}${about === null ? "" : " [quoting]"}`.trim();
+}
+
+/** What was expected, for the message of a failed test. */
+export function describeExpected(expected: Expected): string {
+  if (typeof expected === "string") return JSON.stringify(expected);
+  if (typeof expected === "function") return expected.name || "something that fits the function";
+  if (expected instanceof RegExp) return String(expected);
+  return JSON.stringify(expected, (_key, value: unknown) =>
+    value instanceof RegExp ? String(value) : value,
+  );
+}
