@@ -1,8 +1,8 @@
 import { useI18n } from "vue-i18n";
-import type { Call } from "../data/api.ts";
-import { curlOf } from "../data/curl.ts";
-import { useSession } from "../data/session.ts";
-import { useToast } from "../data/toast.ts";
+import type { Call } from "../../data/api.ts";
+import { curlOf } from "../../data/curl.ts";
+import { useSession } from "../../data/session.ts";
+import { useToast } from "../../data/toast.ts";
 import { copy } from "./copy.ts";
 
 /** What the screen does, as commands for the shell: their text, and putting it on the clipboard. */
