@@ -1,7 +1,7 @@
 import { onScopeDispose, type Ref } from "vue";
-import { useEvents, type LiveEvent } from "../../data/index.ts";
+import { useEvents, type LiveEvent } from "../../../data/index.ts";
 import { newQuestion, questionOf, type Told } from "./merging.ts";
-import { keyOfMessage, type Message, type Place } from "./records.ts";
+import { keyOfMessage, type Message, type Place } from "../records.ts";
 import { everythingOf, justAfter, type AskPage } from "./windows.ts";
 
 /** A burst of events is one question. */

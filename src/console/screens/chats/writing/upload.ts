@@ -1,4 +1,4 @@
-import { api, type Call } from "../../data/index.ts";
+import { api, type Call } from "../../../data/index.ts";
 
 /** What `/send-media` calls files, by how their names end. A file that is none of these cannot be sent. */
 const BY_ENDING: Record<string, string> = {

@@ -1,5 +1,5 @@
-import { PAGE } from "./calls.ts";
-import { keyOfMessage, type Message, type PageOf } from "./records.ts";
+import { PAGE } from "../calls.ts";
+import { keyOfMessage, type Message, type PageOf } from "../records.ts";
 
 /** Asks for one page of the conversation. */
 export type AskPage = (range: {

@@ -1,7 +1,7 @@
 import { computed, reactive, type Ref } from "vue";
-import { api, ApiError } from "../../data/index.ts";
-import { sendCall, type Written } from "./calls.ts";
-import { keyOfChat, type Message, type Place } from "./records.ts";
+import { api, ApiError } from "../../../data/index.ts";
+import { sendCall, type Written } from "../calls.ts";
+import { keyOfChat, type Message, type Place } from "../records.ts";
 
 /** What a person has written and the gateway does not list yet. */
 export interface Outgoing {

@@ -1,4 +1,4 @@
-import { keyOfMessage, type Message } from "./records.ts";
+import { keyOfMessage, type Message } from "../records.ts";
 
 type State = NonNullable<Message["state"]>;
 

@@ -1,5 +1,5 @@
-import { dayOf } from "./days.ts";
-import { keyOfMessage, sameWriter, type Message } from "./records.ts";
+import { dayOf } from "../days.ts";
+import { keyOfMessage, sameWriter, type Message } from "../records.ts";
 
 /** What people have put on a message: each emoji with how many of them. */
 export type Reactions = { emoji: string; count: number }[];

@@ -1,9 +1,9 @@
 import { computed, onScopeDispose, ref, shallowRef, watch, type Ref } from "vue";
-import { api } from "../../data/index.ts";
-import { messagesCall } from "./calls.ts";
+import { api } from "../../../data/index.ts";
+import { messagesCall } from "../calls.ts";
 import { keepUp } from "./following.ts";
 import { answered, createTold, merged, newQuestion, type Side } from "./merging.ts";
-import type { Message, PageOf, Place } from "./records.ts";
+import type { Message, PageOf, Place } from "../records.ts";
 import { justAfter, newerThan, type AskPage } from "./windows.ts";
 
 /** Messages that are held at a time: of a longer conversation the other end is let go, and read again when one comes back. */

@@ -1,5 +1,5 @@
-import type { TraceStep } from "./records.ts";
-import { authorOf, authorText, type Translate } from "./texts.ts";
+import type { TraceStep } from "../records.ts";
+import { authorOf, authorText, type Translate } from "../texts.ts";
 
 /** Who did a step, in words: a bot, the webhook, a guard. */
 function whoOf({ by = "" }: TraceStep, t: Translate): string {
