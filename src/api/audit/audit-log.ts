@@ -91,9 +91,9 @@ function idOf(record: unknown): string | null {
 export const auditEntryView = (entry: AuditEntry) => ({
   id: String(entry.id),
   at: iso(entry.at),
-  actor: entry.actor,
+  who: entry.actor,
   account: entry.accountId,
-  action: entry.action,
+  what: entry.action,
   target: entry.target,
   changes: entry.changes,
   request_id: entry.requestId,

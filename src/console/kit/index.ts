@@ -34,4 +34,5 @@ export { default as Tooltip } from "./overlays/Tooltip.vue";
 export type { MenuItem } from "./overlays/menu-item.ts";
 export { useCurl } from "./text/curl.ts";
 export { phoneText } from "./text/phone.ts";
+export { regionOf } from "./text/region.ts";
 export { toneOf, type Tone } from "./states/states.ts";

@@ -7,13 +7,13 @@ const change = z
   .strictObject({
     id: z.string(),
     at: isoTime(),
-    actor: z.strictObject({
+    who: z.strictObject({
       kind: z.enum(["key", "operator", "link", "nobody"]),
       id: z.string().nullable().meta({ description: "Id of the key or the link" }),
       name: z.string().nullable().meta({ description: "Name that the key had" }),
     }),
     account: z.string().nullable(),
-    action: z.string().meta({ description: "The `operationId` of the request" }),
+    what: z.string().meta({ description: "The `operationId` of the request" }),
     target: z.string().nullable().meta({ description: "A number, or the id of a record" }),
     changes: z.record(z.string(), z.unknown()).nullable().meta({
       description: "Fields of the request. Possible secrets show as `(given)`, addresses as their host",
