@@ -110,9 +110,9 @@ describe("a browser with many tabs", () => {
   it("has one line to the gateway for all of them, and another tab takes it over when that one is closed", async () => {
     const first = await world.open("/home");
     const context = first.context();
+    await first.getByRole("status").filter({ hasText: "Live" }).waitFor();
     let lines = 0;
     context.on("request", (request) => void (request.url().endsWith("/events") && lines++));
-    await first.getByRole("status").filter({ hasText: "Live" }).waitFor();
     const others: Page[] = [];
     // A browser has six connections to a gateway without HTTP/2: lines of their own would use up all of them.
     for (let tab = 0; tab < 7; tab++) {
@@ -147,6 +147,46 @@ describe("a lost connection", () => {
     expect(await faultsOf(page)).toEqual([]);
     await page.context().setOffline(false);
     await banner.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+});
+
+describe("single keys", () => {
+  it("lead to screens and to the search, are listed, and can be switched off", async () => {
+    const page = await world.open("/home");
+    await heading(page).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.getByRole("heading", { level: 1, name: "Conversations" }).waitFor();
+    await page.keyboard.press("/");
+    const search = page.getByRole("searchbox");
+    await expect.poll(() => search.evaluate((box) => box === document.activeElement)).toBe(true);
+    // While words are written, keys are letters.
+    await page.keyboard.type("gh?");
+    expect(await search.inputValue()).toBe("gh?");
+    await search.blur();
+
+    await page.keyboard.press("?");
+    const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await list.getByText("Deliveries").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await list.getByRole("switch").click();
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.keyboard.press("?");
+    expect(await list.count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe("/console/chats");
+
+    await page.getByRole("button", { name: "Account and settings" }).click();
+    await page.getByRole("menuitem", { name: "Keyboard shortcuts" }).click();
+    await list.getByRole("switch").click();
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await heading(page).waitFor();
     await page.context().close();
   });
 });
