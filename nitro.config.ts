@@ -83,7 +83,7 @@ export default defineConfig({
   renderer: false,
   compatibilityDate: "2026-09-01",
   plugins: ["./src/start.ts"],
-  errorHandler: "./src/api/error-handler.ts",
+  errorHandler: "./src/api/answers/error-handler.ts",
   alias: { parley: join(root, "src/bot/index.ts") },
   // External and readable in stack traces; both bring files that a bundle would lose.
   // The last one whole: Bun reads other files of it than Node.

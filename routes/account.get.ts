@@ -1,5 +1,5 @@
 import { defineApi } from "../src/api/define-api.ts";
-import { getOwnAccount } from "../src/api/endpoints/accounts.ts";
+import { getOwnAccount } from "../src/api/endpoints/operator/accounts.ts";
 
 /** `GET /account`: the caller's own account. */
 export default defineApi(getOwnAccount, async ({ app, caller }) => {

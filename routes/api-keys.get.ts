@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
-import { listKeys } from "../src/api/endpoints/accounts.ts";
-import { pageView } from "../src/api/envelope.ts";
-import { keyViewFor } from "../src/api/views.ts";
+import { listKeys } from "../src/api/endpoints/operator/accounts.ts";
+import { pageView } from "../src/api/answers/envelope.ts";
+import { keyViewFor } from "../src/api/views/views.ts";
 
 /** `GET /api-keys` */
 export default defineApi(listKeys, async ({ app, caller, input }) =>

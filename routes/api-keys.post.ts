@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
-import { createKey } from "../src/api/endpoints/accounts.ts";
-import { requestedKey } from "../src/api/keys.ts";
-import { keyView } from "../src/api/views.ts";
+import { createKey } from "../src/api/endpoints/operator/accounts.ts";
+import { requestedKey } from "../src/api/access/keys.ts";
+import { keyView } from "../src/api/views/views.ts";
 
 /** `POST /api-keys`: a key that may do no more than the caller's. */
 export default defineApi(createKey, async ({ app, caller, input }) => {

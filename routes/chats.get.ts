@@ -1,7 +1,7 @@
-import { listedChatView } from "../src/api/conversation-views.ts";
+import { listedChatView } from "../src/api/views/conversations.ts";
 import { defineApi } from "../src/api/define-api.ts";
 import { listChats } from "../src/api/endpoints/conversations.ts";
-import { chatFilter, listedDevices } from "../src/api/senders.ts";
+import { chatFilter, listedDevices } from "../src/api/access/senders.ts";
 
 /** `GET /chats`: whom the numbers that the key may use write with. */
 export default defineApi(listChats, async ({ app, caller, input }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { listDeliveries } from "../src/api/endpoints/webhooks.ts";
-import { visibleDevices } from "../src/api/senders.ts";
-import { deliveryView } from "../src/api/views.ts";
+import { visibleDevices } from "../src/api/access/senders.ts";
+import { deliveryView } from "../src/api/views/views.ts";
 
 /** `GET /deliveries`: newest first, of the numbers that the key may use. */
 export default defineApi(listDeliveries, async ({ app, caller, input }) => {

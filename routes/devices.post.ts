@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { createDevice } from "../src/api/endpoints/numbers.ts";
-import { findOrRegister } from "../src/api/link.ts";
-import { deviceView } from "../src/api/views.ts";
+import { findOrRegister } from "../src/api/work/link.ts";
+import { deviceView } from "../src/api/views/views.ts";
 
 /** `POST /devices`: registers without linking; a number that is there already is answered as it is. */
 export default defineApi(createDevice, async ({ app, caller, input }) => ({

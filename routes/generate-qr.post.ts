@@ -1,6 +1,6 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { generateQr } from "../src/api/endpoints/numbers.ts";
-import { findOrRegister, linkResult } from "../src/api/link.ts";
+import { findOrRegister, linkResult } from "../src/api/work/link.ts";
 
 /** `POST /generate-qr`: links a number; asked again and again until it is connected. */
 export default defineApi(generateQr, async ({ app, caller, event, input }) => {

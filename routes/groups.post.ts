@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { groups } from "../src/api/endpoints/contacts.ts";
-import { findSender, requireLinked } from "../src/api/senders.ts";
-import { groupView, iso } from "../src/api/views.ts";
+import { findSender, requireLinked } from "../src/api/access/senders.ts";
+import { groupView, iso } from "../src/api/views/views.ts";
 
 /** `POST /groups`: the groups of a number. */
 export default defineApi(groups, async ({ app, caller, input }) => {

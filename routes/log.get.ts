@@ -1,7 +1,7 @@
-import { auditEntryViewFor, requireWholeAccount } from "../src/api/audit-log.ts";
+import { auditEntryViewFor, requireWholeAccount } from "../src/api/audit/audit-log.ts";
 import { defineApi } from "../src/api/define-api.ts";
-import { listChanges } from "../src/api/endpoints/audit-log.ts";
-import { pageView } from "../src/api/envelope.ts";
+import { listChanges } from "../src/api/endpoints/operator/audit-log.ts";
+import { pageView } from "../src/api/answers/envelope.ts";
 
 /** `GET /log`: what was changed in the account, for keys of all its numbers. */
 export default defineApi(listChanges, async ({ app, caller, input }) => {

@@ -1,7 +1,7 @@
-import { listedMessageView } from "../src/api/conversation-views.ts";
+import { listedMessageView } from "../src/api/views/conversations.ts";
 import { defineApi } from "../src/api/define-api.ts";
 import { listMessages } from "../src/api/endpoints/conversations.ts";
-import { chatFilter, listedDevices } from "../src/api/senders.ts";
+import { chatFilter, listedDevices } from "../src/api/access/senders.ts";
 
 /** `GET /messages`: what the numbers that the key may use received and sent. */
 export default defineApi(listMessages, async ({ app, caller, input }) => {

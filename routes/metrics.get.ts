@@ -1,6 +1,6 @@
 import { defineApi } from "../src/api/define-api.ts";
-import { metrics } from "../src/api/endpoints/metrics.ts";
-import { RawResult } from "../src/api/envelope.ts";
+import { metrics } from "../src/api/endpoints/operator/metrics.ts";
+import { RawResult } from "../src/api/answers/envelope.ts";
 
 /** `GET /metrics`: what the gateway measures of itself, for the operator. */
 export default defineApi(metrics, async ({ app }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { resolveLid } from "../src/api/endpoints/contacts.ts";
-import { JsonResult } from "../src/api/envelope.ts";
-import { findSender, requireLinked } from "../src/api/senders.ts";
+import { JsonResult } from "../src/api/answers/envelope.ts";
+import { findSender, requireLinked } from "../src/api/access/senders.ts";
 
 /** `POST /resolve-lid`: an unknown LID is an answer (HTTP 200, status false), not an error. */
 export default defineApi(resolveLid, async ({ app, caller, input }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { getStats } from "../src/api/endpoints/stats.ts";
-import { listedDevices } from "../src/api/senders.ts";
-import { statsView } from "../src/api/stats-view.ts";
+import { listedDevices } from "../src/api/access/senders.ts";
+import { statsView } from "../src/api/views/stats.ts";
 
 /** `GET /stats`: of the numbers that the key may use. */
 export default defineApi(getStats, async ({ app, caller, input: { hours, sender } }) => {

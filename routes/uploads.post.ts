@@ -1,7 +1,7 @@
 import { defineApi } from "../src/api/define-api.ts";
 import { createUpload } from "../src/api/endpoints/uploads.ts";
-import { findSender } from "../src/api/senders.ts";
-import { iso } from "../src/api/views.ts";
+import { findSender } from "../src/api/access/senders.ts";
+import { iso } from "../src/api/views/views.ts";
 
 /** `POST /uploads`: one part of a file. */
 export default defineApi(createUpload, async ({ app, caller, input }) => {

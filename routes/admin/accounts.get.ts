@@ -1,7 +1,7 @@
 import { defineApi } from "../../src/api/define-api.ts";
-import { listAccounts } from "../../src/api/endpoints/accounts.ts";
-import { pageView } from "../../src/api/envelope.ts";
-import { accountView } from "../../src/api/views.ts";
+import { listAccounts } from "../../src/api/endpoints/operator/accounts.ts";
+import { pageView } from "../../src/api/answers/envelope.ts";
+import { accountView } from "../../src/api/views/views.ts";
 
 /** `GET /admin/accounts` */
 export default defineApi(listAccounts, async ({ app, input }) =>

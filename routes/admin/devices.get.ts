@@ -1,9 +1,9 @@
 import { defineApi } from "../../src/api/define-api.ts";
-import { listAllDevices } from "../../src/api/endpoints/gateway-health.ts";
-import { pageView } from "../../src/api/envelope.ts";
-import { accountNames } from "../../src/api/operator.ts";
-import { currentPage, devicePage, matchingDevices } from "../../src/api/senders.ts";
-import { deviceView } from "../../src/api/views.ts";
+import { listAllDevices } from "../../src/api/endpoints/operator/gateway-health.ts";
+import { pageView } from "../../src/api/answers/envelope.ts";
+import { accountNames } from "../../src/api/access/operator.ts";
+import { currentPage, devicePage, matchingDevices } from "../../src/api/access/senders.ts";
+import { deviceView } from "../../src/api/views/views.ts";
 
 /** `GET /admin/devices`: of all accounts. */
 export default defineApi(listAllDevices, async ({ app, input }) => {

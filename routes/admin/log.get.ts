@@ -1,7 +1,7 @@
-import { auditEntryView } from "../../src/api/audit-log.ts";
+import { auditEntryView } from "../../src/api/audit/audit-log.ts";
 import { defineApi } from "../../src/api/define-api.ts";
-import { listAllChanges } from "../../src/api/endpoints/audit-log.ts";
-import { pageView } from "../../src/api/envelope.ts";
+import { listAllChanges } from "../../src/api/endpoints/operator/audit-log.ts";
+import { pageView } from "../../src/api/answers/envelope.ts";
 
 /** `GET /admin/log`: what was changed, by whom. */
 export default defineApi(listAllChanges, async ({ app, input: { account, ...wanted } }) =>

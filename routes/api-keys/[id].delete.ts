@@ -1,6 +1,6 @@
 import { defineApi } from "../../src/api/define-api.ts";
-import { deleteKey } from "../../src/api/endpoints/accounts.ts";
-import { notFound } from "../../src/api/unmatched.ts";
+import { deleteKey } from "../../src/api/endpoints/operator/accounts.ts";
+import { notFound } from "../../src/api/answers/unmatched.ts";
 
 /** `DELETE /api-keys/{id}`: the key ends at once. */
 export default defineApi(deleteKey, async ({ app, caller, params }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { removeChannel } from "../../src/api/endpoints/channels.ts";
-import { channelId, findSender, requireLinked } from "../../src/api/senders.ts";
-import { notFound } from "../../src/api/unmatched.ts";
+import { channelId, findSender, requireLinked } from "../../src/api/access/senders.ts";
+import { notFound } from "../../src/api/answers/unmatched.ts";
 
 /** `DELETE /channels/{id}`: forgets a channel. */
 export default defineApi(removeChannel, async ({ app, caller, input, params }) => {

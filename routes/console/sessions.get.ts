@@ -1,7 +1,7 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { listSessions } from "../../src/api/endpoints/sessions.ts";
-import { list } from "../../src/api/envelope.ts";
-import { listedSessionView } from "../../src/api/sessions.ts";
+import { list } from "../../src/api/answers/envelope.ts";
+import { listedSessionView } from "../../src/api/access/sessions.ts";
 
 /** `GET /sessions`: who is signed in with the same key, or as operator. */
 export default defineApi(listSessions, async ({ app, session, credential }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { replayDeliveries } from "../../src/api/endpoints/webhooks.ts";
-import { JsonResult } from "../../src/api/envelope.ts";
-import { visibleDevices } from "../../src/api/senders.ts";
+import { JsonResult } from "../../src/api/answers/envelope.ts";
+import { visibleDevices } from "../../src/api/access/senders.ts";
 
 /** `POST /deliveries/replay`: one more attempt of each that matches, of the numbers that the key may use. */
 export default defineApi(replayDeliveries, async ({ app, caller, input: { device, ...filter } }) => {

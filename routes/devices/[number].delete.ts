@@ -1,6 +1,6 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { deleteDevice } from "../../src/api/endpoints/numbers.ts";
-import { findDevice } from "../../src/api/senders.ts";
+import { findDevice } from "../../src/api/access/senders.ts";
 
 /** `DELETE /devices/{number}`: logs out and erases. */
 export default defineApi(deleteDevice, async ({ app, caller, params }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../src/api/define-api.ts";
 import { changeDevice } from "../../src/api/endpoints/numbers.ts";
-import { findDevice } from "../../src/api/senders.ts";
-import { deviceView } from "../../src/api/views.ts";
+import { findDevice } from "../../src/api/access/senders.ts";
+import { deviceView } from "../../src/api/views/views.ts";
 
 /** `PATCH /devices/{number}`: what is left out stays as it is. */
 export default defineApi(changeDevice, async ({ app, caller, input, params }) => {

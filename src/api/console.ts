@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HTTPResponse, type H3Event } from "h3";
-import { requestId } from "./respond.ts";
+import { requestId } from "./answers/respond.ts";
 
 /** Where the console is, for whoever is looking for it. */
 export const CONSOLE_PATH = "/console";

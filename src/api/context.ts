@@ -1,9 +1,9 @@
 import type { App } from "./services.ts";
-import type { Asker } from "./authenticate.ts";
+import type { Asker } from "./access/authenticate.ts";
 import type { Console } from "./console.ts";
 import type { Drain } from "./drain.ts";
-import type { RateLimit } from "./rate-limit.ts";
-import type { WrongKeys } from "./wrong-keys.ts";
+import type { RateLimit } from "./access/rate-limit.ts";
+import type { WrongKeys } from "./access/wrong-keys.ts";
 
 declare module "h3" {
   interface H3EventContext {

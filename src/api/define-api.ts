@@ -5,15 +5,15 @@ import { withSentence } from "../model/errors/error-sentences.ts";
 import { GatewayError, type ErrorCode } from "../model/errors/errors.ts";
 import { inStep, isTraced, traceOfHeaders } from "../model/spans.ts";
 import type { Session } from "../accounts/sessions.ts";
-import { isChange, logChange } from "./audit-log.ts";
-import { authenticate, requireAccess, type Asker } from "./authenticate.ts";
+import { isChange, logChange } from "./audit/audit-log.ts";
+import { authenticate, requireAccess, type Asker } from "./access/authenticate.ts";
 import type { Access, Endpoint } from "./endpoint.ts";
-import { crashed, failed, succeeded, type HttpAnswer, type Result } from "./envelope.ts";
-import { oncePerKey } from "./idempotency.ts";
-import { readInput, validate, type RawInput } from "./input.ts";
+import { crashed, failed, succeeded, type HttpAnswer, type Result } from "./answers/envelope.ts";
+import { oncePerKey } from "./answers/idempotency.ts";
+import { readInput, validate, type RawInput } from "./reading/input.ts";
 import type { Claim } from "../outbox/submitting/idempotency.ts";
-import { requestId, respond } from "./respond.ts";
-import { catchUpWith } from "./senders.ts";
+import { requestId, respond } from "./answers/respond.ts";
+import { catchUpWith } from "./access/senders.ts";
 import type { App } from "./services.ts";
 
 /** What a route is handed once everything about the request is known to be right. */

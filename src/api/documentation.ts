@@ -1,5 +1,5 @@
 import { docsHtml, docsPolicy } from "./docs/page.ts";
-import { RawResult } from "./envelope.ts";
+import { RawResult } from "./answers/envelope.ts";
 import { openApiDocument } from "./openapi/document.ts";
 
 let json: Promise<string> | undefined;

@@ -32,7 +32,7 @@ import type { MarkRead } from "../pipeline/read-marks.ts";
 import type { Decisions } from "../pipeline/decisions.ts";
 import type { checkStorage } from "../store/file/health.ts";
 import type { Webhooks } from "../webhooks/index.ts";
-import type { SharedCounts } from "./limiter.ts";
+import type { SharedCounts } from "./access/limiter.ts";
 
 /**
  * What the routes ask of the gateway: parts of the domain's own types. `src/app.ts` hands the real ones in. Times are

@@ -473,7 +473,7 @@ export interface components {
             id: string;
             /** Format: date-time */
             at: string;
-            actor: {
+            who: {
                 /** @enum {string} */
                 kind: "key" | "operator" | "link" | "nobody";
                 /** @description Id of the key or the link */
@@ -483,7 +483,7 @@ export interface components {
             };
             account: string | null;
             /** @description The `operationId` of the request */
-            action: string;
+            what: string;
             /** @description A number, or the id of a record */
             target: string | null;
             /** @description Fields of the request. Possible secrets show as `(given)`, addresses as their host */

@@ -4,8 +4,8 @@ import { i18n, preferredLanguage, useLanguage } from "./app/i18n.ts";
 import { router } from "./app/router.ts";
 import { followTheme } from "./app/theme.ts";
 // oxlint-disable import/no-unassigned-import -- styles are loaded by being imported
-import "./kit/tokens.css";
-import "./kit/base.css";
+import "./kit/style/tokens.css";
+import "./kit/style/base.css";
 
 followTheme();
 await useLanguage(preferredLanguage());

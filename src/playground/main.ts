@@ -5,8 +5,8 @@ import { followTheme } from "../console/app/theme.ts";
 import { connect } from "./control.ts";
 import { speak } from "./speak.ts";
 // oxlint-disable import/no-unassigned-import -- styles are loaded by being imported
-import "../console/kit/tokens.css";
-import "../console/kit/base.css";
+import "../console/kit/style/tokens.css";
+import "../console/kit/style/base.css";
 
 followTheme();
 await speak(preferredLanguage());

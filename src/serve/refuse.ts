@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { failed } from "../api/envelope.ts";
-import { requestIdFrom } from "../api/request-id.ts";
-import { shownStatus } from "../api/respond.ts";
+import { failed } from "../api/answers/envelope.ts";
+import { requestIdFrom } from "../api/answers/request-id.ts";
+import { shownStatus } from "../api/answers/respond.ts";
 import { GatewayError } from "../model/errors/errors.ts";
 import { headersTooLarge, requestLineTooLong } from "./head.ts";
 

@@ -2,7 +2,7 @@ import { H3, type EventHandler } from "h3";
 import { loadConfig } from "../../src/config.ts";
 import { createDrain } from "../../src/api/drain.ts";
 import { createLogger } from "../../src/log.ts";
-import { createRateLimit } from "../../src/api/rate-limit.ts";
+import { createRateLimit } from "../../src/api/access/rate-limit.ts";
 import type { Caller } from "../../src/accounts/caller.ts";
 import type { App } from "../../src/api/services.ts";
 import type { DeviceRecord } from "../../src/numbers/numbers.ts";

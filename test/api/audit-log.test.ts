@@ -37,7 +37,7 @@ describe("the log of changes", () => {
     await gateway.patch(`/admin/accounts/${id}`, { name: "Corner shop" }, operator);
 
     const log = await own(key);
-    const by = (action: string) => log.find((entry: { action: string }) => entry.action === action);
+    const by = (action: string) => log.find((entry: { what: string }) => entry.what === action);
     const actor = { kind: "key", id: expect.any(String), name: "First key" };
     expect(by("putWebhook")).toMatchObject({
       actor,
@@ -50,7 +50,7 @@ describe("the log of changes", () => {
     expect(by("createDevice")).toMatchObject({ actor, target: NUMBER, changes: { device: NUMBER } });
     expect(by("createSession")).toMatchObject({ actor, changes: { key: "(given)" } });
     expect(by("createAccount")).toMatchObject({
-      actor: { kind: "operator", id: null },
+      who: { kind: "operator", id: null },
       account: id,
       target: id,
     });
@@ -76,7 +76,7 @@ describe("the log of changes", () => {
     const { key } = await gateway.createAccount();
     for (let times = 0; times < 3; times++) await gateway.post("/generate-qr", { device: NUMBER }, { key });
 
-    const log = (await own(key)).filter(({ action }: { action: string }) => action === "generateQr");
+    const log = (await own(key)).filter(({ what }: { what: string }) => what === "generateQr");
     expect(log).toMatchObject([{ changes: { device: NUMBER } }]);
   });
 
@@ -98,14 +98,14 @@ describe("the log of changes", () => {
     const log = await own(key);
     expect(log).toContainEqual(
       expect.objectContaining({
-        action: "putWebhook",
-        actor: { kind: "link", id: link["data"].id, name: null },
+        what: "putWebhook",
+        who: { kind: "link", id: link["data"].id, name: null },
       }),
     );
     expect(log).toContainEqual(
       expect.objectContaining({
-        action: "deleteWebhook",
-        actor: { kind: "operator", id: null, name: null },
+        what: "deleteWebhook",
+        who: { kind: "operator", id: null, name: null },
         account: id,
       }),
     );
@@ -116,7 +116,7 @@ describe("the log of changes", () => {
     const { body } = await gateway.post("/api-keys", { name: "small", permissions: ["keys"] }, { key });
     const small = { key: body["api_key"] as string };
     const whole = await own(key);
-    expect(whole[0]).toMatchObject({ action: "createKey", changes: { permissions: ["keys"] } });
+    expect(whole[0]).toMatchObject({ what: "createKey", changes: { permissions: ["keys"] } });
     const limits = { name: "limited", permissions: ["*"], devices: [NUMBER] };
     const limited = await gateway.post("/api-keys", limits, { key });
     expect(await gateway.get("/log", { key: limited.body["api_key"] })).toMatchObject({
@@ -139,6 +139,6 @@ describe("the log of changes", () => {
     await gateway.delete(`/admin/accounts/${id}`, operator);
 
     const { data } = (await gateway.get(`/admin/log?account=${id}`, operator)).body;
-    expect(data.map(({ action }: { action: string }) => action)).toEqual(["deleteAccount", "createAccount"]);
+    expect(data.map(({ what }: { what: string }) => what)).toEqual(["deleteAccount", "createAccount"]);
   });
 });

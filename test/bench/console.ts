@@ -18,6 +18,8 @@ interface ConsoleOptions {
   entry: string;
   /** In both directions: of ten in each chat, and again in one conversation a tenth of them. */
   messages: number;
+  /** Of that one conversation, when it is not a tenth. */
+  conversation?: number;
   say(text: string): void;
 }
 
@@ -46,8 +48,9 @@ const GUEST = "491799000001";
  *
  * @returns whether everything was seen, and without a stall
  */
-export async function benchConsole({ folder, entry, messages, say }: ConsoleOptions): Promise<boolean> {
-  const facts = readFacts(folder) ?? (await makeFolder({ folder, entry, messages, say }));
+export async function benchConsole(options: ConsoleOptions): Promise<boolean> {
+  const { folder, entry, say } = options;
+  const facts = readFacts(folder) ?? (await makeFolder(options));
   const copy = `${folder}.run`;
   removeFolder(copy);
   cpSync(folder, copy, { recursive: true });
@@ -55,7 +58,7 @@ export async function benchConsole({ folder, entry, messages, say }: ConsoleOpti
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   try {
     const gateway = await startYearGateway(sim, entry, copy);
-    const results = await look(browser, gateway, sim, facts, say);
+    const results = await look(browser, gateway, sim, facts, options);
     return results.every(({ seen, due, longestTaskMs }) => seen >= due && longestTaskMs <= LONGEST_TASK_MS);
   } finally {
     await browser.close();
@@ -65,7 +68,13 @@ export async function benchConsole({ folder, entry, messages, say }: ConsoleOpti
   }
 }
 
-async function makeFolder({ folder, entry, messages, say }: ConsoleOptions): Promise<Facts> {
+async function makeFolder({
+  folder,
+  entry,
+  messages,
+  conversation = messages / 10,
+  say,
+}: ConsoleOptions): Promise<Facts> {
   removeFolder(folder);
   mkdirSync(folder, { recursive: true });
   const sim = await openSimulator(null);
@@ -82,7 +91,7 @@ async function makeFolder({ folder, entry, messages, say }: ConsoleOptions): Pro
   await sim.stop();
   const size = { ...sizeOf(messages), waitingDeliveries: 0, dialogues: 0 };
   const some = await fill(folder, tenants, size, say);
-  await fillOneChat(folder, tenants.light, messages / 10, say);
+  await fillOneChat(folder, tenants.light, conversation, say);
   rmSync(join(folder, "ballast"), { force: true });
   const facts = { size, ...tenants, companions, ...some, made: Date.now() };
   writeFacts(folder, facts);
@@ -94,7 +103,7 @@ async function look(
   gateway: BenchGateway,
   sim: LibrarySimulator,
   { busy, light, size }: Facts,
-  say: (text: string) => void,
+  { conversation: due = size.messages / 10, say }: ConsoleOptions,
 ): Promise<Scrolled[]> {
   await sim.addContact(GUEST, { name: "Guest" });
   await sim.waitOnline(busy.number, 60_000);
@@ -116,7 +125,6 @@ async function look(
   const one = await signedIn(browser, gateway, light);
   const { data } = await call(gateway, "GET", "/chats", undefined, light.key);
   await one.goto(`${gateway.url}/console/chats/${light.number}/${encodeURIComponent(data[0].chat)}`);
-  const due = size.messages / 10;
   await measure(`a conversation of ${due} messages, to its beginning`, one, due, FEED, -1);
   await measure("and to its end again", one, due, FEED, 1);
   await load.end();

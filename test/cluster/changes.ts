@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { endpoints, nameOf } from "../../src/api/endpoints/index.ts";
-import { isLogged } from "../../src/api/audit-log.ts";
+import { isLogged } from "../../src/api/audit/audit-log.ts";
 import type { Simulator } from "../../src/simulator/types.ts";
 import type { Answer, GatewayClient } from "../_setup/client.ts";
 import { startReceiver } from "../_setup/receiver.ts";

@@ -140,7 +140,7 @@ describe("the operator", () => {
     expect(await faults(page, "operator-accounts")).toEqual([]);
 
     await page.goto(`${world.gateway.url}/console/operator/log`);
-    await page.getByText("create account").first().waitFor();
+    await page.getByText("Made an account").first().waitFor();
     expect(await faults(page, "operator-log")).toEqual([]);
     await page.context().close();
   });

@@ -1,17 +1,16 @@
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPaint, createSteps } from "../../src/cli/terminal.ts";
 import { repositoryRoot } from "../../src/config.ts";
 import { createCleanup } from "../../src/demo/cleanup.ts";
 import { openPlayground, type OpenPlayground } from "../../src/demo/playground/open.ts";
+import { goTo, setWebhook, useKey } from "../_setup/desk.ts";
 import { startReceiver, type Receiver } from "../_setup/receiver.ts";
 
-/** A first day with Parley, by clicks alone: nothing is asked of the gateway but by what stands on the screen. */
+/** A first day with Parley in the playground, by clicks alone: nothing is asked of the gateway but by what stands on the screen. */
 const SHOP = "31600000001";
 const ANA = "31600000002";
 const CARMEN = "31600000004";
@@ -54,12 +53,6 @@ async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PARLEY_SHOTS, { recursive: true });
   await page.screenshot({ path: join(PARLEY_SHOTS, `${name}.png`) });
 }
-/** The console's own way from screen to screen; the one that is left stays until the other one is there. */
-async function goTo(page: Page, name: string, heading: string = name): Promise<void> {
-  await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
-  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-}
-
 async function linkAndTalk(play: Page): Promise<void> {
   await play.getByRole("button", { name: "Scan with the shop's phone" }).click();
   await play.getByText("Connected", { exact: true }).waitFor();
@@ -89,19 +82,6 @@ async function seeWhy(desk: Page): Promise<void> {
   await picture(desk, "console");
 }
 
-async function setWebhook(desk: Page, receiver: Receiver): Promise<void> {
-  await goTo(desk, "Webhooks", "Webhook");
-  await desk.getByLabel("Address").fill(receiver.url);
-  await desk.getByRole("button", { name: /^(Set webhook|Save)$/ }).click();
-  await desk
-    .getByText(/^Saved|^whsec_/)
-    .first()
-    .waitFor();
-  await desk.getByRole("button", { name: "Post a sample" }).click();
-  await desk.getByText(ECHO).first().waitFor();
-  await picture(desk, "webhook");
-}
-
 async function missAndReplay(play: Page, desk: Page, receiver: Receiver): Promise<void> {
   receiver.status = 404;
   await type(play, CARMEN, "is anybody there?");
@@ -114,26 +94,6 @@ async function missAndReplay(play: Page, desk: Page, receiver: Receiver): Promis
   await desk.getByRole("button", { name: "Post again …" }).click();
   await desk.getByRole("dialog").getByRole("button", { name: "Post again …" }).click();
   await bubble(play, CARMEN, ECHO).waitFor();
-}
-
-/** A key is made, and a command that a screen copies works with it in a shell. */
-async function useKey(desk: Page): Promise<void> {
-  await goTo(desk, "API keys");
-  await desk.getByRole("button", { name: "New key" }).click();
-  await desk.getByLabel("Name").fill("Till");
-  await desk.getByLabel("Numbers", { exact: true }).check();
-  await desk.getByRole("button", { name: "Make the key" }).click();
-  const secret = (await desk.getByRole("dialog").locator("code").first().textContent())!.trim();
-  await desk.getByRole("button", { name: "I have stored it" }).click();
-
-  await goTo(desk, "Numbers");
-  await desk.getByRole("button", { name: "Copy as curl" }).first().click();
-  const command = await desk.evaluate(() => navigator.clipboard.readText());
-  expect(command).not.toContain(secret);
-  const { stdout } = await promisify(execFile)("sh", ["-c", command], {
-    env: { ...process.env, PARLEY_API_KEY: secret },
-  });
-  expect(JSON.parse(stdout)).toMatchObject({ status: true, data: [{ device: SHOP, state: "connected" }] });
 }
 
 async function killAndJudge(play: Page): Promise<void> {
@@ -164,9 +124,10 @@ it("from a QR code to a kill without loss, by clicks alone", { timeout: 240_000 
   const desk = await openConsole(play);
   desk.setDefaultTimeout(60_000);
   await seeWhy(desk);
-  await setWebhook(desk, receiver);
+  await setWebhook(desk, receiver.url, ECHO);
+  await picture(desk, "webhook");
   await missAndReplay(play, desk, receiver);
-  await useKey(desk);
+  await useKey(desk, SHOP);
   await killAndJudge(play);
 
   for (const count of ["lost", "doubled", "outOfOrder"])

@@ -17,6 +17,7 @@ const ANA = "31600000002";
 
 /** Screens of an account. The number is linked, and somebody has written to it. */
 const SCREENS = [
+  "/home",
   "/welcome",
   "/chats",
   `/chats/${SHOP}/${ANA}`,

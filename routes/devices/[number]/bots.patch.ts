@@ -1,8 +1,8 @@
-import { requireKnownBots } from "../../../src/api/bots.ts";
+import { requireKnownBots } from "../../../src/api/work/bots.ts";
 import { defineApi } from "../../../src/api/define-api.ts";
 import { patchDeviceBots } from "../../../src/api/endpoints/bots.ts";
-import { list } from "../../../src/api/envelope.ts";
-import { findDevice } from "../../../src/api/senders.ts";
+import { list } from "../../../src/api/answers/envelope.ts";
+import { findDevice } from "../../../src/api/access/senders.ts";
 
 /** `PATCH /devices/{number}/bots`: changes what is named. */
 export default defineApi(patchDeviceBots, async ({ app, caller, input, params }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../../src/api/define-api.ts";
 import { listDecisions } from "../../../src/api/endpoints/decisions.ts";
-import { findDevice } from "../../../src/api/senders.ts";
-import { storedDecisionView } from "../../../src/api/views.ts";
+import { findDevice } from "../../../src/api/access/senders.ts";
+import { storedDecisionView } from "../../../src/api/views/views.ts";
 
 /** `GET /devices/{number}/decisions`: who was asked about each message, and what came of it. */
 export default defineApi(listDecisions, async ({ app, caller, input, params }) => {

@@ -1,7 +1,7 @@
-import { dialogueView } from "../../../src/api/conversation-views.ts";
+import { dialogueView } from "../../../src/api/views/conversations.ts";
 import { defineApi } from "../../../src/api/define-api.ts";
 import { listDialogues } from "../../../src/api/endpoints/conversations.ts";
-import { chatFilter, findDevice } from "../../../src/api/senders.ts";
+import { chatFilter, findDevice } from "../../../src/api/access/senders.ts";
 
 /** `GET /devices/{number}/dialogues`: what bots are in the middle of. */
 export default defineApi(listDialogues, async ({ app, caller, input, params }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../../src/api/define-api.ts";
 import { whyDevice } from "../../../src/api/endpoints/numbers.ts";
-import { whyView } from "../../../src/api/views.ts";
-import { ofDevice } from "../../../src/api/webhooks.ts";
+import { whyView } from "../../../src/api/views/views.ts";
+import { ofDevice } from "../../../src/api/work/webhooks.ts";
 
 /** `GET /devices/{number}/why`: why it is in its state, and what to do. */
 export default defineApi(whyDevice, async ({ app, caller, params }) => ({

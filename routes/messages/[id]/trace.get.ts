@@ -1,8 +1,8 @@
-import { traceView } from "../../../src/api/conversation-views.ts";
+import { traceView } from "../../../src/api/views/conversations.ts";
 import { defineApi } from "../../../src/api/define-api.ts";
 import { traceMessage } from "../../../src/api/endpoints/conversations.ts";
-import { chatFilter, listedDevices } from "../../../src/api/senders.ts";
-import { notFound } from "../../../src/api/unmatched.ts";
+import { chatFilter, listedDevices } from "../../../src/api/access/senders.ts";
+import { notFound } from "../../../src/api/answers/unmatched.ts";
 
 /** `GET /messages/{id}/trace`: why a message was answered as it was. */
 export default defineApi(traceMessage, async ({ app, caller, params, input }) => {

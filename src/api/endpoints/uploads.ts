@@ -2,7 +2,7 @@ import { z } from "zod";
 import { integer, isoTime, ownNumber, text } from "../../model/fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { record } from "../schemas/answer.ts";
-import { MAX_BODY_BYTES } from "../body.ts";
+import { MAX_BODY_BYTES } from "../reading/body.ts";
 
 const upload = z
   .strictObject({

@@ -75,9 +75,9 @@ const session = {
 const change = {
   id: "17",
   at: AT,
-  actor: { kind: "key", id: KEY_ID, name: "Web shop" },
+  who: { kind: "key", id: KEY_ID, name: "Web shop" },
   account: ACCOUNT,
-  action: "putWebhook",
+  what: "putWebhook",
   target: SENDER,
   changes: { url: "https://crm.example/…", headers: "(given)" },
   request_id: "0b6f7a52-6c3f-4e0e-9a54-0f3f7a1c2b3d",

@@ -17,7 +17,7 @@ export function shows(meta: ScreenMeta = {}): boolean {
   if (session.value === null || session.value.kind === "link") return false;
   if (meta.operator) return isOperator.value;
   if (meta.account !== false && isOperator.value && account.value === null) return false;
-  return meta.needs === undefined || may(meta.needs);
+  return meta.needs === undefined || [meta.needs].flat().some(may);
 }
 
 /** Screens with an entry in the navigation that are shown, in their order; `path` without what it may be followed by. */
@@ -53,7 +53,7 @@ export const router = createRouter({
   scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
   routes: [
     // Where it leads is known once it is known who is signed in.
-    { path: "/", name: "home", component: () => import("./NoSuchPage.vue"), meta: {} },
+    { path: "/", name: "root", component: () => import("./NoSuchPage.vue"), meta: {} },
     ...screens,
     {
       path: "/:rest(.*)*",
@@ -78,7 +78,7 @@ async function guard(to: RouteLocationNormalized) {
     return false;
   }
   if (session.value === null) return { name: "sign-in", query: to.path === "/" ? {} : { to: to.fullPath } };
-  return (to.name !== "home" && shows(to.meta)) || beginning();
+  return (to.name !== "root" && shows(to.meta)) || beginning();
 }
 router.beforeEach(guard);
 

@@ -11,8 +11,8 @@ export interface ScreenMeta {
     /** Lower stands first. */
     order: number;
   };
-  /** Permission without which it is not shown. */
-  needs?: string;
+  /** Permission without which it is not shown; of several, any one will do. */
+  needs?: string | string[];
   /** For operators alone. */
   operator?: true;
   /** False: works for an operator who has chosen no account. Default true. */

@@ -1,5 +1,6 @@
 import { onScopeDispose, readonly, ref } from "vue";
 import { ApiError, eventsOf, wire } from "./api.ts";
+import { share } from "./sharing.ts";
 
 /**
  * One event of `GET /events`; `resumed` is the console's own: from now on it is told what happens, so whatever was asked before
@@ -14,9 +15,16 @@ export interface LiveEvent {
 /** How soon a lost line is made anew, at the latest. */
 const AGAIN_MS = 2_000;
 
-const state = ref<"live" | "connecting" | "lost">("connecting");
+type State = "live" | "connecting" | "lost";
+/** What the tab that has the line tells the others. */
+type News = { state: State } | { event: LiveEvent } | { doubt: true };
+
+const state = ref<State>("connecting");
 const handlers = new Map<string, Set<(event: LiveEvent) => void>>();
 let listening: AbortController | null = null;
+/** Of the last event that this tab or another has heard. */
+let last: string | undefined;
+let pass: (news: News) => void = () => {};
 
 /** Is what stands on the screen told of as it happens? */
 export const live = readonly(state);
@@ -32,57 +40,88 @@ function tell(event: LiveEvent): void {
 }
 
 /** Every line misses what happened before it, the first one too: lists may have been answered before it stood. */
-function opened(): void {
-  state.value = "live";
-  tell({ type: "resumed", id: "", data: {} });
+function become(next: State): void {
+  const before = state.value;
+  state.value = next;
+  if (next === "live" && before !== "live") tell({ type: "resumed", id: "", data: {} });
+}
+function turn(next: State): void {
+  become(next);
+  pass({ state: next });
 }
 
-/** Listens to the account's events; a second call begins anew. */
-export function listen(): void {
+/**
+ * Listens to the account's events; a second call begins anew.
+ *
+ * @param name tabs of the same name have one line together; none: this tab has its own
+ */
+export function listen(name?: string): void {
   stopListening();
+  const own = new AbortController();
+  const { signal } = own;
+  listening = own;
   state.value = "connecting";
-  listening = new AbortController();
-  void follow(listening.signal);
+  last = undefined;
+  if (name === undefined) return void follow(signal);
+  // Set before a line of this tab can tell of anything: that takes a turn of the browser.
+  pass = share<News>(name, signal, { hold: follow, hear, now: () => ({ state: state.value }) });
+}
+
+/** Another tab has the line. */
+function hear(news: News): void {
+  if ("state" in news) return become(news.state);
+  if ("doubt" in news) return wire.onDoubt();
+  last = news.event.id;
+  tell(news.event);
 }
 
 async function follow(signal: AbortSignal): Promise<void> {
-  let after: string | undefined;
   while (!signal.aborted) {
-    after = await oneLine(signal, after);
+    await oneLine(signal);
     if (signal.aborted) return;
-    state.value = "lost";
+    turn("lost");
     await again(signal);
   }
 }
 
-/** @returns id of the last event that came */
-async function oneLine(signal: AbortSignal, after: string | undefined): Promise<string | undefined> {
+async function oneLine(signal: AbortSignal): Promise<void> {
   const line = new AbortController();
   const end = (): void => line.abort();
   signal.addEventListener("abort", end);
   // The machine knows it at once; the line itself would fall silent.
   addEventListener("offline", end);
-  let last = after;
+  const onTurn = (which: "open" | "waiting"): void => {
+    if (which === "waiting") return end();
+    // One that was another tab's until now misses what happened between them.
+    state.value = "connecting";
+    turn("live");
+  };
   try {
-    const onTurn = (turn: "open" | "waiting"): void => (turn === "open" ? opened() : end());
-    for await (const { id, event, data } of eventsOf({ signal: line.signal, after, onTurn })) {
+    for await (const { id, event: type, data } of eventsOf({ signal: line.signal, after: last, onTurn })) {
       last = id;
-      tell({ type: event, id, data });
+      const event: LiveEvent = { type, id, data };
+      tell(event);
+      pass({ event });
     }
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) wire.onDoubt();
+    if (error instanceof ApiError && error.status === 401) doubt();
     if (error instanceof ApiError && error.status === 403 && !signal.aborted) hearNothing();
   } finally {
     signal.removeEventListener("abort", end);
     removeEventListener("offline", end);
   }
-  return last;
+}
+
+/** The cookie is that of all tabs. */
+function doubt(): void {
+  wire.onDoubt();
+  pass({ doubt: true });
 }
 
 /** Nothing that happens may be told to this key: there is nothing to wait for. */
 function hearNothing(): void {
   stopListening();
-  opened();
+  become("live");
 }
 
 /** Resolves after a while, when the machine has a network again, or when nobody listens any more. */
@@ -104,6 +143,7 @@ function again(signal: AbortSignal): Promise<void> {
 export function stopListening(): void {
   listening?.abort();
   listening = null;
+  pass = () => {};
 }
 
 /** Calls the handler for each event of these types for as long as the component is there. */

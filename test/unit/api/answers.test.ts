@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { outcomesResult } from "../../../src/api/send.ts";
+import { outcomesResult } from "../../../src/api/work/send.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
 import { ERROR_STATUS, GatewayError, type ErrorCode } from "../../../src/model/errors/errors.ts";
 import { StorageUnavailable } from "../../../src/store/errors.ts";

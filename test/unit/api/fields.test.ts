@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
 import type { Endpoint } from "../../../src/api/endpoint.ts";
-import { failed } from "../../../src/api/envelope.ts";
-import { validate } from "../../../src/api/input.ts";
+import { failed } from "../../../src/api/answers/envelope.ts";
+import { validate } from "../../../src/api/reading/input.ts";
 import { GatewayError } from "../../../src/model/errors/errors.ts";
 import { createSettings } from "../../../src/model/settings.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeForm } from "../../../src/api/form.ts";
+import { decodeForm } from "../../../src/api/reading/form.ts";
 
 const lists = new Set(["option"]);
 const decode = (text: string) => decodeForm(text, lists)!;

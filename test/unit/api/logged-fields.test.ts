@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isLogged } from "../../../src/api/audit-log.ts";
+import { isLogged } from "../../../src/api/audit/audit-log.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
-import { loggedFields } from "../../../src/api/logged-fields.ts";
+import { loggedFields } from "../../../src/api/audit/logged-fields.ts";
 
 const SECRET = "s3cret-of-somebody";
 const shown = (input: Record<string, unknown>) => loggedFields(input, input);

@@ -1,6 +1,6 @@
 import { H3Event } from "h3";
 import { describe, expect, it } from "vitest";
-import { noSessionCookie, sessionCookie, sessionToken } from "../../../src/api/session-cookie.ts";
+import { noSessionCookie, sessionCookie, sessionToken } from "../../../src/api/access/session-cookie.ts";
 import { loadConfig } from "../../../src/config.ts";
 
 const asked = (cookie: string): H3Event =>

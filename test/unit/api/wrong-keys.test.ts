@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { callerAddress } from "../../../src/api/wrong-keys.ts";
+import { callerAddress } from "../../../src/api/access/wrong-keys.ts";
 
 const from = (remoteAddress: string | undefined, forwarded?: string): IncomingMessage =>
   ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { createLimiter } from "../../../src/api/limiter.ts";
-import { createRateLimit } from "../../../src/api/rate-limit.ts";
+import { createLimiter } from "../../../src/api/access/limiter.ts";
+import { createRateLimit } from "../../../src/api/access/rate-limit.ts";
 import { startRedis } from "../../_setup/redis.ts";
 import { nobodyYet, talkingNode } from "./nodes.ts";
 

@@ -6,7 +6,7 @@ import { listen, stopListening } from "../../../src/console/data/events.ts";
 import { useList, type Page } from "../../../src/console/data/list.ts";
 import { setQuery, useQuery } from "../../../src/console/data/query.ts";
 import { keyOfMessage, type Message } from "../../../src/console/screens/chats/records.ts";
-import { useTimeline } from "../../../src/console/screens/chats/timeline.ts";
+import { useTimeline } from "../../../src/console/screens/chats/timeline/timeline.ts";
 import { badNetwork, randomOf, type Line } from "./gateway.ts";
 
 const SHOP = "31600000001";

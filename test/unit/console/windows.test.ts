@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { merged } from "../../../src/console/screens/chats/merging.ts";
+import { merged } from "../../../src/console/screens/chats/timeline/merging.ts";
 import type { Message, PageOf } from "../../../src/console/screens/chats/records.ts";
-import { newerThan, type AskPage } from "../../../src/console/screens/chats/windows.ts";
+import { newerThan, type AskPage } from "../../../src/console/screens/chats/timeline/windows.ts";
 
 const FIRST = Date.parse("2026-01-05T10:00:00.000Z");
 

@@ -1,7 +1,7 @@
 import { timeWithClock } from "../../../src/model/time.ts";
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { eventStream } from "../../../src/api/event-stream.ts";
+import { eventStream } from "../../../src/api/work/event-stream.ts";
 import { createEvents, type OwnEvents } from "../../../src/events/events.ts";
 import { KEPT_EVENTS, MOST_READERS, MOST_READERS_OF_KEY } from "../../../src/events/feed.ts";
 import { caller, device } from "../../_setup/routes-app.ts";

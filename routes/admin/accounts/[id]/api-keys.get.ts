@@ -1,8 +1,8 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
-import { listAccountKeys } from "../../../../src/api/endpoints/accounts.ts";
-import { pageView } from "../../../../src/api/envelope.ts";
-import { requireAccount } from "../../../../src/api/operator.ts";
-import { keyView } from "../../../../src/api/views.ts";
+import { listAccountKeys } from "../../../../src/api/endpoints/operator/accounts.ts";
+import { pageView } from "../../../../src/api/answers/envelope.ts";
+import { requireAccount } from "../../../../src/api/access/operator.ts";
+import { keyView } from "../../../../src/api/views/views.ts";
 
 /** `GET /admin/accounts/{id}/api-keys` */
 export default defineApi(listAccountKeys, async ({ app, input, params }) => {

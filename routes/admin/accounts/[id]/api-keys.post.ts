@@ -1,8 +1,8 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
-import { createAccountKey } from "../../../../src/api/endpoints/accounts.ts";
-import { requestedKey } from "../../../../src/api/keys.ts";
-import { requireAccount } from "../../../../src/api/operator.ts";
-import { keyView } from "../../../../src/api/views.ts";
+import { createAccountKey } from "../../../../src/api/endpoints/operator/accounts.ts";
+import { requestedKey } from "../../../../src/api/access/keys.ts";
+import { requireAccount } from "../../../../src/api/access/operator.ts";
+import { keyView } from "../../../../src/api/views/views.ts";
 
 /** `POST /admin/accounts/{id}/api-keys`: the operator may grant anything. */
 export default defineApi(createAccountKey, async ({ app, input, params }) => {

@@ -1,9 +1,9 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
-import { listAccountDevices } from "../../../../src/api/endpoints/accounts.ts";
-import { pageView } from "../../../../src/api/envelope.ts";
-import { requireAccount } from "../../../../src/api/operator.ts";
-import { currentPage, devicePage } from "../../../../src/api/senders.ts";
-import { deviceView } from "../../../../src/api/views.ts";
+import { listAccountDevices } from "../../../../src/api/endpoints/operator/accounts.ts";
+import { pageView } from "../../../../src/api/answers/envelope.ts";
+import { requireAccount } from "../../../../src/api/access/operator.ts";
+import { currentPage, devicePage } from "../../../../src/api/access/senders.ts";
+import { deviceView } from "../../../../src/api/views/views.ts";
 
 /** `GET /admin/accounts/{id}/devices` */
 export default defineApi(listAccountDevices, async ({ app, input, params }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
-import { createAccountDevice } from "../../../../src/api/endpoints/accounts.ts";
-import { requireAccount } from "../../../../src/api/operator.ts";
-import { deviceView } from "../../../../src/api/views.ts";
+import { createAccountDevice } from "../../../../src/api/endpoints/operator/accounts.ts";
+import { requireAccount } from "../../../../src/api/access/operator.ts";
+import { deviceView } from "../../../../src/api/views/views.ts";
 
 /** `POST /admin/accounts/{id}/devices`: registers without linking. */
 export default defineApi(createAccountDevice, async ({ app, input, params }) => {

@@ -1,8 +1,8 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
 import { listAccountLinks } from "../../../../src/api/endpoints/links.ts";
-import { pageView } from "../../../../src/api/envelope.ts";
-import { linkView } from "../../../../src/api/links.ts";
-import { requireAccount } from "../../../../src/api/operator.ts";
+import { pageView } from "../../../../src/api/answers/envelope.ts";
+import { linkView } from "../../../../src/api/access/links.ts";
+import { requireAccount } from "../../../../src/api/access/operator.ts";
 
 /** `GET /admin/accounts/{id}/links` */
 export default defineApi(listAccountLinks, async ({ app, input, params }) => {

@@ -1,7 +1,7 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
 import { createAccountLink } from "../../../../src/api/endpoints/links.ts";
-import { makeLink, makerOf } from "../../../../src/api/links.ts";
-import { requireAccount } from "../../../../src/api/operator.ts";
+import { makeLink, makerOf } from "../../../../src/api/access/links.ts";
+import { requireAccount } from "../../../../src/api/access/operator.ts";
 
 /** `POST /admin/accounts/{id}/links`: for one number of an account, registered when it is new. */
 export default defineApi(createAccountLink, async (call) => {

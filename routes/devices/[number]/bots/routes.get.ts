@@ -1,6 +1,6 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
 import { listDeviceRoutes } from "../../../../src/api/endpoints/bots.ts";
-import { findDevice } from "../../../../src/api/senders.ts";
+import { findDevice } from "../../../../src/api/access/senders.ts";
 
 /** `GET /devices/{number}/bots/routes`: who is asked in which order. */
 export default defineApi(listDeviceRoutes, async ({ app, caller, params }) => {

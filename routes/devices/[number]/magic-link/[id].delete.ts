@@ -1,7 +1,7 @@
 import { defineApi } from "../../../../src/api/define-api.ts";
 import { deleteLink } from "../../../../src/api/endpoints/links.ts";
-import { findDevice } from "../../../../src/api/senders.ts";
-import { notFound } from "../../../../src/api/unmatched.ts";
+import { findDevice } from "../../../../src/api/access/senders.ts";
+import { notFound } from "../../../../src/api/answers/unmatched.ts";
 
 /** `DELETE /devices/{number}/magic-link/{id}`: the link ends at once, and whoever came by it is signed out. */
 export default defineApi(deleteLink, async ({ app, caller, params }) => {

@@ -1,3 +1,5 @@
+import { regionOf } from "../../kit/text/region.ts";
+
 const two = (value: number): string => String(value).padStart(2, "0");
 
 /** The day in the viewer's zone, as `2026-02-28`. @param at ISO 8601 */
@@ -26,10 +28,6 @@ export function dayText(day: string, locale: string, now: number): string {
       : { weekday: "short", day: "numeric", month: "long", ...(thisYear ? {} : { year: "numeric" }) },
   ).format(date);
 }
-
-/** Of a language, the viewer's own way of writing hours and dates: as the kit's times have it. */
-const regionOf = (locale: string): string =>
-  navigator.languages.find((tag) => tag.startsWith(locale)) ?? locale;
 
 /** In a list: the hour of today, the weekday of this week, else the date. @param at ISO 8601 */
 export function shortTime(at: string, locale: string, now: number): string {

@@ -1,6 +1,6 @@
 import { defineApi } from "../../../../../src/api/define-api.ts";
-import { deleteAccountKey } from "../../../../../src/api/endpoints/accounts.ts";
-import { notFound } from "../../../../../src/api/unmatched.ts";
+import { deleteAccountKey } from "../../../../../src/api/endpoints/operator/accounts.ts";
+import { notFound } from "../../../../../src/api/answers/unmatched.ts";
 
 /** `DELETE /admin/accounts/{id}/api-keys/{keyId}` */
 export default defineApi(deleteAccountKey, async ({ app, params }) => {

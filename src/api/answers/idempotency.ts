@@ -1,0 +1,86 @@
+import type { H3Event } from "h3";
+import type { Caller } from "../../accounts/caller.ts";
+import { GatewayError } from "../../model/errors/errors.ts";
+import { asText, NOT_UNICODE } from "../../model/fields.ts";
+import { inProgress, type Claim } from "../../outbox/submitting/idempotency.ts";
+import { ConstraintViolation } from "../../store/errors.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { failed, succeeded, type HttpAnswer } from "./envelope.ts";
+import type { RawInput } from "../reading/input.ts";
+import { outcomesResult } from "../work/send.ts";
+import type { App } from "../services.ts";
+
+const MAX_KEY_LENGTH = 255;
+const REPLAYED = { "idempotency-replayed": "true" };
+
+/**
+ * Runs a send once per idempotency key: with one that was used before, the first answer comes again, word for word.
+ *
+ * @param run the send; what it throws before anything was stored is not remembered
+ * @throws INVALID_PARAMETERS, IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
+ */
+export async function oncePerKey(
+  {
+    app,
+    caller,
+    event,
+    endpoint,
+    raw,
+  }: {
+    app: App;
+    caller: Caller | null;
+    event: H3Event;
+    endpoint: Endpoint;
+    raw: RawInput;
+  },
+  run: (claim: Claim | null) => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  const key = endpoint.sends ? idempotencyKey(event, raw.fields) : null;
+  if (key === null || caller === null) return run(null);
+  const { api_key: _, idempotency_key: __, ...body } = raw.fields;
+  const begun = await app.idempotency.begin({ keyId: caller.keyId, route: endpoint.path, key, body });
+  if (begun.kind === "answered") return replayed(begun.answer);
+  if (begun.kind === "stored") {
+    const answer = succeeded(outcomesResult(begun.results), endpoint.message);
+    await begun.claim.end(plain(answer));
+    return replayed(answer);
+  }
+  return answerOnce(begun.claim, run);
+}
+
+async function answerOnce(claim: Claim, run: (claim: Claim) => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  try {
+    const answer = await run(claim);
+    await claim.end(plain(answer));
+    return answer;
+  } catch (error) {
+    // A refusal after the messages were stored is an answer like any other; a fault is none.
+    await claim.end(error instanceof GatewayError ? plain(failed(error)) : null);
+    // Another process on the same database was faster; the whole commit failed, nothing was stored.
+    throw error instanceof ConstraintViolation ? inProgress() : error;
+  }
+}
+
+const plain = ({ httpStatus, body, headers = {} }: HttpAnswer) => ({ httpStatus, body, headers });
+const replayed = (answer: HttpAnswer): HttpAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, ...REPLAYED },
+});
+
+/** @returns the caller's own key, or null when it named none */
+function idempotencyKey(event: H3Event, fields: Record<string, unknown>): string | null {
+  const inHeader = event.req.headers.get("idempotency-key");
+  const field = fields["idempotency_key"] ?? null;
+  if (inHeader === null && field === null) return null;
+  const inField = asText(field);
+  if (inHeader !== null && inField !== null && inHeader !== inField)
+    throw wrongKey("Differs from the header Idempotency-Key.");
+  const key = inHeader ?? inField;
+  if (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY_LENGTH)
+    throw wrongKey(`Must be 1 to ${MAX_KEY_LENGTH} characters long.`);
+  if (!key.isWellFormed()) throw wrongKey(NOT_UNICODE);
+  return key;
+}
+
+const wrongKey = (problem: string): GatewayError =>
+  new GatewayError("INVALID_PARAMETERS", "Invalid parameters!", { fields: { idempotency_key: [problem] } });

@@ -1,0 +1,59 @@
+import { onBeforeUnmount, onMounted, ref, watch } from "vue";
+import { useRouter } from "vue-router";
+import { navigation } from "./router.ts";
+
+const STORED = "parley.shortcuts";
+
+/** Somebody who speaks to the machine, or rests a hand on it, turns single keys off. The browser keeps it. */
+export const shortcutsOn = ref(localStorage.getItem(STORED) !== "off");
+watch(shortcutsOn, (on) => (on ? localStorage.removeItem(STORED) : localStorage.setItem(STORED, "off")));
+
+/** After `g`: where it leads. */
+export const PLACES: Record<string, string> = {
+  h: "/home",
+  c: "/chats",
+  n: "/numbers",
+  b: "/bots",
+  w: "/webhooks",
+  d: "/deliveries",
+  k: "/keys",
+  t: "/traffic",
+};
+/** For so long after `g` the next key is a place. */
+const AFTER_G_MS = 1_500;
+
+/** Words are being written, or something stands open before the screen. */
+const isBusy = (target: EventTarget | null): boolean =>
+  document.querySelector("[role=dialog], [role=menu]") !== null ||
+  (target instanceof HTMLElement &&
+    (target.isContentEditable || target.closest("input, textarea, select, audio, video") !== null));
+
+/**
+ * Single keys that lead somewhere, for as long as the component is there.
+ *
+ * @param help shows which there are
+ */
+export function useShortcuts(help: () => void): void {
+  const router = useRouter();
+  let sinceG = -Infinity;
+  function go(key: string): boolean {
+    const path = PLACES[key];
+    if (path === undefined || !navigation().some((entry) => entry.path === path)) return false;
+    void router.push(path);
+    return true;
+  }
+  function onKey(event: KeyboardEvent): void {
+    if (!shortcutsOn.value || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (isBusy(event.target)) return;
+    const isSecond = event.timeStamp - sinceG < AFTER_G_MS;
+    sinceG = -Infinity;
+    if (isSecond && go(event.key)) return event.preventDefault();
+    if (event.key === "g") sinceG = event.timeStamp;
+    else if (event.key === "?") help();
+    else if (event.key === "/") document.querySelector<HTMLElement>("main input[type=search]")?.focus();
+    else return;
+    event.preventDefault();
+  }
+  onMounted(() => addEventListener("keydown", onKey));
+  onBeforeUnmount(() => removeEventListener("keydown", onKey));
+}
