@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -13,6 +14,7 @@ import { isPackage } from "../../src/build/beside.ts";
 import { lazyView } from "../../src/bot/messages/message-view.ts";
 import { readBot } from "../../src/bot/routes/define.ts";
 import { createRegistry } from "../../src/bot/files/registry.ts";
+import { lookAhead } from "../../src/bot/forecast/look-ahead.ts";
 import { createBotState } from "../../src/bot/sessions/state.ts";
 import { EXPIRE, type NewTimer } from "../../src/bot/timers/timer-rows.ts";
 import { buildTable, type RouteTable } from "../../src/bot/routes/table.ts";
@@ -32,7 +34,8 @@ const LOOK_UPS = 200_000;
 const ROUNDS = 15;
 const MESSAGES = 1_000;
 const CHATS = 200;
-const IDLE_CHATS = 100_000;
+/** `BENCH_IDLE_CHATS=334000` makes a million rows. */
+const IDLE_CHATS = Number(process.env["BENCH_IDLE_CHATS"] ?? 100_000);
 const FIRST_IDLE = 4_920_000_000_000;
 const DEVICE = 1;
 const OWN_NUMBER = "491700000001";
@@ -325,8 +328,45 @@ async function measureMemory(folder: string): Promise<void> {
   process.stdout.write(JSON.stringify({ before, after }));
 }
 
+/** Prints how long `bots check` takes over everything that is stored, how long it held the loop at most, and its memory, as JSON. */
+async function measureCheck(folder: string): Promise<void> {
+  const path = await openPath(folder, { bot: counting });
+  const { pages, box, now } = path.store;
+  const registry = createRegistry(
+    [{ id: "bench", file: "bench", exported: counting }],
+    createLogger(loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent" })),
+  );
+  globalThis.gc?.();
+  const memory = rssMb();
+  let most = memory;
+  const delays = monitorEventLoopDelay({ resolution: 5 });
+  delays.enable();
+  const began = performance.now();
+  const between = async (): Promise<void> => void (most = Math.max(most, rssMb()));
+  const { bots, lost } = await lookAhead({ pages, box, now }, { registry, locales: new Map() }, { between });
+  const seconds = (performance.now() - began) / 1_000;
+  delays.disable();
+  const goOn = bots.flatMap(({ dialogues }) => dialogues).reduce((sum, { goes_on: one }) => sum + one, 0);
+  await path.close();
+  process.stdout.write(
+    JSON.stringify({ seconds, held: delays.max / 1e6, memory: most - memory, goOn, lost }),
+  );
+}
+
+async function benchCheck(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
+  await alone("fill", folder);
+  const result = JSON.parse(await alone("check", folder)) as Record<string, number>;
+  removeFolder(folder);
+  const { seconds = 0, held = 0, memory = 0, goOn, lost } = result;
+  return (
+    `bots check over ${3 * IDLE_CHATS} rows (a flow, a session and a timer in each of ${IDLE_CHATS} chats): ${seconds.toFixed(1)} s, ` +
+    `the event loop held for ${held.toFixed(0)} ms at most, ${memory.toFixed(0)} MB more memory; ${goOn} go on, ${lost} lost`
+  );
+}
+
 /** This file in a process of its own: what one part holds must not count for another. */
-async function alone(part: "fill" | "memory", folder: string): Promise<string> {
+async function alone(part: "fill" | "memory" | "check", folder: string): Promise<string> {
   const args = ["--expose-gc", fileURLToPath(import.meta.url), part, folder];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
@@ -398,8 +438,15 @@ async function measureAll(): Promise<void> {
   console.log(
     `Memory with ${IDLE_CHATS} idle chats in the database, a flow open in each: ${show(idle)}; with none: ${show(empty)}`,
   );
+  console.log(await benchCheck());
 }
 
 const [, script, part, folder = ""] = process.argv;
 if (script === fileURLToPath(import.meta.url))
-  await (part === "fill" ? fillIdle(folder) : part === "memory" ? measureMemory(folder) : measureAll());
+  await (part === "fill"
+    ? fillIdle(folder)
+    : part === "memory"
+      ? measureMemory(folder)
+      : part === "check"
+        ? measureCheck(folder)
+        : measureAll());

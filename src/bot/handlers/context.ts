@@ -131,12 +131,11 @@ function languagesFor({ bot, config, locale }: ContextInput, effects: Effects): 
 
 /** Opens what one handler works with. The costly parts (signal, log, the frozen message) are made when they are asked for. */
 export function openContext(input: ContextInput): OpenContext {
-  const { stored, bot, config, view, services } = input;
+  const { stored, bot, view, services } = input;
   const { message } = stored;
   let closed: string | null = null;
   let logger: Logger | null = null;
   let session = input.session;
-  const vars: Record<string, unknown> = {};
   const effects = noEffects();
   const steps = { underWay: 0 };
   let store: BotStore | null = null;
@@ -166,15 +165,7 @@ export function openContext(input: ContextInput): OpenContext {
         return services.file(signals.handler(), messageId);
       },
     },
-    text: message.text,
-    match: input.match,
-    config,
-    vars,
-    now: input.now,
-    number: stored.ownNumber,
-    from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
-    chat: { id: message.chatKey, kind: message.chatKind },
-    timer: timerOf(message),
+    ...whatCame(input),
     get message() {
       return view();
     },
@@ -222,6 +213,29 @@ export function openContext(input: ContextInput): OpenContext {
       closed ??= why;
       signals.close(why, abort);
     },
+  };
+}
+
+/** What a handler finds of its message, and may not change. */
+function whatCame({
+  stored: { message, ownNumber },
+  match,
+  config,
+  now,
+}: ContextInput): Pick<
+  AnyContext,
+  "text" | "match" | "config" | "vars" | "now" | "number" | "from" | "chat" | "timer"
+> {
+  return {
+    text: message.text,
+    match,
+    config,
+    vars: {},
+    now,
+    number: ownNumber,
+    from: { name: message.pushName, number: message.number, lid: message.lid, id: message.sender },
+    chat: { id: message.chatKey, kind: message.chatKind },
+    timer: timerOf(message),
   };
 }
 

@@ -109,6 +109,13 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     tap(observer: unknown) {
       parts.observers.push(readHandler("tap", observer));
     },
+    ...dialogueCalls(parts),
+  }) as unknown as Routes<never, never>;
+}
+
+/** What makes dialogues, or adds those that were made elsewhere. */
+function dialogueCalls(parts: Parts) {
+  return {
     fields,
     menu(id: string, definition: MenuDefinition) {
       const made = menu(readId("menu", id), definition);
@@ -131,7 +138,7 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
     dialogue(...dialogues: Dialogue<never>[]) {
       for (const dialogue of dialogues) addDialogue(parts, dialogue);
     },
-  }) as unknown as Routes<never, never>;
+  };
 }
 
 /** Kinds of which a word has one route: a second is asked only when the first passes. */

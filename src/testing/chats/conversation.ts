@@ -41,9 +41,8 @@ export interface ConversationDeps {
 
 /** A conversation with the bots at one place: what is written arrives as from a phone. */
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { world, wire, clock, room, place } = deps;
-  const { chat, contact } = place;
-  const who = place.kind === "group" ? contact.name : "user";
+  const { world, room, place } = deps;
+  const { chat } = place;
   const settle = () => world.settle(chat);
 
   async function decisions(): Promise<Decision[]> {
@@ -94,12 +93,6 @@ function writing(deps: ConversationDeps, settle: () => Promise<void>) {
     await settle();
   }
 
-  function last(kind: string, fitting: (reply: Reply) => boolean): Reply {
-    const found = room.replies.findLast(fitting);
-    if (found === undefined) throw new Error(`The bot has sent no ${kind} in this chat.`);
-    return found;
-  }
-
   const textOf = (id: string): string => room.replies.find((reply) => reply.id === id)?.text ?? "";
 
   return {
@@ -119,7 +112,7 @@ function writing(deps: ConversationDeps, settle: () => Promise<void>) {
       await settle();
     },
     async vote(...labels) {
-      const { id, poll } = last("poll", (reply) => reply.poll !== null);
+      const { id, poll } = lastOf(room, "poll", (reply) => reply.poll !== null);
       const { question, options } = poll!;
       const wrong = labels.find((label) => !options.includes(label));
       if (wrong !== undefined)
@@ -142,7 +135,7 @@ function writing(deps: ConversationDeps, settle: () => Promise<void>) {
       return settle();
     },
     async react(emoji) {
-      const { id } = last("message", () => true);
+      const { id } = lastOf(room, "message", () => true);
       return send({ type: "reaction", text: emoji, reaction: { id, emoji }, targetId: id });
     },
     location: ({ latitude, longitude, name = null, address = null }) =>
@@ -162,4 +155,10 @@ function writing(deps: ConversationDeps, settle: () => Promise<void>) {
         lid: null,
       }),
   } satisfies Partial<Conversation>;
+}
+
+function lastOf(room: Room, kind: string, fitting: (reply: Reply) => boolean): Reply {
+  const found = room.replies.findLast(fitting);
+  if (found === undefined) throw new Error(`The bot has sent no ${kind} in this chat.`);
+  return found;
 }

@@ -52,6 +52,7 @@ export async function buildStage(
   const folder = await createFolder(log);
   const config = settingsOf(folder, options);
   const unguard = guardNetwork(stubs);
+  const lasting = { config, log, clock, wire, ownNumber, download: downloadFromStubs, failures };
   let receiver: Receiver | null = null;
   let botIds: string[] = [];
   let stands = false;
@@ -64,15 +65,9 @@ export async function buildStage(
     const known = botIds;
     botIds = registry.bots.map(({ id }) => id);
     const run = await openRun({
-      config,
-      log,
-      clock,
-      wire,
+      ...lasting,
       registry,
       locales: code.locales,
-      ownNumber,
-      download: downloadFromStubs,
-      failures,
       plan: (statements) => (stands && arriving === null ? plan(statements) : null),
       onEnd,
     });
