@@ -8,6 +8,10 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const LONGEST_FUNCTION = 60;
 const FILE_P90 = 180;
 const LEAST_DOCUMENTED = 0.9;
+const LONGEST_FILE = 350;
+const MOST_FILES = 25;
+/** Made by a command, or a list of examples. */
+const NOT_WRITTEN = ["src/client/schema.ts", "src/api/openapi/examples.ts"];
 /** So many that are near a limit are named when it is broken. */
 const NEAREST = 5;
 
@@ -102,6 +106,33 @@ describe("the sources stay readable", () => {
       sorted[at]!.lines,
       `Split one of the longer files. Nearest to the limit:\n${nearest.join("\n")}\n`,
     ).toBeLessThan(FILE_P90);
+  });
+
+  it(`no file has more than ${LONGEST_FILE} lines`, () => {
+    const sorted = measured
+      .filter(({ file }) => !NOT_WRITTEN.includes(file))
+      .toSorted((a, b) => b.lines - a.lines)
+      .map(({ file, lines }) => ({ lines, shown: `${file}: ${lines}` }));
+    const nearest = sorted.filter(({ lines }) => lines <= LONGEST_FILE).slice(0, NEAREST);
+    expect(
+      sorted.filter(({ lines }) => lines > LONGEST_FILE).map(({ shown }) => shown),
+      `Split the file by subject. Nearest to the limit:\n${nearest.map(({ shown }) => shown).join("\n")}\n`,
+    ).toEqual([]);
+  });
+
+  it(`no folder has more than ${MOST_FILES} files of its own`, () => {
+    const folders = readdirSync(join(root, "src"), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, entry.parentPath));
+    const counted = [...new Set(folders)]
+      .map((folder) => ({ folder, files: folders.filter((one) => one === folder).length }))
+      .toSorted((a, b) => b.files - a.files)
+      .map(({ folder, files }) => ({ files, shown: `${folder}: ${files} files` }));
+    const nearest = counted.filter(({ files }) => files <= MOST_FILES).slice(0, NEAREST);
+    expect(
+      counted.filter(({ files }) => files > MOST_FILES).map(({ shown }) => shown),
+      `Make a folder of what belongs together. Nearest to the limit:\n${nearest.map(({ shown }) => shown).join("\n")}\n`,
+    ).toEqual([]);
   });
 
   it(`${LEAST_DOCUMENTED * 100} % of what is exported says what it is`, () => {
