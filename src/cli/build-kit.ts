@@ -56,7 +56,7 @@ function declare(): void {
     const text = readFileSync(file, "utf8").replace(/((?:from|import)\s*\(?\s*"\.[^"]+)\.ts"/g, '$1.js"');
     writeFileSync(
       file,
-      isIn("src/testing", file) ? text.replace(/"(?:\.\.\/)+bot\/types\.js"/g, '"parley"') : text,
+      isIn("src/testing", file) ? text.replace(/"[./]{3,}bot\/types\.js"/g, '"parley"') : text,
     );
   }
 }

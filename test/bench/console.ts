@@ -49,7 +49,7 @@ const GUEST = "491799000001";
  * @returns whether everything was seen, and without a stall
  */
 export async function benchConsole(options: ConsoleOptions): Promise<boolean> {
-  const { folder, entry, say } = options;
+  const { folder, entry } = options;
   const facts = readFacts(folder) ?? (await makeFolder(options));
   const copy = `${folder}.run`;
   removeFolder(copy);

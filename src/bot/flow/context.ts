@@ -6,7 +6,7 @@ import type { FlowTurn } from "./turn.ts";
 import { callOf } from "./calls.ts";
 import { digest } from "./digest.ts";
 import type { FileAnswer } from "../dialogues/fields.ts";
-import type { Declared } from "./wording.ts";
+import type { Declared } from "./questions/wording.ts";
 import type { CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
 /** What a flow does to flows beside it; done when the code stands still. */

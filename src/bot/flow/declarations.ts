@@ -18,9 +18,9 @@ import {
 } from "../dialogues/fields.ts";
 import type { AnyContext } from "../types/context.ts";
 import { FlowMistake } from "./errors.ts";
-import { reviewOf } from "./review.ts";
+import { reviewOf } from "./questions/review.ts";
 import type { AskOptions, ReviewOptions } from "./types.ts";
-import { itemKey, type Declared } from "./wording.ts";
+import { itemKey, type Declared } from "./questions/wording.ts";
 
 type Offered = readonly Choice[] | null | "asked";
 

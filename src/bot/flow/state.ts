@@ -1,6 +1,6 @@
 import type { Shown } from "../dialogues/choices.ts";
 import type { DialogueState } from "../types/dialogue.ts";
-import type { Correctable } from "./review.ts";
+import type { Correctable } from "./questions/review.ts";
 import type { FlowEntry } from "./types.ts";
 
 /** The question that waits for its answer, as it was shown. */

@@ -11,7 +11,7 @@ import {
   type RunOptions,
   type Stop,
 } from "./progress.ts";
-import { createQuestions, type Questions } from "./questions.ts";
+import { createQuestions, type Questions } from "./questions/questions.ts";
 import { createSaid, type Said } from "./said.ts";
 import { createFlowSession, type FlowSession } from "./session.ts";
 import type { FlowState, HeldAnswer, Signal } from "./state.ts";

@@ -1,4 +1,4 @@
-import { UNTOLD } from "../flow/wording.ts";
+import { UNTOLD } from "../flow/questions/wording.ts";
 import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import { translate, type Locales } from "../files/locales.ts";
 import type { TimerBody } from "../timers/timer-rows.ts";

@@ -160,9 +160,7 @@ async function turn(
   const { bot } = active;
   const { label, work, match, view, dialogue, firstReply = 0, restart } = question;
   const by = `bot:${bot.id}`;
-  const { deviceId, message } = stored;
-  const botLog = (): Logger =>
-    log.child({ bot: bot.id, route: label, device: deviceId, message: message.id });
+  const botLog = loggerOf(log, bot, label, stored);
   const limits = limitsOf(around, bot, stored, question);
   let outcome: HandlerOutcome;
   let steps: Steps | null = null;
@@ -173,6 +171,7 @@ async function turn(
     const { value, ...rest } = await before(around, active, stored, dialogue, stopwatch);
     found = rest;
     steps = stepsOf(around, bot, stored, restart);
+    const { typing } = limits;
     const input = {
       bot,
       stored,
@@ -184,28 +183,15 @@ async function turn(
       now: around.time.now,
       checksFlows: around.checksFlows ?? false,
       log: botLog,
-      services: servicesFor(around, bot, stored, {
-        steps,
-        stopwatch,
-        firstReply,
-        lost,
-        restart,
-        typing: limits.typing,
-      }),
+      services: servicesFor(around, bot, stored, { steps, stopwatch, firstReply, lost, restart, typing }),
     };
     if (question.isRestarted) restart?.begin(gateOf(steps, () => true));
     outcome = await watched(around, bot, stopwatch, () => runHandler(work, bot.middleware, input, limits));
     // Not the handler's fault, and nothing that it could answer for: it is asked again when the database is back.
     if (storageFailure !== null) throw storageFailure;
     if (outcome.kind === "answered") {
-      const before = found;
-      const done = outcome;
-      const rows = await stopwatch.during(() => toRows(around, bot, stored, before, done));
-      rows.statements.push(...steps.forget());
-      const error = errorOf(done);
-      if (error !== undefined) onlooker.failed({ bot: bot.id, route: label, error });
-      const failure = error === undefined ? undefined : brokenBy(error, bot.file, message, botLog);
-      return answered(by, label, rows, done, failure);
+      const whose = { bot, label, stored, botLog };
+      return await kept(around, whose, found, outcome, { steps, stopwatch });
     }
   } catch (error) {
     // Nobody's answer could be kept: the message is decided anew later.
@@ -218,6 +204,27 @@ async function turn(
   if (outcome.kind !== "passed")
     onlooker.failed({ bot: bot.id, route: label, error: problemOf(outcome, limits.timeoutMs) });
   return unanswered(outcome, { by, label, bot, stored, botLog, ...limits }, steps?.forget() ?? []);
+}
+
+const loggerOf =
+  (log: Logger, bot: Bot, route: string, { deviceId, message }: StoredMessage) =>
+  (): Logger =>
+    log.child({ bot: bot.id, route, device: deviceId, message: message.id });
+
+/** What a handler has answered, as rows for the message's commit. */
+async function kept(
+  around: Around,
+  { bot, label, stored, botLog }: { bot: Bot; label: string; stored: StoredMessage; botLog: () => Logger },
+  found: Before,
+  done: Extract<HandlerOutcome, { kind: "answered" }>,
+  { steps, stopwatch }: { steps: Steps; stopwatch: Stopwatch },
+): Promise<TurnResult> {
+  const rows = await stopwatch.during(() => toRows(around, bot, stored, found, done));
+  rows.statements.push(...steps.forget());
+  const error = errorOf(done);
+  if (error !== undefined) (around.onlooker ?? NOBODY).failed({ bot: bot.id, route: label, error });
+  const failure = error === undefined ? undefined : brokenBy(error, bot.file, stored.message, botLog);
+  return answered(`bot:${bot.id}`, label, rows, done, failure);
 }
 
 /** What was kept of a chat is not handed to the bot: its owner is told. */

@@ -1,9 +1,9 @@
-import { inLanguage, type Choice, type Shown } from "../dialogues/choices.ts";
-import type { Field, Question } from "../dialogues/fields.ts";
-import type { AnyContext } from "../types/context.ts";
-import { digest } from "./digest.ts";
+import { inLanguage, type Choice, type Shown } from "../../dialogues/choices.ts";
+import type { Field, Question } from "../../dialogues/fields.ts";
+import type { AnyContext } from "../../types/context.ts";
+import { digest } from "../digest.ts";
 import type { Correctable } from "./review.ts";
-import type { AnsweredAs, AskOptions, FlowEntry } from "./types.ts";
+import type { AnsweredAs, AskOptions, FlowEntry } from "../types.ts";
 
 /** One question, with what `choose` adds. Of thirty that are answered, no field is made. */
 export interface Declared<Value> extends Pick<AskOptions, "was" | "of"> {

@@ -1,7 +1,7 @@
-import { wordsIn } from "../dialogues/words.ts";
-import type { AnyContext } from "../types/context.ts";
-import { FlowMistake } from "./errors.ts";
-import type { ReviewOptions } from "./types.ts";
+import { wordsIn } from "../../dialogues/words.ts";
+import type { AnyContext } from "../../types/context.ts";
+import { FlowMistake } from "../errors.ts";
+import type { ReviewOptions } from "../types.ts";
 
 /** An answer by the name under which a person may correct it. */
 export interface Correctable {

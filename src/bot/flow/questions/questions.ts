@@ -1,11 +1,11 @@
-import { goneFrom } from "../dialogues/choices.ts";
-import type { Field, Reading } from "../dialogues/fields.ts";
-import type { AnyContext } from "../types/context.ts";
-import { digestOf } from "./digest.ts";
-import type { Progress } from "./progress.ts";
-import type { Said } from "./said.ts";
-import type { HeldAnswer, OpenQuestion } from "./state.ts";
-import type { FlowEntry } from "./types.ts";
+import { goneFrom } from "../../dialogues/choices.ts";
+import type { Field, Reading } from "../../dialogues/fields.ts";
+import type { AnyContext } from "../../types/context.ts";
+import { digestOf } from "../digest.ts";
+import type { Progress } from "../progress.ts";
+import type { Said } from "../said.ts";
+import type { HeldAnswer, OpenQuestion } from "../state.ts";
+import type { FlowEntry } from "../types.ts";
 import { createWordings, itemOf, type Declared, type Wordings } from "./wording.ts";
 
 interface Asked<Value> extends Declared<Value> {
