@@ -50,8 +50,10 @@ export async function createApp(config: Config, log: Logger, onMustEnd?: () => v
   let node: ClusterNode | null = null;
   let soleUse: SoleUse | null = null;
   try {
-    node = await openNode(config, log, store);
     soleUse = await openSoleUse(config, log, store, onMustEnd);
+    node = await openNode(config, log, store);
+    // One that is alone may have begun before the others knew of this node.
+    if (node !== null) await refuseSoleUse(store, log);
     const base = openBase(config, log, store, node);
     return await join(base, node, { epoch: await openEpoch(base), soleUse });
   } catch (error) {

@@ -40,6 +40,10 @@ const USE = `INSERT INTO meta (key, value)
 SELECT '${ROW}', json_object('user', ?1, 'host', ?2, 'at', ${DATABASE_NOW})
 WHERE ${USED} <= ${DATABASE_NOW} - ${GONE_MS} AND NOT EXISTS (SELECT 1 FROM nodes WHERE until > ${DATABASE_NOW})
 ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+// Whoever has it keeps it: a node that is only about to be refused must not end the process that runs.
+const RENEW = `UPDATE meta SET value = json_object('user', ?1, 'host', ?2, 'at', ${DATABASE_NOW})
+WHERE key = '${ROW}' AND value ->> 'user' = ?1`;
+const END_STALE = `DELETE FROM meta WHERE key = '${ROW}' AND CAST(value ->> 'at' AS INTEGER) <= ${DATABASE_NOW} - ${GONE_MS}`;
 const LEAVE = `DELETE FROM meta WHERE key = '${ROW}' AND value ->> 'user' = ?1`;
 
 /** The host of the process that has the database for itself now; no row: none has. */
@@ -62,11 +66,12 @@ interface SoleUseDeps {
 export async function takeSoleUse({ store, dataDir, log, onTaken }: SoleUseDeps): Promise<SoleUse> {
   const user = `${nameOf(dataDir)}@${hostname()}`;
   const use: Statement = { sql: USE, args: [user, hostname()] };
+  const keep: Statement = { sql: RENEW, args: [user, hostname()] };
   const commit = async (statement: Statement): Promise<boolean> =>
     (await store.writer.commit([statement], { owning: null }))[0]!.rowsAffected > 0;
 
   async function renew(): Promise<void> {
-    if (await commit(use)) return;
+    if ((await commit(keep)) || (await commit(use))) return;
     log.error(
       {},
       "another process uses the database of DATABASE_URL; this one ends, because both would write",
@@ -86,12 +91,17 @@ export async function takeSoleUse({ store, dataDir, log, onTaken }: SoleUseDeps)
   };
 }
 
-/** @throws {StartError} while a process that is alone uses the database. For nodes. */
+/**
+ * For nodes, before they take their name and once more afterwards. A process that was alone, is gone and comes back finds its row gone.
+ *
+ * @throws {StartError} while a process that is alone uses the database
+ */
 export async function refuseSoleUse(
-  store: Pick<Store, "readOne" | "time">,
+  store: Pick<Store, "readOne" | "writer" | "time">,
   log: Pick<Logger, "warn">,
 ): Promise<void> {
   await waitForOther(store, "", log);
+  await store.writer.commit([{ sql: END_STALE, args: [] }], { owning: null });
 }
 
 /** Returns when nobody else is heard of any more. @throws {StartError} when somebody is */
