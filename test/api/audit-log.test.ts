@@ -38,17 +38,17 @@ describe("the log of changes", () => {
 
     const log = await own(key);
     const by = (action: string) => log.find((entry: { what: string }) => entry.what === action);
-    const actor = { kind: "key", id: expect.any(String), name: "First key" };
+    const who = { kind: "key", id: expect.any(String), name: "First key" };
     expect(by("putWebhook")).toMatchObject({
-      actor,
+      who,
       account: id,
       target: NUMBER,
       changes: { url: "http://127.0.0.1:9/…", headers: "(given)", mode: "always" },
       request_id: "my-own",
       address: "127.0.0.1",
     });
-    expect(by("createDevice")).toMatchObject({ actor, target: NUMBER, changes: { device: NUMBER } });
-    expect(by("createSession")).toMatchObject({ actor, changes: { key: "(given)" } });
+    expect(by("createDevice")).toMatchObject({ who, target: NUMBER, changes: { device: NUMBER } });
+    expect(by("createSession")).toMatchObject({ who, changes: { key: "(given)" } });
     expect(by("createAccount")).toMatchObject({
       who: { kind: "operator", id: null },
       account: id,

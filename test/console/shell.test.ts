@@ -117,17 +117,16 @@ describe("a session that ends", () => {
     const { body } = await world.gateway.get("/console/sessions", { key: world.key });
     for (const { id } of body["data"])
       await world.gateway.delete(`/console/sessions/${id}`, { key: world.key });
-    // Whatever asks next is told.
-    await page.getByRole("button", { name: /Account and settings/ }).click();
-    await page.getByRole("menuitem", { name: "Signed-in devices" }).click();
+    // The line to the events ends with its session.
     await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
-    await page.getByRole("heading", { name: "Signed-in devices" }).waitFor({ state: "hidden" });
+    await page.getByRole("heading", { name: "Add a number" }).waitFor({ state: "hidden" });
 
     await secret(page).fill(world.key);
     await page.keyboard.press("Enter");
 
-    await page.getByText("This one").waitFor();
-    expect(pathOf(page)).toBe("/console/signed-in");
+    await page.getByRole("heading", { name: "Add a number" }).waitFor();
+    expect(await page.getByLabel("Your WhatsApp number").inputValue()).toBe("+62 812 345");
+    expect(pathOf(page)).toBe("/console/numbers/new");
     await page.context().close();
   });
 

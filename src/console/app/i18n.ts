@@ -18,7 +18,12 @@ export type Language = keyof typeof LANGUAGES;
 const PSEUDO = "rtl";
 const STORED = "parley.language";
 
-const english = import.meta.glob<Texts>("../locales/en/*.json", { eager: true, import: "default" });
+/** The first screen is to be small: texts of these areas come with their screens, see {@link withTexts}. */
+const english = import.meta.glob<Texts>(
+  ["../locales/en/*.json", "!../locales/en/{bots,changes,chats}.json"],
+  { eager: true, import: "default" },
+);
+const late = import.meta.glob<Texts>("../locales/en/{bots,changes,chats}.json", { import: "default" });
 const others = import.meta.glob<Texts>("../locales/{es,pt,id}/*.json", { import: "default" });
 
 /** `../locales/en/numbers.json` → `numbers` */
@@ -46,6 +51,20 @@ export function preferredLanguage(): Language | typeof PSEUDO {
   const wanted = [localStorage.getItem(STORED) ?? "", ...navigator.languages.map((tag) => tag.slice(0, 2))];
   return wanted.find(isLanguage) ?? "en";
 }
+
+/**
+ * A screen together with the English texts that are not among the first ones; other languages have theirs all together.
+ *
+ * @param area of the texts
+ * @param load the screen
+ */
+export const withTexts =
+  <T>(area: "bots" | "changes" | "chats", load: () => Promise<T>) =>
+  async (): Promise<T> => {
+    const [screen, texts] = await Promise.all([load(), late[`../locales/en/${area}.json`]!()]);
+    all.mergeLocaleMessage("en", { [area]: texts });
+    return screen;
+  };
 
 /** Shows everything in this language from now on. */
 export async function useLanguage(language: Language | typeof PSEUDO, remember = false): Promise<void> {

@@ -1,20 +1,21 @@
 import { MessagesSquare } from "@lucide/vue";
+import { withTexts } from "../../app/i18n.ts";
 import type { ScreenRoute } from "../../app/screen.ts";
 
-const component = () => import("./ChatsScreen.vue");
+const component = withTexts("chats", () => import("./ChatsScreen.vue"));
 
 export const routes: ScreenRoute[] = [
   {
     path: "/chats",
     name: "chats",
     component,
-    meta: { nav: { label: "chats.nav", icon: MessagesSquare, order: 10 }, needs: "messages", fill: true },
+    meta: { nav: { label: "common.chats", icon: MessagesSquare, order: 10 }, needs: "messages", fill: true },
   },
   {
     // The third level, a message's way, is part of the address: going back leads to the conversation.
     path: "/chats/:sender(\\d+)/:chat/:message?",
     name: "chat",
     component,
-    meta: { needs: "messages", title: "chats.nav", fill: true },
+    meta: { needs: "messages", title: "common.chats", fill: true },
   },
 ];

@@ -1,4 +1,5 @@
 import { Activity, Building2, ScrollText, Server } from "@lucide/vue";
+import { withTexts } from "../../app/i18n.ts";
 import type { ScreenRoute } from "../../app/screen.ts";
 
 const operator = { operator: true, account: false } as const;
@@ -25,7 +26,7 @@ export const routes: ScreenRoute[] = [
   {
     path: "/operator/log",
     name: "operator-log",
-    component: () => import("./LogPage.vue"),
+    component: withTexts("changes", () => import("./LogPage.vue")),
     meta: { ...operator, nav: { label: "operator.logNav", icon: ScrollText, order: 93 } },
   },
 ];
