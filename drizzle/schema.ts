@@ -10,12 +10,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import type { Way } from "../src/model/way.ts";
-import type {
-  DisabledReason,
-  ReplyTarget,
-  WebhookEventName,
-  WebhookMode,
-} from "../src/model/webhook-words.ts";
+import type { DisabledReason, ReplyTo, WebhookEventName, WebhookMode } from "../src/model/webhook-words.ts";
 
 // Every row that belongs to a number is keyed by its device record: two accounts may link the same number.
 // Times are Unix milliseconds unless a name says otherwise. A column whose comment says "sealed" holds the
@@ -653,7 +648,7 @@ export const webhooks = sqliteTable("webhooks", {
   /** Sealed: receivers' keys stand in its query. */
   url: onceClear().notNull(),
   mode: text().$type<WebhookMode>().notNull(),
-  replyTo: text("reply_to").$type<ReplyTarget>().notNull(),
+  replyTo: text("reply_to").$type<ReplyTo>().notNull(),
   events: text({ mode: "json" }).$type<WebhookEventName[]>().notNull(),
   /** Sealed JSON: headers often carry the receiver's credentials. */
   headers: blob({ mode: "buffer" }).notNull(),

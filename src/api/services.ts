@@ -1,3 +1,4 @@
+import type { SentMessage } from "../path/sent-message.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { AuditLog } from "../accounts/audit-log.ts";
@@ -22,11 +23,9 @@ import type { ReceivedMedia } from "../media/incoming.ts";
 import type { Media } from "../media/media.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Traffic } from "../metrics/traffic.ts";
-import type { PollTally } from "../model/messages.ts";
 import type { Numbers } from "../numbers/numbers.ts";
 import type { Idempotency } from "../outbox/submitting/idempotency.ts";
 import type { Outbox } from "../outbox/outbox.ts";
-import type { MessageRecord } from "../outbox/record.ts";
 import type { MessagePath } from "../path/path.ts";
 import type { MarkRead } from "../pipeline/read-marks.ts";
 import type { Decisions } from "../pipeline/decisions.ts";
@@ -119,9 +118,4 @@ export interface App {
    * @param requests resolves when the requests under way are answered; waited for, but not for ever
    */
   stop(requests?: Promise<void>): Promise<void>;
-}
-
-/** What became of a message; of a poll also who chose what. */
-export interface SentMessage extends MessageRecord {
-  poll?: PollTally & { name: string };
 }

@@ -1,5 +1,5 @@
 /** One decision as `GET /devices/{number}/decisions` gives it. */
-export interface Decision {
+export interface ShownDecision {
   message_id: string;
   chat: string;
   type: string;
@@ -42,7 +42,7 @@ const REASONS: Record<string, string> = {
 };
 
 /** Why a message was or was not answered, in sentences. */
-export function sentencesOf(decision: Decision): string[] {
+export function sentencesOf(decision: ShownDecision): string[] {
   const { by, route, guard, trail } = decision;
   const answered = by !== null && by.startsWith("bot:");
   const asked = trail.filter((entry) => !entry.by.startsWith("guard:"));
@@ -60,7 +60,7 @@ export function sentencesOf(decision: Decision): string[] {
   return lines;
 }
 
-function sentenceOf({ by, outcome, route, detail }: Decision["trail"][number]): string {
+function sentenceOf({ by, outcome, route, detail }: ShownDecision["trail"][number]): string {
   const who = by === "webhook" ? "The webhook" : by;
   const did = OUTCOMES[outcome] ?? outcome;
   if (outcome === "merged") return `${who} ${did} message ${detail}.`;

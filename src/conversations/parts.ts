@@ -1,7 +1,7 @@
 import type { Draft, Incoming, IncomingPoll } from "../model/messages.ts";
 
 /** What a message is made of besides its text and file. Absent is undefined. */
-export interface Parts {
+export interface ListParts {
   /** What the writer of a message that came calls himself. */
   name?: string;
   /** The message that a reaction, a vote, an edit or a revoke is about. */
@@ -21,7 +21,7 @@ export function partsOfIncoming({
   poll,
   location,
   contacts,
-}: Incoming): Parts {
+}: Incoming): ListParts {
   const target = reaction?.id ?? targetId;
   return {
     ...(!fromMe && pushName !== "" && { name: pushName }),
@@ -40,7 +40,7 @@ const pollOf = ({ id, name, options, vote }: IncomingPoll) => ({
 });
 
 /** Of a message that the gateway sends. @param id its own */
-export function partsOfDraft(draft: Draft, id: string): Parts {
+export function partsOfDraft(draft: Draft, id: string): ListParts {
   if (draft.kind === "reaction") return { targetId: draft.target.id };
   return draft.kind === "poll" ? { poll: { id, name: draft.name, options: draft.options } } : {};
 }

@@ -1,5 +1,5 @@
 import type { Draft, Incoming, IncomingMedia, MessageType, SentState } from "../model/messages.ts";
-import type { Parts } from "./parts.ts";
+import type { ListParts } from "./parts.ts";
 
 /** A number whose messages are listed. */
 export interface OwnNumber {
@@ -24,7 +24,7 @@ export interface MessageFile {
 }
 
 /** One message that a number received or sent. Absent is undefined; times are Unix milliseconds. */
-export interface ListedMessage extends Parts {
+export interface ListedMessage extends ListParts {
   /** WhatsApp's id; of a message that the gateway sent, the one that `GET /messages/{id}` takes. */
   id: string;
   /** The number itself, digits. */

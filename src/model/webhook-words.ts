@@ -23,7 +23,7 @@ export type WebhookMode = (typeof WEBHOOK_MODES)[number];
 /** `sender`: a reply to a group message goes into the writer's private chat. */
 export const REPLY_TARGETS = ["chat", "sender"] as const;
 /** Where a webhook's replies go. */
-export type ReplyTarget = (typeof REPLY_TARGETS)[number];
+export type ReplyTo = (typeof REPLY_TARGETS)[number];
 
 /** `gone`: it answered 410; `failing`: it accepted nothing for days. */
 export const DISABLED_REASONS = ["gone", "failing"] as const;

@@ -103,7 +103,7 @@ const placeOf = ({ accountId, number }: Pick<DeviceRecord, "accountId" | "number
   `${accountId} ${number}`;
 
 /** What numbers are made of. */
-interface Parts {
+interface NumberParts {
   deps: NumbersDeps;
   cluster: Cluster;
   records: Records;
@@ -126,13 +126,13 @@ export function createNumbers(deps: NumbersDeps): Numbers {
   });
   const loginEveryMs = (): number => deps.loginEveryMs?.() ?? LOGIN_EVERY_MS;
   const lives = createLives({ ...deps, cluster, records, sessions, loginEveryMs });
-  const parts: Parts = { deps, cluster, records, lives, sessions, leaving: new Map() };
+  const parts: NumberParts = { deps, cluster, records, lives, sessions, leaving: new Map() };
   answerQuestions(parts);
   return { ...looks(parts), ...ownership(parts), ...changes(parts), ...questions(parts) };
 }
 
 /** What every process can tell by itself. */
-function looks({ records, lives, sessions, cluster, deps, leaving }: Parts) {
+function looks({ records, lives, sessions, cluster, deps, leaving }: NumberParts) {
   return {
     async catchUp(accountId, number) {
       if (cluster.node === null || leaving.has(placeOf({ accountId, number }))) return;
@@ -177,7 +177,7 @@ function looks({ records, lives, sessions, cluster, deps, leaving }: Parts) {
 }
 
 /** Which of them live here. */
-function ownership({ deps: { whatsapp }, cluster, records, lives }: Parts) {
+function ownership({ deps: { whatsapp }, cluster, records, lives }: NumberParts) {
   async function take(deviceIds: readonly number[]): Promise<number[]> {
     const coming = deviceIds.filter((id) => lives.get(id) === null);
     const isLinked = new Set(await whatsapp.linkedDevices(coming));
@@ -215,7 +215,7 @@ function ownership({ deps: { whatsapp }, cluster, records, lives }: Parts) {
 }
 
 /** What changes the list of numbers. */
-function changes({ deps, cluster, records, lives, sessions, leaving }: Parts) {
+function changes({ deps, cluster, records, lives, sessions, leaving }: NumberParts) {
   const { store } = deps;
   // One after the other: for the answer, whether the plan has room, nobody waits twice.
   const registering = new Mutex();
@@ -262,7 +262,7 @@ function changes({ deps, cluster, records, lives, sessions, leaving }: Parts) {
 }
 
 /** What is asked of the process in which the number lives. */
-function questions({ cluster: { bus }, records }: Parts) {
+function questions({ cluster: { bus }, records }: NumberParts) {
   return {
     async change(deviceId, settings) {
       await bus.ask(CHANGE, deviceId, settings);
@@ -278,7 +278,13 @@ function questions({ cluster: { bus }, records }: Parts) {
   } satisfies Partial<Numbers>;
 }
 
-function answerQuestions({ deps, cluster: { bus, node, ownership }, records, lives, sessions }: Parts): void {
+function answerQuestions({
+  deps,
+  cluster: { bus, node, ownership },
+  records,
+  lives,
+  sessions,
+}: NumberParts): void {
   const { store } = deps;
 
   /** Whoever asks may know of a number that was registered a moment ago, or of an owner that has not opened it yet. */

@@ -2,13 +2,13 @@ import { outbox } from "../../drizzle/schema.ts";
 import { textOfDraft, type Draft, type QuotedDraft } from "../model/messages.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import type { SentMessage } from "../whatsapp/port.ts";
+import type { SentContent } from "../whatsapp/port.ts";
 import { createRows } from "./rows.ts";
 
 /** Messages of ours as they were sent, as long as they are kept. */
 export interface SentReader {
   /** A message with where it was sent, for phones that could not decrypt it; null when it is not known any more. */
-  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
+  sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
   sentContent(deviceId: number, waId: string): Promise<Draft | null>;
   /** What a quote shows of a message to this chat; null when it is not known there, or nothing that one can quote. */
   quotable(deviceId: number, chatKey: string, waId: string): Promise<QuotedDraft | null>;
@@ -24,7 +24,7 @@ const SENT = defineQuery("SELECT body, chat, jid FROM outbox WHERE device_id = ?
 export function createSentReader({ readOne, box, now }: Pick<Store, "readOne" | "box" | "now">): SentReader {
   const { openDraft } = createRows(box, now);
 
-  async function sentMessage(deviceId: number, waId: string): Promise<SentMessage | null> {
+  async function sentMessage(deviceId: number, waId: string): Promise<SentContent | null> {
     const row = await readOne(SENT, [deviceId, waId]);
     if (row === null) return null;
     return { draft: openDraft(deviceId, waId, row.body), chat: row.chat, jid: row.jid };

@@ -144,7 +144,7 @@ function openTimers(
   });
 }
 
-type Parts = ReturnType<typeof createQueues> &
+type PathParts = ReturnType<typeof createQueues> &
   Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {
     alarm: Alarm;
     state: BotState;
@@ -154,7 +154,7 @@ type Parts = ReturnType<typeof createQueues> &
   };
 
 /** The parts, as they are used together. */
-function asMessagePath(deps: MessagePathDeps, parts: Parts): MessagePath {
+function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
   const { store, log, connections, directory, observers } = deps;
   const { outbox, polls, bindings, blocking, alarm, state, webhooks, chats, pipeline, timers } = parts;
 

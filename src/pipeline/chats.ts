@@ -73,14 +73,14 @@ ON CONFLICT (device_id, chat) DO UPDATE SET takeover_until = excluded.takeover_u
 const END_TAKEOVER = "UPDATE chat_state SET takeover_until = NULL WHERE device_id = ? AND chat IN (?, ?)";
 
 /** What waits because bots may say nothing in a chat. Default: nothing does. */
-export interface Waiting {
+export interface HeldTimers {
   /** For the commit that lets bots speak from then on (Unix milliseconds). @param chats the chat's keys */
   releaseTimers(deviceId: number, chats: readonly string[], from: number): Statement[];
   /** Timers of a number have been let go by another node. */
   released?(deviceId: number): void;
 }
 
-const NOTHING_WAITS: Waiting = { releaseTimers: () => [] };
+const NOTHING_WAITS: HeldTimers = { releaseTimers: () => [] };
 
 /** Somebody has taken a chat, or handed it back, at a node that need not have its number. */
 const TAKEN = defineTopic<{ deviceId: number; chats: readonly string[] }>("takeover");
@@ -88,7 +88,7 @@ const TAKEN = defineTopic<{ deviceId: number; chats: readonly string[] }>("takeo
 /** Facts are one object per chat, however many ask at the same time: what one of them learns all of them know. */
 export function createChats(
   store: Pick<Store, "readOne" | "now" | "writer">,
-  { releaseTimers, released }: Waiting = NOTHING_WAITS,
+  { releaseTimers, released }: HeldTimers = NOTHING_WAITS,
   news: News = NO_NEWS,
 ): Chats {
   const known = createLru<string, ChatFacts>(REMEMBERED_CHATS);

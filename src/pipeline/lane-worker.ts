@@ -8,7 +8,7 @@ import { createHandler, Overtaken, type LaneView } from "./handle.ts";
 import { createSettled } from "./settled.ts";
 
 /** A message in a lane; without content when it is cheaper to read it when its turn comes. */
-export interface PendingMessage {
+export interface PlacedMessage {
   inboxId: number;
   deviceId: number;
   /** Digits. */
@@ -28,9 +28,9 @@ export interface PendingMessage {
 /** What the lanes hand their messages to. */
 export interface LaneWorker {
   /** Resolves when the message has its decision; false: it stays undecided. Never throws. */
-  take(pending: PendingMessage, behind: () => PendingMessage[]): Promise<boolean>;
+  take(pending: PlacedMessage, behind: () => PlacedMessage[]): Promise<boolean>;
   /** Another message has come behind one that is being handled, or waits. */
-  arrived(first: PendingMessage, message: PendingMessage): void;
+  arrived(first: PlacedMessage, message: PlacedMessage): void;
 }
 
 /** However fast somebody goes on writing, an answer comes after this time. */
@@ -57,7 +57,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   const taken = new Set<number>();
 
   /** Storage that is away comes back: the message stays at the head of its lane until it has its decision. */
-  async function take(pending: PendingMessage, behind: () => PendingMessage[]): Promise<boolean> {
+  async function take(pending: PlacedMessage, behind: () => PlacedMessage[]): Promise<boolean> {
     const { signal } = pending.number.ending;
     for (let failures = 0; ;) {
       try {
@@ -93,7 +93,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
 
   /** What can never be decided (a row that does not open) must not keep its chat from going on. */
   async function hasGivenUp(
-    { inboxId, deviceId }: PendingMessage,
+    { inboxId, deviceId }: PlacedMessage,
     error: unknown,
     failures: number,
   ): Promise<boolean> {
@@ -112,9 +112,9 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   }
 
   function viewOf(
-    pending: PendingMessage,
+    pending: PlacedMessage,
     { message }: StoredMessage,
-    behind: () => PendingMessage[],
+    behind: () => PlacedMessage[],
   ): LaneView {
     const { signal } = pending.number.ending;
     return {
@@ -149,7 +149,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   }
 
   /** Up to the first that is no text of the same writer. */
-  async function textsBehind(behind: PendingMessage[], first: Incoming): Promise<StoredMessage[]> {
+  async function textsBehind(behind: PlacedMessage[], first: Incoming): Promise<StoredMessage[]> {
     const writers = [first.sender, first.lid];
     const texts: StoredMessage[] = [];
     for (const pending of behind) {
@@ -165,7 +165,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
   }
 
   /** A row that does not open is given up when its own turn comes: it is no fault of the message before it. */
-  async function loadUnlessBroken(pending: PendingMessage): Promise<StoredMessage | typeof BROKEN | null> {
+  async function loadUnlessBroken(pending: PlacedMessage): Promise<StoredMessage | typeof BROKEN | null> {
     return load(pending).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
       return BROKEN;
@@ -177,7 +177,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
     deviceId,
     ownNumber,
     message,
-  }: PendingMessage): Promise<StoredMessage | null> {
+  }: PlacedMessage): Promise<StoredMessage | null> {
     const content = message ?? (await inbox.load(inboxId));
     if (content === null) return null;
     const counted = content.poll ? await deps.polls.withTally(deviceId, content) : content;
@@ -194,5 +194,5 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
 }
 
 /** In a group somebody else's word is none of theirs. */
-const isInterrupted = ({ sender, lid }: Incoming, { interrupts }: PendingMessage): boolean =>
+const isInterrupted = ({ sender, lid }: Incoming, { interrupts }: PlacedMessage): boolean =>
   interrupts?.some((id) => id === sender || id === lid) ?? false;

@@ -1,5 +1,5 @@
 /** One message that waits in its chat's lane. */
-export interface Waiting<T> {
+export interface LaneItem<T> {
   /** Rises with arrival. */
   id: number;
   item: T;
@@ -24,7 +24,7 @@ export interface Lanes<T> {
    * @param group what shares one bound: a number
    * @param key   what must stay in order: a chat of that number
    */
-  add(group: number, key: string, waiting: Waiting<T>): void;
+  add(group: number, key: string, waiting: LaneItem<T>): void;
   /** How many items of that key wait or are handled. */
   count(group: number, key: string): number;
   /** Items that wait or are handled. */
@@ -37,7 +37,7 @@ export interface Lanes<T> {
 
 interface Lane<T> {
   key: string;
-  waiting: Waiting<T>[];
+  waiting: LaneItem<T>[];
 }
 
 interface Group<T> {
@@ -127,7 +127,7 @@ export function createLanes<T>({ handle, arrived, maxParallel }: LanesDeps<T>): 
 }
 
 /** Commits are told in order; this keeps it so whatever happens between commit and call. The first is being handled. */
-function insertInOrder<T>(queue: Waiting<T>[], waiting: Waiting<T>): void {
+function insertInOrder<T>(queue: LaneItem<T>[], waiting: LaneItem<T>): void {
   let place = queue.length;
   while (place > 1 && queue[place - 1]!.id > waiting.id) place--;
   queue.splice(place, 0, waiting);

@@ -9,7 +9,7 @@ import { joinIntakes, NO_INTAKE, type Intake } from "../store/write/intake.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { aliasOf } from "./handle.ts";
 import { mayHold } from "./held.ts";
-import { createLaneWorker, type PendingMessage } from "./lane-worker.ts";
+import { createLaneWorker, type PlacedMessage } from "./lane-worker.ts";
 import { createLanes } from "./lanes.ts";
 import { createPlacedRows, type PlacedRows } from "./placed-rows.ts";
 
@@ -87,7 +87,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     maxParallel: MAX_PARALLEL_CHATS,
   });
 
-  function add(number: OpenNumber, message: Omit<PendingMessage, "number" | "ahead">): void {
+  function add(number: OpenNumber, message: Omit<PlacedMessage, "number" | "ahead">): void {
     const { deviceId, lane, inboxId: id } = message;
     if (!number.placed.place(id)) return;
     lanes.add(deviceId, lane, { id, item: { ...message, number, ahead: lanes.count(deviceId, lane) } });

@@ -14,7 +14,7 @@ import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookChange, type WebhookRe
 export type { WebhookHealth, WebhookRecord, WebhookSettings } from "./settings.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
 export type { ReplyMedia } from "./replies/drafts.ts";
-export type { LoopGuard, ReplyOutbox } from "./replies/late-replies.ts";
+export type { ReplyGuard, ReplyOutbox } from "./replies/late-replies.ts";
 export type { ReplayFilter } from "./replays.ts";
 
 /** What `POST /devices/{number}/webhook/test` found out. */

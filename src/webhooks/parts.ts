@@ -19,7 +19,7 @@ import { createInFlight } from "./attempts/in-flight.ts";
 import {
   createLateReplies,
   type LateReplies,
-  type LoopGuard,
+  type ReplyGuard,
   type ReplyOutbox,
 } from "./replies/late-replies.ts";
 import { createNotices } from "./events/notices.ts";
@@ -43,7 +43,7 @@ export interface WebhooksDeps {
   media: ReplyMedia;
   /** Files of the messages that events are about. */
   files: EventFiles;
-  loopGuard: LoopGuard;
+  loopGuard: ReplyGuard;
   /** For read marks and "typing"; null unless the number is online. */
   connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
   /** Whose a number is; null when nobody knows. Default: nobody does. */

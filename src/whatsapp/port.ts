@@ -89,7 +89,7 @@ export interface OutgoingMessage {
 }
 
 /** A message that was sent, or is about to be. */
-export interface SentMessage {
+export interface SentContent {
   draft: Draft;
   /** Canonical id of the chat. */
   chat: string;

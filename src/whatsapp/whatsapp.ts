@@ -22,7 +22,7 @@ import { createKeyCache } from "./signal/key-cache.ts";
 import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaAgent } from "./media/agent.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
-import type { SentMessage, WhatsApp, Witness } from "./port.ts";
+import type { SentContent, WhatsApp, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./life/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
 
@@ -40,7 +40,7 @@ interface WhatsAppDeps {
   /** Asks the page that names client versions. Default: none is asked. */
   http?: Pick<SafeFetch, "request">;
   /** What was sent under an id, for a phone that could not read it and asks again; null when it is not known. */
-  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
+  sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
   /** What has changed a message in a chat, oldest first. Default: nothing. */

@@ -18,7 +18,7 @@ import type {
   MessageReceipt,
   OwnReading,
   SendOutcome,
-  SentMessage,
+  SentContent,
   WhatsApp,
   WhatsAppConnection,
 } from "../../src/whatsapp/port.ts";
@@ -158,7 +158,7 @@ export interface TestNumber {
 export interface TestWhatsApp {
   whatsapp: WhatsApp;
   store: Store;
-  sent: Map<string, SentMessage>;
+  sent: Map<string, SentContent>;
   audit: Audit;
   /** Which way each message took, in and out: `in everyday`, `out no_session`, … */
   ways: string[];
@@ -169,7 +169,7 @@ export interface TestWhatsApp {
 export async function whatsappOn(
   simulator: Simulator,
   store: Store,
-  sent = new Map<string, SentMessage>(),
+  sent = new Map<string, SentContent>(),
   everydayPath = EVERYDAY_PATH,
 ): Promise<TestWhatsApp> {
   const config = { ...settings(simulator, "/nowhere"), everydayPath };
@@ -219,7 +219,7 @@ function testNumber(
   store: Store,
   whatsapp: WhatsApp,
   receive: ReceiveMessages,
-  sent: Map<string, SentMessage>,
+  sent: Map<string, SentContent>,
 ): TestNumber {
   let current: WhatsAppConnection | null = null;
   const number: TestNumber = {

@@ -5,7 +5,8 @@ import { GatewayError } from "../../model/errors/errors.ts";
 import { pageInMemory, type Page, type PageWanted } from "../../model/page.ts";
 import type { DeviceRecord } from "../../numbers/numbers.ts";
 import { mayReach } from "./recipients.ts";
-import type { App, SentMessage } from "../services.ts";
+import type { SentMessage } from "../../path/sent-message.ts";
+import type { App } from "../services.ts";
 import { notFound } from "../answers/unmatched.ts";
 
 /** Which numbers of its account a caller may use, and how everything else looks to it: as if it did not exist. */

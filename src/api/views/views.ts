@@ -12,7 +12,7 @@ import { view } from "../../model/view.ts";
 import type { StoredDecision } from "../../pipeline/decisions.ts";
 import type { DeliveryRecord, WebhookRecord, WebhookTest } from "../../webhooks/index.ts";
 import { webhook } from "../../webhooks/settings.ts";
-import type { SentMessage } from "../services.ts";
+import type { SentMessage } from "../../path/sent-message.ts";
 
 type ReachoutLock = NonNullable<DeviceRecord["reachout"]>;
 type NewChats = NonNullable<DeviceRecord["newChats"]>;

@@ -7,7 +7,7 @@ import { systemTime } from "../../model/time.ts";
 import type { DeviceRecord } from "../../numbers/numbers.ts";
 import type { DeliveryRecord, WebhookRecord } from "../../webhooks/index.ts";
 import { publicAddress, toEvent } from "../../webhooks/events/payload.ts";
-import type { SentMessage } from "../services.ts";
+import type { SentMessage } from "../../path/sent-message.ts";
 import {
   decisionView,
   deliveryView,

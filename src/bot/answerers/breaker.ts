@@ -1,7 +1,7 @@
 import { createLru } from "../../model/lru.ts";
 
 /** A bot that keeps failing on a number is left out for a while, so that its time limits do not slow every chat down. */
-export interface Breaker {
+export interface BotBreaker {
   isOpen(deviceId: number, botId: string): boolean;
   /** @returns true when this failure has opened it */
   failed(deviceId: number, botId: string): boolean;
@@ -20,7 +20,7 @@ interface FailureRecord {
 const keyOf = (deviceId: number, botId: string): string => `${deviceId}:${botId}`;
 
 /** @param now milliseconds */
-export function createBreaker(now: () => number): Breaker {
+export function createBreaker(now: () => number): BotBreaker {
   const records = createLru<string, FailureRecord>(5_000);
 
   return {

@@ -112,7 +112,7 @@ export async function runTurn(
 }
 
 /** Parts of one run. */
-interface Parts {
+interface TurnParts {
   effects: (() => void)[];
   said: Said;
   questions: Questions;
@@ -124,7 +124,7 @@ interface Parts {
 function flowTurn(
   how: RunOptions,
   progress: Progress,
-  { effects, said, questions, waiting, session }: Parts,
+  { effects, said, questions, waiting, session }: TurnParts,
 ): FlowTurn {
   const { ctx, journal } = progress;
   return {

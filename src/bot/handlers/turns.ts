@@ -67,13 +67,13 @@ export interface TurnInput {
 }
 
 /** Runs one handler of a bot for one message, and makes of its outcome what is stored with the decision. */
-export interface Turns {
+export interface BotTurns {
   /** Rejects only when `stopping` aborts, or when the database is away. */
   run(active: ActiveBot, stored: StoredMessage, question: TurnInput): Promise<TurnResult>;
 }
 
 /** Runs handlers with what they need from the database, and turns what they want into an answer. */
-export function createTurns(deps: TurnsDeps): Turns {
+export function createTurns(deps: TurnsDeps): BotTurns {
   const { time, blocking } = deps;
   const around: Around = { ...deps, said: createSayOnce(deps.log) };
   return {

@@ -26,7 +26,7 @@ import type {
 } from "../types.ts";
 
 /** What the function of a bot adds. */
-export type Parts = Pick<Bot, "routes" | "middleware" | "observers"> & {
+export type RouteParts = Pick<Bot, "routes" | "middleware" | "observers"> & {
   dialogues: Map<string, Dialogue<never>>;
   /** The bot is loaded: what is added now would never be asked. */
   loaded: boolean;
@@ -38,12 +38,12 @@ const COMMAND = /^[\p{L}\p{N}_-]{1,64}$/u;
 const LONGEST_TIMER_KEY = 100;
 
 /** Parts to be filled by a bot's function. */
-export function emptyParts(warn: Parts["warn"]): Parts {
+export function emptyParts(warn: RouteParts["warn"]): RouteParts {
   return { routes: [], middleware: [], observers: [], dialogues: new Map(), loaded: false, warn };
 }
 
 /** What `defineBot`'s function is given. Every mistake is a TypeError that names the call. */
-export function routeBuilder(parts: Parts): Routes<never, never> {
+export function routeBuilder(parts: RouteParts): Routes<never, never> {
   const { routes } = parts;
 
   /** One row for each word: the table shows each, and a decision names the one that was written. */
@@ -114,7 +114,7 @@ export function routeBuilder(parts: Parts): Routes<never, never> {
 }
 
 /** What makes dialogues, or adds those that were made elsewhere. */
-function dialogueCalls(parts: Parts) {
+function dialogueCalls(parts: RouteParts) {
   return {
     fields,
     menu(id: string, definition: MenuDefinition) {
@@ -148,7 +148,7 @@ const restarted = (call: string, options: unknown): Pick<Route, "isRestarted"> =
   readNewer(options, `b.${call}`).newer === "restart" ? { isRestarted: true } : {};
 
 /** A route that is added in a handler or after an `await` is in no table: it is said, and nothing happens. */
-function onlyWhileLoading(parts: Parts, calls: Record<string, unknown>): Record<string, unknown> {
+function onlyWhileLoading(parts: RouteParts, calls: Record<string, unknown>): Record<string, unknown> {
   const guarded = Object.entries(calls).map(([name, call]) => {
     if (typeof call !== "function") return [name, call] as const;
     const made = (...args: unknown[]): unknown => {
@@ -164,7 +164,7 @@ function onlyWhileLoading(parts: Parts, calls: Record<string, unknown>): Record<
 }
 
 /** @throws {TypeError} when another dialogue of this bot has its id */
-export function addDialogue(parts: Parts, dialogue: Dialogue<never>): void {
+export function addDialogue(parts: RouteParts, dialogue: Dialogue<never>): void {
   if (typeof dialogue?.begin !== "function" || typeof dialogue.id !== "string" || dialogue.id === "")
     throw new TypeError("b.dialogue takes dialogues made by menu(…) or form(…).");
   const other = parts.dialogues.get(dialogue.id);

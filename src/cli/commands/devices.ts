@@ -17,7 +17,7 @@ interface Device {
   last_out: string | null;
 }
 
-interface Why {
+interface ShownWhy {
   state: string;
   since: string;
   last_close: { code: number; reason: string; at: string } | null;
@@ -60,7 +60,7 @@ const why = command({
   async run({ args }) {
     const path = `/devices/${encodeURIComponent(args.number)}/why`;
     const { data } = await asAccount(await findOperator(), args.account, (gateway) =>
-      gateway.get<{ data: Why }>(path),
+      gateway.get<{ data: ShownWhy }>(path),
     );
     say(`${showNumber(args.number)} is ${paint.bold(data.state)} since ${data.since}.`);
     if (data.last_close) {

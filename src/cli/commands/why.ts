@@ -2,12 +2,12 @@ import { command } from "../command.ts";
 import type { GatewayClient } from "../gateway-client.ts";
 import { findOperator } from "../operator.ts";
 import { paint, say } from "../plainly.ts";
-import { sentencesOf, type Decision } from "../why.ts";
+import { sentencesOf, type ShownDecision } from "../why.ts";
 
 /** A decision, and the number that it was made at. */
 interface Found {
   device: string;
-  decision: Decision;
+  decision: ShownDecision;
 }
 
 /** `parley why [message]`: who decided about a message, or about the last ones, and what each bot said to it. */
@@ -73,7 +73,7 @@ async function decisionsOf(
     .map(({ device }) => device)
     .filter((device) => only === undefined || device === only);
   const found = devices.map(async (device) => {
-    const answer = await gateway.get<{ data: Decision[] }>(`/devices/${device}/decisions?${asked}`);
+    const answer = await gateway.get<{ data: ShownDecision[] }>(`/devices/${device}/decisions?${asked}`);
     return answer.data.map((decision) => ({ device, decision }));
   });
   return (await Promise.all(found)).flat();

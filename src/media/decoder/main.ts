@@ -6,7 +6,7 @@
 import { identify } from "./identify.ts";
 import { measureOpus } from "./ogg.ts";
 import { readImage } from "./picture.ts";
-import type { Answer, JobName, Jobs, Question } from "./protocol.ts";
+import type { DecoderAnswer, JobName, Jobs, Question } from "./protocol.ts";
 import { readSound } from "./sound.ts";
 
 const CARRY_OUT: { [Name in JobName]: (asks: Jobs[Name]["asks"]) => Promise<Jobs[Name]["answers"]> } = {
@@ -24,7 +24,7 @@ const isFull = (): boolean => process.memoryUsage.rss() > FULL_BYTES;
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-async function answerOf<Name extends JobName>({ job, asks }: Question<Name>): Promise<Answer> {
+async function answerOf<Name extends JobName>({ job, asks }: Question<Name>): Promise<DecoderAnswer> {
   try {
     return { answers: await CARRY_OUT[job](asks), isFull: isFull() };
   } catch (error) {
@@ -33,7 +33,7 @@ async function answerOf<Name extends JobName>({ job, asks }: Question<Name>): Pr
   }
 }
 
-const say = (answer: Answer): void => void process.send?.(answer);
+const say = (answer: DecoderAnswer): void => void process.send?.(answer);
 
 process.on("message", (question: Question) => void answerOf(question).then(say));
 process.on("disconnect", () => process.exit());

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { systemTime } from "../../model/time.ts";
 import { spawnDecoder } from "./entry.ts";
 import { createTimeLimit } from "./limits.ts";
-import type { Answer, Question } from "./protocol.ts";
+import type { DecoderAnswer, Question } from "./protocol.ts";
 
 /** What a stranger's file holds cannot be read, or not within the limits; the message says which, fit for the customer. */
 export class Unreadable extends Error {
@@ -21,7 +21,7 @@ export class DecoderAway extends Error {}
 /** A process that reads files, one after the other. */
 export interface DecoderProcess {
   /** @throws {Unreadable} when it ends, or has to be ended, before it has answered */
-  ask(question: Question): Promise<Answer>;
+  ask(question: Question): Promise<DecoderAnswer>;
   /** Kills it. */
   end(): void;
   readonly ended: boolean;
@@ -46,7 +46,7 @@ function hold({ channel }: ChildProcess, yes: boolean): void {
  */
 export async function startDecoderProcess(fileMs: number): Promise<DecoderProcess> {
   const child = spawnDecoder();
-  let waiting: { resolve(answer: Answer): void; reject(error: Error): void } | null = null;
+  let waiting: { resolve(answer: DecoderAnswer): void; reject(error: Error): void } | null = null;
   let ended = false;
   let worked = 0;
 
@@ -60,12 +60,12 @@ export async function startDecoderProcess(fileMs: number): Promise<DecoderProces
       new Unreadable("reading it takes more memory than is allowed for a file", { exceeded: true }),
     );
   }
-  const next = (): Promise<Answer> =>
+  const next = (): Promise<DecoderAnswer> =>
     new Promise((resolve, reject) => {
       waiting = { resolve, reject };
     });
 
-  child.on("message", (answer: Answer) => waiting?.resolve(answer));
+  child.on("message", (answer: DecoderAnswer) => waiting?.resolve(answer));
   child.once("error", gone).once("exit", gone);
   // The gateway may end while there is nothing but this.
   child.unref();

@@ -28,6 +28,6 @@ export interface Question<Name extends JobName = JobName> {
  *
  * `isFull`: the process holds on to so much memory that the next file could lack it.
  */
-export type Answer =
+export type DecoderAnswer =
   | { ready: true }
   | (({ answers: Jobs[JobName]["answers"] } | { failed: string }) & { isFull: boolean });

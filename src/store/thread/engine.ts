@@ -6,11 +6,11 @@ import { recoverResults } from "../write/lost-results.ts";
 import { toResultSet } from "../result.ts";
 import type { Statement } from "../store.ts";
 import { spawnThread } from "./entry.ts";
-import { createSqlNumbers, toBatchFailed, type Answer, type Request } from "./protocol.ts";
+import { createSqlNumbers, toBatchFailed, type ThreadAnswer, type Request } from "./protocol.ts";
 import { openWalIndex, type WalIndex } from "./wal-index.ts";
 
 type Work = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
-type Waiting = { resolve(answer: Answer): void; reject(reason: unknown): void };
+type WaitingCall = { resolve(answer: ThreadAnswer): void; reject(reason: unknown): void };
 
 /** The thread has ended; nothing more will come from it. */
 class ThreadEnded extends Error {}
@@ -103,18 +103,18 @@ interface Thread {
   readonly ended: boolean;
   number: ReturnType<typeof createSqlNumbers>;
   /** @throws ThreadEnded */
-  ask(work: Work): Promise<Answer>;
+  ask(work: Work): Promise<ThreadAnswer>;
   end(): Promise<void>;
 }
 
 /** @throws what opening the database threw */
 async function startThread(file: string, spawn: typeof spawnThread): Promise<Thread> {
   const worker = spawn({ file });
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, WaitingCall>();
   let next = 1;
   let ended = false;
 
-  function answered(answer: Answer): void {
+  function answered(answer: ThreadAnswer): void {
     waiting.get(answer.id)?.resolve(answer);
     waiting.delete(answer.id);
     // Nothing is under way: the process may end.

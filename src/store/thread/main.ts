@@ -5,7 +5,13 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createFileWriter } from "../file/file-engine.ts";
 import type { RawResult } from "../result.ts";
-import { createSqlTexts, toSentFailure, type Answer, type Request, type ThreadData } from "./protocol.ts";
+import {
+  createSqlTexts,
+  toSentFailure,
+  type ThreadAnswer,
+  type Request,
+  type ThreadData,
+} from "./protocol.ts";
 
 const { file } = workerData as ThreadData;
 const port = parentPort!;
@@ -20,7 +26,7 @@ function carryOut(request: Request): RawResult[] | undefined {
   return undefined;
 }
 
-function answerOf(request: Request): Answer {
+function answerOf(request: Request): ThreadAnswer {
   try {
     return { id: request.id, results: carryOut(request) };
   } catch (error) {
@@ -31,4 +37,4 @@ function answerOf(request: Request): Answer {
 port.on("message", (request: Request) => {
   port.postMessage(answerOf(request));
 });
-port.postMessage({ id: 0 } satisfies Answer);
+port.postMessage({ id: 0 } satisfies ThreadAnswer);

@@ -21,7 +21,7 @@ export type Request = { id: number } & (
 );
 
 /** The answer with id 0 says that the database is open. */
-export interface Answer {
+export interface ThreadAnswer {
   id: number;
   results?: RawResult[];
   failed?: SentFailure;

@@ -8,7 +8,7 @@ export type Side = "before" | "after";
 export type CrashPlan = (statements: Statement[]) => Side | null;
 
 /** Whether a run still lives, and what it is doing. */
-export interface Life {
+export interface GatewayLife {
   readonly over: boolean;
   /** Things that are under way and end by themselves. */
   inFlight: number;
@@ -19,7 +19,7 @@ export interface Life {
 }
 
 /** @param onEnd called once, when the run is ended from within */
-export function createLife(onEnd: () => void): Life {
+export function createLife(onEnd: () => void): GatewayLife {
   let over = false;
   return {
     inFlight: 0,
@@ -39,7 +39,7 @@ export function createLife(onEnd: () => void): Life {
 export const never = (): Promise<never> => new Promise(() => undefined);
 
 /** The store as one run sees it: with the end of the run it falls silent, as for a process that was killed. */
-export function mortalStore(store: Store, life: Life, plan: CrashPlan): Store {
+export function mortalStore(store: Store, life: GatewayLife, plan: CrashPlan): Store {
   return {
     ...store,
     get state() {

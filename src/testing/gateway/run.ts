@@ -13,7 +13,7 @@ import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { createWaits, type Clock, type Waits } from "./clock.ts";
 import type { Failures } from "../failures.ts";
-import { createLife, mortalStore, type CrashPlan, type Life } from "./life.ts";
+import { createLife, mortalStore, type CrashPlan, type GatewayLife } from "./life.ts";
 import { requestFromStubs } from "../network/request.ts";
 import { inStep } from "./steps.ts";
 import type { Wire } from "./wire.ts";
@@ -44,7 +44,7 @@ export interface RunOptions {
 /** What stands between two kills: the way of a message, on one database file. */
 export interface Run {
   store: Store;
-  life: Life;
+  life: GatewayLife;
   path: MessagePath;
   /** Everything that waits for the clock. */
   waits: Waits;
@@ -122,7 +122,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
 /** The bots of a run, which are told apart from a gateway's by nothing but who looks at them. */
 const botsOf = (
   { registry, locales, clock, failures }: RunOptions,
-  life: Life,
+  life: GatewayLife,
 ): Parameters<typeof createMessagePath>[0]["bots"] => ({
   registry,
   http: { request: requestFromStubs },

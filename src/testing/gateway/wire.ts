@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Draft, Incoming } from "../../model/messages.ts";
 import type { ReceivedFile } from "../../bot/types.ts";
 import type { OutgoingMessage, WhatsAppConnection } from "../../whatsapp/port.ts";
-import type { Life } from "./life.ts";
+import type { GatewayLife } from "./life.ts";
 import { never } from "./life.ts";
 
 /** A message that reached WhatsApp. */
@@ -24,7 +24,7 @@ export interface Wire {
   offer(messages: Incoming[]): void;
   /** These were stored: they are not handed over again. */
   acknowledge(messages: Incoming[]): void;
-  connection(life: Life): WhatsAppConnection;
+  connection(life: GatewayLife): WhatsAppConnection;
 }
 
 /** @param onSent told of each message that arrives for the first time */

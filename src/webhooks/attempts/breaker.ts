@@ -78,7 +78,7 @@ interface BreakersDeps {
   onTurn?: (deviceId: number, to: "paused" | "ok") => void;
 }
 
-interface Breaker {
+interface WebhookBreaker {
   /** Failed attempts since the last accepted one. */
   failures: number;
   /** Those of them that may be over soon: no answer, or one that asks to come again. */
@@ -110,13 +110,13 @@ const UNTRIED_MS = 10_000;
 /** Breakers of all webhooks, closed; `load` brings what the last run knew. */
 export function createBreakers(deps: BreakersDeps): Breakers {
   const { store, log, random, wake, onTurn, now, mayProbe = () => true } = deps;
-  const known = new Map<number, Breaker>();
+  const known = new Map<number, WebhookBreaker>();
   const rows = createBreakerRows(store, log);
 
-  function breakerOf(deviceId: number): Breaker {
+  function breakerOf(deviceId: number): WebhookBreaker {
     const found = known.get(deviceId);
     if (found) return found;
-    const made: Breaker = { ...CLOSED };
+    const made: WebhookBreaker = { ...CLOSED };
     known.set(deviceId, made);
     return made;
   }
@@ -172,7 +172,7 @@ export function createBreakers(deps: BreakersDeps): Breakers {
   }
 
   /** Nothing goes out before everything that waits has its place: else what is behind would come first. */
-  async function close(deviceId: number, breaker: Breaker): Promise<void> {
+  async function close(deviceId: number, breaker: WebhookBreaker): Promise<void> {
     if (breaker.closing) return;
     breaker.closing = true;
     try {
@@ -313,7 +313,7 @@ export function createBreakers(deps: BreakersDeps): Breakers {
   };
 }
 
-const CLOSED: Readonly<Breaker> = {
+const CLOSED: Readonly<WebhookBreaker> = {
   failures: 0,
   outages: 0,
   failingSince: null,
@@ -325,6 +325,6 @@ const CLOSED: Readonly<Breaker> = {
 };
 
 /** A clock that was set back must not make the pause longer than any pause is. */
-function pauseIsOver({ pausedUntil }: Pick<Breaker, "pausedUntil">, at: number): boolean {
+function pauseIsOver({ pausedUntil }: Pick<WebhookBreaker, "pausedUntil">, at: number): boolean {
   return pausedUntil !== null && (at >= pausedUntil || pausedUntil - at > LONGEST_BREAKER_PAUSE);
 }

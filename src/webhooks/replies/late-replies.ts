@@ -21,7 +21,7 @@ export interface ReplyOutbox {
 }
 
 /** The guard against answering machines that answer each other. Replies of first attempts are the pipeline's to count. */
-export interface LoopGuard {
+export interface ReplyGuard {
   /** Whether automatic replies may go to this chat now. */
   allows(deviceId: number, chat: string): Promise<boolean>;
   count(deviceId: number, chat: string, replies: number): Promise<void>;
@@ -30,7 +30,7 @@ export interface LoopGuard {
 interface LateRepliesDeps {
   drafts: Drafts;
   outbox: ReplyOutbox;
-  loopGuard: LoopGuard;
+  loopGuard: ReplyGuard;
   holds: Pick<Holds, "keep">;
   /** Milliseconds. */
   now: () => number;

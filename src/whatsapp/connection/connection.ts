@@ -15,7 +15,7 @@ import { writeTogether } from "../send/frame-writes.ts";
 import { type MediaHostsSource } from "../media/hosts.ts";
 import { requestLinkingCode } from "../life/linking-code.ts";
 import { listenForLids } from "../receive/lid-changes.ts";
-import { live, type Life } from "../life/life.ts";
+import { live, type ConnectionLife } from "../life/life.ts";
 import { acknowledgeReceipts } from "../everyday/receipts.ts";
 import { createEverydayReceiving } from "../everyday/receive.ts";
 import { takeTurnsByChat, type ChatTurns } from "../receive/chat-turns.ts";
@@ -39,7 +39,14 @@ import { createStanding, type Standing } from "../life/standing.ts";
 import { watchTally } from "../life/tally.ts";
 import { dateUndated } from "../stanza-numbers.ts";
 import { listenToStanzas } from "./wire.ts";
-import { makeSocket, prepare, STORAGE_FAILED, TAKEN, type ConnectionDeps, type Parts } from "./parts.ts";
+import {
+  makeSocket,
+  prepare,
+  STORAGE_FAILED,
+  TAKEN,
+  type ConnectionDeps,
+  type ConnectionParts,
+} from "./parts.ts";
 
 const NOT_CONNECTED: SendOutcome = {
   kind: "unknown",
@@ -94,7 +101,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
 function takeTurns(
   socket: WASocket,
   { store, onWay }: ConnectionDeps,
-  { auth, receiving, stanzas, late }: Parts,
+  { auth, receiving, stanzas, late }: ConnectionParts,
 ): ChatTurns {
   const { journal, own } = receiving;
   const { now } = store;
@@ -114,7 +121,7 @@ function takeTurns(
 }
 
 /** Everything that listens to the socket from its first byte on, and what Baileys would do otherwise. */
-function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
+function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts): void {
   const { store, events, deviceId, witness, memory } = deps;
   const { auth, receiving, stanzas, acks, retries, groups, late } = parts;
   const clock = (late.clock = watchClock(socket, store));
@@ -164,9 +171,9 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: Parts): void {
 function follow(
   socket: WASocket,
   deps: ConnectionDeps,
-  { auth, receiving, stanzas, acks, end, late, version, timers }: Parts,
+  { auth, receiving, stanzas, acks, end, late, version, timers }: ConnectionParts,
   watching: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking; standing: Standing },
-): Life {
+): ConnectionLife {
   const { deviceId, witness, store, events, log, memory } = deps;
   const recovery = startRecovery(socket, {
     deviceId,
@@ -209,7 +216,7 @@ function surface(
     groups: Groups;
     channels: Channels;
     hosts: MediaHostsSource;
-    life: Life;
+    life: ConnectionLife;
     passkey: PasskeyLinking;
   },
 ): WhatsAppConnection {

@@ -2,7 +2,7 @@ import type { PossiblyExtendedCacheStore } from "@whiskeysockets/baileys";
 import type { LRUCache } from "lru-cache";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../model/time.ts";
 import type { KnownTimers } from "../send/chat-timers.ts";
-import type { Form } from "../send/targets.ts";
+import type { TargetForm } from "../send/targets.ts";
 import { createLru } from "../../model/lru.ts";
 
 /** What one number's connections hand on to the next one: Baileys would start anew with every socket. */
@@ -21,7 +21,7 @@ export interface DeviceMemory {
   /** Addresses of numbers that WhatsApp knows under another form, and that form. */
   otherForms: LRUCache<string, string>;
   /** By which of two addresses somebody was reached, after WhatsApp had refused the usual one; by the address that was asked for. */
-  acceptedForms: LRUCache<string, Form>;
+  acceptedForms: LRUCache<string, TargetForm>;
   /** After how long messages disappear, by chat. */
   timers: KnownTimers;
   /** When WhatsApp was asked last what the account may do, Unix milliseconds. */

@@ -18,7 +18,7 @@ import { isPn, userOf } from "../jids.ts";
 import { createLidChanges, type LidChanges } from "../receive/lid-changes.ts";
 import { createReceiving, type Receiving } from "../receive/receiving.ts";
 import type { OnWay } from "../everyday/classify.ts";
-import type { Closed, SentMessage, WhatsAppEvents, Witness } from "../port.ts";
+import type { Closed, SentContent, WhatsAppEvents, Witness } from "../port.ts";
 import { quietLogger } from "../life/quiet-logger.ts";
 import { createLidQuestions } from "../signal/lid-questions.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
@@ -50,7 +50,7 @@ export interface ConnectionDeps {
   events: WhatsAppEvents;
   openAuth(onWriteFailed: (error: unknown) => void): Promise<AuthState>;
   /** What was sent under an id, for a phone that could not read it; null when it is not known. */
-  sentMessage(deviceId: number, waId: string): Promise<SentMessage | null>;
+  sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
   /** What arrived in a chat under an id, for votes on it; null when it is not known. */
   receivedContent(deviceId: number, chatKey: string, waId: string): Promise<Incoming | null>;
   /** What has changed a message in a chat, oldest first. Default: nothing. */
@@ -68,7 +68,7 @@ export interface ConnectionDeps {
 }
 
 /** What a connection consists of beside its socket, which most of it looks up here: it is made last. */
-export interface Parts {
+export interface ConnectionParts {
   /** The socket, and why it is being ended; null until there is one. */
   late: { socket: WASocket | null; clock: WhatsAppClock | null; closed: Closed | null };
   end(closed: Closed): void;
@@ -87,11 +87,11 @@ export interface Parts {
 }
 
 /** What a connection consists of before it has a socket. */
-export async function prepare(deps: ConnectionDeps): Promise<Parts> {
+export async function prepare(deps: ConnectionDeps): Promise<ConnectionParts> {
   await deps.versions.ready();
   const { deviceId, store, memory, files, uploads } = deps;
   const { time } = store;
-  const late: Parts["late"] = { socket: null, clock: null, closed: null };
+  const late: ConnectionParts["late"] = { socket: null, clock: null, closed: null };
   const socket = (): WASocket => late.socket!;
   const end = (closed: Closed): void => {
     late.closed ??= closed;
@@ -149,7 +149,7 @@ export async function prepare(deps: ConnectionDeps): Promise<Parts> {
 }
 
 /** Baileys' socket, with the options that Parley needs. */
-export function makeSocket(deps: ConnectionDeps, parts: Parts): WASocket {
+export function makeSocket(deps: ConnectionDeps, parts: ConnectionParts): WASocket {
   const { auth, receiving, stanzas, retries, late } = parts;
   const { missing, own, numbersOfLids } = receiving;
   return baileys.makeWASocket({

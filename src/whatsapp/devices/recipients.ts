@@ -9,7 +9,7 @@ import {
   inLidForm,
   recipients,
   targetsOf,
-  type Form,
+  type TargetForm,
   type Owned,
   type Recipients,
   type Target,
@@ -30,7 +30,7 @@ export interface Directory {
    * @returns `NOT_ON_WHATSAPP` only when WhatsApp says so, or names everybody but this LID
    * @throws {Unanswered} when it does not say
    */
-  recipientsOf(jid: string, form?: Form): Promise<Recipients | typeof NOT_ON_WHATSAPP>;
+  recipientsOf(jid: string, form?: TargetForm): Promise<Recipients | typeof NOT_ON_WHATSAPP>;
   /** The same, when nobody has to be asked and everything is in memory; else null. `pn` is null. */
   knownRecipients(jid: string): Recipients | null;
   /**
@@ -123,7 +123,7 @@ export function createDirectory(
     return recipients({ ...to, pn }, from, me);
   }
 
-  async function find(jid: string, form: Form): Promise<Recipients | null> {
+  async function find(jid: string, form: TargetForm): Promise<Recipients | null> {
     const { pn, lid } = await namesOf(socket(), jid);
     if (form === "number" && pn !== null) return withOwn(pn, false);
     if (lid === null) return withOwn(jid, true);

@@ -41,7 +41,7 @@ export async function askForDevices(socket: WASocket, jids: string[]): Promise<M
   for (const jid of jids) query.withUser(new baileys.USyncUser().withId(jid));
   const answer = await socket.executeUSyncQuery(query);
   if (answer === undefined) throw new Unanswered("the query for devices");
-  const answers = new Map((answer.list as Answer[]).map((one) => [userOf(one.id), one]));
+  const answers = new Map((answer.list as UsyncAnswer[]).map((one) => [userOf(one.id), one]));
   const lists = new Map<string, Device[]>();
   for (const jid of jids) {
     const found = answers.get(userOf(jid));
@@ -52,7 +52,7 @@ export async function askForDevices(socket: WASocket, jids: string[]): Promise<M
 }
 
 /** What is said of one person. */
-interface Answer {
+interface UsyncAnswer {
   id: string;
   devices?: { deviceList?: { id: number; keyIndex?: number; isHosted?: boolean }[] };
 }
@@ -62,7 +62,10 @@ interface Answer {
  * of their own. The library's reading takes whatever stands behind one for hosted as well, and knows no address for a hosted
  * one that is not said to be.
  */
-function devicesIn({ id: jid, devices }: Answer, me: { id: string; lid?: string } | undefined): Device[] {
+function devicesIn(
+  { id: jid, devices }: UsyncAnswer,
+  me: { id: string; lid?: string } | undefined,
+): Device[] {
   const user = userOf(jid);
   const server = withoutDevice(jid).split("@")[1] as Device["server"];
   const isOwn = user === userOf(me?.id) || user === userOf(me?.lid);

@@ -22,7 +22,7 @@ const QR_REFS_USED_UP: Closed = { code: 408, reason: "QR refs attempts ended" };
 const SETTLE_MS = 5 * SECOND_MS;
 
 /** One connection's life, as far as its owner may look at it. */
-export interface Life {
+export interface ConnectionLife {
   isOpen(): boolean;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ interface LifeDeps {
 }
 
 /** Follows the connection from its first byte to its end and tells the owner. */
-export function live(context: LifeDeps): Life {
+export function live(context: LifeDeps): ConnectionLife {
   const { socket, auth, turns, events } = context;
   let qrs = 0;
   let open = false;

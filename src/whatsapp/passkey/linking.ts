@@ -68,7 +68,7 @@ type Stage =
   /** The request for linking is on its way; `pair-success` follows. */
   | { at: "requested" };
 
-interface Parts extends PasskeyDeps {
+interface PasskeyParts extends PasskeyDeps {
   stage: Stage;
   /** Ends the linking when nobody answers in time. */
   limit: Cancel | null;
@@ -79,7 +79,7 @@ interface Parts extends PasskeyDeps {
  * browser can make. Listens from the connection's first byte on; see `docs/passkey/README.md` for the steps.
  */
 export function createPasskeyLinking(deps: PasskeyDeps): PasskeyLinking {
-  const parts: Parts = { ...deps, stage: { at: "idle" }, limit: null };
+  const parts: PasskeyParts = { ...deps, stage: { at: "idle" }, limit: null };
   const on = (type: string, listener: (node: BinaryNode) => Promise<void>): void =>
     void deps.socket.ws.on(`CB:notification,type:${type}`, (node: BinaryNode) => {
       // Both spellings of the address come.
@@ -101,12 +101,12 @@ export function createPasskeyLinking(deps: PasskeyDeps): PasskeyLinking {
 }
 
 /** Baileys acknowledges nothing before the login: it would need the own number for it. */
-async function acknowledge({ socket }: Parts, { attrs }: BinaryNode): Promise<void> {
+async function acknowledge({ socket }: PasskeyParts, { attrs }: BinaryNode): Promise<void> {
   const { id = "", from = SERVER, type = "" } = attrs;
   await socket.sendNode({ tag: "ack", attrs: { id, to: from, class: "notification", type } });
 }
 
-async function asked(parts: Parts, node: BinaryNode): Promise<void> {
+async function asked(parts: PasskeyParts, node: BinaryNode): Promise<void> {
   const { auth, time, enabled, events, end } = parts;
   await acknowledge(parts, node);
   if (parts.stage.at !== "idle") return;
@@ -120,11 +120,11 @@ async function asked(parts: Parts, node: BinaryNode): Promise<void> {
   events.passkey(request, request.timeout);
 }
 
-async function askForOptions(parts: Parts) {
+async function askForOptions(parts: PasskeyParts) {
   return readPasskeyRequest(await ask(parts, "get", { tag: "passkey_request_options", attrs: {} }));
 }
 
-async function answer(parts: Parts, assertion: PasskeyAssertion): Promise<PasskeyStep> {
+async function answer(parts: PasskeyParts, assertion: PasskeyAssertion): Promise<PasskeyStep> {
   const before = parts.stage;
   if (before.at !== "asked") throw new NoPasskeyRequest();
   const { handoff } = before;
@@ -174,7 +174,7 @@ function prologueNode(
 }
 
 /** The phone has answered: it may have done so before WhatsApp's own answer arrived. */
-async function continued(parts: Parts, node: BinaryNode): Promise<void> {
+async function continued(parts: PasskeyParts, node: BinaryNode): Promise<void> {
   await acknowledge(parts, node);
   const { stage } = parts;
   if (stage.at !== "proving" || stage.prologue === null) return;
@@ -187,7 +187,7 @@ async function continued(parts: Parts, node: BinaryNode): Promise<void> {
   if (!stage.needsCode) await confirm(parts);
 }
 
-async function confirm(parts: Parts): Promise<void> {
+async function confirm(parts: PasskeyParts): Promise<void> {
   const before = parts.stage;
   if (before.at !== "comparing") throw new NoPasskeyRequest();
   parts.stage = { at: "requested" };
@@ -208,13 +208,13 @@ async function confirm(parts: Parts): Promise<void> {
 }
 
 /** What fails without anybody asking ends the connection; the number is linked anew. */
-function fail({ stage, log, end }: Parts, error: unknown): void {
+function fail({ stage, log, end }: PasskeyParts, error: unknown): void {
   log.warn({ err: error }, "linking with a passkey failed");
   if (stage.at === "proving") stage.told(refusedBy(error));
   end(REFS_USED_UP);
 }
 
-function ask({ socket }: Parts, type: "get" | "set", content: BinaryNode): Promise<BinaryNode> {
+function ask({ socket }: PasskeyParts, type: "get" | "set", content: BinaryNode): Promise<BinaryNode> {
   const attrs = { to: SERVER, type, xmlns: "md", id: socket.generateMessageTag() };
   return socket.query({ tag: "iq", attrs, content: [content] });
 }

@@ -2,12 +2,12 @@ import type { proto, WAMessageKey, WASocket } from "@whiskeysockets/baileys";
 import type { OwnIds } from "../addresses.ts";
 import type { Composer } from "../content/compose.ts";
 import { isGroup, isLid, isPn, toPn, userOf, withoutDevice } from "../jids.ts";
-import type { SentMessage } from "../port.ts";
+import type { SentContent } from "../port.ts";
 
 interface ResendDeps {
   composer: Pick<Composer, "again">;
   /** What was sent under an id; null when it is not known. */
-  sentMessage(waId: string): Promise<SentMessage | null>;
+  sentMessage(waId: string): Promise<SentContent | null>;
   own(): OwnIds;
   /** Number of a LID's user, both digits, as far as the pair is known. */
   numbersOfLids(lidUsers: string[]): Promise<Map<string, string>>;
@@ -32,13 +32,13 @@ export function createResends(deps: ResendDeps): (key: RetryKey) => Promise<prot
     return number === undefined ? jid : toPn(number);
   }
 
-  async function isSameChat(chat: string, { jid, chat: sentTo }: SentMessage): Promise<boolean> {
+  async function isSameChat(chat: string, { jid, chat: sentTo }: SentContent): Promise<boolean> {
     const asked = await canonical(chat);
     if (asked === (await canonical(jid)) || asked === (await canonical(sentTo))) return true;
     return isPn(jid) && isPn(asked) && (await deps.formThatCounts(jid)) === asked;
   }
 
-  async function isFor(key: RetryKey, sent: SentMessage): Promise<boolean> {
+  async function isFor(key: RetryKey, sent: SentContent): Promise<boolean> {
     const chat = withoutDevice(key.remoteJid);
     if (!isPn(sent.jid) && !isLid(sent.jid)) return isGroup(chat) && chat === sent.jid;
     if (!isPn(chat) && !isLid(chat)) return false;

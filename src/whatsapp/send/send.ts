@@ -17,7 +17,7 @@ import { LIMITED, NO_KEYS, outcomeOf } from "./outcomes.ts";
 import { forgetDevices } from "../devices/participants.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { NOT_ON_WHATSAPP, type Directory } from "../devices/recipients.ts";
-import type { Form, Recipients, Target } from "./targets.ts";
+import type { TargetForm, Recipients, Target } from "./targets.ts";
 import type { NotOpened, Sessions } from "./sessions.ts";
 import { isNoMember, type Groups } from "../groups/socket-groups.ts";
 import type { Standing } from "../life/standing.ts";
@@ -66,7 +66,7 @@ interface Ready {
   /** All addresses of a person. */
   addresses: (string | null)[];
   /** The address of the person that is not written to; absent when there is none. */
-  otherForm?: Form;
+  otherForm?: TargetForm;
 }
 
 /**
@@ -122,7 +122,7 @@ const isReachoutLocked = (outcome: SendOutcome): boolean =>
  */
 async function deliverByOtherForm(
   deps: SendDeps,
-  form: Form,
+  form: TargetForm,
   { wanted, composed }: { wanted: OutgoingMessage; composed: Composed },
 ): Promise<SendOutcome | null> {
   const ready = await deps.time.deadline(PREPARE_MS, preparePerson(deps, wanted.jid, form), late);
@@ -199,7 +199,7 @@ async function prepare(deps: SendDeps, jid: string): Promise<Ready | SendOutcome
   };
 }
 
-async function preparePerson(deps: SendDeps, jid: string, form?: Form): Promise<Ready | SendOutcome> {
+async function preparePerson(deps: SendDeps, jid: string, form?: TargetForm): Promise<Ready | SendOutcome> {
   const { socket, tokens } = deps;
   const recipients = await deps.directory.recipientsOf(jid, form);
   if (recipients === NOT_ON_WHATSAPP) return { kind: "refused", code: 404, reason: NOT_ON_WHATSAPP };

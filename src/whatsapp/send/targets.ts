@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** Which of a person's two addresses a message is written to. */
-export type Form = "lid" | "number";
+export type TargetForm = "lid" | "number";
 
 /** Who gets a message to a person: its devices and the other ones of this number, without this companion itself. */
 export interface Recipients {
