@@ -86,7 +86,9 @@ describe("the first screen", () => {
     await page.getByRole("button", { name: /^Details of/ }).click();
     await page.getByRole("dialog").getByText("HTTP 404").waitFor();
     await page.reload();
-    await page.getByRole("dialog").getByText("HTTP 404").waitFor();
+    const inDialog = page.getByRole("dialog").getByText("HTTP 404");
+    await inDialog.waitFor();
+    expect(await inDialog.count()).toBe(1);
     await world.gateway.delete(`/devices/${SHOP}/webhook`, world);
     await page.context().close();
   });

@@ -34,6 +34,7 @@ export function share<T>(name: string, signal: AbortSignal, line: SharedLine<T>)
     return () => {};
   }
   const channel = new BroadcastChannel(name);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel is of one origin
   const say = (said: Said<T>): void => channel.postMessage(said);
   let holding = false;
   let unanswered = 0;
