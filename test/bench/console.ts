@@ -107,6 +107,9 @@ async function look(
 ): Promise<Scrolled[]> {
   await sim.addContact(GUEST, { name: "Guest" });
   await sim.waitOnline(busy.number, 60_000);
+  // Bots that come with Parley are off until they are bound; the load waits for answers.
+  const bots = [{ id: "ping", enabled: true }];
+  await call(gateway, "PUT", `/devices/${busy.number}/bots`, { bots }, busy.key);
   const load = writeAllTheTime(sim, GUEST, busy.number);
   const results: Scrolled[] = [];
   const measure = async (what: string, page: Page, due: number, list: List, by: 1 | -1): Promise<void> => {
