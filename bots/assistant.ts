@@ -9,7 +9,8 @@ async function answer(ctx: Ctx): Promise<void> {
   if (limit !== null) return refuse(ctx, limit, "limit");
   // Whoever goes on writing while the model thinks gets one answer to all of it.
   const thought = await ctx.step("think", (signal) => think(ctx, signal), { newer: "restart" });
-  await count(ctx, thought.requests);
+  // Each text that came while the model thought has ended a request, which costs as well.
+  await count(ctx, thought.requests + ctx.texts - 1);
   if ("failed" in thought) return refuse(ctx, "away", thought.failed);
   if (thought.tool === PERSON) return ctx.handoff({ say: thought.text || ctx.t("assistant.handoff") });
   if (thought.text !== "") ctx.reply(thought.text);

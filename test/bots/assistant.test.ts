@@ -124,13 +124,16 @@ describe("the assistant", () => {
       if (count === 2) return saying("Both.")(response, request, count);
       return undefined;
     };
-    const bots = await start({ timeout: 30 });
+    const bots = await start({ timeout: 30, perPersonAndDay: 2 });
     await bots.write(bots.message("Do you have tables"));
     await vi.waitFor(() => expect(begun).toBe(1));
     await bots.write(bots.message("for tonight?"));
     await bots.settled();
     expect(bots.heard()).toEqual(["Both."]);
     expect(lastAsked().at(-1)).toEqual({ role: "user", content: "Do you have tables\nfor tonight?" });
+    // The request that was ended counts as well: who writes and writes costs no more than the limit.
+    await bots.say("And tomorrow?");
+    expect(bots.heard()).toEqual(["That is all I can answer today. A person will look at what you wrote."]);
   });
 
   it("hands over to a person, who then has the chat", async () => {

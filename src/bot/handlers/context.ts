@@ -218,16 +218,17 @@ export function openContext(input: ContextInput): OpenContext {
 
 /** What a handler finds of its message, and may not change. */
 function whatCame({
-  stored: { message, ownNumber },
+  stored: { message, ownNumber, together },
   match,
   config,
   now,
 }: ContextInput): Pick<
   AnyContext,
-  "text" | "match" | "config" | "vars" | "now" | "number" | "from" | "chat" | "timer"
+  "text" | "texts" | "match" | "config" | "vars" | "now" | "number" | "from" | "chat" | "timer"
 > {
   return {
     text: message.text,
+    texts: together?.length ?? 1,
     match,
     config,
     vars: {},

@@ -58,6 +58,8 @@ export interface Context<
 > {
   /** The text as it arrived; "" when the message has none. */
   readonly text: string;
+  /** How many texts of the person are joined in this one by `burst` or `newer`: otherwise 1. */
+  readonly texts: number;
   /**
    * For `match`: the match of the expression. For `command`: see {@link CommandMatch}. For `prefix`: the rest of the text.
    * Otherwise null.

@@ -58,6 +58,24 @@ describe('newer: "restart"', () => {
       expect(await bots.decision(id!)).toMatchObject({ trail: [{ outcome: "merged", detail: first }] });
   });
 
+  it("tells how many texts are joined", async () => {
+    const work = slowWork();
+    const bots = await startBots({
+      talk: (b) =>
+        b.fallback(
+          async (ctx) => {
+            await work.run(ctx.text, ctx.signal);
+            ctx.reply(`${ctx.texts}`);
+          },
+          { newer: "restart" },
+        ),
+    });
+    await writeInto(bots, work, "a", "b");
+    work.end();
+    await bots.settled();
+    expect(bots.heard()).toEqual(["2"]);
+  });
+
   it("counts for every route of a bot that says so, and for none by itself", async () => {
     const work = slowWork();
     const routes = (b: Routes) => b.fallback(async (ctx) => ctx.reply(await work.run(ctx.text, ctx.signal)));
