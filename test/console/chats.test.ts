@@ -294,8 +294,11 @@ describe("a conversation that is longer than a page", () => {
           .map((row) => /line \d+/.exec(row.querySelector(".words")?.textContent ?? "")?.[0]);
       });
     await rest();
+    // Of the pages before; what has changed meanwhile is asked for by `since`.
     let asked = 0;
-    page.on("request", (request) => void (asked += request.url().includes("/messages?") ? 1 : 0));
+    const isOlder = (url: string): boolean =>
+      /\/messages\?/.test(url) && /before=/.test(url) && !/since=/.test(url);
+    page.on("request", (request) => void (asked += isOlder(request.url()) ? 1 : 0));
     await feed.evaluate((element) => element.scrollTo(0, 0));
     const [top] = await seen();
     await until(() => asked > 0);

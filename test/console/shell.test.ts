@@ -134,14 +134,21 @@ describe("a session that ends", () => {
     const page = await world.open("/numbers/new");
     await page.getByLabel("Your WhatsApp number").fill("+62 812 345 6789");
     await page.context().clearCookies();
-    await page.getByRole("button", { name: "Next" }).click();
+    // Also where the line of events has noticed it first, and the form is hidden already.
+    await page
+      .getByLabel("Your WhatsApp number")
+      .evaluate((field) => (field as HTMLInputElement).form!.requestSubmit());
     await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
 
     await secret(page).fill(world.key);
     await page.keyboard.press("Enter");
 
+    const next = page.getByRole("button", { name: "Next" });
+    const another = page.getByRole("button", { name: "Another number" });
+    await next.or(another).first().waitFor();
+    if (await next.isVisible()) await next.click();
     await page.getByText("+62 812 345 6789").waitFor();
-    await page.getByRole("button", { name: "Another number" }).click();
+    await another.click();
     expect(await page.getByLabel("Your WhatsApp number").inputValue()).toBe("+62 812 345 6789");
     await page.context().close();
   });
