@@ -1,5 +1,5 @@
 import { createClient } from "@libsql/client";
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { examineDatabase } from "../../src/cli/database-doctor.ts";
@@ -82,6 +82,10 @@ describe("the doctor of the database", () => {
   });
 
   it("names a log that was changed, and does not open the database", async () => {
+    // A folder that nobody has opened: the driver may delete the log of a closed database when memory is collected.
+    const untouched = temporaryFolder();
+    cpSync(config.dataDir, untouched, { recursive: true });
+    config = configFor(untouched);
     const wal = Buffer.alloc(32 + 2 * (24 + 4096), 7);
     writeFileSync(`${file()}-wal`, wal);
 
