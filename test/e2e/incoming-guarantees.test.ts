@@ -173,9 +173,9 @@ describe("a connection that is dead without being closed", () => {
 
     for (const contact of [ANA, BEN])
       await world.sim.waitForMessage(contact, { from: SHOP, text: "pong" }, 150_000);
-    for (const contact of [ANA, BEN]) expect(await pongs(world, contact)).toBe(1);
+    for (const contact of [ANA, BEN]) expect(await pongs(world, contact), world.gateway.output()).toBe(1);
     const { body } = await world.gateway.get(`/devices/${SHOP}/why`, { key: world.key });
-    expect(body["data"].last_close.code).toBe(408);
+    expect(body["data"].last_close.code, world.gateway.output()).toBe(408);
     await world.sim.faults.endHalfOpen({ number: SHOP });
   }, 200_000);
 });
