@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/api/openapi/document.ts";
+import { responsesIn } from "../../src/api/openapi/responses.ts";
 import type { Operation } from "../../src/api/openapi/types.ts";
 
 const document = await openApiDocument();
@@ -40,7 +41,7 @@ export function undocumented(
   const found = templates.find(({ pattern }) => pattern.test(path));
   const operation = found?.operations[method.toLowerCase()];
   if (found === undefined || operation === undefined) return problemElsewhere(status, body);
-  const response = operation.responses[status];
+  const response = responsesIn(document, operation)[status];
   if (response === undefined) return `${method} ${found.template} documents no ${status}`;
   const type = (headers.get("content-type") ?? "").split(";")[0]!;
   if (response.content[type] === undefined) return `${method} ${found.template} documents no ${type}`;
@@ -57,7 +58,9 @@ function problemElsewhere(status: number, body: unknown): string | null {
 function validator(name: string, operation: Operation, status: number): ValidateFunction {
   const known = compiled.get(name);
   if (known !== undefined) return known;
-  const schema = JSON.stringify(operation.responses[status]!.content["application/json"]!.schema);
+  const schema = JSON.stringify(
+    responsesIn(document, operation)[status]!.content["application/json"]!.schema,
+  );
   const made = ajv.compile(JSON.parse(schema.replaceAll('"#/components', '"api#/components')));
   compiled.set(name, made);
   return made;

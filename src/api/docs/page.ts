@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { OpenApiDocument, Operation, Parameter } from "../openapi/types.ts";
+import { responsesIn } from "../openapi/responses.ts";
+import type { OpenApiDocument, Operation, Parameter, ResponseObject } from "../openapi/types.ts";
 import type { JsonSchema } from "../openapi/json-schema.ts";
 import { curlFor } from "./curl.ts";
 import { html, Html, prose } from "./html.ts";
@@ -10,6 +11,7 @@ interface Shown {
   method: string;
   path: string;
   operation: Operation;
+  responses: Record<string, ResponseObject>;
 }
 
 // Made outside of the page's template: the policy's hashes are those of every byte between the tags.
@@ -38,6 +40,7 @@ export function docsHtml(document: OpenApiDocument): string {
       method: method.toUpperCase(),
       path,
       operation,
+      responses: responsesIn(document, operation),
     })),
   );
   const groups = document.tags.map(({ name }) => ({
@@ -104,7 +107,7 @@ function intro(description: string): Html {
   </div>`;
 }
 
-function article({ method, path, operation }: Shown): Html {
+function article({ method, path, operation, responses }: Shown): Html {
   const { operationId, summary } = operation;
   return html`<article id="${operationId}">
     <h3>
@@ -115,7 +118,7 @@ function article({ method, path, operation }: Shown): Html {
     ${fields(operation)}
     <h4>Request</h4>
     <div class="sample"><pre>${curlFor(method, path, operation)}</pre></div>
-    ${answer(operation)} ${codes(operation)}
+    ${answer(responses)} ${codes(responses)}
   </article> `;
 }
 
@@ -193,7 +196,7 @@ function range(schema: JsonSchema, what: string, unit: string): string {
   return `, ${least ? `${least.toLocaleString("en")} to ` : "up to "}${most.toLocaleString("en")}${unit}`;
 }
 
-function answer({ responses }: Operation): Html {
+function answer(responses: Shown["responses"]): Html {
   const [status, response] = Object.entries(responses)[0]!;
   const [type, content] = Object.entries(response.content)[0]!;
   if (content.example === undefined)
@@ -218,7 +221,7 @@ function readable(value: unknown, indent = ""): string {
   return `${list ? "[" : "{"}\n${entries.join(",\n")}\n${indent}${list ? "]" : "}"}`;
 }
 
-function codes({ responses }: Operation): Html {
+function codes(responses: Shown["responses"]): Html {
   const rows = Object.entries(responses).flatMap(([status, response]) =>
     Object.entries(response["x-codes"] ?? {}).map(
       ([code, text]) =>

@@ -5,7 +5,7 @@ import { EXAMPLES } from "./examples.ts";
 import { HEADERS } from "./headers.ts";
 import type { NamedSchemas } from "./json-schema.ts";
 import { operationOf } from "./operation.ts";
-import { failureExamples } from "./responses.ts";
+import { collectFailures, failureExamples } from "./responses.ts";
 import { TAGS } from "./texts.ts";
 import type { OpenApiDocument } from "./types.ts";
 import { webhooksOf } from "./webhooks.ts";
@@ -23,14 +23,15 @@ export function openApiDocument(): Promise<OpenApiDocument> {
  */
 export async function makeDocument(): Promise<OpenApiDocument> {
   const named: NamedSchemas = new Map();
+  const failures = collectFailures();
   const paths: OpenApiDocument["paths"] = {};
   for (const endpoint of inReadingOrder(endpoints)) {
-    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, named);
+    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, named, failures);
     await giveWay();
   }
   const webhooks = webhooksOf(named);
   const used = new Set(
-    [...JSON.stringify(paths).matchAll(/#\/components\/examples\/(\w+)/g)].map(([, code]) => code!),
+    [...JSON.stringify(failures.all()).matchAll(/#\/components\/examples\/(\w+)/g)].map(([, code]) => code!),
   );
   const examples = Object.entries(failureExamples()).filter(([code]) => used.has(code));
   return {
@@ -48,6 +49,7 @@ export async function makeDocument(): Promise<OpenApiDocument> {
     webhooks,
     components: {
       schemas: Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      responses: failures.all(),
       headers: HEADERS,
       examples: Object.fromEntries(examples),
       securitySchemes: {

@@ -2,7 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { nameOf } from "../endpoints/index.ts";
 import { EXAMPLES, type Example } from "./examples.ts";
 import { requestFields, type JsonSchema, type NamedSchemas } from "./json-schema.ts";
-import { responsesOf } from "./responses.ts";
+import { responsesOf, type Failures } from "./responses.ts";
 import { descriptionOf, tagOf } from "./texts.ts";
 import type { Operation, Parameter } from "./types.ts";
 
@@ -18,8 +18,13 @@ const IDEMPOTENCY_KEY: JsonSchema = {
     "Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing.",
 };
 
-/** One endpoint as OpenAPI says it. @param named takes the schemas that it refers to */
-export function operationOf(endpoint: Endpoint, named: NamedSchemas): Operation {
+/**
+ * One endpoint as OpenAPI says it.
+ *
+ * @param named    takes the schemas that it refers to
+ * @param failures takes the failures that it refers to
+ */
+export function operationOf(endpoint: Endpoint, named: NamedSchemas, failures: Failures): Operation {
   const { method, path, summary } = endpoint;
   const example = EXAMPLES[`${method} ${path}`];
   const parameters = parametersOf(endpoint, example, named);
@@ -32,7 +37,7 @@ export function operationOf(endpoint: Endpoint, named: NamedSchemas): Operation 
     security: securityOf(endpoint),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(hasBody ? { requestBody: requestBody(endpoint, example, named) } : {}),
-    responses: responsesOf(endpoint, example, named),
+    responses: responsesOf(endpoint, example, named, failures),
   };
 }
 

@@ -6,15 +6,16 @@ import { CODE_TEXTS, errorsOf } from "./codes.ts";
 import type { Example } from "./examples.ts";
 import { headersOf } from "./headers.ts";
 import { toJsonSchema, type JsonSchema, type NamedSchemas } from "./json-schema.ts";
-import type { Operation } from "./types.ts";
+import type { OpenApiDocument, Operation, ResponseObject } from "./types.ts";
 
 const JSON_TYPE = "application/json";
 
-/** Every answer of an endpoint by its HTTP status: what it returns, and each failure with its codes. */
+/** Every answer of an endpoint by its HTTP status: what it returns, and references to its failures. */
 export function responsesOf(
   endpoint: Endpoint,
   example: Example | undefined,
   named: NamedSchemas,
+  failures: Failures,
 ): Operation["responses"] {
   const { output, sends, produces = JSON_TYPE } = endpoint;
   const statuses = endpoint.statuses ?? (sends ? [200, 202] : [200]);
@@ -33,7 +34,7 @@ export function responsesOf(
     };
   }
   for (const [status, codes] of byStatus(errorsOf(endpoint)))
-    responses[status] ??= {
+    responses[status] ??= failures.refer(status, {
       description: codes.join(", "),
       headers: headersOf(endpoint, status),
       content: {
@@ -45,8 +46,48 @@ export function responsesOf(
         },
       },
       "x-codes": Object.fromEntries(codes.map((code) => [code, CODE_TEXTS[code]])),
-    };
+    });
   return responses;
+}
+
+/** Failures under `components.responses`. Most endpoints fail in the same ways: each way is written once. */
+export interface Failures {
+  /** @returns a reference to this response, which is stored when it is new */
+  refer(status: number, response: ResponseObject): { $ref: string };
+  /** Every response by its name: `Error409` for the first with this status, `Error409_2` for the next. */
+  all(): Record<string, ResponseObject>;
+}
+
+/** The answers of an operation by their status, whether they stand in it or under `components.responses`. */
+export function responsesIn(
+  { components }: OpenApiDocument,
+  { responses }: Operation,
+): Record<string, ResponseObject> {
+  const resolve = (one: ResponseObject | { $ref: string }): ResponseObject =>
+    "content" in one ? one : components.responses[one.$ref.slice(one.$ref.lastIndexOf("/") + 1)]!;
+  return Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, resolve(one)]));
+}
+
+/** Starts an empty collection. */
+export function collectFailures(): Failures {
+  const responses: Record<string, ResponseObject> = {};
+  const names = new Map<string, string>();
+  const counts = new Map<number, number>();
+  const nameNew = (status: number): string => {
+    const count = (counts.get(status) ?? 0) + 1;
+    counts.set(status, count);
+    return count === 1 ? `Error${status}` : `Error${status}_${count}`;
+  };
+  return {
+    refer(status, response) {
+      const text = JSON.stringify(response);
+      const name = names.get(text) ?? nameNew(status);
+      names.set(text, name);
+      responses[name] ??= response;
+      return { $ref: `#/components/responses/${name}` };
+    },
+    all: () => responses,
+  };
 }
 
 /** A send that failed for all its destinations answers with its results, and the error of the first. */

@@ -12,6 +12,7 @@ export interface OpenApiDocument {
   webhooks: Record<string, { post: Omit<Operation, "security"> & { security: [] } }>;
   components: {
     schemas: Record<string, JsonSchema>;
+    responses: Record<string, ResponseObject>;
     headers: Record<string, HeaderObject>;
     examples: Record<string, { summary: string; value: unknown }>;
     securitySchemes: JsonSchema;
@@ -27,7 +28,8 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Record<string, MediaType> };
-  responses: Record<string, ResponseObject>;
+  /** Failures are references to `components.responses`. */
+  responses: Record<string, ResponseObject | { $ref: string }>;
 }
 
 /** A parameter of the path, the query or the headers. */

@@ -20,14 +20,17 @@ export function clientDocument(document: OpenApiDocument): OpenApiDocument {
   const { paths, components, ...rest } = structuredClone(document);
   for (const methods of Object.values(paths))
     for (const operation of Object.values(methods)) strip(operation);
-  return { ...rest, paths, components: { ...components, headers: {}, examples: {} } };
+  return { ...rest, paths, components: { ...components, responses: {}, headers: {}, examples: {} } };
 }
 
 function strip(operation: Operation): void {
   // The editor shows the summary; a second copy in the path, and a third with it, would say no more.
   operation.description = "";
   for (const [status, response] of Object.entries(operation.responses)) {
-    if (!status.startsWith("2")) delete operation.responses[status];
+    if (!status.startsWith("2") || !("content" in response)) {
+      delete operation.responses[status];
+      continue;
+    }
     delete response.headers;
     for (const media of Object.values(response.content)) delete media.example;
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { docsHtml, docsPolicy } from "../../../src/api/docs/page.ts";
 import { endpoints } from "../../../src/api/endpoints/index.ts";
 import { makeDocument, openApiDocument } from "../../../src/api/openapi/document.ts";
+import { responsesIn } from "../../../src/api/openapi/responses.ts";
 import { failure } from "../../../src/api/schemas/answer.ts";
 import { EXAMPLES } from "../../../src/api/openapi/examples.ts";
 import { ERROR_STATUS } from "../../../src/model/errors/errors.ts";
@@ -12,7 +13,12 @@ import { createRoutesApp } from "../../_setup/routes-app.ts";
 
 const document = await openApiDocument();
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  Object.entries(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    operation,
+    responses: responsesIn(document, operation),
+  })),
 );
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
@@ -60,10 +66,10 @@ describe("the OpenAPI document", () => {
     expect(document.openapi).toBe("3.1.0");
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema({ ...document, $id: "api" });
-    const schemas = operations.flatMap(({ operation }) => [
+    const schemas = operations.flatMap(({ operation, responses }) => [
       ...(operation.parameters ?? []).map(({ schema }) => schema),
       ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema),
-      ...Object.values(operation.responses).flatMap(({ content }) =>
+      ...Object.values(responses).flatMap(({ content }) =>
         Object.values(content).map(({ schema }) => schema),
       ),
     ]);
@@ -107,8 +113,8 @@ describe("the OpenAPI document", () => {
 
   it("has every code of the catalogue under its status, but for what belongs to no endpoint", () => {
     const told = new Map<string, Set<string>>();
-    for (const { operation } of operations)
-      for (const [status, response] of Object.entries(operation.responses))
+    for (const { responses } of operations)
+      for (const [status, response] of Object.entries(responses))
         for (const code of Object.keys(response["x-codes"] ?? {}))
           told.set(code, (told.get(code) ?? new Set()).add(status));
     const { METHOD_NOT_ALLOWED: _, ...expected } = ERROR_STATUS;
@@ -159,7 +165,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("says of each failure what its codes are, with an example, and of each answer its headers", () => {
-    const { schema, examples } = operations.find((known) => nameOf(known) === "POST /send-message")!.operation
+    const { schema, examples } = operations.find((known) => nameOf(known) === "POST /send-message")!
       .responses["404"]!.content["application/json"]!;
     expect(schema["allOf"]).toEqual([
       { $ref: "#/components/schemas/SendFailure" },
@@ -168,11 +174,22 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(examples!)).toEqual(["SENDER_NOT_FOUND"]);
     for (const { value } of Object.values(document.components.examples))
       expect(failure.safeParse(value).error?.issues).toBeUndefined();
-    for (const { operation } of operations)
-      for (const [status, { headers }] of Object.entries(operation.responses)) {
+    for (const { responses } of operations)
+      for (const [status, { headers }] of Object.entries(responses)) {
         expect(Object.keys(headers!)).toContain("X-Request-Id");
         if (status === "429") expect(Object.keys(headers!)).toContain("Retry-After");
       }
+  });
+
+  it("costs a client at most 4 KB an endpoint: failures that endpoints share are written once", () => {
+    expect(JSON.stringify(document).length).toBeLessThan(operations.length * 4096);
+    const texts = Object.values(document.components.responses).map((response) => JSON.stringify(response));
+    expect(new Set(texts).size).toBe(texts.length);
+    const used = new Set(JSON.stringify(document.paths).match(/(?<=#\/components\/responses\/)\w+/g));
+    expect(Object.keys(document.components.responses).toSorted()).toEqual([...used].toSorted());
+    for (const { operation } of operations)
+      for (const response of Object.values(operation.responses))
+        expect(response).not.toHaveProperty("x-codes");
   });
 
   it("has defaults, and says that flags and numbers may be text", () => {
@@ -195,8 +212,8 @@ describe("the OpenAPI document", () => {
 
   it("gives every list its pages, or says how long it gets", () => {
     const unpaged: string[] = [];
-    for (const { method, path, operation } of operations) {
-      const { schema } = operation.responses["200"]?.content["application/json"] ?? {};
+    for (const { method, path, operation, responses } of operations) {
+      const { schema } = responses["200"]?.content["application/json"] ?? {};
       const lists = schema === undefined ? [] : listsOf(schema);
       if (lists.length === 0) continue;
       const { properties } = schema as { properties: Record<string, unknown> };
@@ -248,13 +265,13 @@ describe("the page of the documentation", () => {
   const page = docsHtml(document);
 
   it("shows every endpoint with its fields, codes and a command", () => {
-    for (const { operation, path } of operations) {
+    for (const { operation, path, responses } of operations) {
       const [, article] = page.split(`<article id="${operation.operationId}">`);
       expect(article).toContain(path);
       const end = article!.slice(0, article!.indexOf("</article>"));
       expect(end).toContain("curl ");
       for (const { name } of operation.parameters ?? []) expect(end).toContain(`<code>${name}</code>`);
-      for (const response of Object.values(operation.responses))
+      for (const response of Object.values(responses))
         for (const code of Object.keys(response["x-codes"] ?? {}))
           expect(end).toContain(`<code>${code}</code>`);
     }
