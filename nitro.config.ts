@@ -91,6 +91,8 @@ export default defineConfig({
   // Where the built gateway listens; Nitro's own default is every interface.
   devServer: { hostname: process.env["HOST"] ?? "127.0.0.1", port: Number(process.env["PORT"] ?? 3000) },
   replace: { __FAILPOINTS__: "false" },
+  // Read by `makeOneScript`, which leaves none: errors of bots name the lines that their authors wrote.
+  sourcemap: true,
   virtual: { "#bots": botsModule },
   hooks: {
     // Nitro names its chunks by a function, and Rolldown says at each build that such a group wants a name for reports.
@@ -131,7 +133,7 @@ export default defineConfig({
         await cp(join(compiler, part), join(into, "node_modules/jiti", part), {
           recursive: true,
         });
-      await makeOneScript(into, (text) => nitro.logger.warn(text));
+      await makeOneScript(into, botsFolder, (text) => nitro.logger.warn(text));
       // Builds with failpoints are for tests; those that need the console make it once for all of them.
       if (nitro.options.replace["__FAILPOINTS__"] === "false")
         if (!(await buildConsole(root, join(nitro.options.output.dir, "console"))))

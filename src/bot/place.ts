@@ -4,7 +4,11 @@ import { fileURLToPath } from "node:url";
 const MOST_FRAMES = 30;
 const LONGEST_FRAME = 1_000;
 
-const HERE = fileURLToPath(import.meta.url).replaceAll("\\", "/");
+/** Set by the build: lines of its script that come from bots, as JSON; see `src/build/bot-lines.ts`. */
+declare const __BOT_LINES__: string | undefined;
+
+// As stacks name it: in a build, `import.meta.url` is the launcher's.
+const HERE = frameOf((new Error().stack ?? "").split("\n")[1] ?? "")?.path ?? "";
 /** The gateway's own code: its folder of sources, or the one file that it was built into. */
 const OWN = HERE.endsWith("/src/bot/place.ts") ? HERE.slice(0, -"bot/place.ts".length) : HERE;
 
@@ -21,10 +25,23 @@ export function placeIn(stack: string | undefined, file: string | null): string 
     const found = frameOf(line);
     if (found === null) continue;
     const { path, row } = found;
+    const bundled = path === OWN ? bundledAt(row) : undefined;
+    if (bundled !== undefined) return bundled;
     if (path.startsWith(OWN) || path.includes("/node_modules/") || !path.startsWith("/")) continue;
     return `${nameOf(path, file)}:${row}`;
   }
   return null;
+}
+
+let bundledLines: Record<string, string> | undefined;
+
+/** The place of a line in the script of a build; undefined when it is none of a bot. */
+function bundledAt(row: string): string | undefined {
+  bundledLines ??= JSON.parse(typeof __BOT_LINES__ === "string" ? __BOT_LINES__ : "{}") as Record<
+    string,
+    string
+  >;
+  return bundledLines[row];
 }
 
 /** By hand: names of functions and paths may hold anything, and a stack may be as long as somebody likes. */

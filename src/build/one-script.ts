@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 import { freePort } from "../process/free-port.ts";
+import { botLines, withSourceMaps, type BotLines } from "./bot-lines.ts";
 
 const LAUNCHER = new URL("./launcher.mjs", import.meta.url);
 const SCRIPT = "gateway.cjs";
@@ -18,29 +19,49 @@ const INHERITED = ["PATH", "HOME", "TMPDIR", "SystemRoot"];
  * Makes one script of what Nitro has built, and the code that V8 compiles from it. Without it a start compiles some hundred
  * modules, which is half of its time; Node keeps compiled code of scripts, and of modules only from version 22 on.
  *
- * @param serverDir Nitro's output: `index.mjs` becomes the launcher of the script; what went into the script is removed
- * @param say       told when the compiled code could not be made: a start takes longer then
+ * @param serverDir  Nitro's output with its source maps: `index.mjs` becomes the launcher of the script; what went into the script
+ *                   is removed
+ * @param botsFolder where the bots of the build lie
+ * @param say        told when the compiled code could not be made: a start takes longer then
  */
-export async function makeOneScript(serverDir: string, say: (text: string) => void): Promise<void> {
-  const bundle = await rolldown({
-    input: join(serverDir, "index.mjs"),
-    platform: "node",
-    external: (id) => NOT_INSIDE.test(id),
-    plugins: [patchedInPlace()],
-    logLevel: "warn",
-  });
-  const { output } = await bundle.generate({ format: "es", codeSplitting: false });
-  await bundle.close();
-  writeFileSync(join(serverDir, SCRIPT), asScript(output[0].code), "latin1");
+export async function makeOneScript(
+  serverDir: string,
+  botsFolder: string,
+  say: (text: string) => void,
+): Promise<void> {
+  const { code, lines, moduleIds } = await joined(serverDir, botsFolder);
+  writeFileSync(join(serverDir, SCRIPT), asScript(code, lines), "latin1");
   writeFileSync(join(serverDir, "index.mjs"), readFileSync(LAUNCHER));
   // From here on a build that is broken off is a whole one.
   const entry = join(serverDir, "index.mjs");
-  for (const file of output[0].moduleIds.filter((id) => isOurs(id, serverDir) && id !== entry)) rmSync(file);
+  for (const file of moduleIds.filter((id) => isOurs(id, serverDir))) {
+    if (file !== entry) rmSync(file);
+    rmSync(`${file}.map`, { force: true });
+  }
   for (const folder of ["_chunks", "_libs", "_routes"])
     rmSync(join(serverDir, folder), { recursive: true, force: true });
   await compile(serverDir).catch((error: Error) =>
     say(`Starts will be slower: the code could not be compiled: ${error.message}`),
   );
+}
+
+/** All modules as one, and where in it the lines of the bots are. */
+async function joined(
+  serverDir: string,
+  botsFolder: string,
+): Promise<{ code: string; lines: BotLines; moduleIds: string[] }> {
+  const bundle = await rolldown({
+    input: join(serverDir, "index.mjs"),
+    platform: "node",
+    external: (id) => NOT_INSIDE.test(id),
+    plugins: [patchedInPlace(), withSourceMaps(serverDir)],
+    logLevel: "warn",
+  });
+  const { output } = await bundle.generate({ format: "es", codeSplitting: false, dir: serverDir, sourcemap: true });
+  await bundle.close();
+  const [{ code, map, moduleIds }] = output;
+  // The function that `asScript` writes around it begins on a line of its own.
+  return { code, lines: map === null ? {} : botLines(code, map, serverDir, botsFolder, 1), moduleIds };
 }
 
 const isOurs = (id: string, serverDir: string): boolean =>
@@ -68,7 +89,7 @@ function patchedInPlace(): Plugin {
 }
 
 /** Turns a module without exports into a script: a function that awaits, and is given what only modules have. */
-function asScript(module: string): string {
+function asScript(module: string, bots: BotLines): string {
   const lines = module.split("\n");
   const first = lines.findIndex((line) => !line.startsWith("import "));
   const head = lines.slice(0, first).map(asRequire).join("\n");
@@ -78,13 +99,12 @@ function asScript(module: string): string {
     .replace(/^export (?:default [^\n]*|\{[^}]*\});?$/gm, "")
     .replace(/\bimport\.meta\b/g, "__outside.meta")
     .replace(/(?<![.\w$])import\(/g, "__outside.importModule(");
-  // One byte a character: read without decoding, and kept in half the memory.
-  const latin1 = body.replace(
-    /[^\0-\xFF]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `(async function (__outside) { "use strict";\n${head}\n${latin1}\n})`;
+  return `(async function (__outside) { "use strict"; const __BOT_LINES__ = ${latin(JSON.stringify(JSON.stringify(bots)))};\n${head}\n${latin(body)}\n})`;
 }
+
+/** One byte a character: read without decoding, and kept in half the memory. */
+const latin = (text: string): string =>
+  text.replace(/[^\0-\xFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** `import a, { b as c } from "d";`, or `import a, * as e from "d";`, as Rolldown writes them. */
 function asRequire(line: string): string {
