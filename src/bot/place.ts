@@ -5,7 +5,7 @@ const MOST_FRAMES = 30;
 const LONGEST_FRAME = 1_000;
 
 /** Set by the build: lines of its script that come from bots, as JSON; see `src/build/bot-lines.ts`. */
-declare const __BOT_LINES__: string | undefined;
+declare const BOT_LINES: string | undefined;
 
 // As stacks name it: in a build, `import.meta.url` is the launcher's.
 const HERE = frameOf((new Error().stack ?? "").split("\n")[1] ?? "")?.path ?? "";
@@ -37,7 +37,7 @@ let bundledLines: Record<string, string> | undefined;
 
 /** The place of a line in the script of a build; undefined when it is none of a bot. */
 function bundledAt(row: string): string | undefined {
-  bundledLines ??= JSON.parse(typeof __BOT_LINES__ === "string" ? __BOT_LINES__ : "{}") as Record<
+  bundledLines ??= JSON.parse(typeof BOT_LINES === "string" ? BOT_LINES : "{}") as Record<
     string,
     string
   >;

@@ -99,7 +99,7 @@ function asScript(module: string, bots: BotLines): string {
     .replace(/^export (?:default [^\n]*|\{[^}]*\});?$/gm, "")
     .replace(/\bimport\.meta\b/g, "__outside.meta")
     .replace(/(?<![.\w$])import\(/g, "__outside.importModule(");
-  return `(async function (__outside) { "use strict"; const __BOT_LINES__ = ${latin(JSON.stringify(JSON.stringify(bots)))};\n${head}\n${latin(body)}\n})`;
+  return `(async function (__outside) { "use strict"; const BOT_LINES = ${latin(JSON.stringify(JSON.stringify(bots)))};\n${head}\n${latin(body)}\n})`;
 }
 
 /** One byte a character: read without decoding, and kept in half the memory. */

@@ -9,7 +9,7 @@ const THROWN = "throw new Error(";
 
 it("knows of the lines of its bots where their authors wrote them", () => {
   const script = readFileSync(join(inject("serverEntry"), "../gateway.cjs"), "latin1").split("\n");
-  const [, table] = /__BOT_LINES__ = ("(?:[^"\\]|\\.)*");/.exec(script[0]!)!;
+  const [, table] = /BOT_LINES = ("(?:[^"\\]|\\.)*");/.exec(script[0]!)!;
   const lines = Object.entries(JSON.parse(JSON.parse(table!) as string) as Record<string, string>);
   expect(new Set(lines.map(([, place]) => place.split("/")[0]!.split(":")[0]))).toContain("lead-form.ts");
 
