@@ -37,10 +37,7 @@ let bundledLines: Record<string, string> | undefined;
 
 /** The place of a line in the script of a build; undefined when it is none of a bot. */
 function bundledAt(row: string): string | undefined {
-  bundledLines ??= JSON.parse(typeof BOT_LINES === "string" ? BOT_LINES : "{}") as Record<
-    string,
-    string
-  >;
+  bundledLines ??= JSON.parse(typeof BOT_LINES === "string" ? BOT_LINES : "{}") as Record<string, string>;
   return bundledLines[row];
 }
 

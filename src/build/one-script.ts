@@ -57,7 +57,12 @@ async function joined(
     plugins: [patchedInPlace(), withSourceMaps(serverDir)],
     logLevel: "warn",
   });
-  const { output } = await bundle.generate({ format: "es", codeSplitting: false, dir: serverDir, sourcemap: true });
+  const { output } = await bundle.generate({
+    format: "es",
+    codeSplitting: false,
+    dir: serverDir,
+    sourcemap: true,
+  });
   await bundle.close();
   const [{ code, map, moduleIds }] = output;
   // The function that `asScript` writes around it begins on a line of its own.

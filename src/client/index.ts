@@ -3,9 +3,12 @@ export { ParleyError, type ErrorDetails } from "./error.ts";
 export type { EventsOptions, StreamEvent } from "./events.ts";
 export {
   reply,
+  type ContactReply,
+  type LocationReply,
   type MediaReply,
   type MediaType,
   type OneReply,
+  type Person,
   type PollReply,
   type TextReply,
   type WebhookReply,

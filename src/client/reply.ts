@@ -40,8 +40,34 @@ export interface MediaReply {
   hold?: number;
 }
 
+/** A place on the map. */
+export interface LocationReply {
+  latitude: number;
+  longitude: number;
+  name?: string;
+  address?: string;
+  quoted?: true;
+  hold?: number;
+}
+
+/** Cards of people. */
+export interface ContactReply {
+  contacts: Person[];
+  quoted?: true;
+  hold?: number;
+}
+
+/** A person whose card is sent. */
+export interface Person {
+  name: string;
+  /** Phone numbers, digits with the country code. */
+  numbers: string[];
+  organization?: string;
+  email?: string;
+}
+
 /** One thing to be sent. */
-export type OneReply = TextReply | PollReply | MediaReply;
+export type OneReply = TextReply | PollReply | MediaReply | LocationReply | ContactReply;
 
 /** What a webhook answers, as JSON, with a status of success. */
 export type WebhookReply =
@@ -75,6 +101,16 @@ export const reply = {
     url: string,
     { voice, ...words }: { caption?: string; filename?: string; voice?: boolean } = {},
   ): MediaReply => ({ media_type: type, url, ...words, ...(voice && { ptt: "vn" }) }),
+
+  /** @param words `name` stands above `address`, below the map */
+  location: (
+    latitude: number,
+    longitude: number,
+    words: { name?: string; address?: string } = {},
+  ): LocationReply => ({ latitude, longitude, ...words }),
+
+  /** @param people 1 to 10 */
+  contact: (...people: Person[]): ContactReply => ({ contacts: people }),
 
   /** The same, quoting the message that the event is about. */
   quoted: <R extends OneReply>(one: R): R => ({ ...one, quoted: true }),

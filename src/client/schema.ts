@@ -8,6 +8,8 @@ export const SENDS: readonly string[] = [
   "GET /send-media",
   "POST /send-poll",
   "GET /send-poll",
+  "POST /send-location",
+  "POST /send-contact",
 ];
 
 /** Every path of the gateway with its methods. */
@@ -33,6 +35,14 @@ export interface paths {
         get: operations["sendPollByGet"];
         /** Send a poll to 1 to 10 destinations */
         post: operations["sendPoll"];
+    };
+    "/send-location": {
+        /** Send a place on the map to 1 to 10 destinations */
+        post: operations["sendLocation"];
+    };
+    "/send-contact": {
+        /** Send the cards of 1 to 10 people to 1 to 10 destinations */
+        post: operations["sendContact"];
     };
     "/messages/{id}": {
         /** What became of a message */
@@ -1115,6 +1125,26 @@ export interface components {
             quoted?: boolean;
             /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
             hold?: number;
+        } | {
+            latitude: number;
+            longitude: number;
+            name?: string;
+            address?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
+            hold?: number;
+        } | {
+            contacts: {
+                name: string;
+                numbers: string[];
+                organization?: string;
+                email?: string;
+            }[];
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
+            hold?: number;
         }) | (string | {
             message: string | number;
             /** @description Quote the message that the event is about */
@@ -1136,6 +1166,26 @@ export interface components {
             name: string;
             option: string[];
             countable?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
+            hold?: number;
+        } | {
+            latitude: number;
+            longitude: number;
+            name?: string;
+            address?: string;
+            /** @description Quote the message that the event is about */
+            quoted?: boolean;
+            /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
+            hold?: number;
+        } | {
+            contacts: {
+                name: string;
+                numbers: string[];
+                organization?: string;
+                email?: string;
+            }[];
             /** @description Quote the message that the event is about */
             quoted?: boolean;
             /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
@@ -1162,6 +1212,26 @@ export interface components {
                 name: string;
                 option: string[];
                 countable?: string;
+                /** @description Quote the message that the event is about */
+                quoted?: boolean;
+                /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
+                hold?: number;
+            } | {
+                latitude: number;
+                longitude: number;
+                name?: string;
+                address?: string;
+                /** @description Quote the message that the event is about */
+                quoted?: boolean;
+                /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
+                hold?: number;
+            } | {
+                contacts: {
+                    name: string;
+                    numbers: string[];
+                    organization?: string;
+                    email?: string;
+                }[];
                 /** @description Quote the message that the event is about */
                 quoted?: boolean;
                 /** @description Seconds for which the webhook holds the chat; 0 ends the hold */
@@ -1754,6 +1824,96 @@ export interface operations {
                     msgid?: string;
                     /** @description 2 to 5 different texts of 1 to 100 characters, trimmed */
                     option: string[];
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendLocation: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    /** @description Id of a message to quote; ignored when it is unknown */
+                    msgid?: string;
+                    /** @description Degrees from -90 to 90; north is positive */
+                    latitude: number;
+                    /** @description Degrees from -180 to 180; east is positive */
+                    longitude: number;
+                    /** @description Name of the place, above its address */
+                    name?: string;
+                    /** @description Address of the place */
+                    address?: string;
+                    /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Message sent successfully! */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+            /** @description Accepted; the gateway continues on its own. */
+            202: {
+                content: {
+                    "application/json": components["schemas"]["SendAnswer"];
+                };
+            };
+        };
+    };
+    sendContact: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description 1 to 10 destinations separated by `|`: digits, `…@g.us`, `…@newsletter`, `…@lid` */
+                    number: string;
+                    /** @description Id of a message to quote; ignored when it is unknown */
+                    msgid?: string;
+                    /** @description 1 to 10 people; in a form, the same list as JSON */
+                    contacts: {
+                        name: string;
+                        /** @description 1 to 10 phone numbers, digits with the country code */
+                        numbers: string[];
+                        organization?: string;
+                        email?: string;
+                    }[];
                     /** @description Names this send. A request with the same key within 24 hours repeats the first answer and sends nothing. */
                     idempotency_key?: string;
                 };
@@ -2654,7 +2814,7 @@ export interface operations {
                             };
                             replies: {
                                 /** @enum {string} */
-                                kind: "text" | "poll" | "media";
+                                kind: "text" | "poll" | "media" | "location" | "contact";
                                 text: string | null;
                                 quoted: boolean;
                                 options?: string[];

@@ -42,5 +42,11 @@ const pollOf = ({ id, name, options, vote }: IncomingPoll) => ({
 /** Of a message that the gateway sends. @param id its own */
 export function partsOfDraft(draft: Draft, id: string): ListParts {
   if (draft.kind === "reaction") return { targetId: draft.target.id };
+  if (draft.kind === "location") {
+    const { latitude, longitude, name = null, address = null } = draft;
+    return { location: { latitude, longitude, name, address } };
+  }
+  if (draft.kind === "contact")
+    return { contacts: draft.contacts.map(({ name, numbers }) => ({ name, numbers })) };
   return draft.kind === "poll" ? { poll: { id, name: draft.name, options: draft.options } } : {};
 }

@@ -145,7 +145,8 @@ export const sentAt = ({ timestamp, clockAhead = 0 }: Pick<Incoming, "timestamp"
   (timestamp - clockAhead) * 1000;
 
 /** What someone wants to have sent. */
-export type Draft = (TextDraft | MediaDraft | PollDraft | ReactionDraft) & Perishable;
+export type Draft = (TextDraft | MediaDraft | PollDraft | LocationDraft | ContactDraft | ReactionDraft) &
+  Perishable;
 
 /** What may come too late. */
 interface Perishable {
@@ -161,7 +162,7 @@ export type DraftQuote = { id: string; sender: string; fromMe: boolean } & (
 
 /** What a quote shows of a message that was sent. */
 export interface QuotedDraft {
-  kind: "text" | "poll" | MediaKind;
+  kind: Exclude<Draft["kind"], "reaction">;
   /** Text, caption, or what a poll asks. */
   text: string;
   /** Of a poll. */
@@ -204,6 +205,34 @@ export interface PollDraft {
   quote?: DraftQuote;
 }
 
+/** A place on the map. */
+export interface LocationDraft {
+  kind: "location";
+  /** Degrees, north is positive. */
+  latitude: number;
+  /** Degrees, east is positive. */
+  longitude: number;
+  name?: string;
+  address?: string;
+  quote?: DraftQuote;
+}
+
+/** Cards of people: one is a card, several are a list. */
+export interface ContactDraft {
+  kind: "contact";
+  contacts: ContactCard[];
+  quote?: DraftQuote;
+}
+
+/** Somebody to be got to know. */
+export interface ContactCard {
+  name: string;
+  /** Phone numbers, digits with country code. */
+  numbers: string[];
+  organization?: string;
+  email?: string;
+}
+
 /** An emoji on a message; "" takes it back. */
 export interface ReactionDraft {
   kind: "reaction";
@@ -224,6 +253,10 @@ export function textOfDraft(draft: Draft): string {
       return draft.name;
     case "reaction":
       return draft.emoji;
+    case "location":
+      return draft.name ?? draft.address ?? "";
+    case "contact":
+      return draft.contacts.map(({ name }) => name).join(", ");
     default:
       return draft.caption ?? "";
   }
@@ -231,7 +264,7 @@ export function textOfDraft(draft: Draft): string {
 
 /** Whether it needs a file that lies at WhatsApp. */
 export function hasFile(draft: Draft): draft is MediaDraft {
-  return draft.kind !== "text" && draft.kind !== "poll" && draft.kind !== "reaction";
+  return "file" in draft;
 }
 
 /** The file of an incoming message, as far as the message describes it. Its keys are in `raw`. */

@@ -6,11 +6,13 @@ import type { DeployOptions, TestBots } from "./options.ts";
 /** One message of the bot, as the chat shows it. */
 export interface Reply {
   id: string;
-  kind: "text" | "poll" | "reaction" | MediaKind;
-  /** What a person reads: the text, a caption, a poll's question or a reaction's emoji; "" when there is nothing. */
+  kind: "text" | "poll" | "location" | "contact" | "reaction" | MediaKind;
+  /** What a person reads: the text, a caption, a poll's question, a place, names of people or a reaction's emoji; "" when there is nothing. */
   text: string;
   poll: { question: string; options: string[]; multiple: boolean } | null;
   file: { kind: MediaKind; name: string | null } | null;
+  location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
+  contacts: { name: string; numbers: string[] }[] | null;
   /** Id of the message that the bot quotes or reacts to. */
   about: string | null;
   /** Digits or ids of the people that the text mentions. */

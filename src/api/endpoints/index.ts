@@ -19,6 +19,7 @@ import * as nodes from "./operator/nodes.ts";
 import * as numbers from "./numbers.ts";
 import * as gatewayHealth from "./operator/gateway-health.ts";
 import * as polls from "./polls.ts";
+import * as sharedContent from "./shared-content.ts";
 import * as sessions from "./sessions.ts";
 import * as sendMedia from "./send-media.ts";
 import * as stats from "./stats.ts";
@@ -31,6 +32,7 @@ const NAMED = [
   sendMedia,
   uploads,
   polls,
+  sharedContent,
   contacts,
   channels,
   numbers,

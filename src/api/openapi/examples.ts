@@ -57,6 +57,19 @@ const poll = {
   option: ["Monday", "Tuesday"],
   countable: "1",
 };
+const place = {
+  sender: SENDER,
+  number: PERSON,
+  latitude: 52.3731,
+  longitude: 4.8926,
+  name: "Corner shop",
+  address: "Dam 1, Amsterdam",
+};
+const cards = {
+  sender: SENDER,
+  number: PERSON,
+  contacts: [{ name: "Ana Lima", numbers: ["31600000002"], organization: "Corner shop" }],
+};
 const account = { id: ACCOUNT, name: "Corner shop", plan: "basic", enabled: true, created_at: AT };
 const sessionTimes = {
   created_at: AT,
@@ -241,6 +254,8 @@ export const EXAMPLES: Record<string, Example> = {
   },
   "POST /send-poll": { input: poll, output: sent },
   "GET /send-poll": { input: poll, output: sent },
+  "POST /send-location": { input: place, output: sent },
+  "POST /send-contact": { input: cards, output: sent },
   "GET /messages/{id}": {
     path: { id: MESSAGE },
     output: one("Message.", {

@@ -115,6 +115,26 @@ const one = z.union([
     quoted,
     hold,
   }),
+  z.object({
+    latitude: z.number(),
+    longitude: z.number(),
+    name: z.string().optional(),
+    address: z.string().optional(),
+    quoted,
+    hold,
+  }),
+  z.object({
+    contacts: z.array(
+      z.object({
+        name: z.string(),
+        numbers: z.array(z.string()),
+        organization: z.string().optional(),
+        email: z.string().optional(),
+      }),
+    ),
+    quoted,
+    hold,
+  }),
 ]);
 
 /** What a webhook may answer, in the forms that are written anew; others of older gateways are read as well. */

@@ -20,7 +20,7 @@ export const webhookTest = z.strictObject({
   /** What would have been sent for this answer, in order. */
   replies: z.array(
     z.strictObject({
-      kind: z.enum(["text", "poll", "media"]),
+      kind: z.enum(["text", "poll", "media", "location", "contact"]),
       text: z.string().nullable(),
       quoted: z.boolean(),
       options: z.array(z.string()).optional(),

@@ -1,3 +1,4 @@
+import { textOfDraft } from "../../model/messages.ts";
 import type { AccountRecord } from "../../accounts/account-record.ts";
 import type { KeyRecord } from "../../accounts/api-keys.ts";
 import { mayGrant } from "../../accounts/authorize.ts";
@@ -194,6 +195,7 @@ export function webhookTestView({ request, replies, statusCode, durationMs, ...r
       const { kind, quoted } = reply;
       if (kind === "poll") return { kind, text: reply.name, quoted, options: reply.options };
       if (kind === "media") return { kind, text: reply.caption, quoted, url: reply.url };
+      if (kind === "shared") return { kind: reply.draft.kind, text: textOfDraft(reply.draft), quoted };
       return { kind, text: reply.text, quoted };
     }),
   };

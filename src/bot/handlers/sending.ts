@@ -7,7 +7,17 @@ import type { AnyContext, Content, ReceivedFile, TextOptions } from "../types.ts
 /** Calls of a context that send something. */
 type SendingCalls = Pick<
   AnyContext,
-  "reply" | "image" | "video" | "audio" | "voice" | "document" | "poll" | "react" | "sendTo"
+  | "reply"
+  | "image"
+  | "video"
+  | "audio"
+  | "voice"
+  | "document"
+  | "poll"
+  | "location"
+  | "contact"
+  | "react"
+  | "sendTo"
 >;
 
 /** Where a context has what only dialogues use. */
@@ -102,6 +112,9 @@ export function createSending({ message, effects, open, now, replyId }: SendingI
       ),
     poll: (question, options, { multiple = false, ...more } = {}) =>
       answer("poll", { poll: question, options, multiple }, more),
+    location: (place, options) => answer("location", { location: place }, options),
+    contact: (contacts, options) =>
+      answer("contact", { contacts: "numbers" in contacts ? [contacts] : contacts }, options),
     react(emoji) {
       if (typeof emoji !== "string")
         throw new TypeError('ctx.react() takes an emoji, or "" to take it back.');

@@ -1,5 +1,6 @@
 import type { MediaType } from "../../model/media/media.ts";
 import type { Draft, DraftQuote, Incoming } from "../../model/messages.ts";
+import { readContacts, readPlace } from "../../model/content/shared.ts";
 import type { Content, FileSource } from "../types.ts";
 
 /** A file that a handler wants sent: fetched and looked at once the handler has returned. */
@@ -38,7 +39,14 @@ export function readContent(content: Content, call: string): Wanted {
     );
   if ("text" in content) return readMentioning(content, call);
   if ("poll" in content) return { draft: readPoll(content.poll, content.options, content.multiple, call) };
+  if ("location" in content) return { draft: checked(readPlace(content.location), call) };
+  if ("contacts" in content) return { draft: checked(readContacts(content), call) };
   return { file: readFile(content, call) };
+}
+
+function checked(read: { draft: Draft } | { problem: string }, call: string): Draft {
+  if ("problem" in read) throw new TypeError(`${call}: ${read.problem}`);
+  return read.draft;
 }
 
 function readText(text: unknown, call: string): string {
@@ -76,7 +84,7 @@ function readFile(content: Record<string, unknown>, call: string): FileWanted {
   const kind = KINDS.find((name) => name in content);
   if (kind === undefined)
     throw new TypeError(
-      `${call} knows text, poll, ${KINDS.join(", ")}; this has ${Object.keys(content).join(", ") || "nothing"}.`,
+      `${call} knows text, poll, location, contacts, ${KINDS.join(", ")}; this has ${Object.keys(content).join(", ") || "nothing"}.`,
     );
   const { caption, fileName } = content as { caption?: string; fileName?: string };
   const file = {

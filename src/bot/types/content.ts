@@ -27,6 +27,25 @@ export interface PollOptions extends ReplyOptions {
   multiple?: boolean;
 }
 
+/** A place on the map. */
+export interface Place {
+  /** Degrees from -90 to 90; north is positive. */
+  latitude: number;
+  /** Degrees from -180 to 180; east is positive. */
+  longitude: number;
+  name?: string;
+  address?: string;
+}
+
+/** A person whose card is sent. */
+export interface Contact {
+  name: string;
+  /** 1 to 10 phone numbers with the country code. */
+  numbers: readonly string[];
+  organization?: string;
+  email?: string;
+}
+
 /** A message as data, for `ctx.reply` and `ctx.sendTo`. */
 export type Content =
   | string
@@ -36,7 +55,9 @@ export type Content =
   | { audio: FileSource }
   | { voice: FileSource }
   | { document: FileSource; fileName?: string; caption?: string }
-  | { poll: string; options: readonly string[]; multiple?: boolean };
+  | { poll: string; options: readonly string[]; multiple?: boolean }
+  | { location: Place }
+  | { contacts: readonly Contact[] };
 
 /** A file that came with the message. */
 export interface ReceivedFile {

@@ -5,9 +5,11 @@ import type { Duration } from "../duration.ts";
 import type { FetchOptions } from "../handlers/fetching.ts";
 import type { Kept } from "./kept.ts";
 import type {
+  Contact,
   Content,
   FileOptions,
   FileSource,
+  Place,
   PollOptions,
   ReceivedFile,
   ReplyOptions,
@@ -116,6 +118,10 @@ export interface Context<
   document(file: FileSource, options?: FileOptions): string;
   /** Replies with a poll of 2 to 12 options. Votes arrive as messages (`b.on("poll:vote", …)`). */
   poll(question: string, options: readonly string[], settings?: PollOptions): string;
+  /** Replies with a place on the map. @throws {TypeError} for degrees that are none */
+  location(place: Place, options?: ReplyOptions): string;
+  /** Replies with the cards of 1 to 10 people. Their phones offer to write to each. */
+  contact(contacts: Contact | readonly Contact[], options?: ReplyOptions): string;
   /** Puts an emoji on the message that is answered; "" removes it. */
   react(emoji: string): string;
   /**

@@ -1,3 +1,5 @@
+import { partsOfDraft } from "../../conversations/parts.ts";
+import { textOfDraft, type Draft } from "../../model/messages.ts";
 import type { Expected, Reply } from "../types.ts";
 import type { Sent } from "../gateway/wire.ts";
 
@@ -9,6 +11,8 @@ export function replyOf({ id, draft }: Sent): Reply {
     text: "",
     poll: null,
     file: null,
+    location: null,
+    contacts: null,
     about: draft.quote?.id ?? null,
     mentions: [],
   };
@@ -21,6 +25,9 @@ export function replyOf({ id, draft }: Sent): Reply {
     }
     case "reaction":
       return { ...reply, text: draft.emoji, about: draft.target.id };
+    case "location":
+    case "contact":
+      return { ...reply, text: textOfDraft(draft), ...sharedParts(draft, id) };
     default:
       return {
         ...reply,
@@ -28,6 +35,11 @@ export function replyOf({ id, draft }: Sent): Reply {
         file: { kind: draft.kind, name: draft.fileName ?? null },
       };
   }
+}
+
+function sharedParts(draft: Draft, id: string): Pick<Reply, "location" | "contacts"> {
+  const { location = null, contacts = null } = partsOfDraft(draft, id);
+  return { location, contacts };
 }
 
 const digits = (id: string): string => id.replace(/@s\.whatsapp\.net$/, "");
@@ -49,6 +61,7 @@ export function fits(reply: Reply, expected: Expected): boolean {
 export function describeReply({ kind, text, poll, file, about }: Reply): string {
   if (poll !== null) return `[poll] ${text} (${poll.options.join(" / ")})`;
   if (kind === "reaction") return `[reaction] ${text}`;
+  if (kind === "location" || kind === "contact") return `[${kind}] ${text}`.trim();
   const head = file === null ? "" : `[${file.kind}${file.name === null ? "" : ` ${file.name}`}] `;
   return `${head}${text}${about === null ? "" : " [quoting]"}`.trim();
 }

@@ -129,13 +129,15 @@ function wantedFile({
   return { mediaType, url, ...Object.fromEntries(words), ...(voice && { ptt: "vn" }) };
 }
 
-function plainDraft(reply: TextReply | PollReply): Draft {
+function plainDraft(reply: Exclude<WebhookReply, MediaReply>): Draft {
+  if (reply.kind === "shared") return reply.draft;
   if (reply.kind === "text") return { kind: "text", text: reply.text };
   const { name, options, selectable } = reply;
   return { kind: "poll", name, options, selectable };
 }
 
 function nameOf(reply: WebhookReply): string {
+  if (reply.kind === "shared") return reply.draft.kind;
   return reply.kind === "media" ? reply.name : reply.kind;
 }
 

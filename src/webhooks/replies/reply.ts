@@ -1,4 +1,6 @@
 import { textOfAnswer, type AnswerText } from "./answer-text.ts";
+import type { ContactDraft, LocationDraft } from "../../model/messages.ts";
+import { readContacts, readPlace } from "../../model/content/shared.ts";
 import { isFlag, isObject, textOf } from "../fields.ts";
 import { asNumberedText } from "./numbered-text.ts";
 import { asMedia, type MediaReply } from "./reply-media.ts";
@@ -22,8 +24,15 @@ export interface TextReply {
   quoted: boolean;
 }
 
+/** A place or people that the webhook wants sent. */
+export interface SharedReply {
+  kind: "shared";
+  draft: LocationDraft | ContactDraft;
+  quoted: boolean;
+}
+
 /** One thing that the webhook wants sent. */
-export type WebhookReply = TextReply | PollReply | MediaReply;
+export type WebhookReply = TextReply | PollReply | SharedReply | MediaReply;
 
 /** What a webhook's answer means. */
 export interface ParsedReply {
@@ -141,6 +150,8 @@ function readOne(value: unknown, name: string, parsed: ParsedReply): void {
   readHold(value, parsed);
   const poll = asPoll(value);
   if (poll !== null) return addPoll(poll, name, parsed);
+  const shared = sharedIn(value);
+  if (shared !== null) return addShared(shared, isFlag(value.quoted), name, parsed);
   const media = asMedia(value, name);
   if (media !== null) return addMedia(media, parsed);
   const text = asNumberedText(value) ?? textOf(value);
@@ -160,6 +171,24 @@ function addText(text: string, quoted: boolean, name: string, parsed: ParsedRepl
 function addPoll(read: NonNullable<ReturnType<typeof asPoll>>, name: string, parsed: ParsedReply): void {
   if ("problem" in read) parsed.ignored.push(`${name}: ${read.problem}`);
   else parsed.replies.push(read.poll);
+}
+
+/** `{latitude, longitude, …}` or `{contacts}`; null when it is neither. */
+function sharedIn(
+  value: Record<string, unknown>,
+): { draft: SharedReply["draft"] } | { problem: string } | null {
+  if (value.latitude !== undefined && value.longitude !== undefined) return readPlace(value);
+  return Array.isArray(value.contacts) ? readContacts(value) : null;
+}
+
+function addShared(
+  read: NonNullable<ReturnType<typeof sharedIn>>,
+  quoted: boolean,
+  name: string,
+  parsed: ParsedReply,
+): void {
+  if ("problem" in read) parsed.ignored.push(`${name}: ${read.problem}`);
+  else parsed.replies.push({ kind: "shared", draft: read.draft, quoted });
 }
 
 function addMedia(read: NonNullable<ReturnType<typeof asMedia>>, parsed: ParsedReply): void {

@@ -2,12 +2,13 @@ import { hasFile, type Draft } from "../../model/messages.ts";
 
 /** What a message's stanza calls its content. */
 export function stanzaTypeOf(draft: Draft): "text" | "reaction" | "poll" | "media" {
-  if (hasFile(draft)) return "media";
+  if (mediaTypeOf(draft) !== null) return "media";
   return draft.kind === "reaction" || draft.kind === "poll" ? draft.kind : "text";
 }
 
-/** What kind of file it has, in the service's words; null for none. */
+/** What kind of file or card it has, in the service's words; null for none. A place has none. */
 export function mediaTypeOf(draft: Draft): string | null {
+  if (draft.kind === "contact") return draft.contacts.length === 1 ? "vcard" : "contact_array";
   if (!hasFile(draft)) return null;
   return draft.kind === "voice" ? "ptt" : draft.kind;
 }

@@ -1,11 +1,19 @@
 import type { proto } from "@whiskeysockets/baileys";
-import type { Draft, DraftQuote, QuotedDraft, ReactionDraft } from "../../model/messages.ts";
+import type {
+  ContactDraft,
+  Draft,
+  DraftQuote,
+  LocationDraft,
+  QuotedDraft,
+  ReactionDraft,
+} from "../../model/messages.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { baileys } from "../baileys.ts";
 import { timerContext, type ChatTimer } from "./chat-timer.ts";
 import { messageSecret } from "./message-secret.ts";
 import { mediaToWhatsApp, type StoredFile } from "./to-whatsapp-media.ts";
 import { pollToWhatsApp } from "./to-whatsapp-poll.ts";
+import { vcardOf } from "./vcard.ts";
 
 /** What a message needs beside its draft. */
 export interface Beside {
@@ -43,6 +51,8 @@ export function toWhatsApp(
     };
   }
   if (draft.kind === "reaction") return { reactionMessage: reaction(draft) };
+  if (draft.kind === "location") return { ...locationToWhatsApp(draft, contextInfo), messageContextInfo };
+  if (draft.kind === "contact") return { ...contactsToWhatsApp(draft, contextInfo), messageContextInfo };
   if (stored === undefined) throw new TypeError(`The ${draft.kind} was not uploaded to WhatsApp.`);
   return { ...mediaToWhatsApp(draft, stored, contextInfo), messageContextInfo };
 }
@@ -57,6 +67,33 @@ function quote(quoted: DraftQuote): proto.IContextInfo {
   const { id, sender } = quoted;
   const quotedMessage = "sent" in quoted ? quotedSent(quoted.sent) : quotedContent(quoted.raw);
   return { stanzaId: id, participant: sender, quotedMessage };
+}
+
+function locationToWhatsApp(
+  { latitude, longitude, name, address }: LocationDraft,
+  contextInfo: proto.IContextInfo | null,
+): proto.IMessage {
+  return {
+    locationMessage: {
+      degreesLatitude: latitude,
+      degreesLongitude: longitude,
+      ...(name !== undefined && { name }),
+      ...(address !== undefined && { address }),
+      ...(contextInfo !== null && { contextInfo }),
+    },
+  };
+}
+
+/** One person is a message of its own kind; several are a list, which phones show by its name. */
+function contactsToWhatsApp(
+  { contacts }: ContactDraft,
+  contextInfo: proto.IContextInfo | null,
+): proto.IMessage {
+  const cards = contacts.map((card) => ({ displayName: card.name, vcard: vcardOf(card) }));
+  const context = contextInfo !== null && { contextInfo };
+  if (cards.length === 1) return { contactMessage: { ...cards[0], ...context } };
+  const displayName = `${contacts[0]!.name} and ${cards.length - 1} more`;
+  return { contactsArrayMessage: { displayName, contacts: cards, ...context } };
 }
 
 /** A phone shows its own copy of what was sent to it; this is what it shows when it has none any more. */
@@ -76,6 +113,10 @@ function quotedSent({ kind, text, options, fileName }: QuotedDraft): proto.IMess
       return { audioMessage: { ptt: kind === "voice" } };
     case "sticker":
       return { stickerMessage: {} };
+    case "location":
+      return { locationMessage: { name: text } };
+    case "contact":
+      return { contactMessage: { displayName: text } };
     case "document":
       return { documentMessage: { ...caption, ...(fileName !== undefined && { fileName }) } };
   }

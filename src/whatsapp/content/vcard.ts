@@ -1,10 +1,12 @@
-interface ContactCard {
+import type { ContactCard } from "../../model/messages.ts";
+
+interface SharedCard {
   displayName?: string | null;
   vcard?: string | null;
 }
 
 /** Names and numbers of shared contacts. Numbers are digits; WhatsApp's own (`waid`) before the one that is written. */
-export function contactsIn(cards: (ContactCard | null | undefined)[]): { name: string; numbers: string[] }[] {
+export function contactsIn(cards: (SharedCard | null | undefined)[]): { name: string; numbers: string[] }[] {
   return cards
     .filter((card) => card !== null && card !== undefined)
     .map(({ displayName, vcard }) => {
@@ -37,3 +39,21 @@ function numbersIn(lines: string[]): string[] {
     .filter((number) => number !== "");
   return [...new Set(numbers)];
 }
+
+/** A person as a vCard 3.0, as phones write it: a number with `waid` can be written to at once. Lines end as RFC 2426 says. */
+export function vcardOf({ name, numbers, organization, email }: ContactCard): string {
+  const lines = [
+    "BEGIN:VCARD",
+    "VERSION:3.0",
+    `N:;${escaped(name)};;;`,
+    `FN:${escaped(name)}`,
+    ...(organization === undefined ? [] : [`ORG:${escaped(organization)}`]),
+    ...numbers.map((number) => `TEL;type=CELL;waid=${number}:+${number}`),
+    ...(email === undefined ? [] : [`EMAIL;type=INTERNET:${escaped(email)}`]),
+    "END:VCARD",
+  ];
+  return lines.join("\r\n");
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[\\,;]/g, (sign) => `\\${sign}`).replaceAll(/\r?\n|\r/g, "\\n");
