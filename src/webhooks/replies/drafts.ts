@@ -7,9 +7,8 @@ import type { Time } from "../../model/time.ts";
 import { OutboundError } from "../../net/errors.ts";
 import type { AddressedDraft } from "../../model/answerer.ts";
 import type { Webhook } from "../settings.ts";
-import type { ParsedReply, TextReply, WebhookReply } from "./reply.ts";
+import type { ParsedReply, WebhookReply } from "./reply.ts";
 import type { MediaReply } from "./reply-media.ts";
-import type { PollReply } from "./reply-poll.ts";
 import type { Delivery, DeliveryReply } from "../rows.ts";
 
 /** Fetches the files that answers name. */
