@@ -128,7 +128,9 @@ describe("a place and people by REST", () => {
     expect(await wrong("/send-location", { latitude: "5,5", longitude: 0 })).toEqual(["latitude"]);
     expect(await wrong("/send-location", {})).toEqual(["latitude", "longitude"]);
     expect(await wrong("/send-contact", { contacts: [] })).toEqual(["contacts"]);
-    expect(await wrong("/send-contact", { contacts: Array.from({ length: 11 }, () => DAN) })).toEqual(["contacts"]);
+    expect(await wrong("/send-contact", { contacts: Array.from({ length: 11 }, () => DAN) })).toEqual([
+      "contacts",
+    ]);
     expect(await wrong("/send-contact", { contacts: [{ ...DAN, numbers: ["12"] }] })).toEqual([
       "contacts.0.numbers.0",
     ]);
