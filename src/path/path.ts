@@ -1,20 +1,21 @@
-import { createAlarm, type Alarm } from "../bot/timers/alarm.ts";
 import type { Blocking } from "../bot/handlers/blocking.ts";
 import { type Bindings } from "../bot/bindings/bindings.ts";
 import { createSilentSessions } from "../bot/sessions/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/sessions/state.ts";
 import { createTimers, type Timers } from "../bot/timers/timers.ts";
-import { type Inbox } from "../inbox/inbox.ts";
+import type { Incoming } from "../model/messages.ts";
 import { alone } from "../model/nodes/alone.ts";
-import { SECOND_MS } from "../model/time.ts";
 import { type Outbox } from "../outbox/outbox.ts";
 import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
+import { NotOwner } from "../store/errors.ts";
+import type { Intake } from "../store/write/intake.ts";
 import { type Webhooks } from "../webhooks/index.ts";
 import type { OwnReading } from "../whatsapp/port.ts";
-import { createReading } from "./reading.ts";
+import { openNumber } from "./number.ts";
+import { createOpenNumbers, type OpenNumbers } from "./opened.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
 import { createAnswerers } from "./answerers.ts";
 import type { MessagePathDeps } from "./deps.ts";
@@ -23,7 +24,15 @@ import { createQueues } from "./queues.ts";
 export type { MessagePathDeps } from "./deps.ts";
 
 /** The way of a message through Parley (design §4), whole: from what a connection brings to what a connection sends. */
-export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
+export interface MessagePath {
+  /**
+   * What storing new messages takes (T1). Once that is committed they are put into the lanes of their chats.
+   *
+   * @param ownNumber digits of the linked number
+   */
+  receive(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
+  /** See `NumberPipeline.settle`. */
+  settle(deviceId: number): Promise<void>;
   /** A send by REST. See `Outbox.submit`. */
   submit: Outbox["submit"];
   /** Receipts of messages of ours. */
@@ -64,12 +73,10 @@ export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
   readonly blocking: Blocking;
   readonly webhooks: Webhooks;
   readonly outbox: Outbox;
-  readonly pipeline: Pipeline;
   readonly state: BotState;
+  /** Whether a row of the inbox waits in a lane, or is being handled. */
+  isPlaced(deviceId: number, inboxId: number): boolean;
 }
-
-/** How long the sends of a number that is closed may take to end. */
-const CLOSING_MS = 2 * SECOND_MS;
 
 /**
  * Joins the parts that a message passes, in the order in which it passes them. Numbers are opened and closed one by one:
@@ -88,11 +95,11 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
   const { inbox, outbox, polls } = queues;
 
   // What the guards know of a chat; they come before everybody who answers.
-  const alarm = createAlarm(store.time);
-  const state = createBotState(store, alarm.expect);
+  const timerDue = (deviceId: number, at: number): void => numbers.get(deviceId)?.due(at);
+  const state = createBotState(store, timerDue);
   const chats = createChats(
     store,
-    { ...state, released: (deviceId) => alarm.expect(deviceId, store.now()) },
+    { ...state, released: (deviceId) => timerDue(deviceId, store.now()) },
     deps.news,
   );
   const loopGuard = createLoopGuard(chats, config, store.now);
@@ -114,27 +121,28 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     isInterrupt: (deviceId, message) => bindings.tableOf(deviceId).cutsOff(message),
     replyMaxAge: webhooks.replyMaxAge,
     leftovers: (inboxId) => [state.forgetSteps(inboxId)],
-    onLost: deps.onLost,
     onDecided: observers.decided,
   });
 
-  const timers = openTimers(deps, { state, alarm, inbox, pipeline });
-  return asMessagePath(deps, { ...queues, ...answerers, alarm, state, chats, pipeline, timers });
+  const timers = joinTimers(deps, state);
+  const shared = { ...deps, pipeline, timers, outbox, webhooks, state };
+  const numbers = createOpenNumbers({
+    openNumber: (deviceId, onLost) => openNumber(shared, deviceId, onLost),
+    onLost: deps.onLost,
+  });
+  return asMessagePath(deps, { ...queues, ...answerers, state, chats, pipeline, timers, numbers });
 }
 
 /** Timers of bots come back in as messages. */
-function openTimers(
+function joinTimers(
   { store, log, connections, directory, cluster = alone() }: MessagePathDeps,
-  { state, alarm, inbox, pipeline }: { state: BotState; alarm: Alarm; inbox: Inbox; pipeline: Pipeline },
+  state: BotState,
 ): Timers {
   return createTimers({
     state,
-    alarm,
     silent: createSilentSessions(store),
     commit: (statements, options) => store.writer.commit(statements, options),
     isLeader: () => cluster.ownership.owns(0),
-    record: inbox.recordTimer,
-    deliver: pipeline.due,
     numberOf: connections.number,
     canonicalChat: directory.canonicalChat,
     time: store.time,
@@ -146,38 +154,31 @@ function openTimers(
 
 type PathParts = ReturnType<typeof createQueues> &
   Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {
-    alarm: Alarm;
     state: BotState;
     chats: Chats;
     pipeline: Pipeline;
     timers: Timers;
+    numbers: OpenNumbers;
   };
 
 /** The parts, as they are used together. */
 function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
-  const { store, log, connections, directory, observers } = deps;
-  const { outbox, polls, bindings, blocking, alarm, state, webhooks, chats, pipeline, timers } = parts;
-
-  async function close(deviceId: number): Promise<void> {
-    timers.close(deviceId);
-    pipeline.close(deviceId);
-    // What is being sent ends with its connection. Nobody waits for one that hangs.
-    await store.time.within(CLOSING_MS, outbox.close(deviceId));
-    await store.writer.drain();
-  }
+  const { log, connections } = deps;
+  const { outbox, polls, bindings, blocking, state, webhooks, chats, pipeline, timers, numbers } = parts;
 
   return {
-    receive: pipeline.receive,
-    settle: pipeline.settle,
+    // A connection that is being closed may bring something after its number: whoever opens that next finds it.
+    receive: (deviceId, ownNumber, messages) =>
+      numbers.get(deviceId)?.receive(ownNumber, messages) ?? pipeline.store(deviceId, messages),
+    settle: async (deviceId) => numbers.get(deviceId)?.settle(),
     submit: outbox.submit,
     receipts: outbox.receipt,
-    read: createReading({
-      store,
-      log,
-      canonicalChat: directory.canonicalChat,
-      notices: webhooks.notices,
-      observers,
-    }),
+    async read(deviceId, reading) {
+      const number = numbers.get(deviceId);
+      // It is told again to whoever has the number.
+      if (number === null) throw new NotOwner(deviceId);
+      await number.read(reading);
+    },
     findSent: createSentMessages({
       find: outbox.find,
       sentMessage: outbox.sentMessage,
@@ -190,10 +191,7 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
     async load() {
       await Promise.all([bindings.load(), webhooks.load(), outbox.start()]);
     },
-    async open(deviceId) {
-      await webhooks.open(deviceId);
-      await Promise.all([outbox.open(deviceId), pipeline.open(deviceId), timers.open(deviceId)]);
-    },
+    open: numbers.open,
     start() {
       timers.start();
       webhooks.start();
@@ -204,18 +202,18 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
         .abandon(deviceId)
         .catch((err: unknown) => log.error({ err, device: deviceId }, "could not end the waiting sends"));
     },
-    close,
+    close: numbers.close,
     async forget(deviceId) {
-      await close(deviceId);
+      await numbers.close(deviceId);
       outbox.forget(deviceId);
       bindings.forget(deviceId);
       webhooks.forget(deviceId);
     },
     onClockMoved(ms) {
-      for (const part of [chats, webhooks, outbox, alarm]) part.onClockMoved(ms);
+      for (const part of [chats, webhooks, outbox, ...numbers.all()]) part.onClockMoved(ms);
     },
     async drain(graceMs) {
-      await Promise.all([timers.stop(), pipeline.drain(), webhooks.stop(graceMs)]);
+      await Promise.all([timers.stop(), numbers.drain(), webhooks.stop(graceMs)]);
     },
     sent: outbox.drain,
 
@@ -223,7 +221,7 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
     blocking,
     webhooks,
     outbox,
-    pipeline,
     state,
+    isPlaced: (deviceId, inboxId) => numbers.get(deviceId)?.isPlaced(inboxId) ?? false,
   };
 }

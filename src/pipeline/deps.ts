@@ -47,8 +47,6 @@ export interface PipelineDeps {
   replyMaxAge: (deviceId: number) => number;
   /** What is stored about a message beside its row, when it will never be decided. */
   leftovers: (inboxId: number) => Statement[];
-  /** A commit has shown that another process has the number; called once or more. */
-  onLost?: ((deviceId: number) => void) | undefined;
   /** Called after the commit of a decision (T2). @param tookMs since it came; null: that was in an earlier run */
   onDecided?: (stored: StoredMessage, row: DecisionRow, tookMs: number | null) => void;
 }

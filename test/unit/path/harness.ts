@@ -120,7 +120,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     over = true;
     connected = null;
     // Handlers that still run can commit nothing any more.
-    for (const deviceId of numbers) path.pipeline.close(deviceId);
+    for (const deviceId of numbers) path.close(deviceId).catch(() => undefined);
     stopping.abort();
     void path.webhooks.stop(0);
     await http.close();

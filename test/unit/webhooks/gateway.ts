@@ -150,15 +150,15 @@ export async function gateway(
     besides: options.before ?? [],
     random: options.random ?? (() => 0.5),
   });
-  const { outbox, pipeline, webhooks } = path;
+  const { outbox, webhooks } = path;
   await path.load();
-  for (const row of await rawRows(store, "select id from devices", [])) await pipeline.open(Number(row.id));
+  for (const row of await rawRows(store, "select id from devices", [])) await path.open(Number(row.id));
   if (!options.startsLater) webhooks.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {
     if (stopped) return;
     stopped = true;
-    await Promise.all([pipeline.drain(), webhooks.stop(graceMs)]);
+    await path.drain(graceMs);
     media.stop();
     await http.close();
   };
@@ -173,7 +173,7 @@ export async function gateway(
     /** A message arrives; resolves when it is stored. */
     receive: async (change: Partial<Incoming> = {}, device = DEVICE): Promise<Incoming> => {
       const message = incoming({ timestamp: Math.floor(store.now() / 1000), ...change });
-      await commitIntake(store.writer, pipeline.receive(device, NUMBER, [message]));
+      await commitIntake(store.writer, path.receive(device, NUMBER, [message]));
       return message;
     },
     configure: (url: string, change: Partial<WebhookSettings> = {}) =>
