@@ -61,7 +61,7 @@ export interface OutgoingReply {
 
 /** Rows of an answer: `statements` belong into the answer's own commit. */
 export interface ReplyRows {
-  /** One per reply, and perhaps one more. */
+  /** One per reply. */
   statements: Statement[];
   /** Ids on the wire, one per reply. */
   waIds: string[];
@@ -82,8 +82,6 @@ export interface Outbox extends SentReader {
     /** `bot:<id>` or `webhook`. */
     origin: string;
     replies: OutgoingReply[];
-    /** They are stored by whichever node, and not under the lease of the number. Default false. */
-    byAnyNode?: boolean;
   }): ReplyRows;
   /**
    * Stores a message per destination, then waits for the outcomes, at most `sendWaitMs`.
@@ -169,7 +167,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const submit = createSubmitting({ ...deps, rows, submissions, handedOver, uncertain, release });
 
   return {
-    rows({ deviceId, inboxId, origin, replies, byAnyNode = false }) {
+    rows({ deviceId, inboxId, origin, replies }) {
       const stored = replies.map(({ jid, chat, draft, elsewhere, id }, ordinal): NewRow => {
         const waId = id ?? replyId(store.box, deviceId, inboxId, ordinal);
         const number = shownNumber(chat);
@@ -177,10 +175,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         return { deviceId, waId, chat, jid, number, draft, origin, answers };
       });
       return {
-        statements: [
-          ...stored.map(rows.insert),
-          ...(byAnyNode && stored.length > 0 ? handedOver.statements(deviceId) : []),
-        ],
+        statements: stored.map(rows.insert),
         waIds: stored.map((row) => row.waId),
         // The first of its chat; the others leave when its outcome is known.
         encryptAhead: () => (stored[0] === undefined ? null : senders.encryptAhead(stored[0])),

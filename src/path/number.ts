@@ -6,6 +6,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { NumberPipeline, Pipeline } from "../pipeline/pipeline.ts";
 import { beginTenure } from "../store/write/owned.ts";
 import type { Webhooks } from "../webhooks/index.ts";
+import type { NumberWebhook } from "../webhooks/parts.ts";
 import type { MessagePathDeps } from "./deps.ts";
 import { createReadings, type Readings } from "./reading.ts";
 
@@ -34,10 +35,15 @@ export interface OpenNumber
   readonly closed: Promise<void> | null;
   /** A timer of a bot is stored, and due then, Unix milliseconds. */
   due(dueAt: number): void;
+  readonly webhook: NumberWebhook;
+  /** Begins what looks at the clock. */
+  start(): void;
   /** The clock was set back by so many milliseconds. */
   onClockMoved(ms: number): void;
   /** Begins nothing more; resolves when what is under way has ended. */
   drain(): Promise<void>;
+  /** What is still posted to its webhook does not count. */
+  cutOff(reason: Error): void;
   /**
    * Begins nothing more. Resolves when nothing of the number is committed here any more, and nobody is told anything of it:
    * whoever opens it next goes on where the rows are. What is under way and takes longer is made again there.
@@ -54,13 +60,16 @@ const CLOSING_MS = 2 * SECOND_MS;
  * @param onLost a commit has shown that another process has it; called once or more
  */
 export function openNumber(shared: SharedPath, deviceId: number, onLost: () => void): OpenNumber {
-  const { log, directory, observers, outbox, webhooks } = shared;
+  const { log, directory, observers, outbox } = shared;
   const { time } = shared.store;
   // Whatever is still under way when it has been closed writes nothing more.
   const tenure = beginTenure(shared.store, deviceId);
   const { store } = tenure;
   const inbox = createInbox(store, observers.received);
-  const lanes = shared.pipeline.open({ deviceId, store, inbox, outbox, onLost });
+  const webhook = shared.webhooks.open({ deviceId, store, outbox, onLost });
+  // Before its messages go on.
+  const ready = webhook.load();
+  const lanes = shared.pipeline.open({ deviceId, store, inbox, outbox, ready, onLost });
   const timers = shared.timers.open({
     deviceId,
     commit: store.writer.commit,
@@ -72,26 +81,22 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     store,
     log,
     canonicalChat: directory.canonicalChat,
-    notices: webhooks.notices,
+    notices: shared.webhooks.notices,
     observers,
   });
   let closed: Promise<void> | null = null;
 
-  async function open(): Promise<void> {
-    await webhooks.open(deviceId);
-    await Promise.all([outbox.open(deviceId), lanes.opened, timers.look()]);
-  }
-
   async function close(): Promise<void> {
     // Handlers have no time: what they were asked is asked again.
     void lanes.close();
-    const ended = Promise.all([timers.close(), readings.ended(), outbox.close(deviceId)]);
-    await time.within(CLOSING_MS, ended);
+    const ended = [timers.close(), readings.ended(), outbox.close(deviceId), webhook.stop()];
+    await time.within(CLOSING_MS, Promise.all(ended));
     tenure.end();
+    webhook.abort(new Error("The number is closed."));
     await shared.store.writer.drain();
   }
 
-  const opened = open();
+  const opened = Promise.all([outbox.open(deviceId), lanes.opened, timers.look()]).then(() => undefined);
   // Whoever opens it is told.
   opened.catch(() => undefined);
   return {
@@ -105,8 +110,16 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     isPlaced: lanes.isPlaced,
     read: readings.read,
     due: timers.expect,
-    onClockMoved: timers.onClockMoved,
-    drain: lanes.drain,
+    webhook,
+    start: () => void ready.then(webhook.start, () => undefined),
+    onClockMoved(ms) {
+      timers.onClockMoved(ms);
+      webhook.onClockMoved(ms);
+    },
+    async drain() {
+      await Promise.all([lanes.drain(), webhook.stop()]);
+    },
+    cutOff: webhook.abort,
     close: () => (closed ??= close()),
   };
 }

@@ -16,6 +16,8 @@ export interface OpenNumbers {
   open(deviceId: number): Promise<void>;
   /** Idempotent. */
   close(deviceId: number): Promise<void>;
+  /** Those that are open, and that will be, begin what looks at the clock. */
+  start(): void;
   /** Opens nothing more; resolves when all that is under way has ended. */
   drain(): Promise<void>;
 }
@@ -25,6 +27,7 @@ export function createOpenNumbers({ openNumber, onLost }: OpenNumbersDeps): Open
   const numbers = new Map<number, OpenNumber>();
   /** Of numbers that were closed: what was under way then. */
   const leaving = new Set<Promise<void>>();
+  let started = false;
   let draining = false;
 
   function get(deviceId: number): OpenNumber | null {
@@ -53,6 +56,7 @@ export function createOpenNumbers({ openNumber, onLost }: OpenNumbersDeps): Open
       onLost?.(deviceId);
     });
     numbers.set(deviceId, number);
+    if (started) number.start();
     return number;
   }
 
@@ -72,6 +76,10 @@ export function createOpenNumbers({ openNumber, onLost }: OpenNumbersDeps): Open
     async close(deviceId) {
       const number = numbers.get(deviceId);
       if (number !== undefined) await (number.closed ?? end(number));
+    },
+    start() {
+      started = true;
+      for (const number of numbers.values()) number.start();
     },
     async drain() {
       draining = true;

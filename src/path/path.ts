@@ -104,7 +104,12 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
   );
   const loopGuard = createLoopGuard(chats, config, store.now);
 
-  const answerers = createAnswerers(deps, outbox, loopGuard, state);
+  const answerers = createAnswerers(
+    deps,
+    loopGuard,
+    state,
+    (deviceId) => numbers.get(deviceId)?.webhook ?? null,
+  );
   const { bindings, webhooks } = answerers;
 
   // Lanes, guards, the first answerer in this order that does not pass, one commit, and the replies leave.
@@ -194,6 +199,7 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
     open: numbers.open,
     start() {
       timers.start();
+      numbers.start();
       webhooks.start();
     },
     online: outbox.wake,
@@ -210,10 +216,15 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       webhooks.forget(deviceId);
     },
     onClockMoved(ms) {
-      for (const part of [chats, webhooks, outbox, ...numbers.all()]) part.onClockMoved(ms);
+      for (const part of [chats, outbox, ...numbers.all()]) part.onClockMoved(ms);
     },
     async drain(graceMs) {
+      const cut = new Error("The gateway is stopping.");
+      const cancel = deps.store.time.after(graceMs, () => {
+        for (const number of numbers.all()) number.cutOff(cut);
+      });
       await Promise.all([timers.stop(), numbers.drain(), webhooks.stop(graceMs)]);
+      cancel();
     },
     sent: outbox.drain,
 

@@ -48,6 +48,7 @@ export function createLanes<T>({ handle, arrived, maxParallel, tally }: LanesDep
   let running = 0;
   let stopped = false;
   let whenQuiet: (() => void) | null = null;
+  let quiet: Promise<void> | null = null;
 
   function count(more: number): void {
     size += more;
@@ -112,7 +113,7 @@ export function createLanes<T>({ handle, arrived, maxParallel, tally }: LanesDep
 
     async drain() {
       stopped = true;
-      if (running > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
+      if (running > 0) await (quiet ??= new Promise((resolve) => (whenQuiet = resolve)));
     },
   };
 }

@@ -32,6 +32,8 @@ export interface PipelineNumber {
   store: Store;
   inbox: PipelineDeps["inbox"];
   outbox: PipelineDeps["outbox"];
+  /** Resolves when those who are asked know what they must of the number. Rejects with StorageUnavailable. */
+  ready: Promise<void>;
   /** A commit has shown that another process has the number; called once or more. */
   onLost(): void;
 }
@@ -102,7 +104,7 @@ function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: n
   // What was looked at while another process had the number may be old.
   chats.forget(deviceId);
   /** Ids up to this one were found in the table when the number was opened, and are in lanes. */
-  const upTo = rebuild();
+  const upTo = own.ready.then(rebuild);
   const opened = upTo.then(() => undefined);
   // Whoever opens it is told.
   opened.catch(() => undefined);

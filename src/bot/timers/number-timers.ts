@@ -3,11 +3,30 @@ import type { StoredMessage } from "../../model/answerer.ts";
 import { nothingSaid, type Incoming } from "../../model/messages.ts";
 import { NotOwner } from "../../store/errors.ts";
 import type { Writer } from "../../store/store.ts";
+import type { Time } from "../../model/time.ts";
+import type { SilentSessions } from "../sessions/silent-sessions.ts";
+import type { BotState } from "../sessions/state.ts";
 import { createAlarm } from "./alarm.ts";
 import { isSignal } from "./signal-rows.ts";
 import { namedTimer } from "./timer-calls.ts";
 import type { DueTimer, TimerBody } from "./timer-rows.ts";
-import type { TimersDeps } from "./timers.ts";
+
+/** What the timers of all numbers share. */
+export interface TimersDeps {
+  state: Pick<BotState, "dueTimers" | "nextTimers" | "expired" | "giveUpSignal">;
+  silent: SilentSessions;
+  commit: Writer["commit"];
+  /** Digits of a number, or null when it is gone. */
+  numberOf(deviceId: number): string | null;
+  /** The chat's key now: its number's form, when that became known after the timer was set. */
+  canonicalChat(deviceId: number, jid: string): Promise<string>;
+  /** Whether this process does what is to be done once for all numbers. */
+  isLeader(): boolean;
+  time: Pick<Time, "now" | "every" | "after">;
+  onError(error: unknown): void;
+  /** What is stored of it does not open. */
+  onDropped(timer: Pick<DueTimer, "deviceId" | "botId">): void;
+}
 
 /** A number as its timers see it. */
 export interface TimersNumber {

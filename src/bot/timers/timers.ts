@@ -1,28 +1,8 @@
 import { Semaphore } from "async-mutex";
 import { giveWay } from "../../model/give-way.ts";
-import { SECOND_MS, type Time } from "../../model/time.ts";
-import type { Writer } from "../../store/store.ts";
-import { openTimers, type NumberTimers, type TimersNumber } from "./number-timers.ts";
-import type { SilentSessions } from "../sessions/silent-sessions.ts";
-import { EXPIRED_AT_ONCE, type BotState } from "../sessions/state.ts";
-import type { DueTimer } from "./timer-rows.ts";
-
-/** What the timers of all numbers share. */
-export interface TimersDeps {
-  state: Pick<BotState, "dueTimers" | "nextTimers" | "expired" | "giveUpSignal">;
-  silent: SilentSessions;
-  commit: Writer["commit"];
-  /** Digits of a number, or null when it is gone. */
-  numberOf(deviceId: number): string | null;
-  /** The chat's key now: its number's form, when that became known after the timer was set. */
-  canonicalChat(deviceId: number, jid: string): Promise<string>;
-  /** Whether this process does what is to be done once for all numbers. */
-  isLeader(): boolean;
-  time: Pick<Time, "now" | "every" | "after">;
-  onError(error: unknown): void;
-  /** What is stored of it does not open. */
-  onDropped(timer: Pick<DueTimer, "deviceId" | "botId">): void;
-}
+import { SECOND_MS } from "../../model/time.ts";
+import { openTimers, type NumberTimers, type TimersDeps, type TimersNumber } from "./number-timers.ts";
+import { EXPIRED_AT_ONCE } from "../sessions/state.ts";
 
 /** Runs the timers of the numbers that are open. */
 export interface Timers {

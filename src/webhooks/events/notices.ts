@@ -13,14 +13,14 @@ import {
   type StandingOf,
   type StateEvent,
 } from "./state-events.ts";
-import type { RetryWorker } from "../attempts/worker.ts";
 
 interface NoticesDeps {
   store: Pick<Store, "box" | "readOne">;
-  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  /** Unix milliseconds. */
   now: () => number;
   registry: Pick<Registry, "get">;
-  worker: Pick<RetryWorker, "wake">;
+  /** Something of the number may go now. */
+  wake(deviceId: number): void;
   /** A delivery is in another state; called after the commit. */
   onDelivery?: (deviceId: number, id: string) => void;
 }
@@ -35,7 +35,7 @@ export interface ReachedState extends Omit<SentStanding, "device"> {
 
 /**
  * Events that no message brings: what became of messages that were sent, and how numbers do. Their rows belong into the
- * commit of what they tell of; they are posted by the worker, in the order of their chat, and never answered.
+ * commit of what they tell of; they are posted by the number's queue, in the order of their chat, and never answered.
  */
 export interface Notices {
   /** Whether the number's webhook wants to know what becomes of messages. */
@@ -63,7 +63,7 @@ interface Notice {
 }
 
 /** Notices for the webhooks of all numbers. */
-export function createNotices({ store, now, registry, worker, onDelivery }: NoticesDeps): Notices {
+export function createNotices({ store, now, registry, wake, onDelivery }: NoticesDeps): Notices {
   const { box } = store;
 
   function webhookFor(deviceId: number, name: StateEvent["type"]) {
@@ -81,7 +81,7 @@ export function createNotices({ store, now, registry, worker, onDelivery }: Noti
         return insertDelivery(box, delivery, webhook.url, progress, "behind");
       }),
       committed() {
-        worker.wake(deviceId);
+        wake(deviceId);
         for (const { id } of deliveries) onDelivery?.(deviceId, id);
       },
     };

@@ -106,7 +106,7 @@ export async function gateway(
     loopGuardPerMinute?: number;
     /** Default: nobody knows. */
     accountOf?: (deviceId: number) => string | null;
-    /** What waits is begun by `webhooks.start`, as when a gateway has many numbers to open. Default false. */
+    /** What waits is begun by `start`, as when a gateway has many numbers to open. Default false. */
     startsLater?: boolean;
   } = {},
 ) {
@@ -153,7 +153,7 @@ export async function gateway(
   const { outbox, webhooks } = path;
   await path.load();
   for (const row of await rawRows(store, "select id from devices", [])) await path.open(Number(row.id));
-  if (!options.startsLater) webhooks.start();
+  if (!options.startsLater) path.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {
     if (stopped) return;
@@ -166,6 +166,7 @@ export async function gateway(
 
   return {
     webhooks,
+    start: path.start,
     presence,
     turns,
     logged,
