@@ -86,7 +86,7 @@ function toldToPath(
 ): Pick<NumbersDeps, "onRead" | "onReachout" | "onOpen" | "onMoved" | "onState"> {
   return {
     onRead: path.read,
-    onReachout: (deviceId, lock) => void path.outbox.reachoutTold(deviceId, lock),
+    onReachout: (deviceId, lock) => void path.reachoutTold(deviceId, lock),
     onOpen: (deviceId) => void path.online(deviceId),
     onMoved({ id, number, state, since }) {
       const { reason = null, until = null } = whyHere(id) ?? {};

@@ -3,6 +3,7 @@ import type { BotState } from "../bot/sessions/state.ts";
 import type { Timers } from "../bot/timers/timers.ts";
 import { createInbox } from "../inbox/inbox.ts";
 import type { Outbox } from "../outbox/outbox.ts";
+import type { NumberOutbox } from "../outbox/sending/number-outbox.ts";
 import type { NumberPipeline, Pipeline } from "../pipeline/pipeline.ts";
 import { beginTenure } from "../store/write/owned.ts";
 import type { Webhooks } from "../webhooks/index.ts";
@@ -20,6 +21,8 @@ export interface SharedPath extends Pick<
   outbox: Outbox;
   webhooks: Webhooks;
   state: BotState;
+  /** Messages of a number were stored after it was closed. */
+  onLate(deviceId: number): NumberPipeline["enter"];
 }
 
 /**
@@ -27,7 +30,7 @@ export interface SharedPath extends Pick<
  * what of it waits, what is under way, and what is remembered of it.
  */
 export interface OpenNumber
-  extends Pick<NumberPipeline, "receive" | "settle" | "isPlaced">, Pick<Readings, "read"> {
+  extends Pick<NumberPipeline, "receive" | "enter" | "settle" | "isPlaced">, Pick<Readings, "read"> {
   readonly deviceId: number;
   /** What the number left in the rows goes on. Rejects with StorageUnavailable; it is to be closed then. */
   readonly opened: Promise<void>;
@@ -35,6 +38,7 @@ export interface OpenNumber
   readonly closed: Promise<void> | null;
   /** A timer of a bot is stored, and due then, Unix milliseconds. */
   due(dueAt: number): void;
+  readonly outbox: NumberOutbox;
   readonly webhook: NumberWebhook;
   /** Begins what looks at the clock. */
   start(): void;
@@ -60,16 +64,25 @@ const CLOSING_MS = 2 * SECOND_MS;
  * @param onLost a commit has shown that another process has it; called once or more
  */
 export function openNumber(shared: SharedPath, deviceId: number, onLost: () => void): OpenNumber {
-  const { log, directory, observers, outbox } = shared;
+  const { log, directory, observers } = shared;
   const { time } = shared.store;
   // Whatever is still under way when it has been closed writes nothing more.
   const tenure = beginTenure(shared.store, deviceId);
   const { store } = tenure;
   const inbox = createInbox(store, observers.received);
-  const webhook = shared.webhooks.open({ deviceId, store, outbox, onLost });
+  const outbox = shared.outbox.open({ deviceId, store });
+  const webhook = shared.webhooks.open({ deviceId, store, outbox: shared.outbox, onLost });
   // Before its messages go on.
   const ready = webhook.load();
-  const lanes = shared.pipeline.open({ deviceId, store, inbox, outbox, ready, onLost });
+  const lanes = shared.pipeline.open({
+    deviceId,
+    store,
+    inbox,
+    outbox: { ...shared.outbox, wake: outbox.wake },
+    ready,
+    onLate: shared.onLate(deviceId),
+    onLost,
+  });
   const timers = shared.timers.open({
     deviceId,
     commit: store.writer.commit,
@@ -89,14 +102,14 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
   async function close(): Promise<void> {
     // Handlers have no time: what they were asked is asked again.
     void lanes.close();
-    const ended = [timers.close(), readings.ended(), outbox.close(deviceId), webhook.stop()];
+    const ended = [timers.close(), readings.ended(), outbox.close(), webhook.stop()];
     await time.within(CLOSING_MS, Promise.all(ended));
     tenure.end();
     webhook.abort(new Error("The number is closed."));
     await shared.store.writer.drain();
   }
 
-  const opened = Promise.all([outbox.open(deviceId), lanes.opened, timers.look()]).then(() => undefined);
+  const opened = Promise.all([outbox.begin(), lanes.opened, timers.look()]).then(() => undefined);
   // Whoever opens it is told.
   opened.catch(() => undefined);
   return {
@@ -106,14 +119,17 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
       return closed;
     },
     receive: lanes.receive,
+    enter: lanes.enter,
     settle: lanes.settle,
     isPlaced: lanes.isPlaced,
     read: readings.read,
     due: timers.expect,
+    outbox,
     webhook,
     start: () => void ready.then(webhook.start, () => undefined),
     onClockMoved(ms) {
       timers.onClockMoved(ms);
+      outbox.onClockMoved(ms);
       webhook.onClockMoved(ms);
     },
     async drain() {

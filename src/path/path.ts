@@ -9,11 +9,11 @@ import { type Outbox } from "../outbox/outbox.ts";
 import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard } from "../pipeline/loop-guard.ts";
-import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
+import { createPipeline, type NumberPipeline, type Pipeline } from "../pipeline/pipeline.ts";
 import { NotOwner } from "../store/errors.ts";
 import type { Intake } from "../store/write/intake.ts";
 import { type Webhooks } from "../webhooks/index.ts";
-import type { OwnReading } from "../whatsapp/port.ts";
+import type { MessageReceipt, OwnReading, ReachoutLock } from "../whatsapp/port.ts";
 import { openNumber } from "./number.ts";
 import { createOpenNumbers, type OpenNumbers } from "./opened.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
@@ -36,7 +36,7 @@ export interface MessagePath {
   /** A send by REST. See `Outbox.submit`. */
   submit: Outbox["submit"];
   /** Receipts of messages of ours. */
-  receipts: Outbox["receipt"];
+  receipts(deviceId: number, arrived: MessageReceipt[]): Promise<void>;
   /** The owner has read messages on another device of the number. See `WhatsAppEvents.read`. */
   read(deviceId: number, reading: OwnReading): Promise<void>;
   /** A message of ours, for whoever asks what became of it. */
@@ -56,6 +56,8 @@ export interface MessagePath {
   start(): void;
   /** The number is online: what is queued leaves. Never rejects. */
   online(deviceId: number): Promise<void>;
+  /** WhatsApp has told of a lock on first contacts, or of its end. Never rejects. */
+  reachoutTold(deviceId: number, lock: ReachoutLock | null): Promise<void>;
   /** The number is linked no more: what waits to be sent fails with SENDER_NOT_CONNECTED. Never rejects. */
   unlinked(deviceId: number): Promise<void>;
   /** This process has the number no longer: it begins nothing more of it and commits nothing more for it. */
@@ -91,7 +93,7 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     locked: (deviceId, until) => webhooks.notices.locked(deviceId, until),
     reachout: observers.reachout,
   };
-  const queues = createQueues(deps, listener);
+  const queues = createQueues(deps, listener, (deviceId) => numbers.get(deviceId)?.outbox ?? null);
   const { inbox, outbox, polls } = queues;
 
   // What the guards know of a chat; they come before everybody who answers.
@@ -130,7 +132,11 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
   });
 
   const timers = joinTimers(deps, state);
-  const shared = { ...deps, pipeline, timers, outbox, webhooks, state };
+  const onLate =
+    (deviceId: number): NumberPipeline["enter"] =>
+    (...messages) =>
+      numbers.get(deviceId)?.enter(...messages);
+  const shared = { ...deps, pipeline, timers, outbox, webhooks, state, onLate };
   const numbers = createOpenNumbers({
     openNumber: (deviceId, onLost) => openNumber(shared, deviceId, onLost),
     onLost: deps.onLost,
@@ -174,10 +180,12 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
   return {
     // A connection that is being closed may bring something after its number: whoever opens that next finds it.
     receive: (deviceId, ownNumber, messages) =>
-      numbers.get(deviceId)?.receive(ownNumber, messages) ?? pipeline.store(deviceId, messages),
+      numbers.get(deviceId)?.receive(ownNumber, messages) ??
+      pipeline.store(deviceId, messages, (recorded) => numbers.get(deviceId)?.enter(ownNumber, recorded)),
     settle: async (deviceId) => numbers.get(deviceId)?.settle(),
     submit: outbox.submit,
-    receipts: outbox.receipt,
+    // Of one that is not here any more they are told again, to whoever has it.
+    receipts: (deviceId, arrived) => numbers.get(deviceId)?.outbox.receipts(arrived) ?? never(),
     async read(deviceId, reading) {
       const number = numbers.get(deviceId);
       // It is told again to whoever has the number.
@@ -202,10 +210,12 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       numbers.start();
       webhooks.start();
     },
-    online: outbox.wake,
+    online: async (deviceId) => numbers.get(deviceId)?.outbox.wake(),
+    reachoutTold: async (deviceId, lock) => numbers.get(deviceId)?.outbox.reachoutTold(lock),
     async unlinked(deviceId) {
-      await outbox
-        .abandon(deviceId)
+      await numbers
+        .get(deviceId)
+        ?.outbox.abandon()
         .catch((err: unknown) => log.error({ err, device: deviceId }, "could not end the waiting sends"));
     },
     close: numbers.close,
@@ -216,7 +226,7 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       webhooks.forget(deviceId);
     },
     onClockMoved(ms) {
-      for (const part of [chats, outbox, ...numbers.all()]) part.onClockMoved(ms);
+      for (const part of [chats, ...numbers.all()]) part.onClockMoved(ms);
     },
     async drain(graceMs) {
       const cut = new Error("The gateway is stopping.");
@@ -226,7 +236,10 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       await Promise.all([timers.stop(), numbers.drain(), webhooks.stop(graceMs)]);
       cancel();
     },
-    sent: outbox.drain,
+    async sent() {
+      outbox.stop();
+      await Promise.all(Array.from(numbers.all(), (number) => number.outbox.drain()));
+    },
 
     bindings,
     blocking,
@@ -236,3 +249,5 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
     isPlaced: (deviceId, inboxId) => numbers.get(deviceId)?.isPlaced(inboxId) ?? false,
   };
 }
+
+const never = (): Promise<void> => new Promise(() => undefined);

@@ -34,7 +34,7 @@ export interface PipelineDeps {
   config: { takeoverMinutes: number; loopGuardPerMinute: number };
   log: Logger;
   inbox: Pick<Inbox, "intake" | "pending" | "load" | "done">;
-  outbox: Pick<Outbox, "rows" | "has" | "wake">;
+  outbox: Pick<Outbox, "rows" | "has">;
   polls: Pick<Polls, "keepVotes" | "withTally">;
   chats: Chats;
   /** In the order in which they are asked: bots, then the webhook. */

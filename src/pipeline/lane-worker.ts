@@ -26,6 +26,7 @@ export interface PlacedMessage {
 }
 
 interface LaneWorkerDeps extends PipelineDeps {
+  outbox: PipelineDeps["outbox"] & { wake(): Promise<void> };
   /** A commit has shown that another process has the number; called once or more. */
   onLost(): void;
 }

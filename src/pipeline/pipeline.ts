@@ -16,8 +16,12 @@ import { createUnheardCommits } from "./unheard.ts";
 
 /** What all numbers' messages pass: who is asked about them, and how much of what waits is in memory. */
 export interface Pipeline {
-  /** What storing messages takes (T1) of a number that is not open here: whoever opens it finds them in the table. */
-  store(deviceId: number, messages: Incoming[]): Intake;
+  /**
+   * What storing messages takes (T1) of a number that is not open here: whoever opens it finds them in the table.
+   *
+   * @param entered told of those that are new, after their commit
+   */
+  store(deviceId: number, messages: Incoming[], entered: (recorded: RecordedMessage[]) => void): Intake;
   /**
    * This process handles the number's messages from now on: what has no decision goes into lanes, and what is received
    * waits for that.
@@ -31,9 +35,14 @@ export interface PipelineNumber {
   /** The database in the hands of whoever has the number. */
   store: Store;
   inbox: PipelineDeps["inbox"];
-  outbox: PipelineDeps["outbox"];
+  outbox: PipelineDeps["outbox"] & {
+    /** Replies that were stored and not released leave. Never rejects. */
+    wake(): Promise<void>;
+  };
   /** Resolves when those who are asked know what they must of the number. Rejects with StorageUnavailable. */
   ready: Promise<void>;
+  /** Messages were stored after it was closed: it may be open again. */
+  onLate(ownNumber: string, recorded: RecordedMessage[]): void;
   /** A commit has shown that another process has the number; called once or more. */
   onLost(): void;
 }
@@ -48,6 +57,8 @@ export interface NumberPipeline {
    * @param ownNumber digits of the linked number
    */
   receive(ownNumber: string, messages: Incoming[]): Intake;
+  /** These were stored by somebody else: they get into their lanes, each once. */
+  enter(ownNumber: string, recorded: RecordedMessage[]): void;
   /**
    * Stores a timer of a bot as a message and puts it into the lane of its chat.
    *
@@ -78,7 +89,7 @@ export function createPipeline(deps: PipelineDeps & { inbox: Pick<Inbox, "intake
   /** Messages of all numbers that wait in lanes, or are handled. */
   const tally = { items: 0 };
   return {
-    store: (deviceId, messages) => storing(deps, deviceId, messages, () => undefined),
+    store: (...messages) => storing(deps, ...messages),
     open: (number) => openPipeline(deps, number, tally),
   };
 }
@@ -179,7 +190,8 @@ function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: n
     receive(ownNumber, messages) {
       const isFirst = unheard.begin();
       return storing({ ...deps, inbox }, deviceId, messages, (recorded) => {
-        if (isFirst()) enter(ownNumber, recorded);
+        if (number.closed) own.onLate(ownNumber, recorded);
+        else if (isFirst()) enter(ownNumber, recorded);
       });
     },
 
@@ -194,6 +206,7 @@ function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: n
       }
     },
 
+    enter,
     settle: unheard.settle,
     isPlaced: placed.has,
 

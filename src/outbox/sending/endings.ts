@@ -47,7 +47,7 @@ const AT_ONCE = 200;
 /** What became of a message that waited for longer than RETENTION_DAYS. */
 export const EXPIRED: SendError = { code: "EXPIRED" };
 
-/** Endings of all numbers. What cannot be stored now is tried again until the gateway stops. */
+/** Endings of one number. What cannot be stored now is tried again until the gateway stops. */
 export function createEndings(deps: EndingsDeps): Endings {
   const { store, rows, log, states, settled } = deps;
   const stopping = new AbortController();
@@ -56,7 +56,7 @@ export function createEndings(deps: EndingsDeps): Endings {
    * The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for.
    *
    * @param messages of one number
-   * @returns false when another process has the number: what becomes of them is written there
+   * @returns false when nobody is to be told: another process has the number, or the row will be tried again
    */
   async function write(
     messages: QueuedMessage[],
@@ -76,7 +76,8 @@ export function createEndings(deps: EndingsDeps): Endings {
       } catch (error) {
         if (error instanceof NotOwner) return false;
         log.error({ err: error }, "could not store the outcome of a message; retrying");
-        if (stopping.signal.aborted) return true;
+        // What has left is sent, whatever its row says; what has failed is tried again by whoever reads the row.
+        if (stopping.signal.aborted) return news.times.sent !== undefined;
         await store.time.pause(backoffMs(failures), stopping.signal);
       }
     }

@@ -115,14 +115,25 @@ export const hang = (): Promise<SendOutcome> => new Promise(() => undefined);
 export interface Run {
   store: Store;
   path: MessagePath;
-  outbox: Outbox;
+  outbox: RunOutbox;
   /** Connects the number, or ends its connection. */
   connect(line: Line | null): Promise<void>;
   setLinked(linked: boolean): void;
   close(): Promise<void>;
 }
 
+/** The way of a message as far as it is about what is sent. */
+export type RunOutbox = Omit<Outbox, "open" | "forget"> &
+  Pick<MessagePath, "open" | "close" | "forget" | "reachoutTold"> & {
+    wake: MessagePath["online"];
+    receipt: MessagePath["receipts"];
+    abandon: MessagePath["unlinked"];
+    drain: MessagePath["sent"];
+  };
+
 export interface RunOptions {
+  /** The number is open at once. Default true. */
+  opens?: boolean;
   folder?: string;
   env?: Environment;
   clock?: ManualClock;
@@ -138,7 +149,8 @@ export const ACCOUNT = "account";
 export const OWN_NUMBER = "491700000001";
 
 /** Opens (or opens again) a database with one linked number, and an outbox on it. */
-export async function startRun({ folder, env, clock, time, parts, wrap }: RunOptions = {}): Promise<Run> {
+export async function startRun(options: RunOptions = {}): Promise<Run> {
+  const { folder, env, clock, time, parts, wrap, opens = true } = options;
   const dataDir = folder ?? (await begunFolder());
   const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", STORE_THREAD: "off", ...env });
   const opened = await openStore(config, silentLog(config), time ?? clock?.time);
@@ -158,6 +170,7 @@ export async function startRun({ folder, env, clock, time, parts, wrap }: RunOpt
     ...parts,
     connections: { connection: () => line?.connection ?? null, isLinked: () => linked },
   });
+  if (opens) path.open(DEVICE).catch(() => undefined);
   let closed = false;
   const close = async (): Promise<void> => {
     if (closed) return;
@@ -168,7 +181,7 @@ export async function startRun({ folder, env, clock, time, parts, wrap }: RunOpt
   return {
     store,
     path,
-    outbox: path.outbox,
+    outbox: outboxOf(path),
     async connect(next) {
       line = next;
       if (next !== null) await path.online(DEVICE);
@@ -178,8 +191,20 @@ export async function startRun({ folder, env, clock, time, parts, wrap }: RunOpt
   };
 }
 
+/** The part of the way of a message that sends, by the names of the outbox. */
+export const outboxOf = (path: MessagePath): RunOutbox => ({
+  ...path,
+  ...path.outbox,
+  open: path.open,
+  forget: path.forget,
+  wake: path.online,
+  receipt: path.receipts,
+  abandon: path.unlinked,
+  drain: path.sent,
+});
+
 /** Sends a text to each number, one request for all. */
-export function submitTo(outbox: Outbox, numbers: (number | string)[], text: string) {
+export function submitTo(outbox: Pick<Outbox, "submit">, numbers: (number | string)[], text: string) {
   const destinations = numbers.map((number) => ({ number: String(number), jid: jid(number) }));
   return outbox.submit({ deviceId: DEVICE, destinations, draft: { kind: "text", text } });
 }

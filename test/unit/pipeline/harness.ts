@@ -50,6 +50,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   const mayStart = new Promise<void>((resolve) => (letStart = resolve));
   const run = await startRun({
     ...options,
+    opens: false,
     wrap: (store) => wrap(slowStart ? gated(store, mayStart) : store),
     parts: { besides: answerers, ...options.parts },
   });
