@@ -95,7 +95,6 @@ export function createEndings(deps: EndingsDeps): Endings {
 
   return {
     async sent(message) {
-      observe(message, "sent");
       // Whoever is told that it is sent may look at once, so the table says so first. What answers nobody is slow anyway,
       // and repeating a burst of it after a crash would be noticed. A bot's reply can wait for company.
       if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
@@ -103,27 +102,30 @@ export function createEndings(deps: EndingsDeps): Endings {
         const times = { sent: store.time.now() };
         if (!(await write([message], rows.reached({ ...message, state: "sent", times }), { times }))) return;
       }
+      observe(message, "sent");
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
-      observe(message, "failed");
       const statement = rows.failed(message.id, message.attempts, error);
-      if (await write([message], statement, ended("failed", error)))
-        settled(message, { state: "failed", error });
+      if (!(await write([message], statement, ended("failed", error)))) return;
+      observe(message, "failed");
+      settled(message, { state: "failed", error });
     },
     async expired(message) {
-      observe(message, "expired");
       const statement = rows.expired(message.id, message.attempts, EXPIRED);
-      if (await write([message], statement, ended("expired", EXPIRED)))
-        settled(message, { state: "failed", error: EXPIRED });
+      if (!(await write([message], statement, ended("expired", EXPIRED)))) return;
+      observe(message, "expired");
+      settled(message, { state: "failed", error: EXPIRED });
     },
     async all(messages, state, error) {
       for (let from = 0; from < messages.length; from += AT_ONCE) {
         const some = messages.slice(from, from + AT_ONCE);
-        for (const message of some) observe(message, state);
         const ids = some.map(({ id }) => id);
         if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
-        for (const message of some) settled(message, { state: "failed", error });
+        for (const message of some) {
+          observe(message, state);
+          settled(message, { state: "failed", error });
+        }
       }
     },
     stop: () => stopping.abort(),
