@@ -1,3 +1,4 @@
+import { NotOwner } from "../store/errors.ts";
 import type { OpenNumber } from "./number.ts";
 
 interface OpenNumbersDeps {
@@ -12,7 +13,11 @@ export interface OpenNumbers {
   /** Null: it is not open here. */
   get(deviceId: number): OpenNumber | null;
   all(): Iterable<OpenNumber>;
-  /** Idempotent. A number that is being closed is opened when it is. @throws StorageUnavailable; call it again */
+  /**
+   * Idempotent. A number that is being closed is opened when it is.
+   *
+   * @throws StorageUnavailable, NotOwner when another process has it; call it again
+   */
   open(deviceId: number): Promise<void>;
   /** Idempotent. */
   close(deviceId: number): Promise<void>;
@@ -25,6 +30,8 @@ export interface OpenNumbers {
 /** None is open. */
 export function createOpenNumbers({ openNumber, onLost }: OpenNumbersDeps): OpenNumbers {
   const numbers = new Map<number, OpenNumber>();
+  /** Those that another process turned out to have. */
+  const lost = new WeakSet<OpenNumber>();
   /** Of numbers that were closed: what was under way then. */
   const leaving = new Set<Promise<void>>();
   let started = false;
@@ -42,6 +49,7 @@ export function createOpenNumbers({ openNumber, onLost }: OpenNumbersDeps): Open
     const number = numbers.get(deviceId) ?? begin(deviceId);
     try {
       await number.opened;
+      if (lost.has(number)) throw new NotOwner(deviceId);
     } catch (error) {
       // Whoever opens it again begins anew.
       void end(number);
@@ -52,6 +60,7 @@ export function createOpenNumbers({ openNumber, onLost }: OpenNumbersDeps): Open
   function begin(deviceId: number): OpenNumber {
     const number = openNumber(deviceId, () => {
       if (number.closed !== null) return;
+      lost.add(number);
       void end(number);
       onLost?.(deviceId);
     });

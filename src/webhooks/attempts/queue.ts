@@ -179,6 +179,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
       stopped = true;
       running = false;
       alarm.stop();
+      share.leave();
       await scan;
       await share.idle();
     },

@@ -13,6 +13,8 @@ export interface AttemptShare {
   mayBegin(delivery: Pick<Delivery, "id" | "chat">): boolean;
   /** Calls when others have left a slot; whoever asked first is called first. */
   whenRoom(wake: () => void): void;
+  /** It waits for no room any more. */
+  leave(): void;
   /** Whoever has looked and leaves room lets the next one look. */
   passOn(): void;
   /** Resolves when all have ended that are under way now. */
@@ -84,6 +86,7 @@ function createShare(totals: Totals, deviceId: number, slots: () => number): Att
     slotsLeft,
     mayBegin: ({ id, chat }) => !running.has(id) && slotsLeft() > 0 && !busyChats().includes(chat),
     whenRoom: (wake) => void waiting.set(share, wake),
+    leave: () => void waiting.delete(share),
     passOn() {
       for (const [next, wake] of waiting) {
         if (next.slotsLeft() <= 0) continue;
