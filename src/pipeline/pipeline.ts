@@ -6,12 +6,12 @@ import { sharedAbort } from "../model/shared-abort.ts";
 import type { StoredMessage } from "../model/answerer.ts";
 import { joinIntakes, NO_INTAKE, type Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
-import type { PipelineDeps } from "./deps.ts";
+import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { aliasOf } from "./handle.ts";
 import { mayHold } from "./held.ts";
 import { createLaneWorker, type PlacedMessage } from "./lane-worker.ts";
-import { createLanes } from "./lanes.ts";
-import { createPlacedRows } from "./placed-rows.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import { createPlacedRows, type PlacedRows } from "./placed-rows.ts";
 import { createUnheardCommits } from "./unheard.ts";
 
 /** What all numbers' messages pass: who is asked about them, and how much of what waits is in memory. */
@@ -96,7 +96,6 @@ export function createPipeline(deps: PipelineDeps & { inbox: Pick<Inbox, "intake
 
 /** What is held of a number's messages while they wait, and who works it off. */
 function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: number }): NumberPipeline {
-  const { log, chats } = deps;
   const { deviceId, store, inbox } = own;
   const ending = sharedAbort();
   const placed = createPlacedRows();
@@ -113,79 +112,19 @@ function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: n
     tally,
   });
   // What was looked at while another process had the number may be old.
-  chats.forget(deviceId);
-  /** Ids up to this one were found in the table when the number was opened, and are in lanes. */
-  const upTo = own.ready.then(rebuild);
-  const opened = upTo.then(() => undefined);
-  // Whoever opens it is told.
-  opened.catch(() => undefined);
+  deps.chats.forget(deviceId);
+  const entrance = createEntrance(deps, { own, number, placed, lanes, tally });
   const unheard = createUnheardCommits({
     deviceId,
-    async look() {
-      await upTo;
-      await rebuild();
-    },
+    look: entrance.look,
     ending: ending.signal,
     time: store.time,
-    log,
+    log: deps.log,
   });
-
-  function add(message: Omit<PlacedMessage, "deviceId" | "number" | "ahead">): void {
-    const { lane, inboxId: id } = message;
-    if (number.closed || !placed.place(id)) return;
-    lanes.add(lane, { id, item: { ...message, deviceId, number, ahead: lanes.count(lane) } });
-  }
-
-  /** A chat that turns out to have a number goes on in the lane of its LID while that has something to do. */
-  function laneOf(message: Incoming): string {
-    const alias = aliasOf(message);
-    return alias !== null && lanes.count(alias) > 0 ? alias : message.chatKey;
-  }
-
-  /** Ids of whoever has written a word that is to be heard at once. */
-  function interruptedBy(message: Incoming): string[] | null {
-    if (message.fromMe || message.timer || !deps.isInterrupt(deviceId, message)) return null;
-    return message.lid === null ? [message.sender] : [message.sender, message.lid];
-  }
-
-  /** What the opening of the number has found in the table is in its lane already, behind what is older. */
-  function enter(ownNumber: string, recorded: RecordedMessage[]): void {
-    const addLater = (newest: number): void => {
-      for (const { inboxId, message } of recorded) {
-        if (inboxId <= newest) continue;
-        add({
-          inboxId,
-          ownNumber,
-          lane: laneOf(message),
-          message: mayHold(message, tally.items) ? message : null,
-          interrupts: interruptedBy(message),
-          came: store.time.monotonic(),
-        });
-      }
-    };
-    // A number that could not be opened finds them in the table when it is opened again.
-    upTo.then(addLater, () => undefined);
-  }
-
-  async function rebuild(): Promise<number> {
-    let newest = 0;
-    const before = placed.size;
-    await placed.whileReading(
-      () => inbox.pending(deviceId),
-      ({ messages, upTo: last }) => {
-        newest = last;
-        for (const { inboxId, ownNumber, chatKey: lane } of messages)
-          add({ inboxId, ownNumber, lane, message: null, interrupts: null, came: null });
-      },
-    );
-    const found = placed.size - before;
-    if (found > 0)
-      log.info({ device: deviceId, messages: found }, "resuming messages that have no decision yet");
-    return newest;
-  }
+  const { enter } = entrance;
 
   return {
-    opened,
+    opened: entrance.opened,
 
     receive(ownNumber, messages) {
       const isFirst = unheard.begin();
@@ -219,8 +158,87 @@ function openPipeline(deps: PipelineDeps, own: PipelineNumber, tally: { items: n
       number.closed = true;
       ending.abort();
       lanes.close();
-      chats.forget(deviceId);
+      deps.chats.forget(deviceId);
       return lanes.drain();
+    },
+  };
+}
+
+/** What an entrance puts messages into. */
+interface Inside {
+  own: PipelineNumber;
+  number: OpenNumber;
+  placed: PlacedRows;
+  lanes: Lanes<PlacedMessage>;
+  tally: { items: number };
+}
+
+/** Brings stored messages into the lanes of their chats, each once: those of the table first, then what comes. */
+function createEntrance(
+  { isInterrupt, log }: Pick<PipelineDeps, "isInterrupt" | "log">,
+  { own, number, placed, lanes, tally }: Inside,
+) {
+  const { deviceId, store, inbox } = own;
+  /** Ids up to this one were found in the table when the number was opened, and are in lanes. */
+  const upTo = own.ready.then(rebuild);
+  const opened = upTo.then(() => undefined);
+  // Whoever opens it is told.
+  opened.catch(() => undefined);
+
+  function add(message: Omit<PlacedMessage, "deviceId" | "number" | "ahead">): void {
+    const { lane, inboxId: id } = message;
+    if (number.closed || !placed.place(id)) return;
+    lanes.add(lane, { id, item: { ...message, deviceId, number, ahead: lanes.count(lane) } });
+  }
+
+  /** A chat that turns out to have a number goes on in the lane of its LID while that has something to do. */
+  function laneOf(message: Incoming): string {
+    const alias = aliasOf(message);
+    return alias !== null && lanes.count(alias) > 0 ? alias : message.chatKey;
+  }
+
+  /** Ids of whoever has written a word that is to be heard at once. */
+  function interruptedBy(message: Incoming): string[] | null {
+    if (message.fromMe || message.timer || !isInterrupt(deviceId, message)) return null;
+    return message.lid === null ? [message.sender] : [message.sender, message.lid];
+  }
+
+  async function rebuild(): Promise<number> {
+    let newest = 0;
+    const before = placed.size;
+    await placed.whileReading(
+      () => inbox.pending(deviceId),
+      ({ messages, upTo: last }) => {
+        newest = last;
+        for (const { inboxId, ownNumber, chatKey: lane } of messages)
+          add({ inboxId, ownNumber, lane, message: null, interrupts: null, came: null });
+      },
+    );
+    const found = placed.size - before;
+    if (found > 0)
+      log.info({ device: deviceId, messages: found }, "resuming messages that have no decision yet");
+    return newest;
+  }
+
+  return {
+    opened,
+    async look(): Promise<void> {
+      await upTo;
+      await rebuild();
+    },
+    /** What the opening of the number has found in the table is in its lane already, behind what is older. */
+    enter(ownNumber: string, recorded: RecordedMessage[]): void {
+      const addLater = (newest: number): void => {
+        for (const { inboxId, message } of recorded) {
+          if (inboxId <= newest) continue;
+          const lane = laneOf(message);
+          const held = mayHold(message, tally.items) ? message : null;
+          const interrupts = interruptedBy(message);
+          add({ inboxId, ownNumber, lane, message: held, interrupts, came: store.time.monotonic() });
+        }
+      };
+      // A number that could not be opened finds them in the table when it is opened again.
+      upTo.then(addLater, () => undefined);
     },
   };
 }

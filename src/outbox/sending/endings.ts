@@ -83,11 +83,6 @@ export function createEndings(deps: EndingsDeps): Endings {
     }
   }
 
-  function observe(message: QueuedMessage, result: "sent" | "failed" | "expired"): void {
-    const ageMs = store.time.now() - message.createdAt;
-    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
-  }
-
   const ended = (state: "failed" | "expired", error: SendError): Pick<StateNews, "times" | "error"> => ({
     times: { [state]: store.time.now() },
     error,
@@ -102,19 +97,19 @@ export function createEndings(deps: EndingsDeps): Endings {
         const times = { sent: store.time.now() };
         if (!(await write([message], rows.reached({ ...message, state: "sent", times }), { times }))) return;
       }
-      observe(message, "sent");
+      observe(deps, message, "sent");
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
       const statement = rows.failed(message.id, message.attempts, error);
       if (!(await write([message], statement, ended("failed", error)))) return;
-      observe(message, "failed");
+      observe(deps, message, "failed");
       settled(message, { state: "failed", error });
     },
     async expired(message) {
       const statement = rows.expired(message.id, message.attempts, EXPIRED);
       if (!(await write([message], statement, ended("expired", EXPIRED)))) return;
-      observe(message, "expired");
+      observe(deps, message, "expired");
       settled(message, { state: "failed", error: EXPIRED });
     },
     async all(messages, state, error) {
@@ -123,7 +118,7 @@ export function createEndings(deps: EndingsDeps): Endings {
         const ids = some.map(({ id }) => id);
         if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
         for (const message of some) {
-          observe(message, state);
+          observe(deps, message, state);
           settled(message, { state: "failed", error });
         }
       }
@@ -136,3 +131,12 @@ const idsOf = ({ deviceId, waId }: QueuedMessage): Pick<StateNews, "deviceId" | 
   deviceId,
   waId,
 });
+
+function observe(
+  { store, onOutcome }: Pick<EndingsDeps, "store" | "onOutcome">,
+  message: QueuedMessage,
+  result: "sent" | "failed" | "expired",
+): void {
+  const ageMs = store.time.now() - message.createdAt;
+  onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
+}

@@ -238,16 +238,7 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
     bring: async () => stopped || (await queue.loadNew()),
     holds: (waId) => sender.find(waId) !== undefined,
 
-    async receipts(arrived) {
-      failpoint("after-delivery-receipt");
-      const stored = arrived.map((receipt) => {
-        const one = states.received(receipt);
-        confirm(parts, receipt.waId);
-        return one;
-      });
-      await Promise.all(stored);
-    },
-
+    receipts: (arrived) => receive(parts, arrived),
     ...standings(parts, deviceId, deps.log),
     drain,
     async close() {
@@ -256,6 +247,17 @@ export function openOutbox(deps: SendingDeps, number: OutboxNumber): NumberOutbo
       await Promise.all([drained, states.flush()]);
     },
   };
+}
+
+/** Receipts arrived: they are stored, and what they are for needs no further attempt. */
+async function receive(parts: ReturnType<typeof joinParts>, arrived: MessageReceipt[]): Promise<void> {
+  failpoint("after-delivery-receipt");
+  const stored = arrived.map((receipt) => {
+    const one = parts.states.received(receipt);
+    confirm(parts, receipt.waId);
+    return one;
+  });
+  await Promise.all(stored);
 }
 
 /** A receipt for a message arrived: it needs no further attempt. */

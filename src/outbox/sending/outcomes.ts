@@ -86,16 +86,9 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     return "again";
   }
 
-  function noteMedia(message: QueuedMessage, outcome: SendOutcome): void {
-    message.waitsForMedia =
-      outcome.kind === "unknown" && outcome.blame === "media"
-        ? { since: message.waitsForMedia?.since ?? store.now(), reason: outcome.reason }
-        : null;
-  }
-
   return async (message, outcome) => {
     message.attempts++;
-    noteMedia(message, outcome);
+    noteMedia(message, outcome, store.now());
     if (outcome.kind === "sent") {
       backoff.accepted();
       poison.acknowledged();
@@ -116,4 +109,11 @@ function refusalError({ code, reason }: SendOutcome & { kind: "refused" }): Send
   if (reason === "file_gone")
     return { code: "FILE_UNREACHABLE", message: "The gateway no longer has this file." };
   return { code: "WHATSAPP_REFUSED", message: reason, ...(code === 0 ? {} : { whatsapp_code: code }) };
+}
+
+function noteMedia(message: QueuedMessage, outcome: SendOutcome, now: number): void {
+  message.waitsForMedia =
+    outcome.kind === "unknown" && outcome.blame === "media"
+      ? { since: message.waitsForMedia?.since ?? now, reason: outcome.reason }
+      : null;
 }

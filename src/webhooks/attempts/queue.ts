@@ -38,7 +38,6 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** The queue of one number's webhook: all attempts that are not the first one in a lane. It lies in the table, whole. */
 export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
   const { deviceId, log, registry, breaker, due, share, now } = deps;
-  const attempts = createAttempts(deps);
   const alarm = createAlarm(deps.store.time, () => {
     scan = scan.then(look).catch(pauseAfter);
   });
@@ -47,6 +46,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
   let running = false;
   let stopped = false;
   let scan = Promise.resolve();
+  const runner = createRunner(deps, { isRunning: () => running, expect, failed: pauseAfter });
 
   function expect(at: number): void {
     dueAt = Math.min(dueAt, at);
@@ -67,7 +67,7 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
 
   async function look(): Promise<void> {
     if (!running) return;
-    const probed = await probe();
+    const probed = await runner.probe();
     if (dueAt <= now() && share.slotsLeft() > 0) await beginDue();
     if (breaker.isCatchingUp() && !(await due.isBehind(deviceId, now()))) breaker.caughtUp();
     plan(probed);
@@ -88,87 +88,13 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
     dueAt = NEVER;
     const webhook = registry.get(deviceId);
     if (webhook === null || !isActive(webhook)) return registry.endForgotten(deviceId);
-    const at = now();
-    const lets = breaker.lets();
-    // Whoever closes the breaker wakes the queue.
-    if (lets === "nothing") return;
-    const most = share.slotsLeft();
-    const [which, until] =
-      lets === "all" ? (["all", at] as const) : (["first-retries", Math.min(at, lets.firstRetries)] as const);
-    const found = await due.due(deviceId, share.busyChats(), until, most, which);
-    const begun = await begin(found);
-    // What is due and not found waits for its chat: whatever ends wakes the queue.
-    const isMore = begun === most || begun < found.length;
-    const next = isMore ? at : await due.nextAt(deviceId, at);
+    const next = await runner.beginDue();
     if (next !== null) dueAt = Math.min(dueAt, next);
-  }
-
-  /** @returns how many have begun */
-  async function begin(found: DeliveryRow[]): Promise<number> {
-    const opening = await Promise.all(found.map(opened));
-    let begun = 0;
-    for (const delivery of opening) {
-      if (delivery === null || !running || !share.mayBegin(delivery)) continue;
-      void run(delivery);
-      begun++;
-    }
-    return begun;
-  }
-
-  /** `idle`: it may be tried, and nothing waits with which. */
-  async function probe(): Promise<Probed> {
-    const at = breaker.probeAt();
-    if (at === null || at > now()) return "none";
-    const row = await due.firstOf(deviceId);
-    if (row === null) return "idle";
-    const delivery = await opened(row);
-    if (delivery !== null && running && share.of(delivery.id) === undefined) {
-      const { ended } = breaker.probe();
-      void run(delivery, { ahead: row.nextAt! > now() }).finally(ended);
-    }
-    return "begun";
-  }
-
-  /** A row that is damaged must not keep all others from going out. */
-  async function opened(row: DeliveryRow): Promise<Delivery | null> {
-    try {
-      return deliveryOf(row, deps.store.box);
-    } catch (error) {
-      const { id } = row;
-      log.error(
-        { err: error, device: deviceId, delivery: id },
-        "cannot read a delivery from the database; giving it up",
-      );
-      const dead = {
-        sql: "update deliveries set state = 'dead', next_at = null where id = ?",
-        args: [id],
-      };
-      await deps.store.writer.commit([dead, releaseNext(row, now())], { owning: deviceId });
-      deps.onDead?.();
-      return null;
-    }
-  }
-
-  function run(delivery: Delivery, probed: Probe | null = null): Promise<void> {
-    const known = share.of(delivery.id);
-    if (known) return known;
-    const ended = attempts
-      .make(delivery, probed)
-      .then((next) => (next === null ? undefined : expect(next)))
-      // Cut off by the end of the number: it does not count, and is made again by whoever opens it next.
-      .catch(pauseAfter)
-      .finally(() => {
-        share.ended(delivery.id);
-        // A slot is free, and the next of its chat may go.
-        expect(now());
-      });
-    share.begun(delivery, ended);
-    return ended;
   }
 
   return {
     expect,
-    run: (delivery) => run(delivery),
+    run: (delivery) => runner.run(delivery),
     wake: () => expect(0),
     start() {
       if (stopped) return;
@@ -184,6 +110,100 @@ export function createDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
       await share.idle();
     },
   };
+}
+
+/** What a runner needs of its queue. */
+interface Around {
+  isRunning(): boolean;
+  /** Something may go at this time, Unix milliseconds. */
+  expect(at: number): void;
+  failed(error: unknown): void;
+}
+
+/** Takes rows out of the table and makes their attempts. */
+function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Around) {
+  const { deviceId, breaker, due, share, now } = deps;
+  const attempts = createAttempts(deps);
+
+  /** @returns when the next of what waits may go, Unix milliseconds; null: nobody knows of any */
+  async function beginDue(): Promise<number | null> {
+    const at = now();
+    const lets = breaker.lets();
+    // Whoever closes the breaker wakes the queue.
+    if (lets === "nothing") return null;
+    const most = share.slotsLeft();
+    const [which, until] =
+      lets === "all" ? (["all", at] as const) : (["first-retries", Math.min(at, lets.firstRetries)] as const);
+    const found = await due.due(deviceId, share.busyChats(), until, most, which);
+    const begun = await begin(found);
+    // What is due and not found waits for its chat: whatever ends wakes the queue.
+    return begun === most || begun < found.length ? at : due.nextAt(deviceId, at);
+  }
+
+  /** @returns how many have begun */
+  async function begin(found: DeliveryRow[]): Promise<number> {
+    const opening = await Promise.all(found.map((row) => opened(deps, row)));
+    let begun = 0;
+    for (const delivery of opening) {
+      if (delivery === null || !isRunning() || !share.mayBegin(delivery)) continue;
+      void run(delivery);
+      begun++;
+    }
+    return begun;
+  }
+
+  /** `idle`: it may be tried, and nothing waits with which. */
+  async function probe(): Promise<Probed> {
+    const at = breaker.probeAt();
+    if (at === null || at > now()) return "none";
+    const row = await due.firstOf(deviceId);
+    if (row === null) return "idle";
+    const delivery = await opened(deps, row);
+    if (delivery !== null && isRunning() && share.of(delivery.id) === undefined) {
+      const { ended } = breaker.probe();
+      void run(delivery, { ahead: row.nextAt! > now() }).finally(ended);
+    }
+    return "begun";
+  }
+
+  function run(delivery: Delivery, probed: Probe | null = null): Promise<void> {
+    const known = share.of(delivery.id);
+    if (known) return known;
+    const ended = attempts
+      .make(delivery, probed)
+      .then((next) => (next === null ? undefined : expect(next)))
+      // Cut off by the end of the number: it does not count, and is made again by whoever opens it next.
+      .catch(failed)
+      .finally(() => {
+        share.ended(delivery.id);
+        // A slot is free, and the next of its chat may go.
+        expect(now());
+      });
+    share.begun(delivery, ended);
+    return ended;
+  }
+
+  return { beginDue, probe, run };
+}
+
+/** A row that is damaged must not keep all others from going out. */
+async function opened(
+  { deviceId, store, log, now, onDead }: DeliveryQueueDeps,
+  row: DeliveryRow,
+): Promise<Delivery | null> {
+  try {
+    return deliveryOf(row, store.box);
+  } catch (error) {
+    const { id } = row;
+    log.error(
+      { err: error, device: deviceId, delivery: id },
+      "cannot read a delivery from the database; giving it up",
+    );
+    const dead = { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] };
+    await store.writer.commit([dead, releaseNext(row, now())], { owning: deviceId });
+    onDead?.();
+    return null;
+  }
 }
 
 type Probed = "none" | "begun" | "idle";

@@ -1,7 +1,7 @@
 import { devices } from "../../../drizzle/schema.ts";
 import { defineQuery } from "../../store/query.ts";
 import { NO_INTAKE, type Intake } from "../../store/write/intake.ts";
-import type { Store } from "../../store/store.ts";
+import type { SecretBox, Store } from "../../store/store.ts";
 import { isActive, type Registry } from "../registry.ts";
 import { deliveryId, insertDelivery, type Delivery } from "../rows.ts";
 import {
@@ -74,7 +74,7 @@ export function createNotices({ store, now, registry, wake, onDelivery }: Notice
   function post(deviceId: number, name: StateEvent["type"], notices: Notice[]): Intake {
     const webhook = webhookFor(deviceId, name);
     if (webhook === null || notices.length === 0) return NO_INTAKE;
-    const deliveries = notices.map((notice) => deliveryOf(deviceId, notice));
+    const deliveries = notices.map((notice) => deliveryOf(box, deviceId, notice, now()));
     return {
       statements: deliveries.map((delivery) => {
         const progress = { state: "pending", nextAt: delivery.createdAt } as const;
@@ -84,25 +84,6 @@ export function createNotices({ store, now, registry, wake, onDelivery }: Notice
         wake(deviceId);
         for (const { id } of deliveries) onDelivery?.(deviceId, id);
       },
-    };
-  }
-
-  function deliveryOf(deviceId: number, { key, chat, event }: Notice): Delivery {
-    const id = deliveryId(box, deviceId, key);
-    const posted = event(id);
-    return {
-      id,
-      deviceId,
-      inboxId: 0,
-      messageId: posted.id,
-      chat,
-      type: posted.type,
-      attempts: 0,
-      mayReply: false,
-      createdAt: now(),
-      body: JSON.stringify(posted),
-      target: { jid: chat, chat, quote: null, timestamp: posted.timestamp },
-      reply: null,
     };
   }
 
@@ -145,5 +126,29 @@ export function createNotices({ store, now, registry, wake, onDelivery }: Notice
     },
 
     moved: (deviceId, standing) => moved(deviceId, standing, `device:${standing.state}:${standing.at}`),
+  };
+}
+
+function deliveryOf(
+  box: SecretBox,
+  deviceId: number,
+  { key, chat, event }: Notice,
+  createdAt: number,
+): Delivery {
+  const id = deliveryId(box, deviceId, key);
+  const posted = event(id);
+  return {
+    id,
+    deviceId,
+    inboxId: 0,
+    messageId: posted.id,
+    chat,
+    type: posted.type,
+    attempts: 0,
+    mayReply: false,
+    createdAt,
+    body: JSON.stringify(posted),
+    target: { jid: chat, chat, quote: null, timestamp: posted.timestamp },
+    reply: null,
   };
 }
