@@ -6,11 +6,14 @@ import { createTimers, type Timers } from "../bot/timers/timers.ts";
 import type { Incoming } from "../model/messages.ts";
 import { alone } from "../model/nodes/alone.ts";
 import { type Outbox } from "../outbox/outbox.ts";
+import type { MediaWait } from "../outbox/sending/number-outbox.ts";
 import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard } from "../pipeline/loop-guard.ts";
 import { createPipeline, type NumberPipeline, type Pipeline } from "../pipeline/pipeline.ts";
+import type { Logger } from "../log.ts";
 import { NotOwner } from "../store/errors.ts";
+import { isWorthLogging } from "../store/write/owned.ts";
 import type { Intake } from "../store/write/intake.ts";
 import { type Webhooks } from "../webhooks/index.ts";
 import type { MessageReceipt, OwnReading, ReachoutLock } from "../whatsapp/port.ts";
@@ -39,7 +42,9 @@ export interface MessagePath {
   receipts(deviceId: number, arrived: MessageReceipt[]): Promise<void>;
   /** The owner has read messages on another device of the number. See `WhatsAppEvents.read`. */
   read(deviceId: number, reading: OwnReading): Promise<void>;
-  /** A message of ours, for whoever asks what became of it. */
+  /** A message of ours, as its row has it. */
+  findRow: Outbox["find"];
+  /** A message of ours, for whoever asks what became of it; of a poll with its votes. */
   findSent(accountId: string, waId: string): Promise<SentMessage | null>;
   /** A person takes a chat, or hands it back. See `Chats.takeOver`. */
   takeOver: Chats["takeOver"];
@@ -70,12 +75,31 @@ export interface MessagePath {
   drain(graceMs: number): Promise<void>;
   /** After `drain`, when no request submits any more: resolves when what was being sent has its outcome. */
   sent(): Promise<void>;
+  /** What keeps a number from sending, as far as it is known. */
+  holdups(deviceId: number): Holdups;
+  /** What telling the number's webhook of its new state takes, stored with that state. */
+  moved: Webhooks["notices"]["moved"];
   readonly bindings: Bindings;
   /** Which bots hold everybody up. */
   readonly blocking: Blocking;
-  readonly webhooks: Webhooks;
-  readonly outbox: Outbox;
-  readonly state: BotState;
+  readonly webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test" | "deliveries">;
+}
+
+/** What keeps a number from sending; null: nothing of that kind does. */
+export interface Holdups {
+  /** WhatsApp's media service takes no files. */
+  media: MediaWait | null;
+  /** WhatsApp lets the number write to nobody for the first time. */
+  reachout: ReachoutLock | null;
+  /** WhatsApp has answered 429: until then, Unix milliseconds. */
+  pausedUntil: number | null;
+}
+
+/** What stands behind a way of messages: for tests, which look at one part of it. */
+export interface InnerParts {
+  webhooks: Webhooks;
+  outbox: Outbox;
+  state: BotState;
   /** Whether a row of the inbox waits in a lane, or is being handled. */
   isPlaced(deviceId: number, inboxId: number): boolean;
 }
@@ -84,7 +108,10 @@ export interface MessagePath {
  * Joins the parts that a message passes, in the order in which it passes them. Numbers are opened and closed one by one:
  * what a process does is the sum of the numbers that it has open.
  */
-export function createMessagePath(deps: MessagePathDeps): MessagePath {
+export const createMessagePath = (deps: MessagePathDeps): MessagePath => joinMessagePath(deps).path;
+
+/** The same, with what stands behind it. */
+export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inner: InnerParts } {
   const { store, config, log, observers } = deps;
   // What is sent is told of by those who come after it.
   const listener: StateListener = {
@@ -141,7 +168,10 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     openNumber: (deviceId, onLost) => openNumber(shared, deviceId, onLost),
     onLost: deps.onLost,
   });
-  return asMessagePath(deps, { ...queues, ...answerers, state, chats, pipeline, timers, numbers });
+  const path = asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers, numbers });
+  const isPlaced: InnerParts["isPlaced"] = (deviceId, inboxId) =>
+    numbers.get(deviceId)?.isPlaced(inboxId) ?? false;
+  return { path, inner: { webhooks, outbox, state, isPlaced } };
 }
 
 /** Timers of bots come back in as messages. */
@@ -165,7 +195,6 @@ function joinTimers(
 
 type PathParts = ReturnType<typeof createQueues> &
   Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {
-    state: BotState;
     chats: Chats;
     pipeline: Pipeline;
     timers: Timers;
@@ -175,23 +204,12 @@ type PathParts = ReturnType<typeof createQueues> &
 /** The parts, as they are used together. */
 function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
   const { log, connections } = deps;
-  const { outbox, polls, bindings, blocking, state, webhooks, chats, pipeline, timers, numbers } = parts;
+  const { outbox, polls, bindings, blocking, webhooks, chats, timers, numbers } = parts;
 
   return {
-    // A connection that is being closed may bring something after its number: whoever opens that next finds it.
-    receive: (deviceId, ownNumber, messages) =>
-      numbers.get(deviceId)?.receive(ownNumber, messages) ??
-      pipeline.store(deviceId, messages, (recorded) => numbers.get(deviceId)?.enter(ownNumber, recorded)),
-    settle: async (deviceId) => numbers.get(deviceId)?.settle(),
+    ...toldByConnections(parts, log),
     submit: outbox.submit,
-    // Of one that is not here any more they are told again, to whoever has it.
-    receipts: (deviceId, arrived) => numbers.get(deviceId)?.outbox.receipts(arrived) ?? never(),
-    async read(deviceId, reading) {
-      const number = numbers.get(deviceId);
-      // It is told again to whoever has the number.
-      if (number === null) throw new NotOwner(deviceId);
-      await number.read(reading);
-    },
+    findRow: outbox.find,
     findSent: createSentMessages({
       find: outbox.find,
       sentMessage: outbox.sentMessage,
@@ -209,14 +227,6 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       timers.start();
       numbers.start();
       webhooks.start();
-    },
-    online: async (deviceId) => numbers.get(deviceId)?.outbox.wake(),
-    reachoutTold: async (deviceId, lock) => numbers.get(deviceId)?.outbox.reachoutTold(lock),
-    async unlinked(deviceId) {
-      await numbers
-        .get(deviceId)
-        ?.outbox.abandon()
-        .catch((err: unknown) => log.error({ err, device: deviceId }, "could not end the waiting sends"));
     },
     close: numbers.close,
     async forget(deviceId) {
@@ -241,13 +251,46 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
       await Promise.all(Array.from(numbers.all(), (number) => number.outbox.drain()));
     },
 
+    holdups: (deviceId) => ({
+      media: outbox.waitsForMedia(deviceId),
+      reachout: outbox.reachoutLock(deviceId),
+      pausedUntil: outbox.pausedUntil(deviceId),
+    }),
+    moved: webhooks.notices.moved,
+
     bindings,
     blocking,
     webhooks,
-    outbox,
-    state,
-    isPlaced: (deviceId, inboxId) => numbers.get(deviceId)?.isPlaced(inboxId) ?? false,
   };
+}
+
+/** What connections and lives of numbers tell. What comes for a number that is not open here waits in its rows, or is told again. */
+function toldByConnections({ pipeline, numbers }: Pick<PathParts, "pipeline" | "numbers">, log: Logger) {
+  return {
+    // A connection that is being closed may bring something after its number: whoever opens that next finds it.
+    receive: (deviceId, ownNumber, messages) =>
+      numbers.get(deviceId)?.receive(ownNumber, messages) ??
+      pipeline.store(deviceId, messages, (recorded) => numbers.get(deviceId)?.enter(ownNumber, recorded)),
+    settle: async (deviceId) => numbers.get(deviceId)?.settle(),
+    // Of one that is not here any more they are told again, to whoever has it.
+    receipts: (deviceId, arrived) => numbers.get(deviceId)?.outbox.receipts(arrived) ?? never(),
+    async read(deviceId, reading) {
+      const number = numbers.get(deviceId);
+      // It is told again to whoever has the number.
+      if (number === null) throw new NotOwner(deviceId);
+      await number.read(reading);
+    },
+    online: async (deviceId) => numbers.get(deviceId)?.outbox.wake(),
+    reachoutTold: async (deviceId, lock) => numbers.get(deviceId)?.outbox.reachoutTold(lock),
+    async unlinked(deviceId) {
+      await numbers
+        .get(deviceId)
+        ?.outbox.abandon()
+        .catch((err: unknown) => {
+          if (isWorthLogging(err)) log.error({ err, device: deviceId }, "could not end the waiting sends");
+        });
+    },
+  } satisfies Partial<MessagePath>;
 }
 
 const never = (): Promise<void> => new Promise(() => undefined);

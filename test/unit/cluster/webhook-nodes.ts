@@ -4,16 +4,15 @@ import { onTestFinished } from "vitest";
 import { loadConfig } from "../../../src/config.ts";
 import { partitionOf } from "../../../src/model/nodes/cluster.ts";
 import { createSafeFetch, type SafeFetch } from "../../../src/net/safe-fetch.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
 import { deliveryId, insertDelivery, type Delivery } from "../../../src/webhooks/rows.ts";
-import { joinPath } from "../../_setup/path.ts";
+import { joinPath, type JoinedPath } from "../../_setup/path.ts";
 import { listeningLog } from "../bot/messages.ts";
 import { rawRows } from "../store/rows.ts";
 import type { Node, TestBus } from "./shared-server.ts";
 
 /** A node with the way of a message. */
 export interface WebhookNode extends Node {
-  path: MessagePath;
+  path: JoinedPath;
   http: SafeFetch;
   text(): string;
   /** It has the test's number from now on. */

@@ -2,11 +2,10 @@ import { createTime, type Time } from "../../../src/model/time.ts";
 import { onTestFinished, vi } from "vitest";
 import { loadConfig, type Environment } from "../../../src/config.ts";
 import type { Outbox, ReplyRows } from "../../../src/outbox/outbox.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../../src/whatsapp/port.ts";
-import { joinPath, type PathParts } from "../../_setup/path.ts";
+import { joinPath, type PathParts, type JoinedPath } from "../../_setup/path.ts";
 import { begunFolder, silentLog } from "../store/temporary.ts";
 
 /** Time that stands still until it is moved; timers run in their order when it is. */
@@ -114,7 +113,7 @@ export const hang = (): Promise<SendOutcome> => new Promise(() => undefined);
 /** A run of the gateway's way of a message, above all of its outbox, on a database that outlives it. */
 export interface Run {
   store: Store;
-  path: MessagePath;
+  path: JoinedPath;
   outbox: RunOutbox;
   /** Connects the number, or ends its connection. */
   connect(line: Line | null): Promise<void>;
@@ -124,11 +123,11 @@ export interface Run {
 
 /** The way of a message as far as it is about what is sent. */
 export type RunOutbox = Omit<Outbox, "open" | "forget"> &
-  Pick<MessagePath, "open" | "close" | "forget" | "reachoutTold"> & {
-    wake: MessagePath["online"];
-    receipt: MessagePath["receipts"];
-    abandon: MessagePath["unlinked"];
-    drain: MessagePath["sent"];
+  Pick<JoinedPath, "open" | "close" | "forget" | "reachoutTold"> & {
+    wake: JoinedPath["online"];
+    receipt: JoinedPath["receipts"];
+    abandon: JoinedPath["unlinked"];
+    drain: JoinedPath["sent"];
   };
 
 export interface RunOptions {
@@ -192,7 +191,7 @@ export async function startRun(options: RunOptions = {}): Promise<Run> {
 }
 
 /** The part of the way of a message that sends, by the names of the outbox. */
-export const outboxOf = (path: MessagePath): RunOutbox => ({
+export const outboxOf = (path: JoinedPath): RunOutbox => ({
   ...path,
   ...path.outbox,
   open: path.open,

@@ -1,14 +1,14 @@
+import type { JoinedPath } from "../../_setup/path.ts";
 import { nothingSaid, type Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
 import { commitIntake } from "../../../src/store/write/intake.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { rawRows } from "../store/rows.ts";
 
 export interface PipelineRun extends Run {
   /** The way of a message as far as it is about what came in. */
-  pipeline: Pick<MessagePath, "receive" | "settle" | "isPlaced" | "open" | "close"> & {
+  pipeline: Pick<JoinedPath, "receive" | "settle" | "isPlaced" | "open" | "close"> & {
     drain(): Promise<void>;
   };
   /** Receives messages as a connection hands them in. */
