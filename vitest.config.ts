@@ -17,7 +17,7 @@ const { BOTS_DIR } = process.env;
  * (`npm run test:quick`).
  */
 const QUICK_TESTS = [
-  "test/{architecture,statistics,packages,expressions,readme-text}.test.ts",
+  "test/{architecture,walks,statistics,packages,expressions,readme-text}.test.ts",
   "test/security/documentation.test.ts",
   "test/unit/store/{clock,sealed-columns,erase,queries}.test.ts",
   "test/unit/bot/reference.test.ts",

@@ -624,7 +624,7 @@ export const chatState = sqliteTable(
     primaryKey({ columns: [t.deviceId, t.chat] }),
     // What is held now is read at every start, and not what was held once.
     index("chat_state_held")
-      .on(t.heldUntil, t.deviceId)
+      .on(t.deviceId, t.heldUntil)
       .where(sql`held_until is not null`),
   ],
 );
@@ -729,26 +729,6 @@ export const deliveryAttempts = sqliteTable(
     answer: blob({ mode: "buffer" }),
   },
   (t) => [primaryKey({ columns: [t.deliveryId, t.attempt] })],
-);
-
-/**
- * Attempts that a process makes now, where several share the database: nobody else makes one of the same delivery, or of the
- * same chat out of its turn. A table of its own and no columns: deliveries are large, and these rows last seconds.
- */
-export const deliveryClaims = sqliteTable(
-  "delivery_claims",
-  {
-    deliveryId: text("delivery_id").primaryKey(),
-    deviceId: integer("device_id").notNull(),
-    chat: text().notNull(),
-    /** Of this claim and no other: what is committed for an attempt asks for it. */
-    token: text().notNull(),
-    /** Name of the node that makes the attempt. */
-    node: text().notNull(),
-    /** By the database's clock, Unix milliseconds: then somebody else may make it. */
-    until: integer().notNull(),
-  },
-  (t) => [index("delivery_claims_chat").on(t.deviceId, t.chat), index("delivery_claims_until").on(t.until)],
 );
 
 /** The last group list that WhatsApp gave; the 60 s cache in front of it may be lost at any time. */

@@ -20,7 +20,6 @@ export function openNumbers(
 ): { numbers: Numbers; possession: Possession } & Pick<Numbers, "register" | "remove"> {
   const { config, log, store, cluster, news, connections, observers } = base;
   const forgetful = [groups, channels, audit];
-  const { waitsForMedia, reachoutLock, pausedUntil } = path.outbox;
   const numbers = createNumbers({
     store,
     log,
@@ -30,7 +29,7 @@ export function openNumbers(
     onGone: (deviceId) => void forgetNumber(deviceId, path, forgetful),
     onTaken: (deviceId) => possession.taken(deviceId),
     loginEveryMs: () => possession.loginEveryMs(),
-    holdups: (id) => ({ media: waitsForMedia(id), reachout: reachoutLock(id), pausedUntil: pausedUntil(id) }),
+    holdups: path.holdups,
     whatsapp,
     passkeys: config.passkeyLinking,
     erase,
@@ -86,11 +85,11 @@ function toldToPath(
 ): Pick<NumbersDeps, "onRead" | "onReachout" | "onOpen" | "onMoved" | "onState"> {
   return {
     onRead: path.read,
-    onReachout: (deviceId, lock) => void path.outbox.reachoutTold(deviceId, lock),
+    onReachout: (deviceId, lock) => void path.reachoutTold(deviceId, lock),
     onOpen: (deviceId) => void path.online(deviceId),
     onMoved({ id, number, state, since }) {
       const { reason = null, until = null } = whyHere(id) ?? {};
-      return path.webhooks.notices.moved(id, { number, state, at: since, reason, until });
+      return path.moved(id, { number, state, at: since, reason, until });
     },
     onState(device) {
       observers.device(device);
@@ -102,16 +101,16 @@ function toldToPath(
 }
 
 /** Locks on first contacts that an earlier run has stored stand on the numbers' records. Call it when both are loaded. */
-export function showLocks(numbers: Pick<Numbers, "ids" | "reachout">, { outbox }: MessagePath): void {
-  for (const id of numbers.ids()) showLock(numbers, { outbox }, id);
+export function showLocks(numbers: Pick<Numbers, "ids" | "reachout">, path: MessagePath): void {
+  for (const id of numbers.ids()) showLock(numbers, path, id);
 }
 
 function showLock(
   numbers: Pick<Numbers, "reachout">,
-  { outbox }: Pick<MessagePath, "outbox">,
+  { holdups }: Pick<MessagePath, "holdups">,
   deviceId: number,
 ): void {
-  const lock = outbox.reachoutLock(deviceId);
+  const lock = holdups(deviceId).reachout;
   if (lock !== null) numbers.reachout(deviceId, lock);
 }
 

@@ -18,7 +18,7 @@ export function observe(
   path: MessagePath,
   numbers: Numbers,
 ) {
-  const { webhooks, outbox } = path;
+  const { webhooks, findRow } = path;
   const metrics = createMetrics({
     store,
     sessions: numbers.states,
@@ -42,7 +42,7 @@ export function observe(
     now: store.now,
     device: numbers.get,
     deliveryOf: ({ deviceId, inboxId }) => deliveryId(store.box, deviceId, inboxId),
-    findMessage: outbox.find,
+    findMessage: findRow,
     findDelivery: webhooks.deliveries.find,
     webhook: webhooks.get,
   });

@@ -116,11 +116,10 @@ export function createPossession(deps: PossessionDeps): Possession {
     // An opening that was under way may have brought some of them back.
     await time.within(CLOSING_MS, numbers.leave(deviceIds));
     deps.whatsapp.leave(deviceIds);
-    for (const id of deviceIds) {
-      opened.delete(id);
-      await path.close(id);
-      for (const part of deps.forgetful) await part.forget(id);
-    }
+    for (const id of deviceIds) opened.delete(id);
+    // Together: what is under way of one may take as long as a receiver takes to answer.
+    await Promise.all(deviceIds.map(path.close));
+    for (const id of deviceIds) for (const part of deps.forgetful) await part.forget(id);
   }
 
   /** Of partitions without a number nothing is to be done. */

@@ -22,7 +22,7 @@ interface PublisherDeps {
   findMessage(accountId: string, waId: string): Promise<unknown>;
   findDelivery(accountId: string, id: string): Promise<unknown>;
   /** Null when the number has none any more. */
-  webhook(deviceId: number): object | null;
+  webhook(deviceId: number): Promise<object | null>;
 }
 
 /** What the parts of the gateway call when something has happened. Cheap while nobody listens; never throws. */
@@ -109,6 +109,8 @@ export function createPublisher({
     webhookTurned(deviceId) {
       // What is told is what held now: it may have turned again when somebody reads it.
       const then = webhook(deviceId);
+      // Whoever reads it is told.
+      then.catch(() => undefined);
       publish(deviceId, "webhook", () => then);
     },
   };

@@ -82,12 +82,12 @@ export function createMetrics({ store, sessions, clientVersion, node }: MetricsD
   const numbers = gauge("sessions", "Numbers by their state.", ["state"]);
   const client = gauge("client_version", "Client version reported to WhatsApp.", ["version", "refused"]);
   timeCommits(store, (seconds) => commits.observe(seconds));
-  const lookAtNode = node && createNodeGauges(gauge, store, node);
+  const lookAtNode = node && createNodeGauges(gauge, node);
   let reading = false;
 
   async function lookUp(): Promise<void> {
     await lookAtQueues(counts(node));
-    await lookAtNode?.();
+    lookAtNode?.();
     numbers.reset();
     for (const [state, count] of sessions()) numbers.set({ state }, count);
     showVersion(client, clientVersion?.());

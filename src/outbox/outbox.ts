@@ -2,21 +2,26 @@ import type { OnOutcome } from "./sending/endings.ts";
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "../log.ts";
 import { boolean, defineQuery } from "../store/query.ts";
-import { failpoint } from "../model/failpoint.ts";
 import type { Draft } from "../model/messages.ts";
 import { alone } from "../model/nodes/alone.ts";
 import type { Cluster } from "../model/nodes/cluster.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type { EncryptedAhead, MessageReceipt, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
+import type { EncryptedAhead, ReachoutLock, WhatsAppConnection } from "../whatsapp/port.ts";
 import { NOT_LINKED } from "./sending/abandoning.ts";
 import { createHandedOver } from "./submitting/handed-over.ts";
 import { createOnBehalf } from "./submitting/on-behalf.ts";
 import { findMessage, type MessageRecord } from "./record.ts";
 import { createRows, replyId, shownNumber, type NewRow } from "./rows.ts";
-import { createSenders, type MediaWait, type Senders } from "./sending/senders.ts";
+import {
+  openOutbox,
+  type MediaWait,
+  type NumberOutbox,
+  type OutboxNumber,
+  type SendingDeps,
+} from "./sending/number-outbox.ts";
+import { createStandings } from "./sending/standings.ts";
 import { createSentReader, type SentReader } from "./sent-reader.ts";
 import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
-import { createStateCollector } from "./states.ts";
 import { createSubmitting, type SendChecks } from "./submitting/submitting.ts";
 import { createUncertainSends } from "./submitting/uncertain.ts";
 import { createSubmissions, type SendRequest, type SendResult } from "./submitting/submit.ts";
@@ -37,6 +42,8 @@ export interface OutboxDeps extends SendChecks {
   config: { sendWaitMs: number; pacePerMinute: number; retentionDays: number };
   log: Logger;
   connections: Connections;
+  /** What a number that this process has is to send; null: it is another's, or nobody's. */
+  opened(deviceId: number): NumberOutbox | null;
   /** A message was stored, or is in another state; called after the commit. */
   onChange?: (deviceId: number, waId: string) => void;
   /** Is told of states outside of the gateway; what that takes is stored with the state. */
@@ -61,7 +68,7 @@ export interface OutgoingReply {
 
 /** Rows of an answer: `statements` belong into the answer's own commit. */
 export interface ReplyRows {
-  /** One per reply, and perhaps one more. */
+  /** One per reply. */
   statements: Statement[];
   /** Ids on the wire, one per reply. */
   waIds: string[];
@@ -82,8 +89,6 @@ export interface Outbox extends SentReader {
     /** `bot:<id>` or `webhook`. */
     origin: string;
     replies: OutgoingReply[];
-    /** They are stored by whichever node, and not under the lease of the number. Default false. */
-    byAnyNode?: boolean;
   }): ReplyRows;
   /**
    * Stores a message per destination, then waits for the outcomes, at most `sendWaitMs`.
@@ -92,35 +97,23 @@ export interface Outbox extends SentReader {
    * @throws SENDER_NOT_CONNECTED when the number is not linked, StorageUnavailable; nothing is stored
    */
   submit(request: SendRequest): Promise<SendResult[]>;
-  /** The number is open, or somebody else committed rows of {@link rows}: everything that is queued goes on. Never rejects. */
-  wake(deviceId: number): Promise<void>;
-  /** @returns resolves when all of it is stored; never when it is not, and WhatsApp is to tell it again. Never rejects */
-  receipt(deviceId: number, receipts: MessageReceipt[]): Promise<void>;
   find(accountId: string, waId: string): Promise<MessageRecord | null>;
   /** Whether the outbox has a message of this id: what the phone then shows as its own is ours. */
   has(deviceId: number, waId: string): Promise<boolean>;
-  /** The number is linked no more: what waits fails with SENDER_NOT_CONNECTED. */
-  abandon(deviceId: number): Promise<void>;
-  /** See `Senders`. */
-  close: Senders["close"];
-  /** The number is erased: nothing of it stays in memory, and whoever waits for a send hears that it is not linked. */
+  /** This process has the number from now on: what waits goes on with `begin`. */
+  open(number: OutboxNumber): NumberOutbox;
+  /** The number is erased: whoever waits for a send hears that it is not linked. */
   forget(deviceId: number): void;
   /** WhatsApp lets the number write to nobody for the first time; null when it does. */
   reachoutLock(deviceId: number): ReachoutLock | null;
-  /** See `Senders`. */
-  reachoutTold: Senders["reachoutTold"];
-  /** See `Senders`. */
-  pausedUntil: Senders["pausedUntil"];
+  /** Until when nothing is sent because WhatsApp has answered 429, Unix milliseconds; null: it is. */
+  pausedUntil(deviceId: number): number | null;
   /** What waits because WhatsApp's media service takes no files; null when nothing does. */
   waitsForMedia(deviceId: number): MediaWait | null;
-  /** The clock was set back by so many milliseconds. */
-  onClockMoved(ms: number): void;
   /** Reads what numbers share. Call it before the first send. */
   start(): Promise<void>;
-  /** Reads what of a number waits since an earlier run; it leaves when the number is online. @throws StorageUnavailable */
-  open(deviceId: number): Promise<void>;
-  /** Starts no further attempt; resolves when those under way have their outcome and receipts are stored. */
-  drain(): Promise<void>;
+  /** Requests wait for outcomes no longer; those of other nodes neither. */
+  stop(): void;
 }
 
 const HAS = defineQuery("SELECT 1 AS found FROM outbox WHERE device_id = ? AND wa_id = ?", {
@@ -129,7 +122,7 @@ const HAS = defineQuery("SELECT 1 AS found FROM outbox WHERE device_id = ? AND w
 
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { store, config, log, connections, cluster = alone() } = deps;
+  const { store, config, log, connections, opened, cluster = alone() } = deps;
   const isShared = cluster.node !== null;
   const rows = createRows(store.box, store.now, isShared);
   const submissions = createSubmissions(config.sendWaitMs, store.time);
@@ -138,8 +131,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const handedOver = createHandedOver({ cluster, store, submissions, log });
   const onBehalf = createOnBehalf({ cluster, store, log, config, isLinked: connections.isLinked });
   const tell = (news: readonly StateNews[]) => tellNews(store, deps.listener, news);
-  const states = createStateCollector(store, rows, changed, tell, log, deps.collectMs);
-  const senders = createSenders({
+  const standings = createStandings(store, config.pacePerMinute, isShared);
+  const sending: SendingDeps = {
     ...deps,
     rows,
     connection: connections.connection,
@@ -149,16 +142,17 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
     changed,
     tell,
-    states,
+    standings,
     isTakenBack: uncertain.isTakenBack,
     isAwaited: (message) => submissions.awaits(message) || onBehalf.awaits(message),
     isShared,
-  });
+  };
 
   /** @param results of the inserts, and of the wake-up when there is one */
   function release(deviceId: number, stored: NewRow[], results: ResultSet[]): void {
     for (const { waId } of stored) changed(deviceId, waId);
-    if (cluster.ownership.owns(deviceId)) return senders.release(deviceId, stored, results);
+    // One that is being opened, or closed, finds them in the table.
+    if (cluster.ownership.owns(deviceId)) return opened(deviceId)?.release(stored, results);
     handedOver.tell(
       deviceId,
       stored.map(({ waId }) => waId),
@@ -169,7 +163,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const submit = createSubmitting({ ...deps, rows, submissions, handedOver, uncertain, release });
 
   return {
-    rows({ deviceId, inboxId, origin, replies, byAnyNode = false }) {
+    rows({ deviceId, inboxId, origin, replies }) {
       const stored = replies.map(({ jid, chat, draft, elsewhere, id }, ordinal): NewRow => {
         const waId = id ?? replyId(store.box, deviceId, inboxId, ordinal);
         const number = shownNumber(chat);
@@ -177,61 +171,42 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         return { deviceId, waId, chat, jid, number, draft, origin, answers };
       });
       return {
-        statements: [
-          ...stored.map(rows.insert),
-          ...(byAnyNode && stored.length > 0 ? handedOver.statements(deviceId) : []),
-        ],
+        statements: stored.map(rows.insert),
         waIds: stored.map((row) => row.waId),
         // The first of its chat; the others leave when its outcome is known.
-        encryptAhead: () => (stored[0] === undefined ? null : senders.encryptAhead(stored[0])),
+        encryptAhead: () => (stored[0] && opened(deviceId)?.encryptAhead(stored[0])) ?? null,
         release: (results) => release(deviceId, stored, results),
       };
     },
 
     submit,
 
-    async receipt(deviceId, arrived) {
-      failpoint("after-delivery-receipt");
-      const stored = arrived.map((receipt) => {
-        const one = states.received(deviceId, receipt);
-        senders.confirm(deviceId, receipt.waId);
-        return one;
-      });
-      await Promise.all(stored);
-    },
-
     find: (accountId, waId) => findMessage(store, accountId, waId),
 
     has: async (deviceId, waId) => (await store.readOne(HAS, [deviceId, waId])) !== null,
 
     ...createSentReader(store),
-    wake: senders.wake,
-    abandon: senders.abandon,
-    close: senders.close,
+    open: (number) => openOutbox(sending, number),
     forget(deviceId) {
-      senders.forget(deviceId);
       for (const message of submissions.waiting())
         if (message.deviceId === deviceId)
           submissions.settled(message, { state: "failed", error: NOT_LINKED });
     },
-    reachoutLock: senders.reachoutLock,
-    reachoutTold: senders.reachoutTold,
-    pausedUntil: senders.pausedUntil,
-    waitsForMedia: senders.waitsForMedia,
-    onClockMoved: senders.onClockMoved,
+    reachoutLock: (deviceId) => {
+      const own = opened(deviceId);
+      return own === null ? standings.lockOf(deviceId) : own.reachoutLock();
+    },
+    pausedUntil: (deviceId) => opened(deviceId)?.pausedUntil() ?? null,
+    waitsForMedia: (deviceId) => opened(deviceId)?.waitsForMedia() ?? null,
     async start() {
       handedOver.start();
-      onBehalf.start(senders);
-      await senders.start();
+      onBehalf.start(opened);
+      await standings.load();
     },
-    open: senders.open,
-
-    async drain() {
+    stop() {
       submissions.stop();
       onBehalf.stop();
       handedOver.stop();
-      await senders.drain();
-      await states.flush();
     },
   };
 }

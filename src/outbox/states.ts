@@ -17,9 +17,9 @@ export interface StateCollector {
   /** WhatsApp took it. */
   acknowledged(message: QueuedRow): void;
   /** @returns resolves when it is stored, or never can be; never when it is not, and WhatsApp is to tell it again. Never rejects */
-  received(deviceId: number, receipt: MessageReceipt): Promise<void>;
+  received(receipt: MessageReceipt): Promise<void>;
   /** It has left for certain, though its row may not say so yet. */
-  hasLeft(deviceId: number, waId: string): boolean;
+  hasLeft(waId: string): boolean;
   /** Resolves when what was told so far is stored, or could not be. Never rejects. */
   flush(): Promise<void>;
 }
@@ -43,10 +43,14 @@ const NOTHING: Reached = { state: "queued", times: {}, attempts: 0 };
 const rank = (state: Reached["state"]): number => SENT_STATES.indexOf(state);
 
 /**
+ * Of one number.
+ *
+ * @param store in the hands of whoever has it
  * @param tell      what telling of states takes, stored with them; null: nobody is told
  * @param collectMs how long a state waits for others of its message; then it joins the next commit. 0: it is stored at once
  */
 export function createStateCollector(
+  deviceId: number,
   { writer, time }: Pick<Store, "writer" | "time">,
   rows: Pick<Rows, "reached">,
   changed: (deviceId: number, waId: string) => void,
@@ -70,10 +74,9 @@ export function createStateCollector(
     });
   }
 
-  function note(deviceId: number, waId: string, reached: Reached, stored: (() => void)[] = []): void {
-    const key = keyOf(deviceId, waId);
-    const before = waiting.get(key) ?? { deviceId, waId, ...NOTHING, stored: [] };
-    waiting.set(key, merged(before, { ...reached, stored }));
+  function note(waId: string, reached: Reached, stored: (() => void)[] = []): void {
+    const before = waiting.get(waId) ?? { deviceId, waId, ...NOTHING, stored: [] };
+    waiting.set(waId, merged(before, { ...reached, stored }));
     plan(collectMs);
   }
 
@@ -90,34 +93,20 @@ export function createStateCollector(
     const all = [...leaving.values()];
     const way = all.length > PER_COMMIT ? writer.commit : commit;
     for (let from = 0; from < all.length; from += PER_COMMIT) {
-      const failed = await storeSome(all.slice(from, from + PER_COMMIT), way);
-      if (failed === null) continue;
-      const notStored = [...failed.news, ...all.slice(from + PER_COMMIT)];
-      log.warn({ err: failed.error, messages: notStored.length }, "could not store states of messages yet");
+      const error = await storeTogether(all.slice(from, from + PER_COMMIT), way);
+      if (error === null) continue;
+      const notStored = all.slice(from);
+      log.warn(
+        { err: error, device: deviceId, messages: notStored.length },
+        "could not store states of messages yet",
+      );
       putBack(notStored);
       break;
     }
     leaving = new Map();
   }
 
-  /** Those of each number by themselves, in one commit all the same: one that is another process's by now holds up none. */
-  async function storeSome(
-    some: News[],
-    commit: Writer["commit"],
-  ): Promise<{ error: StorageUnavailable; news: News[] } | null> {
-    const byNumber = new Map<number, News[]>();
-    for (const news of some) {
-      const known = byNumber.get(news.deviceId);
-      if (known === undefined) byNumber.set(news.deviceId, [news]);
-      else known.push(news);
-    }
-    const all = [...byNumber.values()];
-    const errors = await Promise.all(all.map((own) => storeTogether(own, commit)));
-    const error = errors.find((failure) => failure !== null);
-    return error ? { error, news: all.filter((_, index) => errors[index] !== null).flat() } : null;
-  }
-
-  /** Null when they are stored; one that can never be is dropped, and holds up none of the others. @param some of one number */
+  /** Null when they are stored; one that can never be is dropped, and holds up none of the others. */
   async function storeTogether(some: News[], commit = writer.commit): Promise<StorageUnavailable | null> {
     try {
       const telling = tell(some);
@@ -126,7 +115,7 @@ export function createStateCollector(
       // Not by its time: a receipt that was quicker than the ack leaves none.
       const isAcknowledged = some.some(({ attempts }) => attempts > 0);
       if (isAcknowledged) failpoint("before-outcome-commit");
-      const results = await commit([...own, ...told.statements], { owning: some[0]!.deviceId });
+      const results = await commit([...own, ...told.statements], { owning: deviceId });
       if (isAcknowledged) failpoint("after-outcome-commit");
       told.committed(results.slice(own.length));
     } catch (error) {
@@ -138,7 +127,7 @@ export function createStateCollector(
       for (const { stored } of some) for (const tellOne of stored) tellOne();
       return null;
     }
-    for (const { deviceId, waId, stored } of some) {
+    for (const { waId, stored } of some) {
       changed(deviceId, waId);
       for (const tellOne of stored) tellOne();
     }
@@ -155,7 +144,7 @@ export function createStateCollector(
 
   function putBack(notStored: News[]): void {
     const newer = waiting;
-    waiting = new Map(notStored.map((news) => [keyOf(news.deviceId, news.waId), news]));
+    waiting = new Map(notStored.map((news) => [news.waId, news]));
     for (const [key, news] of newer) {
       const before = waiting.get(key);
       waiting.set(key, before === undefined ? news : merged(before, news));
@@ -168,16 +157,11 @@ export function createStateCollector(
   }
 
   return {
-    acknowledged: ({ deviceId, waId, attempts }) =>
-      note(deviceId, waId, { state: "sent", times: { sent: time.now() }, attempts }),
-    received: (deviceId, { waId, state, at }) =>
-      new Promise((resolve) =>
-        note(deviceId, waId, { state, times: { [state]: at }, attempts: 0 }, [resolve]),
-      ),
-    hasLeft(deviceId, waId) {
-      const key = keyOf(deviceId, waId);
-      return waiting.has(key) || leaving.has(key);
-    },
+    acknowledged: ({ waId, attempts }) =>
+      note(waId, { state: "sent", times: { sent: time.now() }, attempts }),
+    received: ({ waId, state, at }) =>
+      new Promise((resolve) => note(waId, { state, times: { [state]: at }, attempts: 0 }, [resolve])),
+    hasLeft: (waId) => waiting.has(waId) || leaving.has(waId),
     flush,
   };
 }
@@ -196,5 +180,3 @@ function merged(before: News, { state, times, attempts, stored }: Omit<News, "de
   );
   return { ...known, state, times: { ...at, ...before.times } };
 }
-
-const keyOf = (deviceId: number, waId: string): string => `${deviceId}:${waId}`;

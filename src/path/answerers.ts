@@ -7,21 +7,20 @@ import { createCallAnswerer } from "../calls/calls.ts";
 import { createPast } from "../conversations/past.ts";
 import { contentOpener } from "../inbox/reader.ts";
 import type { Logger } from "../log.ts";
-import { type Outbox } from "../outbox/outbox.ts";
 import { draftOpener, namedId, replyId } from "../outbox/rows.ts";
 import { type LoopGuard } from "../pipeline/loop-guard.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/index.ts";
+import type { NumberWebhook } from "../webhooks/parts.ts";
 import type { Connections } from "./connections.ts";
-import { shareLoopGuard } from "./shared-loop-guard.ts";
 import type { MessagePathDeps } from "./deps.ts";
 
 /** Who answers, in the order in which they are asked. */
 export function createAnswerers(
   deps: MessagePathDeps,
-  outbox: Outbox,
   loopGuard: LoopGuard,
   state: BotState,
+  opened: (deviceId: number) => NumberWebhook | null,
 ) {
   const { store, config, log, connections, stopping, files } = deps;
   const bindings = createBindings(
@@ -57,7 +56,7 @@ export function createAnswerers(
     checksFlows: deps.bots.checksFlows ?? false,
     ...(deps.bots.onlooker && { onlooker: deps.bots.onlooker }),
   });
-  const webhooks = openWebhooks(deps, outbox, loopGuard);
+  const webhooks = joinWebhooks(deps, loopGuard, opened);
   const inOrder = [
     bots.observers,
     bots.interrupts,
@@ -71,7 +70,11 @@ export function createAnswerers(
   return { bindings, webhooks, inOrder, blocking: bots.blocking };
 }
 
-function openWebhooks(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuard): Webhooks {
+function joinWebhooks(
+  deps: MessagePathDeps,
+  loopGuard: LoopGuard,
+  opened: (deviceId: number) => NumberWebhook | null,
+): Webhooks {
   const { store, config, log, connections, observers, files } = deps;
   return createWebhooks({
     store,
@@ -79,12 +82,12 @@ function openWebhooks(deps: MessagePathDeps, outbox: Outbox, loopGuard: LoopGuar
     config,
     log,
     http: deps.http,
-    outbox,
     files: files.received,
     media: files.outgoing,
     connection: connections.connection,
     accountOf: connections.accountOf,
-    loopGuard: deps.cluster ? shareLoopGuard(loopGuard, deps.cluster) : loopGuard,
+    opened,
+    loopGuard,
     ...(deps.cluster && { cluster: deps.cluster }),
     onDelivery: observers.deliveryChanged,
     onAttempt: observers.deliveryAttempted,

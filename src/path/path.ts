@@ -1,20 +1,24 @@
-import { createAlarm, type Alarm } from "../bot/timers/alarm.ts";
 import type { Blocking } from "../bot/handlers/blocking.ts";
 import { type Bindings } from "../bot/bindings/bindings.ts";
 import { createSilentSessions } from "../bot/sessions/silent-sessions.ts";
 import { createBotState, type BotState } from "../bot/sessions/state.ts";
 import { createTimers, type Timers } from "../bot/timers/timers.ts";
-import { type Inbox } from "../inbox/inbox.ts";
+import type { Incoming } from "../model/messages.ts";
 import { alone } from "../model/nodes/alone.ts";
-import { SECOND_MS } from "../model/time.ts";
 import { type Outbox } from "../outbox/outbox.ts";
+import type { MediaWait } from "../outbox/sending/number-outbox.ts";
 import type { StateListener } from "../outbox/state-news.ts";
 import { createChats, type Chats } from "../pipeline/chats.ts";
 import { createLoopGuard } from "../pipeline/loop-guard.ts";
-import { createPipeline, type Pipeline } from "../pipeline/pipeline.ts";
+import { createPipeline, type NumberPipeline, type Pipeline } from "../pipeline/pipeline.ts";
+import type { Logger } from "../log.ts";
+import { NotOwner } from "../store/errors.ts";
+import { isWorthLogging } from "../store/write/owned.ts";
+import type { Intake } from "../store/write/intake.ts";
 import { type Webhooks } from "../webhooks/index.ts";
-import type { OwnReading } from "../whatsapp/port.ts";
-import { createReading } from "./reading.ts";
+import type { MessageReceipt, OwnReading, ReachoutLock } from "../whatsapp/port.ts";
+import { openNumber } from "./number.ts";
+import { createOpenNumbers, type OpenNumbers } from "./opened.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
 import { createAnswerers } from "./answerers.ts";
 import type { MessagePathDeps } from "./deps.ts";
@@ -23,14 +27,24 @@ import { createQueues } from "./queues.ts";
 export type { MessagePathDeps } from "./deps.ts";
 
 /** The way of a message through Parley (design §4), whole: from what a connection brings to what a connection sends. */
-export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
+export interface MessagePath {
+  /**
+   * What storing new messages takes (T1). Once that is committed they are put into the lanes of their chats.
+   *
+   * @param ownNumber digits of the linked number
+   */
+  receive(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
+  /** See `NumberPipeline.settle`. */
+  settle(deviceId: number): Promise<void>;
   /** A send by REST. See `Outbox.submit`. */
   submit: Outbox["submit"];
   /** Receipts of messages of ours. */
-  receipts: Outbox["receipt"];
+  receipts(deviceId: number, arrived: MessageReceipt[]): Promise<void>;
   /** The owner has read messages on another device of the number. See `WhatsAppEvents.read`. */
   read(deviceId: number, reading: OwnReading): Promise<void>;
-  /** A message of ours, for whoever asks what became of it. */
+  /** A message of ours, as its row has it. */
+  findRow: Outbox["find"];
+  /** A message of ours, for whoever asks what became of it; of a poll with its votes. */
   findSent(accountId: string, waId: string): Promise<SentMessage | null>;
   /** A person takes a chat, or hands it back. See `Chats.takeOver`. */
   takeOver: Chats["takeOver"];
@@ -47,6 +61,8 @@ export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
   start(): void;
   /** The number is online: what is queued leaves. Never rejects. */
   online(deviceId: number): Promise<void>;
+  /** WhatsApp has told of a lock on first contacts, or of its end. Never rejects. */
+  reachoutTold(deviceId: number, lock: ReachoutLock | null): Promise<void>;
   /** The number is linked no more: what waits to be sent fails with SENDER_NOT_CONNECTED. Never rejects. */
   unlinked(deviceId: number): Promise<void>;
   /** This process has the number no longer: it begins nothing more of it and commits nothing more for it. */
@@ -59,23 +75,43 @@ export interface MessagePath extends Pick<Pipeline, "receive" | "settle"> {
   drain(graceMs: number): Promise<void>;
   /** After `drain`, when no request submits any more: resolves when what was being sent has its outcome. */
   sent(): Promise<void>;
+  /** What keeps a number from sending, as far as it is known. */
+  holdups(deviceId: number): Holdups;
+  /** What telling the number's webhook of its new state takes, stored with that state. */
+  moved: Webhooks["notices"]["moved"];
   readonly bindings: Bindings;
   /** Which bots hold everybody up. */
   readonly blocking: Blocking;
-  readonly webhooks: Webhooks;
-  readonly outbox: Outbox;
-  readonly pipeline: Pipeline;
-  readonly state: BotState;
+  readonly webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test" | "deliveries">;
 }
 
-/** How long the sends of a number that is closed may take to end. */
-const CLOSING_MS = 2 * SECOND_MS;
+/** What keeps a number from sending; null: nothing of that kind does. */
+export interface Holdups {
+  /** WhatsApp's media service takes no files. */
+  media: MediaWait | null;
+  /** WhatsApp lets the number write to nobody for the first time. */
+  reachout: ReachoutLock | null;
+  /** WhatsApp has answered 429: until then, Unix milliseconds. */
+  pausedUntil: number | null;
+}
+
+/** What stands behind a way of messages: for tests, which look at one part of it. */
+export interface InnerParts {
+  webhooks: Webhooks;
+  outbox: Outbox;
+  state: BotState;
+  /** Whether a row of the inbox waits in a lane, or is being handled. */
+  isPlaced(deviceId: number, inboxId: number): boolean;
+}
 
 /**
  * Joins the parts that a message passes, in the order in which it passes them. Numbers are opened and closed one by one:
  * what a process does is the sum of the numbers that it has open.
  */
-export function createMessagePath(deps: MessagePathDeps): MessagePath {
+export const createMessagePath = (deps: MessagePathDeps): MessagePath => joinMessagePath(deps).path;
+
+/** The same, with what stands behind it. */
+export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inner: InnerParts } {
   const { store, config, log, observers } = deps;
   // What is sent is told of by those who come after it.
   const listener: StateListener = {
@@ -84,20 +120,25 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     locked: (deviceId, until) => webhooks.notices.locked(deviceId, until),
     reachout: observers.reachout,
   };
-  const queues = createQueues(deps, listener);
+  const queues = createQueues(deps, listener, (deviceId) => numbers.get(deviceId)?.outbox ?? null);
   const { inbox, outbox, polls } = queues;
 
   // What the guards know of a chat; they come before everybody who answers.
-  const alarm = createAlarm(store.time);
-  const state = createBotState(store, alarm.expect);
+  const timerDue = (deviceId: number, at: number): void => numbers.get(deviceId)?.due(at);
+  const state = createBotState(store, timerDue);
   const chats = createChats(
     store,
-    { ...state, released: (deviceId) => alarm.expect(deviceId, store.now()) },
+    { ...state, released: (deviceId) => timerDue(deviceId, store.now()) },
     deps.news,
   );
   const loopGuard = createLoopGuard(chats, config, store.now);
 
-  const answerers = createAnswerers(deps, outbox, loopGuard, state);
+  const answerers = createAnswerers(
+    deps,
+    loopGuard,
+    state,
+    (deviceId) => numbers.get(deviceId)?.webhook ?? null,
+  );
   const { bindings, webhooks } = answerers;
 
   // Lanes, guards, the first answerer in this order that does not pass, one commit, and the replies leave.
@@ -114,27 +155,35 @@ export function createMessagePath(deps: MessagePathDeps): MessagePath {
     isInterrupt: (deviceId, message) => bindings.tableOf(deviceId).cutsOff(message),
     replyMaxAge: webhooks.replyMaxAge,
     leftovers: (inboxId) => [state.forgetSteps(inboxId)],
-    onLost: deps.onLost,
     onDecided: observers.decided,
   });
 
-  const timers = openTimers(deps, { state, alarm, inbox, pipeline });
-  return asMessagePath(deps, { ...queues, ...answerers, alarm, state, chats, pipeline, timers });
+  const timers = joinTimers(deps, state);
+  const onLate =
+    (deviceId: number): NumberPipeline["enter"] =>
+    (...messages) =>
+      numbers.get(deviceId)?.enter(...messages);
+  const shared = { ...deps, pipeline, timers, outbox, webhooks, state, onLate };
+  const numbers = createOpenNumbers({
+    openNumber: (deviceId, onLost) => openNumber(shared, deviceId, onLost),
+    onLost: deps.onLost,
+  });
+  const path = asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers, numbers });
+  const isPlaced: InnerParts["isPlaced"] = (deviceId, inboxId) =>
+    numbers.get(deviceId)?.isPlaced(inboxId) ?? false;
+  return { path, inner: { webhooks, outbox, state, isPlaced } };
 }
 
 /** Timers of bots come back in as messages. */
-function openTimers(
+function joinTimers(
   { store, log, connections, directory, cluster = alone() }: MessagePathDeps,
-  { state, alarm, inbox, pipeline }: { state: BotState; alarm: Alarm; inbox: Inbox; pipeline: Pipeline },
+  state: BotState,
 ): Timers {
   return createTimers({
     state,
-    alarm,
     silent: createSilentSessions(store),
     commit: (statements, options) => store.writer.commit(statements, options),
     isLeader: () => cluster.ownership.owns(0),
-    record: inbox.recordTimer,
-    deliver: pipeline.due,
     numberOf: connections.number,
     canonicalChat: directory.canonicalChat,
     time: store.time,
@@ -146,38 +195,21 @@ function openTimers(
 
 type PathParts = ReturnType<typeof createQueues> &
   Omit<ReturnType<typeof createAnswerers>, "inOrder"> & {
-    alarm: Alarm;
-    state: BotState;
     chats: Chats;
     pipeline: Pipeline;
     timers: Timers;
+    numbers: OpenNumbers;
   };
 
 /** The parts, as they are used together. */
 function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
-  const { store, log, connections, directory, observers } = deps;
-  const { outbox, polls, bindings, blocking, alarm, state, webhooks, chats, pipeline, timers } = parts;
-
-  async function close(deviceId: number): Promise<void> {
-    timers.close(deviceId);
-    pipeline.close(deviceId);
-    // What is being sent ends with its connection. Nobody waits for one that hangs.
-    await store.time.within(CLOSING_MS, outbox.close(deviceId));
-    await store.writer.drain();
-  }
+  const { log, connections } = deps;
+  const { outbox, polls, bindings, blocking, webhooks, chats, timers, numbers } = parts;
 
   return {
-    receive: pipeline.receive,
-    settle: pipeline.settle,
+    ...toldByConnections(parts, log),
     submit: outbox.submit,
-    receipts: outbox.receipt,
-    read: createReading({
-      store,
-      log,
-      canonicalChat: directory.canonicalChat,
-      notices: webhooks.notices,
-      observers,
-    }),
+    findRow: outbox.find,
     findSent: createSentMessages({
       find: outbox.find,
       sentMessage: outbox.sentMessage,
@@ -190,40 +222,75 @@ function asMessagePath(deps: MessagePathDeps, parts: PathParts): MessagePath {
     async load() {
       await Promise.all([bindings.load(), webhooks.load(), outbox.start()]);
     },
-    async open(deviceId) {
-      await webhooks.open(deviceId);
-      await Promise.all([outbox.open(deviceId), pipeline.open(deviceId), timers.open(deviceId)]);
-    },
+    open: numbers.open,
     start() {
       timers.start();
+      numbers.start();
       webhooks.start();
     },
-    online: outbox.wake,
-    async unlinked(deviceId) {
-      await outbox
-        .abandon(deviceId)
-        .catch((err: unknown) => log.error({ err, device: deviceId }, "could not end the waiting sends"));
-    },
-    close,
+    close: numbers.close,
     async forget(deviceId) {
-      await close(deviceId);
+      await numbers.close(deviceId);
       outbox.forget(deviceId);
       bindings.forget(deviceId);
       webhooks.forget(deviceId);
     },
     onClockMoved(ms) {
-      for (const part of [chats, webhooks, outbox, alarm]) part.onClockMoved(ms);
+      for (const part of [chats, ...numbers.all()]) part.onClockMoved(ms);
     },
     async drain(graceMs) {
-      await Promise.all([timers.stop(), pipeline.drain(), webhooks.stop(graceMs)]);
+      const cut = new Error("The gateway is stopping.");
+      const cancel = deps.store.time.after(graceMs, () => {
+        for (const number of numbers.all()) number.cutOff(cut);
+      });
+      await Promise.all([timers.stop(), numbers.drain(), webhooks.stop(graceMs)]);
+      cancel();
     },
-    sent: outbox.drain,
+    async sent() {
+      outbox.stop();
+      await Promise.all(Array.from(numbers.all(), (number) => number.outbox.drain()));
+    },
+
+    holdups: (deviceId) => ({
+      media: outbox.waitsForMedia(deviceId),
+      reachout: outbox.reachoutLock(deviceId),
+      pausedUntil: outbox.pausedUntil(deviceId),
+    }),
+    moved: webhooks.notices.moved,
 
     bindings,
     blocking,
     webhooks,
-    outbox,
-    pipeline,
-    state,
   };
 }
+
+/** What connections and lives of numbers tell. What comes for a number that is not open here waits in its rows, or is told again. */
+function toldByConnections({ pipeline, numbers }: Pick<PathParts, "pipeline" | "numbers">, log: Logger) {
+  return {
+    // A connection that is being closed may bring something after its number: whoever opens that next finds it.
+    receive: (deviceId, ownNumber, messages) =>
+      numbers.get(deviceId)?.receive(ownNumber, messages) ??
+      pipeline.store(deviceId, messages, (recorded) => numbers.get(deviceId)?.enter(ownNumber, recorded)),
+    settle: async (deviceId) => numbers.get(deviceId)?.settle(),
+    // Of one that is not here any more they are told again, to whoever has it.
+    receipts: (deviceId, arrived) => numbers.get(deviceId)?.outbox.receipts(arrived) ?? never(),
+    async read(deviceId, reading) {
+      const number = numbers.get(deviceId);
+      // It is told again to whoever has the number.
+      if (number === null) throw new NotOwner(deviceId);
+      await number.read(reading);
+    },
+    online: async (deviceId) => numbers.get(deviceId)?.outbox.wake(),
+    reachoutTold: async (deviceId, lock) => numbers.get(deviceId)?.outbox.reachoutTold(lock),
+    async unlinked(deviceId) {
+      await numbers
+        .get(deviceId)
+        ?.outbox.abandon()
+        .catch((err: unknown) => {
+          if (isWorthLogging(err)) log.error({ err, device: deviceId }, "could not end the waiting sends");
+        });
+    },
+  } satisfies Partial<MessagePath>;
+}
+
+const never = (): Promise<void> => new Promise(() => undefined);

@@ -3,11 +3,16 @@ import { createPolls } from "../inbox/polls.ts";
 import { createOutbox } from "../outbox/outbox.ts";
 import { createSentReader } from "../outbox/sent-reader.ts";
 import type { StateListener } from "../outbox/state-news.ts";
+import type { NumberOutbox } from "../outbox/sending/number-outbox.ts";
 import type { FindQuote } from "../outbox/submitting/submitting.ts";
 import type { MessagePathDeps } from "./deps.ts";
 
 /** Where messages wait until they are decided, and where what is to be sent waits until it has left. */
-export function createQueues(deps: MessagePathDeps, listener: StateListener) {
+export function createQueues(
+  deps: MessagePathDeps,
+  listener: StateListener,
+  opened: (deviceId: number) => NumberOutbox | null,
+) {
   const { store, config, log, connections, directory, observers } = deps;
   const inbox = createInbox(store, observers.received);
   const outbox = createOutbox({
@@ -16,6 +21,7 @@ export function createQueues(deps: MessagePathDeps, listener: StateListener) {
     config,
     log,
     connections,
+    opened,
     canonicalChat: directory.canonicalChat,
     refusal: directory.refusal,
     findQuote: createQuotes(deps, inbox),

@@ -1,4 +1,5 @@
 import type { Logger } from "../log.ts";
+import { isWorthLogging } from "../store/write/owned.ts";
 import { StorageUnavailable } from "../store/errors.ts";
 import { messagesRead } from "../pipeline/read-marks.ts";
 import { joinIntakes, commitIntake } from "../store/write/intake.ts";
@@ -8,6 +9,8 @@ import type { OwnReading } from "../whatsapp/port.ts";
 import type { Observers } from "./observers.ts";
 
 interface ReadingDeps {
+  deviceId: number;
+  /** In the hands of whoever has the number. */
   store: Pick<Store, "writer">;
   log: Logger;
   canonicalChat(deviceId: number, jid: string): Promise<string>;
@@ -15,18 +18,24 @@ interface ReadingDeps {
   observers: Pick<Observers, "read">;
 }
 
-/**
- * Notes and tells, in the order of the calls for each number, what owners read on their phones. Told of it again, the webhook is
- * told once. Numbers do not wait for one another.
- *
- * @returns rejects with StorageUnavailable when it could not be stored; any other failure is logged only
- */
-export function createReading(deps: ReadingDeps): (deviceId: number, reading: OwnReading) => Promise<void> {
-  const { store, log, canonicalChat, observers } = deps;
-  /** The last reading of each number that has one under way. */
-  const told = new Map<number, Promise<void>>();
+/** What the owner of a number reads on the phone. */
+export interface Readings {
+  /**
+   * Notes and tells it, in the order of the calls. Told of it again, the webhook is told once.
+   *
+   * @returns rejects with StorageUnavailable when it could not be stored; any other failure is logged only
+   */
+  read(reading: OwnReading): Promise<void>;
+  /** Resolves when what was called is noted, or could not be. */
+  ended(): Promise<void>;
+}
 
-  async function tell(deviceId: number, { jid, waIds, at }: OwnReading): Promise<void> {
+/** Readings of one number. */
+export function createReadings(deps: ReadingDeps): Readings {
+  const { deviceId, store, log, canonicalChat, observers } = deps;
+  let last = Promise.resolve();
+
+  async function tell({ jid, waIds, at }: OwnReading): Promise<void> {
     const chat = await canonicalChat(deviceId, jid);
     const notices = await deps.notices.read(deviceId, { chat, waIds, at });
     const mark = { statements: [messagesRead(deviceId, chat, waIds)], committed: () => undefined };
@@ -34,19 +43,18 @@ export function createReading(deps: ReadingDeps): (deviceId: number, reading: Ow
     for (const waId of waIds) observers.read({ deviceId, waId, chat, at });
   }
 
-  return (deviceId, reading) => {
-    const stored = (told.get(deviceId) ?? Promise.resolve())
-      .then(() => tell(deviceId, reading))
-      .catch((err: unknown) => {
-        log.warn({ err, device: deviceId }, "could not report what the owner has read");
-        if (err instanceof StorageUnavailable) throw err;
-      });
-    const ended = stored
-      .catch(() => undefined)
-      .finally(() => {
-        if (told.get(deviceId) === ended) told.delete(deviceId);
-      });
-    told.set(deviceId, ended);
-    return stored;
+  return {
+    read(reading) {
+      const stored = last
+        .then(() => tell(reading))
+        .catch((err: unknown) => {
+          if (isWorthLogging(err))
+            log.warn({ err, device: deviceId }, "could not report what the owner has read");
+          if (err instanceof StorageUnavailable) throw err;
+        });
+      last = stored.catch(() => undefined);
+      return stored;
+    },
+    ended: () => last,
   };
 }

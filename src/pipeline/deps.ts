@@ -34,7 +34,7 @@ export interface PipelineDeps {
   config: { takeoverMinutes: number; loopGuardPerMinute: number };
   log: Logger;
   inbox: Pick<Inbox, "intake" | "pending" | "load" | "done">;
-  outbox: Pick<Outbox, "rows" | "has" | "wake">;
+  outbox: Pick<Outbox, "rows" | "has">;
   polls: Pick<Polls, "keepVotes" | "withTally">;
   chats: Chats;
   /** In the order in which they are asked: bots, then the webhook. */
@@ -47,8 +47,6 @@ export interface PipelineDeps {
   replyMaxAge: (deviceId: number) => number;
   /** What is stored about a message beside its row, when it will never be decided. */
   leftovers: (inboxId: number) => Statement[];
-  /** A commit has shown that another process has the number; called once or more. */
-  onLost?: ((deviceId: number) => void) | undefined;
   /** Called after the commit of a decision (T2). @param tookMs since it came; null: that was in an earlier run */
   onDecided?: (stored: StoredMessage, row: DecisionRow, tookMs: number | null) => void;
 }

@@ -25,6 +25,12 @@ export interface PlacedMessage {
   number: OpenNumber;
 }
 
+interface LaneWorkerDeps extends PipelineDeps {
+  outbox: PipelineDeps["outbox"] & { wake(): Promise<void> };
+  /** A commit has shown that another process has the number; called once or more. */
+  onLost(): void;
+}
+
 /** What the lanes hand their messages to. */
 export interface LaneWorker {
   /** Resolves when the message has its decision; false: it stays undecided. Never throws. */
@@ -46,7 +52,7 @@ const GIVE_UP = `INSERT INTO decisions (inbox_id, device_id, chat, wa_id, trail,
 SELECT id, device_id, chat, wa_id, ?, ? FROM inbox WHERE id = ? ON CONFLICT (inbox_id) DO NOTHING`;
 
 /** Brings one message after the other to its decision: again when storage was away, never when it has one. */
-export function createLaneWorker(deps: PipelineDeps): LaneWorker {
+export function createLaneWorker(deps: LaneWorkerDeps): LaneWorker {
   const { inbox, log, store } = deps;
   const { time } = store;
   const handleMessage = createHandler(deps);
@@ -82,7 +88,7 @@ export function createLaneWorker(deps: PipelineDeps): LaneWorker {
         // Whoever came first has been answered: in the end it is everybody's turn.
         if (error instanceof Overtaken && !signal.aborted) continue;
         // Whoever has the number now finds the message in its row.
-        if (error instanceof NotOwner) deps.onLost?.(pending.deviceId);
+        if (error instanceof NotOwner) deps.onLost();
         failures++;
         if (signal.aborted || (await hasGivenUp(pending, error, failures))) return !signal.aborted;
         await time.pause(backoffMs(failures), signal);

@@ -1,12 +1,11 @@
 import { decisions } from "../../drizzle/schema.ts";
-import type { Outbox } from "../outbox/outbox.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import type { Chats } from "./chats.ts";
 
 interface SettledDeps {
   store: Pick<Store, "read">;
-  outbox: Pick<Outbox, "wake">;
+  outbox: { wake(): Promise<void> };
   chats: Pick<Chats, "forget">;
 }
 
@@ -37,7 +36,7 @@ export function createSettled({ store, outbox, chats }: SettledDeps): Settled {
       for (const id of decided) taken.add(id);
       // What the commit changed in the chat is in the table only.
       chats.forget(deviceId);
-      await outbox.wake(deviceId);
+      await outbox.wake();
       return true;
     },
   };

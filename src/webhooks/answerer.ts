@@ -11,8 +11,8 @@ import type {
 } from "../model/answerer.ts";
 import type { Statement, Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
-import type { Breakers } from "./attempts/breaker.ts";
-import type { Claims } from "./attempts/claims.ts";
+import { NotOwner } from "../store/errors.ts";
+import type { Breaker } from "./attempts/breaker.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./attempts/deliver.ts";
 import type { Drafts, PreparedReply } from "./replies/drafts.ts";
 import type { DueRows } from "./attempts/due.ts";
@@ -24,9 +24,10 @@ import { eventName, toEvent } from "./events/payload.ts";
 import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows.ts";
 import { switchOffAfter } from "./switch-off.ts";
 import type { InFlight } from "./attempts/in-flight.ts";
-import type { RetryWorker } from "./attempts/worker.ts";
+import type { DeliveryQueue } from "./attempts/queue.ts";
 
 interface WebhookAnswererDeps {
+  deviceId: number;
   store: Store;
   log: Logger;
   registry: Registry;
@@ -34,13 +35,11 @@ interface WebhookAnswererDeps {
   drafts: Drafts;
   files: EventFiles;
   inFlight: InFlight;
-  breakers: Breakers;
+  breaker: Breaker;
   due: Pick<DueRows, "anotherWaits">;
-  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  /** Unix milliseconds. */
   now: () => number;
-  /** Null: nobody else makes attempts. */
-  claims: Pick<Claims, "claiming" | "release"> | null;
-  worker: Pick<RetryWorker, "expect" | "run" | "wake">;
+  queue: Pick<DeliveryQueue, "expect" | "run" | "wake">;
   holds: Pick<Holds, "holds" | "keep">;
   /** A delivery is given up. */
   onDead?: () => void;
@@ -50,32 +49,34 @@ interface WebhookAnswererDeps {
   connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
   /** 0 to 1. */
   random: () => number;
+  /** The number is another process's by now, or nobody's: nothing follows from what is answered. */
+  isClosed(): boolean;
 }
 
-/** Until the worker looks for a row that is part of a message's commit. */
+/** Until the queue looks for a row that is part of a message's commit. */
 const COMMIT_TAKES_MS = 1_000;
 
-/** A webhook's two places in the list of answerers. */
-interface WebhookAnswerers {
-  /** To be asked first: takes the messages of chats that the webhook holds, whatever bots would say. */
-  holder: Answerer;
-  /** To be asked last. */
-  answerer: Answerer & Required<Pick<Answerer, "forward">>;
+/** How one number's webhook answers. */
+export interface WebhookAnswers {
+  /** Asked first: takes the messages of chats that the webhook holds, whatever bots would say. */
+  hold: Answerer["answer"];
+  /** Asked last. */
+  answer: Answerer["answer"];
+  forward: Required<Answerer>["forward"];
 }
 
 /**
  * Asks the number's webhook. The first attempt is made here, in the chat's lane; its row joins the message's commit. A
- * crash in between means the same event under the same `webhook-id` once more. Attempts after the first are the
- * worker's.
+ * crash in between means the same event under the same `webhook-id` once more. Attempts after the first are the queue's.
  */
-export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswerers {
-  const { store, registry, breakers, due, deliverer, drafts, files, inFlight, worker, holds, random } = deps;
-  const { now, claims } = deps;
+export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers {
+  const { deviceId, store, registry, breaker, due, deliverer, drafts, files, inFlight, queue, holds } = deps;
+  const { now } = deps;
 
   async function hold(stored: StoredMessage, { notes }: Asked): Promise<Answer> {
-    const { deviceId, message } = stored;
+    const { message } = stored;
     const webhook = wanted(registry.get(deviceId), message, null);
-    if (webhook === null || !holds.holds(deviceId, message.chatKey)) return { kind: "pass", trail: [] };
+    if (webhook === null || !holds.holds(message.chatKey)) return { kind: "pass", trail: [] };
     notes.postedToWebhook = true;
     const answer = await inFlight.track(ask(stored, webhook));
     if (answer.kind === "answer") return answer;
@@ -84,7 +85,7 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
   }
 
   async function answer(stored: StoredMessage): Promise<Answer> {
-    const webhook = wanted(registry.get(stored.deviceId), stored.message, null);
+    const webhook = wanted(registry.get(deviceId), stored.message, null);
     if (webhook === null) return { kind: "pass", trail: [] };
     // As a whole: files of the answer are fetched after the attempt has ended.
     return inFlight.track(ask(stored, webhook));
@@ -100,6 +101,8 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
       const body = await postedBody(files, delivery);
       const attempt = await deliverer.attempt(webhook, delivery.id, body);
       const outcome = attempt.parsed && (await drafts.of(attempt.parsed, delivery, webhook));
+      // What it means for the endpoint is for whoever can keep it: the next owner posts the event again.
+      if (deps.isClosed()) throw new NotOwner(deviceId);
       return conclude(webhook, delivery, attempt, outcome);
     } finally {
       presence.done();
@@ -108,14 +111,14 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
 
   /** The webhook is away, or something older of the chat is still on its way to it. */
   async function mustWait(delivery: Delivery): Promise<WaitsFor | null> {
-    if (breakers.isOpen(delivery.deviceId)) return "webhook";
+    if (breaker.isOpen()) return "webhook";
     return (await due.anotherWaits(delivery)) ? "chat" : null;
   }
 
-  /** Nothing is posted now: the chat goes on, and the worker posts it in its turn. */
+  /** Nothing is posted now: the chat goes on, and the queue posts it in its turn. */
   function wait(delivery: Delivery, webhook: Webhook, waitsFor: WaitsFor): Answer {
     const progress = { state: "retrying", nextAt: delivery.createdAt } as const;
-    worker.expect(delivery.deviceId, now() + COMMIT_TAKES_MS);
+    queue.expect(now() + COMMIT_TAKES_MS);
     const trail = [{ by: "webhook", outcome: "not_asked", detail: WAITS_FOR[waitsFor] }];
     const row = insertDelivery(store.box, delivery, webhook.url, progress, ORDER[waitsFor]);
     return { kind: "pass", trail, statements: [row] };
@@ -132,10 +135,10 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     const switchedOff = switchOffAfter(deps, webhook, attempt);
     // At once, so that no other chat posts any more; the row follows with the commit.
     switchedOff?.committed();
-    const progress = progressAfter(attempt, 1, now(), random);
+    const progress = progressAfter(attempt, 1, now(), deps.random);
     if (progress.state === "dead") deps.onDead?.();
     const statements = [insertAttempt(box, delivery.id, 1, attempt)];
-    if (progress.nextAt !== null) worker.expect(made.deviceId, progress.nextAt);
+    if (progress.nextAt !== null) queue.expect(progress.nextAt);
     if (switchedOff) statements.push(...switchedOff.statements);
     const trail = [trailOf(attempt, outcome)];
     if (outcome === null) {
@@ -160,31 +163,23 @@ export function createWebhookAnswerers(deps: WebhookAnswererDeps): WebhookAnswer
     { postedToWebhook }: MessageNotes,
   ): Forward | null {
     if (postedToWebhook) return null;
-    const webhook = wanted(registry.get(stored.deviceId), stored.message, handledBy);
+    const webhook = wanted(registry.get(deviceId), stored.message, handledBy);
     if (webhook === null) return null;
     const delivery = deliveryFor(deps, stored, webhook, handledBy, false);
     const progress = { state: "pending", nextAt: delivery.createdAt } as const;
-    const isAway = breakers.isOpen(delivery.deviceId);
-    // From its commit on: no other node may find it before this one posts it, in its place in the chat.
-    const ours = isAway || claims === null ? [] : [claims.claiming(delivery)];
+    const order = ORDER[breaker.isOpen() ? "webhook" : "chat"];
     return {
-      statements: [
-        insertDelivery(store.box, delivery, webhook.url, progress, ORDER[isAway ? "webhook" : "chat"]),
-        ...ours,
-      ],
+      statements: [insertDelivery(store.box, delivery, webhook.url, progress, order)],
       async afterCommit() {
-        const waits = (await mustWait(delivery)) !== null || (claims !== null && ours.length === 0);
-        if (waits) await claims?.release(delivery.id);
-        if (waits) return worker.wake(delivery.deviceId);
+        if ((await mustWait(delivery)) !== null) return queue.wake();
         const presence = showPresence(deps, stored, webhook, false);
-        await worker.run(delivery);
+        await queue.run(delivery);
         presence.done();
       },
     };
   }
 
-  const described = { name: "webhook", ignoresTakeover: true };
-  return { holder: { ...described, answer: hold }, answerer: { ...described, answer, forward } };
+  return { hold, answer, forward };
 }
 
 /** What an event waits for: its webhook is away, or something older of its chat is on its way. */

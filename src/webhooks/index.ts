@@ -1,10 +1,28 @@
 import { devices } from "../../drizzle/schema.ts";
-import type { Answerer } from "../model/answerer.ts";
+import type { Answer, Answerer } from "../model/answerer.ts";
 import { defineQuery } from "../store/query.ts";
-import type { Notices } from "./events/notices.ts";
-import { joinParts, type WebhooksDeps } from "./parts.ts";
+import { createNotices, type Notices } from "./events/notices.ts";
+import { GatewayError } from "../model/errors/errors.ts";
+import { NO_NEWS } from "../model/nodes/news.ts";
+import { sharedAbort } from "../model/shared-abort.ts";
+import type { SafeFetch } from "../net/safe-fetch.ts";
+import { OutboundError } from "../net/errors.ts";
+import { createDeliverer } from "./attempts/deliver.ts";
+import { createDueRows } from "./attempts/due.ts";
+import { HEALTHY, readHealth, type WebhookFailures } from "./attempts/health-row.ts";
+import { createInFlight } from "./attempts/in-flight.ts";
+import { createAttemptShares } from "./attempts/shares.ts";
+import { createSweep } from "./attempts/sweep.ts";
+import { openWebhook } from "./number-webhook.ts";
+import {
+  createTries,
+  type NumberWebhook,
+  type SharedWebhooks,
+  type WebhookNumber,
+  type WebhooksDeps,
+} from "./parts.ts";
 import { createDeliveries, type Deliveries } from "./records.ts";
-import { settingsOf } from "./registry.ts";
+import { createRegistry, settingsOf } from "./registry.ts";
 import { createReplays, type Replays } from "./replays.ts";
 import type { WebhookReply } from "./replies/reply.ts";
 import { shownAnswer } from "./rows.ts";
@@ -40,27 +58,19 @@ export interface WebhookTest {
 export interface Webhooks {
   /** Reads the configurations. Call it before the first message. */
   load(): Promise<void>;
-  /**
-   * This process has the number from now on: reads what others have found out about its webhook. Call it before its
-   * messages go on.
-   *
-   * @throws StorageUnavailable
-   */
-  open(deviceId: number): Promise<void>;
-  /** Goes on with what waits for a further attempt. Call it once the gateway is up. */
+  /** This process has the number from now on: what waits for an attempt goes on with `load` and `start`. */
+  open(number: WebhookNumber): NumberWebhook;
+  /** Looks for what waits, now and every minute. Call it once the gateway is up. */
   start(): void;
-  /**
-   * Begins no retries any more and waits for attempts under way, those in lanes included, at most `graceMs` (default
-   * 5,000); then cuts them off: they do not count. To be called together with the pipeline's drain.
-   */
-  stop(graceMs?: number): Promise<void>;
+  /** Ends that, and what is posted to try a webhook after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
   /** The first in the pipeline's list: chats that the webhook holds are its own. */
   holder: Answerer;
   /** The last in the pipeline's list. */
   answerer: Answerer;
   /** Of what no message brings: how sent messages and numbers do. */
   notices: Notices;
-  get(deviceId: number): WebhookRecord | null;
+  get(deviceId: number): Promise<WebhookRecord | null>;
   /**
    * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
@@ -77,107 +87,142 @@ export interface Webhooks {
   replyMaxAge(deviceId: number): number;
   /** Forgets a number whose rows were erased. */
   forget(deviceId: number): void;
-  /** The clock was set back by so many milliseconds. */
-  onClockMoved(ms: number): void;
 }
 
 const NUMBER_OF = defineQuery("select number from devices where id = ?", { number: devices.number });
+const PASSES: Answer = { kind: "pass", trail: [] };
 
-/** Webhooks: configurations, the answerer for the pipeline, retries, and the records of what was delivered. */
+/** Webhooks: configurations, answerers for the pipeline, what each number posts, and the records of what was delivered. */
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
-  const { store, log, onDelivery } = deps;
-  const parts = joinParts(deps);
-  const { stopping, inFlight, registry, deliverer, holds, breakers, worker, shared, now } = parts;
-  const records = createDeliveries(store);
-
-  function recordOf(webhook: Webhook): WebhookRecord {
-    const { deviceId, disabledReason: reason } = webhook;
-    const { failures, failingSince, pausedUntil } = breakers.health(deviceId);
-    const failing = failingSince === null ? "ok" : pausedUntil === null ? "failing" : "paused";
-    const state = webhook.enabled ? failing : "disabled";
-    return { ...settingsOf(webhook), health: { state, failures, failingSince, pausedUntil, reason } };
-  }
-
-  async function stop(graceMs = 5000): Promise<void> {
-    const cancel = store.time.after(graceMs, () => stopping.abort(new Error("The gateway is stopping.")));
-    await Promise.all([worker.stop(), inFlight.idle()]);
-    cancel();
-    await breakers.idle();
-  }
-
-  async function test(deviceId: number): Promise<WebhookTest | null> {
-    const webhook = registry.get(deviceId);
-    if (webhook === null) return null;
-    const device = await store.readOne(NUMBER_OF, [deviceId]);
-    const event = sampleEvent(device?.number ?? "", store.now());
-    const request = { url: webhook.url, headers: {}, body: JSON.stringify(event) };
-    const attempt = await deliverer.attempt(webhook, `msg_${randomHex()}`, request.body, (headers) => {
-      request.headers = headers;
-    });
-    // Who tests what they have repaired need not wait for the next attempt; a test that fails says nothing new.
-    breakers.record(deviceId, attempt, "test");
-    const { statusCode, durationMs, answer, error, parsed } = attempt;
-    const { understood = false, replies = [], ignored = [], hold = null } = parsed ?? {};
-    const said = { answer: answer && shownAnswer(answer), understood, replies, ignored, hold };
-    return { statusCode, durationMs, error, request, ...said };
-  }
-
-  parts.onGap(() => {
-    breakers
-      .load()
-      .catch((err: unknown) =>
-        log.warn({ err }, "reading the state of webhooks later: the database does not answer"),
-      );
+  const { store, opened, news = NO_NEWS, random = Math.random, accountOf = () => null } = deps;
+  const registry = createRegistry({
+    ...deps,
+    news,
+    checkUrl: (url) => checkUrl(deps.http, url),
+    onGone: (deviceId) => opened(deviceId)?.gone(),
+    onAnew: (deviceId) => void opened(deviceId)?.anew(),
   });
+  const shared: SharedWebhooks = { ...deps, registry, random, shares: createAttemptShares(accountOf) };
+  const tries = createTries(deps);
+  const tests = createTests(deps, registry.get, tries.tell);
+  const sweep = createSweep({ ...deps, numbers: createDueRows(store).numbers });
+  const records = createDeliveries(store);
+  const tryNow = (deviceId: number): void => tries.tell(deviceId, false);
+
+  async function recordOf(webhook: Webhook): Promise<WebhookRecord> {
+    // Of a number that another node has, its row tells.
+    const own = opened(webhook.deviceId)?.health();
+    return asRecord(webhook, own ?? (await readHealth(store, webhook.deviceId)));
+  }
 
   return {
-    async load() {
-      await Promise.all([registry.load(), holds.load(), breakers.load(), shared?.claims.look(0)]);
+    load: registry.load,
+    open: (number) => openWebhook(shared, number),
+    start: sweep.start,
+    async stop(graceMs) {
+      sweep.stop();
+      await tests.stop(graceMs);
     },
-    async open(deviceId) {
-      if (shared === null || registry.get(deviceId) === null) return;
-      await breakers.refresh(deviceId);
-      // From now on this process tries whether the webhook is back.
-      worker.wake(deviceId);
-    },
-    start: worker.start,
-    stop,
-    holder: parts.holder,
-    answerer: parts.answerer,
-    notices: parts.notices,
-    get(deviceId) {
+    ...answerers(opened),
+    notices: createNotices({
+      ...deps,
+      now: store.now,
+      registry,
+      wake: (deviceId) => opened(deviceId)?.wake(),
+    }),
+    async get(deviceId) {
       const webhook = registry.get(deviceId);
-      return webhook && recordOf(webhook);
+      return webhook && (await recordOf(webhook));
     },
     async put(deviceId, input) {
       const { secret } = await registry.put(deviceId, input);
-      await breakers.reset(deviceId);
-      return { config: recordOf(registry.get(deviceId)!), secret };
+      const webhook = registry.get(deviceId)!;
+      const own = opened(deviceId);
+      await own?.anew();
+      // Whoever has the number hears of it, and forgets the failures then.
+      return { config: asRecord(webhook, own?.health() ?? HEALTHY), secret };
     },
     async remove(deviceId) {
       const existed = await registry.remove(deviceId);
-      holds.forget(deviceId);
-      breakers.forget(deviceId);
+      opened(deviceId)?.gone();
       return existed;
     },
     async rotate(deviceId) {
       const rotated = await registry.rotate(deviceId);
-      return rotated && { config: recordOf(registry.get(deviceId)!), secret: rotated.secret };
+      return rotated && { config: await recordOf(registry.get(deviceId)!), secret: rotated.secret };
     },
-    test,
-    deliveries: {
-      ...records,
-      ...createReplays({ store, now, registry, breakers, worker, find: records.find, onDelivery }),
-    },
+    test: tests.test,
+    deliveries: { ...records, ...createReplays({ ...deps, registry, tryNow, find: records.find }) },
     replyMaxAge: (deviceId) => registry.get(deviceId)?.replyMaxAge ?? DEFAULT_REPLY_MAX_AGE,
-    forget(deviceId) {
-      registry.forget(deviceId);
-      breakers.forget(deviceId);
-      holds.forget(deviceId);
+    forget: registry.forget,
+  };
+}
+
+/** A webhook's two places in the list of answerers. Whoever asks has the number. */
+function answerers(opened: WebhooksDeps["opened"]): Pick<Webhooks, "holder" | "answerer"> {
+  const described = { name: "webhook", ignoresTakeover: true };
+  return {
+    holder: {
+      ...described,
+      answer: async (stored, asked) => (await opened(stored.deviceId)?.hold(stored, asked)) ?? PASSES,
     },
-    onClockMoved(ms) {
-      holds.onClockMoved(ms);
-      worker.sweep();
+    answerer: {
+      ...described,
+      answer: async (stored, asked) => (await opened(stored.deviceId)?.answer(stored, asked)) ?? PASSES,
+      forward: (stored, ...told) => opened(stored.deviceId)?.forward(stored, ...told) ?? null,
     },
   };
+}
+
+function asRecord(webhook: Webhook, health: WebhookFailures): WebhookRecord {
+  const { failures, failingSince, pausedUntil } = health;
+  const failing = failingSince === null ? "ok" : pausedUntil === null ? "failing" : "paused";
+  const state = webhook.enabled ? failing : "disabled";
+  return {
+    ...settingsOf(webhook),
+    health: { state, failures, failingSince, pausedUntil, reason: webhook.disabledReason },
+  };
+}
+
+/** Sample events, which any node may post. */
+function createTests(
+  { store, http }: WebhooksDeps,
+  webhookOf: (deviceId: number) => Webhook | null,
+  tell: (deviceId: number, worked: boolean) => void,
+) {
+  const stopping = sharedAbort();
+  const inFlight = createInFlight();
+  const deliverer = createDeliverer({ http, time: store.time, stopping: stopping.signal, inFlight });
+  return {
+    async test(deviceId: number): Promise<WebhookTest | null> {
+      const webhook = webhookOf(deviceId);
+      if (webhook === null) return null;
+      const device = await store.readOne(NUMBER_OF, [deviceId]);
+      const event = sampleEvent(device?.number ?? "", store.now());
+      const request = { url: webhook.url, headers: {}, body: JSON.stringify(event) };
+      const attempt = await deliverer.attempt(webhook, `msg_${randomHex()}`, request.body, (headers) => {
+        request.headers = headers;
+      });
+      // A test that fails says nothing new.
+      if (attempt.result === "accepted") tell(deviceId, true);
+      const { statusCode, durationMs, answer, error, parsed } = attempt;
+      const { understood = false, replies = [], ignored = [], hold = null } = parsed ?? {};
+      const said = { answer: answer && shownAnswer(answer), understood, replies, ignored, hold };
+      return { statusCode, durationMs, error, request, ...said };
+    },
+    async stop(graceMs: number): Promise<void> {
+      const cancel = store.time.after(graceMs, () => stopping.abort(new Error("The gateway is stopping.")));
+      await inFlight.idle();
+      cancel();
+    },
+  };
+}
+
+async function checkUrl(http: Pick<SafeFetch, "check">, url: string): Promise<void> {
+  try {
+    await http.check(url);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new GatewayError("URL_NOT_ALLOWED", error.message, { fields: { url: [error.message] } });
+  }
 }

@@ -1,44 +1,61 @@
 import type { Logger } from "../log.ts";
-import { alone } from "../model/nodes/alone.ts";
 import { defineTopic, type Cluster } from "../model/nodes/cluster.ts";
-import { GatewayError } from "../model/errors/errors.ts";
-import { NO_NEWS, type News } from "../model/nodes/news.ts";
-import { sharedAbort } from "../model/shared-abort.ts";
-import { OutboundError } from "../net/errors.ts";
+import type { News } from "../model/nodes/news.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
-import { createWebhookAnswerers } from "./answerer.ts";
-import { createBreakers, type BreakerNews } from "./attempts/breaker.ts";
-import { createDeliverer, type Attempt, type Deliverer } from "./attempts/deliver.ts";
-import { createDrafts, type ReplyMedia } from "./replies/drafts.ts";
-import { createDueRows } from "./attempts/due.ts";
+import type { Attempt } from "./attempts/deliver.ts";
+import type { AttemptShares } from "./attempts/shares.ts";
 import type { EventFiles } from "./events/files.ts";
-import { createHolds } from "./holds.ts";
-import { createInFlight } from "./attempts/in-flight.ts";
-import {
-  createLateReplies,
-  type LateReplies,
-  type ReplyGuard,
-  type ReplyOutbox,
-} from "./replies/late-replies.ts";
-import { createNotices } from "./events/notices.ts";
-import { createRegistry, type Registry } from "./registry.ts";
-import { createSharedWork } from "./attempts/shared-work.ts";
-import { createRetryWorker, type RetryWorker } from "./attempts/worker.ts";
+import type { Registry } from "./registry.ts";
+import type { ReplyMedia } from "./replies/drafts.ts";
+import type { ReplyGuard, ReplyOutbox } from "./replies/late-replies.ts";
+import type { WebhookAnswers } from "./answerer.ts";
+import type { WebhookFailures } from "./attempts/health-row.ts";
+import type { DeliveryQueue } from "./attempts/queue.ts";
+
+/** A number as its webhook sees it. */
+export interface WebhookNumber {
+  deviceId: number;
+  /** The database in the hands of whoever has the number. */
+  store: Store;
+  /** For replies of later attempts; those of the first attempt are the pipeline's. */
+  outbox: ReplyOutbox;
+  /** A commit has shown that another process has the number; called once or more. */
+  onLost(): void;
+}
+
+/** One number's webhook while this process has the number: what is posted to it, how it does, and the chats that it holds. */
+export interface NumberWebhook extends WebhookAnswers, Pick<DeliveryQueue, "start" | "wake"> {
+  /** Reads what is known of it. Call it before the number's messages go on. @throws StorageUnavailable */
+  load(): Promise<void>;
+  /** Somebody says that it is worth another try, even if it is paused. */
+  tryNow(): void;
+  /** It has accepted something that is no event. */
+  worked(): void;
+  /** Its owner has set it anew: nothing is held against it, and what waits goes out. */
+  anew(): Promise<void>;
+  /** It was deleted. */
+  gone(): void;
+  health(): WebhookFailures;
+  /** The clock was set back by so many milliseconds. */
+  onClockMoved(ms: number): void;
+  /** Begins no attempt any more but those of lanes; resolves when none is under way, those of lanes included. */
+  stop(): Promise<void>;
+  /** Cuts off what is under way: it does not count. */
+  abort(reason: Error): void;
+}
 
 /** What webhooks need of the rest of the gateway, and whom they tell. */
 export interface WebhooksDeps {
   store: Store;
   /** The other processes that share the database. Default: there are none. */
   cluster?: Cluster;
-  config: { webhookTimeoutMs: number; cluster?: { leaseMs: number } | null };
+  config: { webhookTimeoutMs: number };
   /** What other nodes change of what is remembered here. Default: nothing. */
   news?: News | undefined;
   log: Logger;
   http: Pick<SafeFetch, "request" | "check">;
-  /** For replies of later attempts; those of the first attempt are the pipeline's. */
-  outbox: ReplyOutbox;
   /** Fetches the files that answers name. */
   media: ReplyMedia;
   /** Files of the messages that events are about. */
@@ -48,6 +65,8 @@ export interface WebhooksDeps {
   connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
   /** Whose a number is; null when nobody knows. Default: nobody does. */
   accountOf?: (deviceId: number) => string | null;
+  /** The webhook of a number that this process has; null: it is another's, or nobody's. */
+  opened(deviceId: number): NumberWebhook | null;
   onAttempt?: (attempt: Attempt, deviceId: number) => void;
   /** A delivery is given up. */
   onDead?: () => void;
@@ -59,108 +78,39 @@ export interface WebhooksDeps {
   random?: () => number;
 }
 
-/** How a webhook does, for the other nodes. Whoever misses it reads the row when it looks at the number. */
-const HEALTH = defineTopic<BreakerNews>("webhook-health");
-const LEASE_MS = 15_000;
+/** What the webhooks of all numbers stand on. */
+export interface SharedWebhooks extends Omit<WebhooksDeps, "random"> {
+  registry: Registry;
+  shares: AttemptShares;
+  random: () => number;
+}
 
-/** Makes the parts of webhooks and joins them. Nothing is read and nothing runs before `load` and `start`. */
-export function joinParts(deps: WebhooksDeps) {
-  const { store, config, log, http, outbox, media, loopGuard, news = NO_NEWS } = deps;
-  const { time } = store;
-  const stopping = sharedAbort();
-  const inFlight = createInFlight();
-  const holds = createHolds(store, news);
-  const registry = createRegistry({
-    store,
-    log,
-    config,
-    checkUrl: (url) => checkUrl(http, url),
-    letGo: holds.letGo,
-    news,
-    onGone(deviceId) {
-      attempting.breakers.forget(deviceId);
-      holds.forget(deviceId);
-    },
+/** Another node has stored something for a number's webhook, or has found out that it works. Whoever misses it finds the rows. */
+const TRY = defineTopic<{ deviceId: number; worked: boolean }>("webhook-tries");
+
+/** How whoever has a number is told that its webhook is worth a try. */
+export interface Tries {
+  /** @param worked it has accepted something that is no event */
+  tell(deviceId: number, worked: boolean): void;
+}
+
+/** The number's own webhook is told at once, that of another node over the bus. */
+export function createTries({ cluster, opened }: Pick<WebhooksDeps, "cluster" | "opened">): Tries {
+  cluster?.bus.listen(TRY, ({ deviceId, worked }) => {
+    const webhook = opened(deviceId);
+    if (webhook !== null) told(webhook, worked);
   });
-  const deliverer = createDeliverer({
-    http,
-    time,
-    stopping: stopping.signal,
-    inFlight,
-    onAttempt: deps.onAttempt,
-  });
-  const drafts = createDrafts({ log, media, time, stopping: stopping.signal });
-  const node = joinNode(deps);
-  const { now } = node;
-  const lateReplies = createLateReplies({ drafts, outbox, loopGuard, holds, now });
-  const attempting = joinAttempts(deps, node, { registry, deliverer, lateReplies });
-  const { posts, worker } = attempting;
-  const { holder, answerer } = createWebhookAnswerers({
-    ...posts,
-    claims: node.shared?.claims ?? null,
-    drafts,
-    holds,
-    worker,
-    inFlight,
-    connection: deps.connection,
-  });
-  const notices = createNotices({ store, now, registry, worker, onDelivery: deps.onDelivery });
   return {
-    ...node,
-    ...attempting,
-    stopping,
-    inFlight,
-    registry,
-    deliverer,
-    holds,
-    holder,
-    answerer,
-    notices,
+    tell(deviceId, worked) {
+      const webhook = opened(deviceId);
+      if (webhook !== null) return told(webhook, worked);
+      const owner = cluster?.ownership.ownerOf(deviceId) ?? null;
+      if (owner !== null) cluster?.bus.tell(TRY, { deviceId, worked }, owner);
+    },
   };
 }
 
-type Node = ReturnType<typeof joinNode>;
-
-/** What this process shares with those beside it. */
-function joinNode({ store, config, log, cluster = alone() }: WebhooksDeps) {
-  const { node, bus, ownership } = cluster;
-  const leaseMs = config.cluster?.leaseMs ?? LEASE_MS;
-  const shared = node === null ? null : createSharedWork({ store, cluster, node, log, leaseMs });
-  return { shared, now: shared?.claims.now ?? store.now, bus, ownership, onGap: bus.onGap };
-}
-
-/** Attempts count for breakers, which wake the worker that makes attempts. */
-function joinAttempts(
-  deps: WebhooksDeps,
-  { shared, now, bus, ownership }: Node,
-  parts: { registry: Registry; deliverer: Deliverer; lateReplies: LateReplies },
-) {
-  const { store, log, files, random = Math.random, onDead, onDelivery, onTurn } = deps;
-  const due = createDueRows(store);
-  let worker: RetryWorker;
-  const breakers = createBreakers({
-    store,
-    log,
-    random,
-    now,
-    wake: (deviceId) => worker.wake(deviceId),
-    onTurn,
-    ...(shared !== null && { mayProbe: ownership.owns, tell: (news) => bus.tell(HEALTH, news) }),
-  });
-  bus.listen(HEALTH, breakers.hear);
-  const { registry, deliverer, lateReplies } = parts;
-  const onDisabled = (deviceId: number): void => onTurn?.(deviceId, "disabled");
-  const posts = { store, log, registry, breakers, due, deliverer, files, random, now, onDead, onDisabled };
-  const { accountOf = () => null } = deps;
-  worker = createRetryWorker({ ...posts, lateReplies, onDelivery, shared, accountOf });
-  return { posts, due, breakers, worker };
-}
-
-async function checkUrl(http: Pick<SafeFetch, "check">, url: string): Promise<void> {
-  try {
-    await http.check(url);
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    throw new GatewayError("URL_NOT_ALLOWED", error.message, { fields: { url: [error.message] } });
-  }
+function told(webhook: NumberWebhook, worked: boolean): void {
+  if (worked) webhook.worked();
+  else webhook.tryNow();
 }

@@ -14,8 +14,14 @@ import {
 } from "./settings.ts";
 import { fromRow, upsert, WEBHOOK, WEBHOOKS } from "./webhook-rows.ts";
 import { createSecret } from "./events/sign.ts";
-import { endWaiting, inSteps } from "./attempts/waiting.ts";
+import { endWaiting, inSteps, WAITING } from "./attempts/waiting.ts";
+import { releaseHolds } from "./release-holds.ts";
+import { boolean, defineQuery } from "../store/query.ts";
 
+const ANYTHING_WAITS = defineQuery(
+  `select 1 as found from deliveries indexed by deliveries_waiting where device_id = ? and ${WAITING} limit 1`,
+  { found: boolean() },
+);
 const BOTH_SECRETS_SIGN_MS = 24 * 3600 * 1000;
 /** Each costs a signature per event. */
 const MOST_OLD_SECRETS = 3;
@@ -26,15 +32,15 @@ interface RegistryDeps {
   config: { webhookTimeoutMs: number };
   /** @throws {GatewayError} URL_NOT_ALLOWED when the address leads into a private network */
   checkUrl(url: string): Promise<void>;
-  /** Lets all chats go that a number's webhook holds. */
-  letGo(deviceId: number): Statement;
   /** Another node has deleted a number's webhook. */
   onGone(deviceId: number): void;
+  /** Another node has set it anew: nothing is held against it. */
+  onAnew(deviceId: number): void;
   news: News;
 }
 
 /** A number's webhook is set otherwise, or deleted. */
-const SET = defineTopic<{ deviceId: number }>("webhooks");
+const SET = defineTopic<{ deviceId: number; anew?: boolean }>("webhooks");
 
 /** Webhooks of all numbers, in memory and in the database. */
 export interface Registry {
@@ -54,8 +60,8 @@ export interface Registry {
   remove(deviceId: number): Promise<boolean>;
   /** A new secret; the old one signs as well for 24 h. Null when there is no webhook. */
   rotate(deviceId: number): Promise<{ secret: string } | null>;
-  /** Ends what waits for a further attempt, a few rows in each commit. */
-  endWaiting(deviceId: number): Promise<void>;
+  /** Ends what waits for a further attempt although its webhook is switched off, or gone, a few rows in each commit. */
+  endForgotten(deviceId: number): Promise<void>;
   /** Statements that switch a webhook off, and what holds once they are committed. */
   disabling(deviceId: number, reason: DisabledReason): { statements: Statement[]; committed(): void };
   forget(deviceId: number): void;
@@ -63,7 +69,7 @@ export interface Registry {
 
 /** The numbers' webhooks: rows in `webhooks`, all of them in memory. */
 export function createRegistry(deps: RegistryDeps): Registry {
-  const { store, log, config, checkUrl, letGo, news } = deps;
+  const { store, log, config, checkUrl, news } = deps;
   let known = new Map<number, Webhook>();
 
   /** What waits is being ended: who is set anew meanwhile would lose what came after. */
@@ -76,11 +82,12 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return ended;
   }
 
-  async function save(webhook: Webhook): Promise<void> {
+  /** @param anew its owner has set it: nothing is held against it any more */
+  async function save(webhook: Webhook, anew: boolean): Promise<void> {
     const { deviceId } = webhook;
     await ending.get(deviceId);
     failpoint("before-secret-commit");
-    await store.writer.commit([upsert(webhook, store), ...news.of(SET, { deviceId })]);
+    await store.writer.commit([upsert(webhook, store), ...news.of(SET, { deviceId, anew })]);
     failpoint("after-secret-commit");
     known.set(deviceId, webhook);
     if (!isActive(webhook)) await endAll(deviceId);
@@ -97,14 +104,28 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return row && fromRow(row, store);
   }
 
-  async function setElsewhere(deviceId: number): Promise<void> {
+  async function setElsewhere(deviceId: number, anew: boolean): Promise<void> {
     const webhook = await current(deviceId);
-    if (webhook !== null) return void known.set(deviceId, webhook);
+    if (webhook !== null) {
+      known.set(deviceId, webhook);
+      if (anew) deps.onAnew(deviceId);
+      return;
+    }
     known.delete(deviceId);
     deps.onGone(deviceId);
   }
 
-  news.listen(SET, { hear: ({ deviceId }) => setElsewhere(deviceId), reread: load });
+  news.listen(SET, {
+    hear: ({ deviceId, anew = false }) => setElsewhere(deviceId, anew),
+    reread: load,
+  });
+
+  /** What is known here of a webhook may be older than its row, which another node has just written. */
+  async function endForgotten(deviceId: number): Promise<void> {
+    if ((await store.readOne(ANYTHING_WAITS, [deviceId])) === null) return;
+    const row = await current(deviceId);
+    if (row === null || !isActive(row)) await (ending.get(deviceId) ?? endAll(deviceId));
+  }
 
   return {
     load,
@@ -118,7 +139,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       const before = await current(deviceId);
       const secret = before?.secret ?? createSecret();
       const { oldSecrets = [], oldSecretUntil = null } = before ?? {};
-      await save({ ...checked, deviceId, disabledReason: null, secret, oldSecrets, oldSecretUntil });
+      await save({ ...checked, deviceId, disabledReason: null, secret, oldSecrets, oldSecretUntil }, true);
       return { secret: before ? null : secret };
     },
 
@@ -126,13 +147,13 @@ export function createRegistry(deps: RegistryDeps): Registry {
       const existed = (await current(deviceId)) !== null;
       const row = { sql: "delete from webhooks where device_id = ?", args: [deviceId] };
       // A webhook that is made later begins without chats of its own.
-      await store.writer.commit([row, letGo(deviceId), ...news.of(SET, { deviceId })]);
+      await store.writer.commit([row, releaseHolds(deviceId, store.now()), ...news.of(SET, { deviceId })]);
       known.delete(deviceId);
       await endAll(deviceId);
       return existed;
     },
 
-    endWaiting: (deviceId) => ending.get(deviceId) ?? endAll(deviceId),
+    endForgotten,
 
     async rotate(deviceId) {
       const before = await current(deviceId);
@@ -141,7 +162,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
       // Who did not hear the answer rotates again: the receiver still knows only what was before that.
       const oldSecrets = signingSecrets(before, store.now()).slice(0, MOST_OLD_SECRETS);
       const oldSecretUntil = store.now() + BOTH_SECRETS_SIGN_MS;
-      await save({ ...before, secret, oldSecrets, oldSecretUntil });
+      await save({ ...before, secret, oldSecrets, oldSecretUntil }, false);
       return { secret };
     },
 

@@ -2,11 +2,9 @@ import { deliveries } from "../../drizzle/schema.ts";
 import type { Place } from "../model/page.ts";
 import { defineQuery, integer } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
-import type { Breakers } from "./attempts/breaker.ts";
 import { isActive, noWebhook, type Registry } from "./registry.ts";
 import type { Deliveries, DeliveryRecord } from "./records.ts";
 import { DELIVERY_STATES, type DeliveryState } from "./rows.ts";
-import type { RetryWorker } from "./attempts/worker.ts";
 
 /** Which deliveries are to be posted again; what is left out does not matter. */
 export interface ReplayFilter {
@@ -41,11 +39,9 @@ export interface Replays {
 
 interface ReplaysDeps {
   store: Store;
-  /** Unix milliseconds, by a clock that all who look at the same rows share. */
-  now: () => number;
   registry: Pick<Registry, "get">;
-  breakers: Pick<Breakers, "tryNow">;
-  worker: Pick<RetryWorker, "wake">;
+  /** Whoever has the number tries its webhook now, even if it is paused. */
+  tryNow(deviceId: number): void;
   find: Deliveries["find"];
   /** A delivery is in another state; called after the commit. */
   onDelivery?: (deviceId: number, id: string) => void;
@@ -74,24 +70,17 @@ const OF_IDS = defineQuery(
     order by created_at, rowid`,
   PLACE,
 );
-const AGAIN =
-  "update deliveries set state = 'pending', next_at = ? where rowid in (select value from json_each(?))";
+const AGAIN = "update deliveries set state = 'pending', next_at = ?";
+const THESE_AGAIN = `${AGAIN} where rowid in (select value from json_each(?))`;
+const ONE_AGAIN = `${AGAIN} where id = ?`;
 
-/** Puts deliveries back among those that wait; the worker then makes their attempts. */
+/** Puts deliveries back among those that wait; their number's queue then makes their attempts. */
 export function createReplays(deps: ReplaysDeps): Replays {
-  const { store, now, registry, breakers, worker, find, onDelivery } = deps;
+  const { store, registry, tryNow, find, onDelivery } = deps;
 
   function isOn(deviceId: number): boolean {
     const webhook = registry.get(deviceId);
     return webhook !== null && isActive(webhook);
-  }
-
-  /** Who asks for it says that it is worth a try now. */
-  function begin(deviceIds: number[]): void {
-    for (const deviceId of deviceIds) {
-      breakers.tryNow(deviceId);
-      worker.wake(deviceId);
-    }
   }
 
   return {
@@ -100,14 +89,13 @@ export function createReplays(deps: ReplaysDeps): Replays {
       if (row === null) return null;
       const { deviceId } = row;
       if (!isOn(deviceId)) throw noWebhook();
-      const sql = "update deliveries set state = 'pending', next_at = ? where id = ?";
-      await store.writer.commit([{ sql, args: [now(), id] }]);
+      await store.writer.commit([{ sql: ONE_AGAIN, args: [store.now(), id] }]);
       onDelivery?.(deviceId, id);
-      begin([deviceId]);
+      tryNow(deviceId);
       return find(accountId, id);
     },
 
-    async replayMany({ deviceIds, state, since = 0, until = now(), ids }) {
+    async replayMany({ deviceIds, state, since = 0, until = store.now(), ids }) {
       const on = deviceIds.filter(isOn);
       if (on.length === 0 && deviceIds.length > 0) throw noWebhook();
       const states = JSON.stringify(state ? [state] : ids ? DELIVERY_STATES : GIVEN_UP);
@@ -115,8 +103,8 @@ export function createReplays(deps: ReplaysDeps): Replays {
       for (const deviceId of on)
         for await (const page of pagesOf(deviceId, states, since, until, ids)) {
           const rows = JSON.stringify(page.map(({ row }) => row));
-          await store.writer.commit([{ sql: AGAIN, args: [now(), rows] }]);
-          begin([deviceId]);
+          await store.writer.commit([{ sql: THESE_AGAIN, args: [store.now(), rows] }]);
+          tryNow(deviceId);
           total += page.length;
         }
       return total;

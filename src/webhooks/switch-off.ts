@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
 import type { Statement } from "../store/store.ts";
-import type { Breakers } from "./attempts/breaker.ts";
+import type { Breaker } from "./attempts/breaker.ts";
 import type { Attempt } from "./attempts/deliver.ts";
 import type { DisabledReason } from "../model/webhook-words.ts";
 import type { Webhook } from "./settings.ts";
@@ -8,7 +8,7 @@ import type { Registry } from "./registry.ts";
 
 interface SwitchOffDeps {
   registry: Registry;
-  breakers: Breakers;
+  breaker: Breaker;
   log: Logger;
   /** The webhook was switched off; called after the commit. */
   onDisabled?: (deviceId: number) => void;
@@ -31,7 +31,7 @@ const WHY: Record<DisabledReason, string> = {
  * @returns null unless the endpoint is to be switched off
  */
 export function switchOffAfter(
-  { registry, breakers, log, onDisabled }: SwitchOffDeps,
+  { registry, breaker, log, onDisabled }: SwitchOffDeps,
   { deviceId, url }: Webhook,
   attempt: Attempt,
   kind?: "probe",
@@ -39,7 +39,7 @@ export function switchOffAfter(
   const now = registry.get(deviceId);
   // The owner may have set another address meanwhile: what the old one did says nothing of it.
   if (now === null || now.url !== url || !now.enabled) return null;
-  const goesOn = breakers.record(deviceId, attempt, kind) === "goes on";
+  const goesOn = breaker.record(attempt, kind) === "goes on";
   if (goesOn && attempt.result !== "gone") return null;
   const reason = goesOn ? "gone" : "failing";
   const disabling = registry.disabling(deviceId, reason);

@@ -1,7 +1,12 @@
 import { createRegistry } from "../../src/bot/files/registry.ts";
 import { sharedAbort } from "../../src/model/shared-abort.ts";
 import { createObservers } from "../../src/path/observers.ts";
-import { createMessagePath, type MessagePath, type MessagePathDeps } from "../../src/path/path.ts";
+import {
+  joinMessagePath,
+  type InnerParts,
+  type MessagePath,
+  type MessagePathDeps,
+} from "../../src/path/path.ts";
 
 /** What a test or a bench has of its own; everything else is that of {@link joinPath}. */
 export interface PathParts
@@ -9,6 +14,9 @@ export interface PathParts
     Omit<MessagePathDeps, Absent | keyof Lookups>,
     Partial<Pick<MessagePathDeps, Absent>>,
     Partial<Lookups> {}
+
+/** The way of a message, and what stands behind it. */
+export type JoinedPath = MessagePath & InnerParts;
 
 /** What a gateway without anything beside the way of a message has not. */
 type Absent = "http" | "observers" | "stopping";
@@ -30,8 +38,8 @@ export const noFiles: MessagePathDeps["files"]["received"] = {
  * The gateway's own way of a message, of a gateway in which nothing else is: no bot, no file, nobody to ask over HTTP, and
  * numbers that are linked and not online.
  */
-export function joinPath({ connections, directory, bots, files, ...parts }: PathParts): MessagePath {
-  return createMessagePath({
+export function joinPath({ connections, directory, bots, files, ...parts }: PathParts): JoinedPath {
+  const { path, inner } = joinMessagePath({
     connections: {
       connection: () => null,
       identity: () => null,
@@ -53,4 +61,5 @@ export function joinPath({ connections, directory, bots, files, ...parts }: Path
     stopping: sharedAbort().signal,
     ...parts,
   });
+  return { ...path, ...inner };
 }

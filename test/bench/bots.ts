@@ -142,7 +142,6 @@ async function openPath(folder: string, answering: Answering): Promise<Path> {
     bots: { registry: createRegistry(sources, log) },
     besides: answering.besides ?? [],
   });
-  const { outbox } = path;
   await path.load();
   if (answering.bot) await path.bindings.put(DEVICE, [{ id: "bench", enabled: true }]);
   await path.open(DEVICE);
@@ -154,7 +153,7 @@ async function openPath(folder: string, answering: Answering): Promise<Path> {
       for (const message of messages)
         await commitIntake(store.writer, path.receive(DEVICE, OWN_NUMBER, [message]));
       await all;
-      await outbox.wake(DEVICE);
+      await path.online(DEVICE);
     },
     async close() {
       await path.drain(1_000);

@@ -155,17 +155,30 @@ it("compares the calls of the webhook with the inbox, repetitions left out", asy
   expect(await called([ids[1]!, ids[0]!, ids[2]!])).toMatchObject({ outOfOrder: 1 });
 });
 
-it("lets what the webhook did not accept be told later, and says so where it accepts everything", async () => {
+it("lets what the webhook refused be told later, and what got no answer twice; one without an answer keeps its place", async () => {
   const ids = (await world.sim.transcript({ contact: ANA, direction: "to_companion" })).map(({ id }) => id);
   const events = [ids[1]!, ids[0]!, ids[2]!].map((id) => ({ chat: ANA, id }));
-  const failed = (error: string): string =>
+  const attempts = (...made: [status: number | null, error: string | null][]): string =>
     `INSERT INTO deliveries (id, device_id, inbox_id, message_id, chat, type, url, state, attempts, body, may_reply, created_at)
       SELECT 'late', device_id, id, wa_id, chat, 'text', x'00', 'delivered', 2, x'00', 0, 0 FROM inbox WHERE wa_id = '${ids[0]!}';
-    INSERT INTO delivery_attempts (delivery_id, attempt, at, duration_ms, error) VALUES ('late', 1, 0, 0, ${error}),
-      ('late', 2, 0, 0, NULL)`;
+    INSERT INTO delivery_attempts (delivery_id, attempt, at, duration_ms, status_code, error) VALUES
+    ${made.map(([status, error], index) => `('late', ${index + 1}, ${index}, 0, ${status}, ${error && `'${error}'`})`).join(", ")}`;
+  const accepted: [number, null] = [200, null];
+  const outOfOrder = async (...made: [status: number | null, error: string | null][]) =>
+    (await judgeAfter(attempts(...made), { events })).outOfOrder;
 
-  expect(await judgeAfter(failed("NULL"), { events, accepts: true })).toMatchObject({ outOfOrder: 1 });
-  expect(await judgeAfter(failed("'cut'"), { events })).toMatchObject({ outOfOrder: 0, problems: [] });
-  const verdict = await judgeAfter(failed("'cut'"), { events, accepts: true });
-  expect(verdict.problems).toEqual([`the webhook of ${SHOP} was not told of ${ids[0]!} at once: cut`]);
+  expect(await outOfOrder(accepted)).toBe(1);
+  expect(await outOfOrder([503, "HTTP 503"], accepted)).toBe(0);
+  expect(await outOfOrder([null, "cut"], [null, "cut"], accepted)).toBe(0);
+  expect(await outOfOrder([null, "cut"], accepted)).toBe(1);
+
+  const verdict = await judgeAfter(attempts([null, "cut"], accepted), {
+    events,
+    accepts: true,
+    kills: [1_000],
+  });
+  const [refused, late] = verdict.problems;
+  expect(refused).toBe(`the webhook of ${SHOP} was not told of ${ids[0]!} at once: cut`);
+  expect(late).toContain("00:00:00.000 no answer (cut), 00:00:00.001 200");
+  expect(late).toContain("killed at 00:00:01.000");
 });

@@ -65,10 +65,11 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const actors = [...createActors(world, random), ...(truth?.actors ?? [])];
     while (report.kills < kills && Date.now() - started < minutes * 60_000) {
       const planned = Math.min(killsPerRound, kills - report.kills);
-      await storm(world, actors, random, planned, report);
+      const killedAt = await storm(world, actors, random, planned, report);
       await calm(world);
       for (const { accepted } of world.numbers) truth?.sent(accepted);
-      for (const number of world.numbers) add(report, await judgeNumber(world, number, marks, options.keep));
+      for (const number of world.numbers)
+        add(report, await judgeNumber(world, number, marks, { kills: killedAt, keep: options.keep }));
       const seen = await truth?.look();
       report.shown += seen?.shown ?? 0;
       report.problems.push(...(seen?.problems ?? []));
@@ -107,15 +108,16 @@ function createActors(world: SoakWorld, random: Random): Actor[] {
   ];
 }
 
-/** Everybody acts while the gateway dies `kills` times. */
+/** Everybody acts while the gateway dies `kills` times. @returns when, Unix milliseconds */
 async function storm(
   world: SoakWorld,
   actors: Actor[],
   random: Random,
   kills: number,
   report: SoakReport,
-): Promise<void> {
+): Promise<number[]> {
   const { gateway } = world;
+  const killedAt: number[] = [];
   const round = random.fork(`round ${report.kills}`);
   const state = { over: false };
   const acting = actors.map(async (actor, index) => {
@@ -133,6 +135,7 @@ async function storm(
       if (signal !== "SIGKILL")
         throw new Error(`The gateway ended by itself:\n${gateway.output().slice(-4000)}`);
       report.kills++;
+      killedAt.push(Date.now());
       await gateway.restart();
     }
   };
@@ -142,6 +145,7 @@ async function storm(
     state.over = true;
   }
   await Promise.all(acting);
+  return killedAt;
 }
 
 /** Nothing goes wrong any more, and what is under way ends. */
@@ -170,7 +174,7 @@ async function judgeNumber(
   world: SoakWorld,
   number: SoakNumber,
   marks: Map<string, Mark>,
-  keep?: string,
+  { kills, keep }: { kills: number[]; keep: string | undefined },
 ): Promise<Verdict> {
   const script = {
     numbers: [number.number],
@@ -179,6 +183,7 @@ async function judgeNumber(
     accepted: number.accepted,
     events: number.hook.events,
     accepts: true,
+    kills,
     channels: number.channels,
     ordered: number.ordered,
     since: marks.get(number.number),

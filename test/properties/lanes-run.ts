@@ -104,7 +104,7 @@ class World {
       case "connect":
         return this.#connect(step.readable);
       case "reopen":
-        this.#run.pipeline.close(DEVICE);
+        void this.#run.pipeline.close(DEVICE);
         return this.#run.pipeline.open(DEVICE);
     }
   }

@@ -4,12 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { SENT_STATES } from "../../src/model/messages.ts";
-import type { Outbox } from "../../src/outbox/outbox.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { joinPath } from "../_setup/path.ts";
-import { ACCOUNT, DEVICE, jid, manualClock, OWN_NUMBER, rest } from "../unit/outbox/harness.ts";
+import {
+  ACCOUNT,
+  DEVICE,
+  jid,
+  manualClock,
+  outboxOf,
+  OWN_NUMBER,
+  rest,
+  type RunOutbox,
+} from "../unit/outbox/harness.ts";
 import { silentLog } from "../unit/store/temporary.ts";
 import { Service } from "./service.ts";
 import { rawRows } from "../unit/store/rows.ts";
@@ -37,7 +45,7 @@ export class OutboxRun {
   #messages = 0;
   #incoming = 0;
   #store!: Store;
-  #outbox!: Outbox;
+  #outbox!: RunOutbox;
 
   async start(pauseIsKnown = true): Promise<void> {
     const generation = ++this.#generation;
@@ -62,7 +70,7 @@ export class OutboxRun {
         args: [DEVICE, ACCOUNT, OWN_NUMBER],
       },
     ]);
-    this.#outbox = joinPath({
+    const path = joinPath({
       // A process that was killed commits nothing, reads nothing and has no timers.
       store: {
         ...store,
@@ -77,7 +85,8 @@ export class OutboxRun {
       config,
       log: silentLog(config),
       connections: { connection: () => (isGone() ? null : (this.service.line?.connection ?? null)) },
-    }).outbox;
+    });
+    this.#outbox = outboxOf(path);
     this.service.restarted((receipts) => this.#outbox.receipt(DEVICE, receipts), pauseIsKnown);
     await this.#outbox.start();
     await this.#outbox.open(DEVICE);

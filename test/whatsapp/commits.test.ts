@@ -6,6 +6,7 @@ import { createLids } from "../../src/directory/lids.ts";
 import { sharedAbort } from "../../src/model/shared-abort.ts";
 import { createSafeFetch } from "../../src/net/safe-fetch.ts";
 import { createObservers } from "../../src/path/observers.ts";
+import { createSentReader } from "../../src/outbox/sent-reader.ts";
 import { createMessagePath } from "../../src/path/path.ts";
 import type { Simulator } from "../../src/simulator/index.ts";
 import { joinIntakes } from "../../src/store/write/intake.ts";
@@ -106,7 +107,7 @@ async function startEcho(simulator: Simulator, store: Store) {
     store,
     config,
     log: silent,
-    sentMessage: path.outbox.sentMessage,
+    sentMessage: createSentReader(store).sentMessage,
     receivedContent: async () => null,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,

@@ -48,6 +48,8 @@ export interface Script {
   channels?: string[];
   /** False when faults change the order in which messages reach the gateway. Default true. */
   ordered?: boolean;
+  /** When the gateway was killed, Unix milliseconds: told with what is out of order. Default: never. */
+  kills?: readonly number[];
   /** WhatsApp was told to refuse sends: one that failed has its outcome, and is counted rather than lost. Default false. */
   refusals?: boolean;
   /** Contacts whose phones are off, digits: what was sent to them waits at WhatsApp. Default: none. */
@@ -102,11 +104,18 @@ export interface OutboxRow {
   late: boolean;
 }
 
-/** An attempt to tell the webhook of a message that was not accepted. */
-export interface FailedAttempt {
+/** An attempt to tell the webhook of a message. */
+export interface ToldAttempt {
   number: string;
   waId: string;
-  error: string;
+  /** When it began, Unix milliseconds. */
+  at: number;
+  /** Null when no answer came. */
+  statusCode: number | null;
+  /** Null when it was accepted. */
+  error: string | null;
+  /** JSON of the steps of the message's decision. */
+  trail: string | null;
 }
 
 /** What both sides hold. */
@@ -116,7 +125,8 @@ export interface Evidence {
   arrived: TranscriptEntry[];
   inbox: InboxRow[];
   outbox: OutboxRow[];
-  failedAttempts: FailedAttempt[];
+  /** In the order in which each message's were made. */
+  attempts: ToldAttempt[];
   /** `number id` of every row that the outbox has, those before the mark included. */
   known: Set<string>;
 }
@@ -150,7 +160,7 @@ export async function gather(world: Judged | JudgedCluster, script: Script) {
     arrived: [...arrived, ...posts.arrived],
     inbox: stored.inbox.filter(ours),
     outbox: stored.outbox.filter(ours),
-    failedAttempts: stored.failedAttempts.filter(ours),
+    attempts: stored.attempts.filter(ours),
     known: stored.known,
   };
   const waiting = await Promise.all(script.numbers.map((number) => world.sim.pending(number)));
@@ -177,7 +187,7 @@ export async function gather(world: Judged | JudgedCluster, script: Script) {
       ...waiting.flatMap((count, index) =>
         count === 0 ? [] : [`${count} stanzas for ${script.numbers[index]} are not acknowledged`],
       ),
-      ...(script.accepts ? evidence.failedAttempts : []).map(
+      ...(script.accepts ? evidence.attempts.filter(({ error }) => error !== null) : []).map(
         ({ number, waId, error }) => `the webhook of ${number} was not told of ${waId} at once: ${error}`,
       ),
       ...violations.map(({ rule, who, detail }) => `the client broke a rule: ${rule} (${who}): ${detail}`),
@@ -213,9 +223,10 @@ JOIN devices d ON d.id = i.device_id WHERE i.id > ? ORDER BY i.id`;
 const OUTBOX = `SELECT o.id, d.number, o.chat, o.wa_id AS waId, o.origin, o.inbox_id AS inboxId, o.state,
 coalesce((SELECT w.attempts > 1 FROM deliveries w WHERE w.inbox_id = o.inbox_id), 0) AS late
 FROM outbox o JOIN devices d ON d.id = o.device_id WHERE o.id > ? ORDER BY o.id`;
-const FAILED_ATTEMPTS = `SELECT d.number, i.wa_id AS waId, a.error FROM inbox i JOIN devices d ON d.id = i.device_id
-JOIN deliveries w ON w.inbox_id = i.id JOIN delivery_attempts a ON a.delivery_id = w.id
-WHERE i.id > ? AND a.error IS NOT NULL ORDER BY i.id, a.attempt`;
+const ATTEMPTS = `SELECT d.number, i.wa_id AS waId, a.at, a.status_code AS statusCode, a.error, c.trail FROM inbox i
+JOIN devices d ON d.id = i.device_id JOIN deliveries w ON w.inbox_id = i.id
+JOIN delivery_attempts a ON a.delivery_id = w.id LEFT JOIN decisions c ON c.inbox_id = i.id
+WHERE i.id > ? ORDER BY i.id, a.attempt`;
 /** What must be zero when nothing is under way. */
 const UNFINISHED = {
   "inbox rows without a decision": "SELECT count(*) AS n FROM inbox WHERE state = 'pending'",
@@ -255,7 +266,7 @@ async function readRows(rows: ReadRows, since: Since) {
   return {
     inbox: await rows<InboxRow>(INBOX, since.inbox),
     outbox: all.filter(({ id }) => id > since.outbox),
-    failedAttempts: await rows<FailedAttempt>(FAILED_ATTEMPTS, since.inbox),
+    attempts: await rows<ToldAttempt>(ATTEMPTS, since.inbox),
     known: new Set(all.map(({ number, waId }) => `${number} ${waId}`)),
     problems: [...damage.map((line) => `the database is damaged: ${line}`), ...unfinished],
   };

@@ -1,9 +1,10 @@
 import { groupBy } from "./group-by.ts";
-import type { Evidence, Script } from "./evidence.ts";
+import type { Evidence, Script, ToldAttempt } from "./evidence.ts";
 
 /**
  * The order in each chat: inbox rows as the messages were written, replies as the messages they answer, arrivals as the
- * outbox, calls of the webhook as the inbox, but for those that were not accepted: what comes later does not wait for them.
+ * outbox, calls of the webhook as the inbox. Neither a late answer nor a late call counts, where what comes later need not wait for
+ * it: see {@link isLate}.
  *
  * @returns one line for each place at which something overtook something else
  */
@@ -42,12 +43,44 @@ export function judgeOrder(evidence: Evidence, script: Script): string[] {
       outboxRank,
     );
 
-  const failed = new Set(evidence.failedAttempts.map(({ waId }) => waId));
-  const waIdRank = new Map(inbox.filter(({ waId }) => !failed.has(waId)).map(({ waId, id }) => [waId, id]));
-  for (const [chat, events] of groupBy(script.events ?? [], (event) => event.chat))
-    compare(`told to the webhook of ${chat}`, [...new Set(events.map(({ id }) => id))], waIdRank);
+  const attemptsOf = groupBy(evidence.attempts, ({ waId }) => waId);
+  const waIdRank = new Map(
+    inbox.filter(({ waId }) => !isLate(attemptsOf.get(waId))).map(({ waId, id }) => [waId, id]),
+  );
+  const told = (waId: string): string => describe(waId, attemptsOf.get(waId) ?? []);
+  for (const [chat, events] of groupBy(script.events ?? [], (event) => event.chat)) {
+    const before = found.length;
+    const ids = [...new Set(events.map(({ id }) => id))];
+    compare(`told to the webhook of ${chat}`, ids, waIdRank);
+    for (let at = before; at < found.length; at++)
+      found[at] += [...ids.filter((id) => found[at]!.includes(id)).map(told), killed(script)].join("; ");
+  }
   return found;
 }
+
+/**
+ * Whether what comes later need not wait for a call: its webhook has refused it, or two attempts in a row got no answer. One that
+ * got none holds its chat until the second attempt.
+ */
+function isLate(attempts: readonly ToldAttempt[] = []): boolean {
+  const failed = attempts.filter(({ error }) => error !== null);
+  return failed.length > 1 || failed.some(({ statusCode }) => statusCode !== null);
+}
+
+/** For whoever looks for what went wrong: when it was told, and what its decision says. */
+function describe(waId: string, attempts: readonly ToldAttempt[]): string {
+  const made = attempts.map(
+    ({ at, statusCode, error }) =>
+      `${timeOf(at)} ${statusCode ?? "no answer"}${error === null ? "" : ` (${error})`}`,
+  );
+  return ` [${waId}: attempts ${made.join(", ") || "none"}; trail ${attempts[0]?.trail ?? "none"}]`;
+}
+
+function killed({ kills = [] }: Script): string {
+  return kills.length === 0 ? "" : ` killed at ${kills.map(timeOf).join(", ")}`;
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
 /** Neighbours that stand the wrong way round; what has no rank is judged elsewhere. */
 function overtaken(ids: string[], rank: Map<string, number>): string[] {

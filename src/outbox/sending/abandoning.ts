@@ -10,6 +10,8 @@ import type { StateCollector } from "../states.ts";
 import type { Settled } from "../submitting/submit.ts";
 
 interface AbandoningDeps {
+  deviceId: number;
+  /** In the hands of whoever has the number. */
   store: Pick<Store, "readOne" | "pages" | "writer" | "now">;
   rows: Pick<Rows, "allEnded">;
   states: Pick<StateCollector, "flush" | "hasLeft">;
@@ -18,16 +20,15 @@ interface AbandoningDeps {
   settled: (message: Pick<QueuedMessage, "deviceId" | "waId">, outcome: Settled) => void;
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
-  /** The number's sender, when it has one. */
-  sender: (deviceId: number) => Sender | undefined;
+  sender: Pick<Sender, "clear" | "messages">;
 }
 
 /** Fails what waits for a number that no phone has linked any more. */
 interface Abandoning {
   /** All that waits by now. One after the other; rejects when it cannot be stored. */
-  abandon(deviceId: number): Promise<void>;
+  abandon(): Promise<void>;
   /** Resolves when what is being failed has ended, whatever came of it; null when nothing is. */
-  abandoning(deviceId: number): Promise<void> | null;
+  abandoning(): Promise<void> | null;
 }
 
 /** Why such a message fails. */
@@ -46,20 +47,19 @@ ORDER BY id LIMIT ?`,
 
 /** A crash in the middle leaves the rest queued; the next start fails it, because the number is still not linked then. */
 export function createAbandoning(deps: AbandoningDeps): Abandoning {
-  const { store, rows, states } = deps;
-  const underWay = new Map<number, Promise<void>>();
+  const { deviceId, store, rows, states, sender } = deps;
+  let underWay: Promise<void> | null = null;
 
-  async function failAll(deviceId: number): Promise<void> {
-    const sender = deps.sender(deviceId);
-    sender?.clear();
+  async function failAll(): Promise<void> {
+    sender.clear();
     // An attempt in flight may come back without an outcome; its row then says that nothing is to be sent.
-    for (const message of sender?.messages() ?? []) message.draft = null;
+    for (const message of sender.messages()) message.draft = null;
     await states.flush();
     const last = await store.readOne(LAST_QUEUED, [deviceId]);
     if (last === null) return;
     const after = (row: { id: number } | null) => [deviceId, last.id, row?.id ?? 0];
     for await (const page of store.pages(QUEUED_UP_TO, after, ROWS_AT_ONCE)) {
-      const queued = page.filter(({ waId }) => !states.hasLeft(deviceId, waId));
+      const queued = page.filter(({ waId }) => !states.hasLeft(waId));
       const ids = queued.map(({ id }) => id);
       const times = { failed: store.now() };
       const news = queued.map(({ waId }) => ({ deviceId, waId, times, error: NOT_LINKED }));
@@ -75,16 +75,15 @@ export function createAbandoning(deps: AbandoningDeps): Abandoning {
   }
 
   return {
-    abandon(deviceId) {
-      const running = underWay.get(deviceId) ?? Promise.resolve();
-      const ended = running.catch(() => undefined).then(() => failAll(deviceId));
-      underWay.set(deviceId, ended);
+    abandon() {
+      const ended = (underWay ?? Promise.resolve()).catch(() => undefined).then(failAll);
+      underWay = ended;
       const forget = (): void => {
-        if (underWay.get(deviceId) === ended) underWay.delete(deviceId);
+        if (underWay === ended) underWay = null;
       };
       ended.then(forget, forget);
       return ended;
     },
-    abandoning: (deviceId) => underWay.get(deviceId)?.catch(() => undefined) ?? null,
+    abandoning: () => underWay?.catch(() => undefined) ?? null,
   };
 }

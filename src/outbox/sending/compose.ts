@@ -50,7 +50,7 @@ export function createComposer(deps: ComposerDeps): Composer {
   /** Sends by REST were asked about when they came; replies of bots and webhooks, and what waited, are asked about here. */
   async function whyNot(message: QueuedMessage): Promise<SendError | null> {
     if (isExpired(message)) return EXPIRED;
-    if (await reachout.holdsBack(message)) return reachout.error(message.deviceId);
+    if (await reachout.holdsBack(message)) return reachout.error();
     if (message.allowed || !OF_MANY.test(message.jid)) return null;
     const refused = (await deps.refusal?.(message.deviceId, message.jid)) ?? null;
     message.allowed = refused === null;

@@ -47,7 +47,7 @@ const AT_ONCE = 200;
 /** What became of a message that waited for longer than RETENTION_DAYS. */
 export const EXPIRED: SendError = { code: "EXPIRED" };
 
-/** Endings of all numbers. What cannot be stored now is tried again until the gateway stops. */
+/** Endings of one number. What cannot be stored now is tried again until the gateway stops. */
 export function createEndings(deps: EndingsDeps): Endings {
   const { store, rows, log, states, settled } = deps;
   const stopping = new AbortController();
@@ -56,7 +56,7 @@ export function createEndings(deps: EndingsDeps): Endings {
    * The outcome is known and must not be forgotten, or the message would be sent again: a full disk is waited for.
    *
    * @param messages of one number
-   * @returns false when another process has the number: what becomes of them is written there
+   * @returns false when nobody is to be told: another process has the number, or the row will be tried again
    */
   async function write(
     messages: QueuedMessage[],
@@ -76,15 +76,11 @@ export function createEndings(deps: EndingsDeps): Endings {
       } catch (error) {
         if (error instanceof NotOwner) return false;
         log.error({ err: error }, "could not store the outcome of a message; retrying");
-        if (stopping.signal.aborted) return true;
+        // What has left is sent, whatever its row says; what has failed is tried again by whoever reads the row.
+        if (stopping.signal.aborted) return news.times.sent !== undefined;
         await store.time.pause(backoffMs(failures), stopping.signal);
       }
     }
-  }
-
-  function observe(message: QueuedMessage, result: "sent" | "failed" | "expired"): void {
-    const ageMs = store.time.now() - message.createdAt;
-    deps.onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
   }
 
   const ended = (state: "failed" | "expired", error: SendError): Pick<StateNews, "times" | "error"> => ({
@@ -94,7 +90,6 @@ export function createEndings(deps: EndingsDeps): Endings {
 
   return {
     async sent(message) {
-      observe(message, "sent");
       // Whoever is told that it is sent may look at once, so the table says so first. What answers nobody is slow anyway,
       // and repeating a burst of it after a crash would be noticed. A bot's reply can wait for company.
       if (message.isReply && !deps.isAwaited(message)) states.acknowledged(message);
@@ -102,27 +97,30 @@ export function createEndings(deps: EndingsDeps): Endings {
         const times = { sent: store.time.now() };
         if (!(await write([message], rows.reached({ ...message, state: "sent", times }), { times }))) return;
       }
+      observe(deps, message, "sent");
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
-      observe(message, "failed");
       const statement = rows.failed(message.id, message.attempts, error);
-      if (await write([message], statement, ended("failed", error)))
-        settled(message, { state: "failed", error });
+      if (!(await write([message], statement, ended("failed", error)))) return;
+      observe(deps, message, "failed");
+      settled(message, { state: "failed", error });
     },
     async expired(message) {
-      observe(message, "expired");
       const statement = rows.expired(message.id, message.attempts, EXPIRED);
-      if (await write([message], statement, ended("expired", EXPIRED)))
-        settled(message, { state: "failed", error: EXPIRED });
+      if (!(await write([message], statement, ended("expired", EXPIRED)))) return;
+      observe(deps, message, "expired");
+      settled(message, { state: "failed", error: EXPIRED });
     },
     async all(messages, state, error) {
       for (let from = 0; from < messages.length; from += AT_ONCE) {
         const some = messages.slice(from, from + AT_ONCE);
-        for (const message of some) observe(message, state);
         const ids = some.map(({ id }) => id);
         if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
-        for (const message of some) settled(message, { state: "failed", error });
+        for (const message of some) {
+          observe(deps, message, state);
+          settled(message, { state: "failed", error });
+        }
       }
     },
     stop: () => stopping.abort(),
@@ -133,3 +131,12 @@ const idsOf = ({ deviceId, waId }: QueuedMessage): Pick<StateNews, "deviceId" | 
   deviceId,
   waId,
 });
+
+function observe(
+  { store, onOutcome }: Pick<EndingsDeps, "store" | "onOutcome">,
+  message: QueuedMessage,
+  result: "sent" | "failed" | "expired",
+): void {
+  const ageMs = store.time.now() - message.createdAt;
+  onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
+}

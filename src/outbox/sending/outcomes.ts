@@ -25,7 +25,7 @@ export type OutcomeHandler = (message: QueuedMessage, outcome: SendOutcome) => P
 const REACHOUT_LOCKED = 463;
 const STALE_ADDRESSING = 479;
 
-/** One handler for all numbers. */
+/** The handler of one number. */
 export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
   const { store, rows, reachout, backoff, endings, log } = deps;
   const poison = createPoisonWatch(store.now);
@@ -34,7 +34,7 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     message: QueuedMessage,
     outcome: SendOutcome & { kind: "refused" },
   ): Promise<NextStep> {
-    backoff.accepted(message.deviceId);
+    backoff.accepted();
     log.warn(
       { device: message.deviceId, message: message.waId, code: outcome.code, reason: outcome.reason },
       "WhatsApp refused a message",
@@ -44,11 +44,11 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
       return "again";
     }
     if (outcome.code === REACHOUT_LOCKED) {
-      await reachout.lock(message.deviceId, outcome.until, outcome.lockedFor).catch((error: unknown) => {
+      await reachout.lock(outcome.until, outcome.lockedFor).catch((error: unknown) => {
         if (isWorthLogging(error))
           log.error({ err: error, device: message.deviceId }, "could not store a reach-out lock");
       });
-      await endings.failed(message, reachout.error(message.deviceId));
+      await endings.failed(message, reachout.error());
     } else {
       await endings.failed(message, refusalError(outcome));
     }
@@ -80,25 +80,18 @@ export function createOutcomeHandler(deps: OutcomeHandlerDeps): OutcomeHandler {
     message: QueuedMessage,
     outcome: SendOutcome & { kind: "limited" },
   ): Promise<NextStep> {
-    await backoff.limited(message.deviceId, outcome.waitMs);
+    await backoff.limited(outcome.waitMs);
     if (poison.isAlone(message)) return unacknowledged(message, outcome);
     poison.failed(message, outcome);
     return "again";
   }
 
-  function noteMedia(message: QueuedMessage, outcome: SendOutcome): void {
-    message.waitsForMedia =
-      outcome.kind === "unknown" && outcome.blame === "media"
-        ? { since: message.waitsForMedia?.since ?? store.now(), reason: outcome.reason }
-        : null;
-  }
-
   return async (message, outcome) => {
     message.attempts++;
-    noteMedia(message, outcome);
+    noteMedia(message, outcome, store.now());
     if (outcome.kind === "sent") {
-      backoff.accepted(message.deviceId);
-      poison.acknowledged(message.deviceId);
+      backoff.accepted();
+      poison.acknowledged();
     }
     // Whoever has received it has it, whatever came of sending it once more.
     if (outcome.kind === "sent" || message.confirmed) {
@@ -116,4 +109,11 @@ function refusalError({ code, reason }: SendOutcome & { kind: "refused" }): Send
   if (reason === "file_gone")
     return { code: "FILE_UNREACHABLE", message: "The gateway no longer has this file." };
   return { code: "WHATSAPP_REFUSED", message: reason, ...(code === 0 ? {} : { whatsapp_code: code }) };
+}
+
+function noteMedia(message: QueuedMessage, outcome: SendOutcome, now: number): void {
+  message.waitsForMedia =
+    outcome.kind === "unknown" && outcome.blame === "media"
+      ? { since: message.waitsForMedia?.since ?? now, reason: outcome.reason }
+      : null;
 }

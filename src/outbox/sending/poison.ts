@@ -2,7 +2,6 @@ import { MINUTE_MS } from "../../model/time.ts";
 import type { SendOutcome } from "../../whatsapp/port.ts";
 import type { QueuedMessage } from "./chats.ts";
 import type { SendError } from "../rows.ts";
-import { createLru } from "../../model/lru.ts";
 
 /**
  * Tells a message that can never leave from one that has to wait. A failed attempt alone shows neither; that other messages of
@@ -10,7 +9,7 @@ import { createLru } from "../../model/lru.ts";
  */
 export interface PoisonWatch {
   /** WhatsApp has taken a message of this number. */
-  acknowledged(deviceId: number): void;
+  acknowledged(): void;
   /** Counts an attempt that came to nothing, unless the connection or the whole media service is to blame for it. */
   failed(message: QueuedMessage, outcome: FailedAttempt): void;
   /** Other messages of the number have gone out since its first failed attempt, and lately. */
@@ -26,20 +25,18 @@ export type FailedAttempt = SendOutcome & { kind: "unknown" | "limited" };
 const ATTEMPTS = 10;
 /** Time that it is given at least; and how old what WhatsApp acknowledged last may be to say that it was answering. */
 const WINDOW_MS = 10 * MINUTE_MS;
-const MAX_NUMBERS = 100_000;
 
-/** Failed attempts are counted in the messages and their rows; when a number was last acknowledged, in memory alone. */
+/** Of one number. Failed attempts are counted in the messages and their rows; when it was last acknowledged, in memory alone. */
 export function createPoisonWatch(now: () => number): PoisonWatch {
-  const acknowledgedAt = createLru<number, number>(MAX_NUMBERS);
+  let acknowledgedAt: number | null = null;
 
-  function isAlone({ deviceId, failingSince }: QueuedMessage): boolean {
-    const at = acknowledgedAt.get(deviceId);
-    if (at === undefined || failingSince === null) return false;
-    return at >= failingSince && Math.abs(now() - at) <= WINDOW_MS;
+  function isAlone({ failingSince }: QueuedMessage): boolean {
+    if (acknowledgedAt === null || failingSince === null) return false;
+    return acknowledgedAt >= failingSince && Math.abs(now() - acknowledgedAt) <= WINDOW_MS;
   }
 
   return {
-    acknowledged: (deviceId) => void acknowledgedAt.set(deviceId, now()),
+    acknowledged: () => void (acknowledgedAt = now()),
     failed(message, outcome) {
       const blame = outcome.kind === "unknown" ? outcome.blame : undefined;
       if (blame === "line" || blame === "media") return;

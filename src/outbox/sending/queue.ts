@@ -103,7 +103,7 @@ export function createQueueLoader(
   let stopped = false;
 
   const isGone = (waId: string): boolean =>
-    endedMeanwhile.has(waId) || states.hasLeft(deviceId, waId) || isTakenBack(waId);
+    endedMeanwhile.has(waId) || states.hasLeft(waId) || isTakenBack(waId);
 
   /** @param from row behind which it looks; 0: all of them */
   async function readFrom(from: number): Promise<void> {

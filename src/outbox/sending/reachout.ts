@@ -1,4 +1,3 @@
-import { reachoutLocks } from "../../../drizzle/schema.ts";
 import { HOUR_MS } from "../../model/time.ts";
 import { boolean, defineQuery } from "../../store/query.ts";
 import { NO_INTAKE } from "../../store/write/intake.ts";
@@ -12,39 +11,28 @@ import type { StateListener } from "../state-news.ts";
  * worse, so such messages fail here until the lock ends. Chats that are known go on.
  */
 export interface Reachout {
-  /** Reads the locks that a restart must not forget. */
-  load(): Promise<void>;
-  /** The same of one number that another process had. */
-  reread(deviceId: number): Promise<void>;
-  isLocked(deviceId: number): boolean;
+  /** As the last run, or another process, has left it. */
+  restore(lock: ReachoutLock | null): void;
+  isLocked(): boolean;
   /**
    * @param until milliseconds; undefined when WhatsApp named no time: 60 minutes from now
    * @param reason WhatsApp's word for it; undefined when it gave none
    */
-  lock(deviceId: number, until: number | undefined, reason?: string): Promise<void>;
+  lock(until: number | undefined, reason?: string): Promise<void>;
   /** WhatsApp has told of a lock by itself, or that it has ended one (null). */
-  told(deviceId: number, lock: ReachoutLock | null): Promise<void>;
+  told(lock: ReachoutLock | null): Promise<void>;
   /** The lock that holds now; null when none does. */
-  current(deviceId: number): ReachoutLock | null;
+  current(): ReachoutLock | null;
   /** What to tell senders while the lock holds. */
-  error(deviceId: number): SendError;
+  error(): SendError;
   /** Whether the lock stands in this message's way: it is no reply, and its chat would be a first contact. */
-  holdsBack(message: Pick<QueuedRow, "deviceId" | "chat" | "isReply">): Promise<boolean>;
+  holdsBack(message: Pick<QueuedRow, "chat" | "isReply">): Promise<boolean>;
   /** The clock was set back by so many milliseconds: no lock lasts longer for it. */
   onClockMoved(ms: number): void;
 }
 
 const DEFAULT_LOCK_MS = HOUR_MS;
 
-const LOCKS = defineQuery("SELECT device_id, until, reason FROM reachout_locks WHERE until > ?", {
-  deviceId: reachoutLocks.deviceId,
-  until: reachoutLocks.until,
-  reason: reachoutLocks.reason,
-});
-const LOCK_OF = defineQuery("SELECT until, reason FROM reachout_locks WHERE device_id = ? AND until > ?", {
-  until: reachoutLocks.until,
-  reason: reachoutLocks.reason,
-});
 const LOCK = `INSERT INTO reachout_locks (device_id, until, reason) VALUES (?, ?, ?)
 ON CONFLICT (device_id) DO UPDATE SET until = excluded.until, reason = excluded.reason`;
 const UNLOCK = "DELETE FROM reachout_locks WHERE device_id = ?";
@@ -61,26 +49,26 @@ AND state IN ('sent', 'delivered', 'read', 'played') LIMIT 1`,
   { known: boolean() },
 );
 
-/**
- * Locks of all numbers in memory, with the last time of each in the database.
- *
- * @param listener is told of each lock
- */
-export function createReachout(store: Store, listener?: StateListener): Reachout {
-  const locks = new Map<number, ReachoutLock>();
+interface ReachoutDeps {
+  deviceId: number;
+  /** In the hands of whoever has the number. */
+  store: Pick<Store, "readOne" | "writer" | "now">;
+  /** Told of each lock. */
+  listener?: StateListener | undefined;
+}
 
-  function isLocked(deviceId: number): boolean {
-    return (locks.get(deviceId)?.until ?? 0) > store.now();
-  }
+/** One number, without a lock. */
+export function createReachout(deps: ReachoutDeps): Reachout {
+  const { deviceId, store, listener } = deps;
+  let held: ReachoutLock | null = null;
 
-  const current = (deviceId: number): ReachoutLock | null =>
-    isLocked(deviceId) ? locks.get(deviceId)! : null;
+  const isLocked = (): boolean => (held?.until ?? 0) > store.now();
+  const current = (): ReachoutLock | null => (isLocked() ? held : null);
 
-  async function change(deviceId: number, lock: ReachoutLock | null): Promise<void> {
+  async function change(lock: ReachoutLock | null): Promise<void> {
     // In memory first: whatever the database says, nobody new is written to.
-    if (lock === null) locks.delete(deviceId);
-    else locks.set(deviceId, lock);
-    listener?.reachout?.(deviceId, current(deviceId));
+    held = lock;
+    listener?.reachout?.(deviceId, current());
     const told = (await listener?.locked(deviceId, lock?.until ?? null)) ?? NO_INTAKE;
     const stored =
       lock === null
@@ -91,50 +79,34 @@ export function createReachout(store: Store, listener?: StateListener): Reachout
   }
 
   /** Whether nobody in this chat ever wrote to us and nothing of ours was ever accepted there. */
-  async function isFirstContact(deviceId: number, chat: string): Promise<boolean> {
+  async function isFirstContact(chat: string): Promise<boolean> {
     if (!chat.endsWith("@s.whatsapp.net") && !chat.endsWith("@lid")) return false;
     return (await store.readOne(KNOWN, [deviceId, chat, chat.replace(/@.*/s, "")])) === null;
   }
 
   return {
-    async load() {
-      for (const { deviceId, ...lock } of await store.read(LOCKS, [store.now()])) locks.set(deviceId, lock);
-    },
-
-    async reread(deviceId) {
-      locks.delete(deviceId);
-      for (const { until, reason } of await store.read(LOCK_OF, [deviceId, store.now()]))
-        locks.set(deviceId, { until, reason });
-    },
-
+    restore: (lock) => void (held = lock),
     isLocked,
 
-    lock: (deviceId, until = store.now() + DEFAULT_LOCK_MS, reason) =>
-      change(deviceId, { until, reason: reason ?? null }),
+    lock: (until = store.now() + DEFAULT_LOCK_MS, reason) => change({ until, reason: reason ?? null }),
 
-    async told(deviceId, lock) {
-      const known = current(deviceId);
-      if (lock?.until === known?.until && lock?.reason === known?.reason) return;
-      await change(deviceId, lock);
+    async told(lock) {
+      const before = current();
+      if (lock?.until === before?.until && lock?.reason === before?.reason) return;
+      await change(lock);
     },
 
     current,
 
-    error(deviceId) {
-      const until = locks.get(deviceId)?.until;
-      return {
-        code: "REACHOUT_LOCKED",
-        ...(until !== undefined && { until: new Date(until).toISOString() }),
-      };
-    },
+    error: () => ({
+      code: "REACHOUT_LOCKED",
+      ...(held !== null && { until: new Date(held.until).toISOString() }),
+    }),
 
     onClockMoved(ms) {
-      const ahead = store.now() + ms / 2;
-      for (const [deviceId, lock] of locks)
-        if (lock.until > ahead) locks.set(deviceId, { ...lock, until: lock.until - ms });
+      if (held !== null && held.until > store.now() + ms / 2) held = { ...held, until: held.until - ms };
     },
 
-    holdsBack: async ({ deviceId, chat, isReply }) =>
-      !isReply && isLocked(deviceId) && (await isFirstContact(deviceId, chat)),
+    holdsBack: async ({ chat, isReply }) => !isReply && isLocked() && (await isFirstContact(chat)),
   };
 }

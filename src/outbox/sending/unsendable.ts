@@ -6,20 +6,20 @@ import type { Reachout } from "./reachout.ts";
 import type { Sender } from "./sender.ts";
 
 interface UnsendableDeps {
+  deviceId: number;
   reachout: Pick<Reachout, "isLocked" | "holdsBack" | "error">;
   endings: Pick<Endings, "all">;
   isExpired: (message: QueuedMessage) => boolean;
-  /** The number's sender, while there is one. */
-  sender: (deviceId: number) => Sender | undefined;
+  sender: Pick<Sender, "messages" | "take">;
   log: Logger;
 }
 
 /** Ends what waits and will not be sent, before its turn comes. */
 export interface Unsendable {
-  /** While the reach-out lock holds, what would be a first contact fails at once instead of waiting for its turn. */
-  failFirstContacts(deviceId: number, waiting: Pick<Sender, "messages">): void;
+  /** While the reach-out lock holds, what would be a first contact fails at once instead of waiting for its turn. @param waiting default: all that waits */
+  failFirstContacts(waiting?: () => QueuedMessage[]): void;
   /** What has waited for too long. */
-  endExpired(sender: Sender): Promise<void>;
+  endExpired(): Promise<void>;
 }
 
 /** Few enough that nobody notices the commit. */
@@ -28,34 +28,36 @@ const ROWS_AT_ONCE = 200;
 const LOOKED_AT_ONCE = 1_000;
 
 /** A number may have tens of thousands that wait: everybody else goes on in between. */
-export function createUnsendable({ reachout, endings, isExpired, sender, log }: UnsendableDeps): Unsendable {
-  async function endFirstContacts(deviceId: number, messages: QueuedMessage[]): Promise<void> {
+export function createUnsendable(deps: UnsendableDeps): Unsendable {
+  const { reachout, endings, isExpired, sender } = deps;
+
+  async function endFirstContacts(messages: QueuedMessage[]): Promise<void> {
     for (let from = 0; from < messages.length; from += ROWS_AT_ONCE) {
       const ending: QueuedMessage[] = [];
       for (const message of messages.slice(from, from + ROWS_AT_ONCE))
-        if ((await reachout.holdsBack(message)) && sender(deviceId)?.take(message)) ending.push(message);
-      await endings.all(ending, "failed", reachout.error(deviceId));
+        if ((await reachout.holdsBack(message)) && sender.take(message)) ending.push(message);
+      await endings.all(ending, "failed", reachout.error());
       await turn();
     }
   }
 
   return {
     // The list of what waits is made only then: it may be long, and every refusal comes through here.
-    failFirstContacts(deviceId, { messages }) {
-      if (!reachout.isLocked(deviceId)) return;
-      endFirstContacts(deviceId, messages()).catch((error: Error) => {
+    failFirstContacts(waiting = sender.messages) {
+      if (!reachout.isLocked()) return;
+      endFirstContacts(waiting()).catch((error: Error) => {
         // Whatever is left is held back when its turn comes.
-        log.warn({ err: error, device: deviceId }, "could not look for first contacts");
+        deps.log.warn({ err: error, device: deps.deviceId }, "could not look for first contacts");
       });
     },
 
-    async endExpired(own) {
-      const waiting = own.messages();
+    async endExpired() {
+      const waiting = sender.messages();
       for (let from = 0; from < waiting.length; from += LOOKED_AT_ONCE) {
         if (from > 0) await turn();
         const some = waiting.slice(from, from + LOOKED_AT_ONCE);
         void endings.all(
-          some.filter((message) => isExpired(message) && own.take(message)),
+          some.filter((message) => isExpired(message) && sender.take(message)),
           "expired",
           EXPIRED,
         );

@@ -4,7 +4,7 @@ import { createLru } from "../../model/lru.ts";
 import { MINUTE_MS, SECOND_MS, type Cancel } from "../../model/time.ts";
 import type { Store } from "../../store/store.ts";
 import type { MessageName } from "./handed-over.ts";
-import type { Senders } from "../sending/senders.ts";
+import type { NumberOutbox } from "../sending/number-outbox.ts";
 import type { Settled } from "./submit.ts";
 import { ENDED, STORED, WAKES, WAKES_AT_ONCE, wakesTaken } from "./wakes.ts";
 
@@ -23,10 +23,13 @@ export interface OnBehalf {
   awaits(message: MessageName): boolean;
   /** Whoever waits on another node is told. */
   settled(message: MessageName, outcome: Settled): void;
-  /** @param senders whom messages are brought to */
-  start(senders: Pick<Senders, "bring" | "holds" | "abandon">): void;
+  /** @param opened whom messages are brought to */
+  start(opened: Opened): void;
   stop(): void;
 }
+
+/** What a number of this node is to send; null: it is not open here. */
+type Opened = (deviceId: number) => Pick<NumberOutbox, "bring" | "holds" | "abandon"> | null;
 
 /** How often wake-ups are looked for that no news have told of. */
 const SWEEP_MS = 2 * SECOND_MS;
@@ -45,7 +48,7 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
   /** Nodes that wait, by message. */
   const awaited = createLru<string, string>(MOST_AWAITED, deps.config.sendWaitMs + MINUTE_MS);
   const ends: Cancel[] = [];
-  let senders: Pick<Senders, "bring" | "holds" | "abandon"> | null = null;
+  let opened: Opened | null = null;
   let sweeping = false;
   let quietUntil = 0;
 
@@ -59,10 +62,11 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
 
   /** @returns whether all that other nodes have stored for the number is in its sender's hands, or has ended */
   async function take(deviceId: number): Promise<boolean> {
-    if (senders === null || !ownership.owns(deviceId)) return false;
-    if (deps.isLinked(deviceId)) return await senders.bring(deviceId);
+    const own = ownership.owns(deviceId) ? opened?.(deviceId) : null;
+    if (!own) return false;
+    if (deps.isLinked(deviceId)) return await own.bring();
     // Whoever stored it has not heard yet that no phone has the number any more.
-    return await senders.abandon(deviceId).then(
+    return await own.abandon().then(
       () => true,
       () => false,
     );
@@ -80,7 +84,8 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
     if (!(await take(deviceId))) return;
     if (wake !== null) forget([wake]);
     // What has ended by now was brought by an earlier look, and nobody was told.
-    for (const waId of waIds) if (!senders!.holds(deviceId, waId)) settled({ deviceId, waId }, null);
+    const own = opened?.(deviceId);
+    for (const waId of waIds) if (own && !own.holds(waId)) settled({ deviceId, waId }, null);
   }
 
   async function sweep(): Promise<void> {
@@ -118,7 +123,7 @@ export function createOnBehalf(deps: OnBehalfDeps): OnBehalf {
     awaits: (message) => awaited.has(keyOf(message)),
     settled,
     start(given) {
-      senders = given;
+      opened = given;
       if (node === null) return;
       ends.push(
         bus.listen(STORED, (news) => void stored(news)),

@@ -65,7 +65,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
       if (!ids.includes(id) || (botId === undefined && ids.length > 1))
         throw new Error(`session() needs the id of a bot: ${ids.join(", ")}.`);
       const scope = scopeOf(messageFrom(place, "", 0, {}));
-      return (await (await world.run()).path.state.session(DEVICE, id, scope))?.value ?? null;
+      return (await (await world.run()).state.session(DEVICE, id, scope))?.value ?? null;
     },
     async story(title = "") {
       await settle();

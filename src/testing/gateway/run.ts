@@ -1,4 +1,5 @@
 import type { Locales } from "../../bot/files/locales.ts";
+import { createBotState, type BotState } from "../../bot/sessions/state.ts";
 import type { BotRegistry } from "../../bot/files/registry.ts";
 import type { Config } from "../../config.ts";
 import { createInboxReader } from "../../inbox/reader.ts";
@@ -46,6 +47,8 @@ export interface Run {
   store: Store;
   life: GatewayLife;
   path: MessagePath;
+  /** What bots have stored. */
+  state: Pick<BotState, "session" | "dueTimers">;
   /** Everything that waits for the clock. */
   waits: Waits;
   start(): Promise<void>;
@@ -100,6 +103,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
     store,
     life,
     path,
+    state: createBotState(store, () => undefined),
     waits,
     async start() {
       await path.load();
@@ -111,7 +115,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
       life.end();
       // Handlers that still run can change nothing any more: their contexts are closed.
       stopping.abort(new Error("The run has ended."));
-      void path.webhooks.stop(0);
+      void path.drain(0).catch(() => undefined);
       outgoing.stop();
       void http.close().catch(() => undefined);
       await opened.close();

@@ -138,12 +138,12 @@ export function createWorld(deps: WorldDeps): World {
 }
 
 /** @returns what keeps the chat from being quiet, as far as the database knows; null when nothing does */
-async function unrest(clock: Clock, { store, path }: Run, chat: string | null): Promise<string | null> {
+async function unrest(clock: Clock, { store, state }: Run, chat: string | null): Promise<string | null> {
   const pending = await store.readOne(PENDING, [chat]);
   if (pending !== null) return "a message has no decision: its handler has not returned";
   const queued = await store.readOne(QUEUED, [chat]);
   if (queued !== null) return "a reply has not left";
-  const due = await path.state.dueTimers(DEVICE, clock.now(), 1);
+  const due = await state.dueTimers(DEVICE, clock.now(), 1);
   return due.length === 0 ? null : "a timer is due";
 }
 

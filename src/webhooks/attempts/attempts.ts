@@ -1,8 +1,6 @@
 import type { Statement, Store } from "../../store/store.ts";
 import { inStep, traceOf } from "../../model/spans.ts";
-import { ConstraintViolation } from "../../store/errors.ts";
-import type { Breakers } from "./breaker.ts";
-import type { Claims } from "./claims.ts";
+import type { Breaker } from "./breaker.ts";
 import { progressAfter, type Attempt, type Deliverer } from "./deliver.ts";
 import { postedBody, type EventFiles } from "../events/files.ts";
 import type { LateReplies } from "../replies/late-replies.ts";
@@ -15,18 +13,17 @@ import type { Logger } from "../../log.ts";
 
 /** What making attempts outside of a lane takes. */
 export interface AttemptsDeps {
+  /** In the hands of whoever has the number. */
   store: Store;
   log: Logger;
   registry: Registry;
-  breakers: Breakers;
+  breaker: Breaker;
   deliverer: Deliverer;
   files: EventFiles;
   lateReplies: LateReplies;
   random: () => number;
-  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  /** Unix milliseconds. */
   now: () => number;
-  /** Null: nobody else makes attempts. */
-  claims: Claims | null;
   /** A delivery is in another state; called after the commit. */
   onDelivery?: (deviceId: number, id: string) => void;
   /** A delivery is given up. */
@@ -52,12 +49,13 @@ export interface Attempts {
 
 /** Attempts outside of lanes: retries, replays, notices, and what waited for a breaker. */
 export function createAttempts(deps: AttemptsDeps): Attempts {
-  const { store, log, registry, breakers, deliverer, files, lateReplies, claims, now } = deps;
+  const { store, registry, breaker, deliverer, files, lateReplies, now } = deps;
   const { writer, box } = store;
 
   async function make(delivery: Delivery, probe: Probe | null): Promise<number | null> {
     const webhook = registry.get(delivery.deviceId);
-    if (webhook === null || !isActive(webhook)) return end(delivery, webhook?.url ?? "");
+    // The queue's next look ends what waits, unless the row says otherwise by then.
+    if (webhook === null || !isActive(webhook)) return null;
     const body = await postedBody(files, delivery);
     const attributes = { "parley.attempt": delivery.attempts + 1 };
     const made = await inStep("retry delivery", { parent: traceOf(delivery.inboxId), attributes }, () =>
@@ -66,14 +64,6 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
     const switchedOff = switchOffAfter(deps, webhook, made, probe ? "probe" : undefined);
     if (probe?.ahead && made.result !== "accepted" && switchedOff === null) return null;
     return record(delivery, made, webhook, switchedOff);
-  }
-
-  async function end(delivery: Delivery, url: string): Promise<null> {
-    // What is known here of the webhook may be older than its row: who looks at the number looks there as well.
-    if (claims !== null) return null;
-    await writer.commit([updateDelivery(box, delivery, url, { state: "disabled", nextAt: null })]);
-    deps.onDelivery?.(delivery.deviceId, delivery.id);
-    return null;
   }
 
   /** Commits what came of an attempt, and what follows from it. */
@@ -95,37 +85,17 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       insertAttempt(box, delivery.id, number, made),
       ...letGo(after, progress.state),
     ];
-    const results = await commit(delivery, [...own, ...statements]);
-    if (results === null) return null;
+    const results = await writer.commit([...own, ...statements], { owning: delivery.deviceId });
     deps.onDelivery?.(delivery.deviceId, delivery.id);
     if (progress.state === "dead") deps.onDead?.();
     await committed(results.slice(own.length));
     return progress.nextAt;
   }
 
-  /** @returns null when the delivery is another process's: what came of this attempt is its to find out */
-  async function commit({ id, deviceId }: Delivery, statements: Statement[]) {
-    if (claims === null) return writer.commit(statements);
-    const guard = claims.ending(id);
-    try {
-      const results = await writer.commit([...guard, ...statements], { owning: null });
-      claims.ended(id);
-      return results.slice(guard.length);
-    } catch (error) {
-      if (!(error instanceof ConstraintViolation) || error.statement >= guard.length) throw error;
-      claims.ended(id);
-      log.warn(
-        { err: error, device: deviceId, delivery: id },
-        "another node is making this delivery's attempt now; the result of this attempt is dropped",
-      );
-      return null;
-    }
-  }
-
   /** What is held behind a delivery may go, unless the webhook is away and both wait for it. */
   function letGo(delivery: Delivery, state: Progress["state"]): Statement[] {
     const waits = state === "retrying" && !goesItsOwnWay(delivery.attempts);
-    return waits && breakers.isOpen(delivery.deviceId) ? [] : [releaseNext(delivery, now())];
+    return waits && breaker.isOpen() ? [] : [releaseNext(delivery, now())];
   }
 
   return { make };

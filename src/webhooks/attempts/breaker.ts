@@ -1,92 +1,67 @@
 import type { Logger } from "../../log.ts";
+import { isWorthLogging } from "../../store/write/owned.ts";
 import type { Store } from "../../store/store.ts";
-import { createBreakerRows, type WebhookFailures } from "./breaker-rows.ts";
 import type { Attempt } from "./deliver.ts";
+import { createHealthRow, HEALTHY, readHealth, type WebhookFailures } from "./health-row.ts";
 import { catchUp, inSteps } from "./waiting.ts";
 import { breakerPause, LONGEST_BREAKER_PAUSE } from "./schedule.ts";
 
 /**
- * Circuit breakers, one for each number's webhook. Ten failed attempts in a row, whatever deliveries they belong to,
- * open it: nothing is posted any more, deliveries wait, chats do not wait for timeouts. After a pause one delivery is
- * tried; when that is accepted, what waits goes out again, oldest first, a few at a time.
+ * The circuit breaker of one number's webhook. Ten failed attempts in a row, whatever deliveries they belong to, open it:
+ * nothing is posted any more, deliveries wait, chats do not wait for timeouts. After a pause one delivery is tried; when that is
+ * accepted, what waits goes out again, oldest first, a few at a time.
  */
-export interface Breakers {
-  /** Reads where the last run was, or what other processes have found out since. */
+export interface Breaker {
+  /** Reads where whoever had the number before was. @throws StorageUnavailable */
   load(): Promise<void>;
-  /** Reads what other processes may have found out about one number's webhook. */
-  refresh(deviceId: number): Promise<void>;
-  /** Another process has found out something. */
-  hear(news: BreakerNews): void;
-  /** What the row says, which another process may have written. @returns whether it is said there that the pause is over */
-  look(deviceId: number, health: WebhookFailures): boolean;
-  /** Nothing may be posted but what the worker is told to try. */
-  isOpen(deviceId: number): boolean;
-  /** Numbers whose breaker has closed, and for which what had waited is still going out. */
-  catchingUp(): number[];
-  caughtUp(deviceId: number): void;
-  /** How many attempts of this number the worker may make at the same time. */
-  slots(deviceId: number): number;
-  open(): OpenBreakers;
+  /** Nothing may be posted but what the queue is told to try. */
+  isOpen(): boolean;
+  /** What the queue may post now. */
+  lets(): Lets;
+  /** It has closed, and what had waited is still going out. */
+  isCatchingUp(): boolean;
+  caughtUp(): void;
+  /** How many attempts the queue may make at the same time. */
+  slots(): number;
+  /** When one delivery may be tried, Unix milliseconds; null: it is closed, or one is being tried. */
+  probeAt(): number | null;
   /** One delivery is tried: until `ended`, no other one is. */
-  probe(deviceId: number): { ended(): void };
+  probe(): { ended(): void };
   /** What a finished attempt means for the endpoint that it went to. */
-  record(deviceId: number, attempt: Attempt, kind?: "probe" | "test"): "goes on" | "disable";
+  record(attempt: Pick<Attempt, "result" | "retryAfterMs">, kind?: "probe" | "test"): "goes on" | "disable";
   /** Somebody says that it is worth another try: the pause is over. */
-  tryNow(deviceId: number): void;
+  tryNow(): void;
   /** Its owner has set it anew: nothing is held against it, and what waits goes out. */
-  reset(deviceId: number): Promise<void>;
-  health(deviceId: number): WebhookFailures;
-  forget(deviceId: number): void;
+  reset(): Promise<void>;
+  health(): WebhookFailures;
+  /** The webhook is gone. */
+  forget(): void;
   /** Resolves when everything is written. */
   idle(): Promise<void>;
 }
 
-/** What one process tells the others of a webhook. */
-export interface BreakerNews extends WebhookFailures {
+/** `firstRetries`: only second attempts that were planned before it opened, by their latest time (Unix milliseconds). */
+export type Lets = "all" | "nothing" | { firstRetries: number };
+
+interface BreakerDeps {
   deviceId: number;
-  outages: number;
-  /** It accepts again, and what had waited goes out. */
-  catchingUp: boolean;
-}
-
-/** Which numbers' deliveries wait for their breaker. */
-export interface OpenBreakers {
-  /** Nothing of theirs is posted now. */
-  paused: number[];
-  /** Only second attempts that were planned before it opened, by their latest time (Unix milliseconds). */
-  firstRetries: Record<number, number>;
-  /** One delivery of each may be tried now. */
-  toProbe: number[];
-  /** When the next pause ends, Unix milliseconds; infinite when none does. */
-  nextProbeAt: number;
-}
-
-interface BreakersDeps {
+  /** In the hands of whoever has the number. */
   store: Store;
-  /** Unix milliseconds, by a clock that all who look at the same webhooks share. */
+  /** Unix milliseconds. */
   now(): number;
-  /** Whether this process tries webhooks of a number when their pause is over: one of several does. Default: it does. */
-  mayProbe?: (deviceId: number) => boolean;
-  /** Tells the other processes. */
-  tell?: (news: BreakerNews) => void;
   log: Logger;
   /** 0 to 1; spreads the ends of pauses. */
   random: () => number;
-  /** Deliveries of this number may go out that had to wait. */
-  wake(deviceId: number): void;
+  /** Deliveries may go out that had to wait. */
+  wake(): void;
   /** Called when it has opened or closed. */
-  onTurn?: (deviceId: number, to: "paused" | "ok") => void;
+  onTurn?: ((deviceId: number, to: "paused" | "ok") => void) | undefined;
 }
 
-interface WebhookBreaker {
-  /** Failed attempts since the last accepted one. */
-  failures: number;
-  /** Those of them that may be over soon: no answer, or one that asks to come again. */
+interface State extends WebhookFailures {
+  /** Failures that may be over soon: no answer, or one that asks to come again. */
   outages: number;
-  failingSince: number | null;
-  pausedUntil: number | null;
   openedAt: number;
-  probing: boolean;
   /** It accepts again, and what waits is being made ready: nothing is posted until that is done. */
   closing: boolean;
   /** Attempts accepted since it closed; null unless it is catching up. */
@@ -103,228 +78,152 @@ const FIRST_RETRIES_END_MS = 60_000;
 const SLOTS = 16;
 /** So that one number's failing receiver does not take all slots. */
 const SLOTS_WHILE_FAILING = 4;
+const CLOSED: Readonly<State> = {
+  ...HEALTHY,
+  outages: 0,
+  openedAt: Number.NEGATIVE_INFINITY,
+  closing: false,
+  caught: null,
+};
 
-/** The process that tries a webhook after its pause has not heard of the pause when nobody has tried for so long. */
-const UNTRIED_MS = 10_000;
+/** Closed; `load` brings what is in the row. */
+export function createBreaker(deps: BreakerDeps): Breaker {
+  const { deviceId, store, log, now, wake, onTurn } = deps;
+  const row = createHealthRow(store, deviceId, log);
+  /** Another object once the webhook was set anew, or deleted. */
+  let state: State = { ...CLOSED };
+  let probing = false;
+  const write = (): Promise<void> => row.write(state);
 
-/** Breakers of all webhooks, closed; `load` brings what the last run knew. */
-export function createBreakers(deps: BreakersDeps): Breakers {
-  const { store, log, random, wake, onTurn, now, mayProbe = () => true } = deps;
-  const known = new Map<number, WebhookBreaker>();
-  const rows = createBreakerRows(store, log);
-
-  function breakerOf(deviceId: number): WebhookBreaker {
-    const found = known.get(deviceId);
-    if (found) return found;
-    const made: WebhookBreaker = { ...CLOSED };
-    known.set(deviceId, made);
-    return made;
-  }
-
-  function tellOf(deviceId: number): void {
-    const { failures, outages, failingSince, pausedUntil, caught } = known.get(deviceId) ?? CLOSED;
-    deps.tell?.({ deviceId, failures, outages, failingSince, pausedUntil, catchingUp: caught !== null });
-  }
-
-  function write(deviceId: number): Promise<void> {
-    tellOf(deviceId);
-    return rows.write(deviceId, known.get(deviceId) ?? CLOSED);
-  }
-
-  function hear({ deviceId, catchingUp, ...state }: BreakerNews, openedAt: number): void {
-    const breaker = breakerOf(deviceId);
-    // What this process finds out now is newer.
-    if (breaker.closing) return;
-    if (breaker.pausedUntil === null && state.pausedUntil !== null) breaker.openedAt = openedAt;
-    Object.assign(breaker, state);
-    if (state.pausedUntil !== null) breaker.caught = null;
-    else if (catchingUp) breaker.caught ??= 1;
-    else if (state.failingSince === null && breaker.caught === null && !breaker.probing)
-      known.delete(deviceId);
-    // Of several processes one tries what is paused; what goes out again is looked after by who has found out.
-    if (mayProbe(deviceId)) wake(deviceId);
-  }
-
-  /** A row that says something else was written by another process, whose news were lost. */
-  function adopt(deviceId: number, health: WebhookFailures): void {
-    if (rows.isBehind(deviceId)) return;
-    const breaker = known.get(deviceId) ?? CLOSED;
-    if (breaker.pausedUntil === health.pausedUntil && breaker.failingSince === health.failingSince) return;
-    const catchingUp = breaker.caught !== null || breaker.pausedUntil !== null;
-    hear({ deviceId, ...health, outages: health.failures, catchingUp }, CLOSED.openedAt);
-  }
-
-  async function refresh(deviceId: number): Promise<void> {
-    const row = await rows.one(deviceId);
-    if (row !== null) adopt(deviceId, row);
-  }
-
-  function accepted(deviceId: number): void {
-    const breaker = known.get(deviceId);
-    if (!breaker) return;
-    if (breaker.pausedUntil !== null) return void rows.track(close(deviceId, breaker));
-    if (breaker.failingSince !== null) {
-      Object.assign(breaker, { ...CLOSED, probing: breaker.probing, caught: breaker.caught });
-      void write(deviceId);
+  function accepted(): void {
+    if (state.pausedUntil !== null) return void row.track(close());
+    if (state.failingSince !== null) {
+      Object.assign(state, { ...CLOSED, caught: state.caught });
+      void write();
     }
-    if (breaker.caught !== null) breaker.caught++;
-    else known.delete(deviceId);
+    if (state.caught !== null) state.caught++;
   }
 
   /** Nothing goes out before everything that waits has its place: else what is behind would come first. */
-  async function close(deviceId: number, breaker: WebhookBreaker): Promise<void> {
-    if (breaker.closing) return;
-    breaker.closing = true;
+  async function close(): Promise<void> {
+    const closing = state;
+    if (closing.closing) return;
+    closing.closing = true;
     try {
       await inSteps(store, () => catchUp(deviceId, now()));
     } catch (error) {
       // The pause is over already: the next probe tries it again.
-      log.error({ err: error, device: deviceId }, "could not release the deliveries that wait for a webhook");
-      breaker.closing = false;
+      if (isWorthLogging(error))
+        log.error(
+          { err: error, device: deviceId },
+          "could not release the deliveries that wait for a webhook",
+        );
+      closing.closing = false;
       return;
     }
-    // It may have been set anew, or deleted, meanwhile.
-    if (known.get(deviceId) !== breaker) return;
-    Object.assign(breaker, { ...CLOSED, probing: breaker.probing, caught: 1 });
+    if (state !== closing) return;
+    Object.assign(state, { ...CLOSED, caught: 1 });
     log.info({ device: deviceId }, "the webhook accepts again; sending the waiting deliveries");
-    await write(deviceId);
+    await write();
     onTurn?.(deviceId, "ok");
-    wake(deviceId);
+    wake();
   }
 
-  function failed(deviceId: number, attempt: Attempt, isProbe: boolean): "goes on" | "disable" {
-    const breaker = breakerOf(deviceId);
-    const at = now();
-    breaker.failures++;
-    breaker.failingSince ??= at;
-    if (attempt.result === "retry") breaker.outages++;
-    const failingFor = at - breaker.failingSince;
-    if (failingFor >= FAILING_TOO_LONG_MS && breaker.failures >= FAILURES_THAT_OPEN) {
-      Object.assign(breaker, { pausedUntil: null, caught: null });
-      void write(deviceId);
-      return "disable";
-    }
-    const limit = breaker.caught === null ? FAILURES_THAT_OPEN : FAILURES_WHILE_CATCHING_UP;
-    const opens = breaker.pausedUntil === null && breaker.outages >= limit;
-    if (opens || (isProbe && breaker.pausedUntil !== null))
-      breaker.pausedUntil = at + breakerPause(failingFor, attempt.retryAfterMs, random);
+  function failed(
+    attempt: Pick<Attempt, "result" | "retryAfterMs">,
+    isProbe: boolean,
+  ): "goes on" | "disable" {
+    const { opens, disables } = countFailure(state, attempt, isProbe, now(), deps.random);
+    const written = write();
+    if (disables) return "disable";
     if (opens) {
-      Object.assign(breaker, { openedAt: at, caught: null });
-      const until = new Date(breaker.pausedUntil!).toISOString();
+      const until = new Date(state.pausedUntil!).toISOString();
       log.warn(
-        { device: deviceId, failures: breaker.failures, until },
+        { device: deviceId, failures: state.failures, until },
         "the webhook keeps failing and is paused; its deliveries wait",
       );
+      void written.then(() => onTurn?.(deviceId, "paused"));
     }
-    void write(deviceId).then(() => (opens ? onTurn?.(deviceId, "paused") : undefined));
     return "goes on";
   }
 
   return {
     async load() {
-      const failing = await rows.all();
-      for (const deviceId of [...known.keys(), ...failing.keys()])
-        adopt(deviceId, failing.get(deviceId) ?? CLOSED);
+      const health = await readHealth(store, deviceId);
+      state = { ...CLOSED, ...health, outages: health.failures };
     },
-
-    refresh,
-    hear: (news) => hear(news, now()),
-
-    look(deviceId, health) {
-      adopt(deviceId, health);
-      const { pausedUntil } = health;
-      if (pausedUntil === null || now() < pausedUntil + UNTRIED_MS) return false;
-      tellOf(deviceId);
-      return true;
+    isOpen: () => state.pausedUntil !== null,
+    lets: () => letsOf(state, now()),
+    isCatchingUp: () => state.caught !== null,
+    caughtUp: () => void (state.caught = null),
+    slots: () => slotsOf(state),
+    probeAt: () => (probing || state.closing ? null : endOfPause(state, now())),
+    probe() {
+      probing = true;
+      return { ended: () => void (probing = false) };
     },
-
-    isOpen: (deviceId) => (known.get(deviceId)?.pausedUntil ?? null) !== null,
-    catchingUp: () => [...known].filter(([, { caught }]) => caught !== null).map(([deviceId]) => deviceId),
-
-    caughtUp(deviceId) {
-      const breaker = known.get(deviceId);
-      if (breaker) breaker.caught = null;
-      if (breaker?.failingSince === null) known.delete(deviceId);
-    },
-
-    slots(deviceId) {
-      const breaker = known.get(deviceId);
-      if (!breaker) return SLOTS;
-      if (breaker.outages > 0) return SLOTS_WHILE_FAILING;
-      return breaker.caught === null ? SLOTS : Math.min(SLOTS, 1 + breaker.caught);
-    },
-
-    open() {
-      const at = now();
-      const all: OpenBreakers = { paused: [], firstRetries: {}, toProbe: [], nextProbeAt: Infinity };
-      for (const [deviceId, breaker] of known) {
-        if (breaker.pausedUntil === null) continue;
-        if (at - breaker.openedAt < FIRST_RETRIES_END_MS)
-          all.firstRetries[deviceId] = breaker.openedAt + LATEST_FIRST_RETRY_MS;
-        else all.paused.push(deviceId);
-        if (breaker.probing || breaker.closing || !mayProbe(deviceId)) continue;
-        if (pauseIsOver(breaker, at)) all.toProbe.push(deviceId);
-        else all.nextProbeAt = Math.min(all.nextProbeAt, breaker.pausedUntil);
-      }
-      return all;
-    },
-
-    probe(deviceId) {
-      const breaker = breakerOf(deviceId);
-      breaker.probing = true;
-      return { ended: () => void (breaker.probing = false) };
-    },
-
-    record(deviceId, attempt, kind) {
-      if (attempt.result === "accepted") accepted(deviceId);
-      else if (attempt.result !== "gone" && kind !== "test")
-        return failed(deviceId, attempt, kind === "probe");
+    record(attempt, kind) {
+      if (attempt.result === "accepted") accepted();
+      else if (attempt.result !== "gone" && kind !== "test") return failed(attempt, kind === "probe");
       return "goes on";
     },
-
-    tryNow(deviceId) {
-      const breaker = known.get(deviceId);
-      if (!breaker?.pausedUntil) return;
-      breaker.pausedUntil = Math.min(breaker.pausedUntil, now());
-      // Who tries it may be another process, which goes by the row.
-      if (deps.tell) void write(deviceId);
+    tryNow() {
+      if (state.pausedUntil !== null) state.pausedUntil = Math.min(state.pausedUntil, now());
     },
-
-    async reset(deviceId) {
-      if (deps.tell) await refresh(deviceId);
-      const breaker = known.get(deviceId);
-      if (!breaker) return;
-      if (breaker.pausedUntil !== null) {
-        known.set(deviceId, { ...breaker, closing: false });
-        return rows.track(close(deviceId, known.get(deviceId)!));
-      }
-      known.delete(deviceId);
-      await write(deviceId);
-      wake(deviceId);
+    async reset() {
+      const isPaused = state.pausedUntil !== null;
+      state = isPaused ? { ...state, closing: false } : { ...CLOSED };
+      if (isPaused) return row.track(close());
+      await write();
+      wake();
     },
-
-    health(deviceId) {
-      const { failures, failingSince, pausedUntil } = known.get(deviceId) ?? CLOSED;
-      return { failures, failingSince, pausedUntil };
-    },
-
-    forget: (deviceId) => void known.delete(deviceId),
-    idle: rows.idle,
+    health: () => ({
+      failures: state.failures,
+      failingSince: state.failingSince,
+      pausedUntil: state.pausedUntil,
+    }),
+    forget: () => void (state = { ...CLOSED }),
+    idle: row.idle,
   };
 }
 
-const CLOSED: Readonly<WebhookBreaker> = {
-  failures: 0,
-  outages: 0,
-  failingSince: null,
-  pausedUntil: null,
-  openedAt: Number.NEGATIVE_INFINITY,
-  probing: false,
-  closing: false,
-  caught: null,
-};
+/** Counts it in the state. `opens`: it has opened now; `disables`: the webhook is to be switched off. */
+function countFailure(
+  state: State,
+  attempt: Pick<Attempt, "result" | "retryAfterMs">,
+  isProbe: boolean,
+  at: number,
+  random: () => number,
+): { opens: boolean; disables: boolean } {
+  state.failures++;
+  state.failingSince ??= at;
+  if (attempt.result === "retry") state.outages++;
+  const failingFor = at - state.failingSince;
+  if (failingFor >= FAILING_TOO_LONG_MS && state.failures >= FAILURES_THAT_OPEN) {
+    Object.assign(state, { pausedUntil: null, caught: null });
+    return { opens: false, disables: true };
+  }
+  const limit = state.caught === null ? FAILURES_THAT_OPEN : FAILURES_WHILE_CATCHING_UP;
+  const opens = state.pausedUntil === null && state.outages >= limit;
+  if (opens || (isProbe && state.pausedUntil !== null))
+    state.pausedUntil = at + breakerPause(failingFor, attempt.retryAfterMs, random);
+  if (opens) Object.assign(state, { openedAt: at, caught: null });
+  return { opens, disables: false };
+}
 
-/** A clock that was set back must not make the pause longer than any pause is. */
-function pauseIsOver({ pausedUntil }: Pick<WebhookBreaker, "pausedUntil">, at: number): boolean {
-  return pausedUntil !== null && (at >= pausedUntil || pausedUntil - at > LONGEST_BREAKER_PAUSE);
+function letsOf({ pausedUntil, openedAt }: State, at: number): Lets {
+  if (pausedUntil === null) return "all";
+  return at - openedAt < FIRST_RETRIES_END_MS
+    ? { firstRetries: openedAt + LATEST_FIRST_RETRY_MS }
+    : "nothing";
+}
+
+function slotsOf({ outages, caught }: State): number {
+  if (outages > 0) return SLOTS_WHILE_FAILING;
+  return caught === null ? SLOTS : Math.min(SLOTS, 1 + caught);
+}
+
+/** A clock that was set back must not make the pause longer than any pause is. Null: there is none. */
+function endOfPause({ pausedUntil }: WebhookFailures, at: number): number | null {
+  return pausedUntil !== null && pausedUntil - at > LONGEST_BREAKER_PAUSE ? at : pausedUntil;
 }

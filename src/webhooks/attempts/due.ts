@@ -11,15 +11,15 @@ const COLUMNS =
 const OF_NUMBER = `device_id = ?1 and ${WAITING}`;
 /** Rows that a look goes through: what lies behind so many that cannot go yet comes after them. */
 const WINDOW = 500;
-/** The oldest of each chat that is not busy. */
+/** The oldest of each chat that is not busy: of those with one time, as when many are replayed at once, the one stored first. */
 const due = (tried: string) =>
   defineQuery(
-    `select ${COLUMNS} from deliveries where rowid in (select row from
-      (select row, min(next_at) as at from
+    `select ${COLUMNS} from deliveries where rowid in (select cast(substr(first, 18) as integer) from
+      (select min(printf('%016d %016d', next_at, row)) as first from
         (select rowid as row, chat, next_at from deliveries
           where ${OF_NUMBER} and next_at <= ?3 ${tried} order by next_at limit ${WINDOW})
         where chat not in (select value from json_each(?2)) group by chat)
-      order by at limit ?4) order by next_at`,
+      order by first limit ?4) order by next_at, rowid`,
     DELIVERY_COLUMNS,
   );
 const DUE = due("");

@@ -1,7 +1,7 @@
 import { devices } from "../../../drizzle/schema.ts";
 import { defineQuery } from "../../store/query.ts";
 import { NO_INTAKE, type Intake } from "../../store/write/intake.ts";
-import type { Store } from "../../store/store.ts";
+import type { SecretBox, Store } from "../../store/store.ts";
 import { isActive, type Registry } from "../registry.ts";
 import { deliveryId, insertDelivery, type Delivery } from "../rows.ts";
 import {
@@ -13,14 +13,14 @@ import {
   type StandingOf,
   type StateEvent,
 } from "./state-events.ts";
-import type { RetryWorker } from "../attempts/worker.ts";
 
 interface NoticesDeps {
   store: Pick<Store, "box" | "readOne">;
-  /** Unix milliseconds, by a clock that all who look at the same rows share. */
+  /** Unix milliseconds. */
   now: () => number;
   registry: Pick<Registry, "get">;
-  worker: Pick<RetryWorker, "wake">;
+  /** Something of the number may go now. */
+  wake(deviceId: number): void;
   /** A delivery is in another state; called after the commit. */
   onDelivery?: (deviceId: number, id: string) => void;
 }
@@ -35,7 +35,7 @@ export interface ReachedState extends Omit<SentStanding, "device"> {
 
 /**
  * Events that no message brings: what became of messages that were sent, and how numbers do. Their rows belong into the
- * commit of what they tell of; they are posted by the worker, in the order of their chat, and never answered.
+ * commit of what they tell of; they are posted by the number's queue, in the order of their chat, and never answered.
  */
 export interface Notices {
   /** Whether the number's webhook wants to know what becomes of messages. */
@@ -63,7 +63,7 @@ interface Notice {
 }
 
 /** Notices for the webhooks of all numbers. */
-export function createNotices({ store, now, registry, worker, onDelivery }: NoticesDeps): Notices {
+export function createNotices({ store, now, registry, wake, onDelivery }: NoticesDeps): Notices {
   const { box } = store;
 
   function webhookFor(deviceId: number, name: StateEvent["type"]) {
@@ -74,35 +74,16 @@ export function createNotices({ store, now, registry, worker, onDelivery }: Noti
   function post(deviceId: number, name: StateEvent["type"], notices: Notice[]): Intake {
     const webhook = webhookFor(deviceId, name);
     if (webhook === null || notices.length === 0) return NO_INTAKE;
-    const deliveries = notices.map((notice) => deliveryOf(deviceId, notice));
+    const deliveries = notices.map((notice) => deliveryOf(box, deviceId, notice, now()));
     return {
       statements: deliveries.map((delivery) => {
         const progress = { state: "pending", nextAt: delivery.createdAt } as const;
         return insertDelivery(box, delivery, webhook.url, progress, "behind");
       }),
       committed() {
-        worker.wake(deviceId);
+        wake(deviceId);
         for (const { id } of deliveries) onDelivery?.(deviceId, id);
       },
-    };
-  }
-
-  function deliveryOf(deviceId: number, { key, chat, event }: Notice): Delivery {
-    const id = deliveryId(box, deviceId, key);
-    const posted = event(id);
-    return {
-      id,
-      deviceId,
-      inboxId: 0,
-      messageId: posted.id,
-      chat,
-      type: posted.type,
-      attempts: 0,
-      mayReply: false,
-      createdAt: now(),
-      body: JSON.stringify(posted),
-      target: { jid: chat, chat, quote: null, timestamp: posted.timestamp },
-      reply: null,
     };
   }
 
@@ -145,5 +126,29 @@ export function createNotices({ store, now, registry, worker, onDelivery }: Noti
     },
 
     moved: (deviceId, standing) => moved(deviceId, standing, `device:${standing.state}:${standing.at}`),
+  };
+}
+
+function deliveryOf(
+  box: SecretBox,
+  deviceId: number,
+  { key, chat, event }: Notice,
+  createdAt: number,
+): Delivery {
+  const id = deliveryId(box, deviceId, key);
+  const posted = event(id);
+  return {
+    id,
+    deviceId,
+    inboxId: 0,
+    messageId: posted.id,
+    chat,
+    type: posted.type,
+    attempts: 0,
+    mayReply: false,
+    createdAt,
+    body: JSON.stringify(posted),
+    target: { jid: chat, chat, quote: null, timestamp: posted.timestamp },
+    reply: null,
   };
 }

@@ -15,8 +15,6 @@ export interface ReplyOutbox {
     origin: string;
     /** `chat`: canonical key of the chat that `jid` is. */
     replies: (AddressedDraft & { chat: string })[];
-    /** They are stored by whichever node: the one that has the number is told to send them. */
-    byAnyNode: true;
   }): { statements: Statement[]; waIds: string[]; release(results: ResultSet[]): void };
 }
 
@@ -32,7 +30,7 @@ interface LateRepliesDeps {
   outbox: ReplyOutbox;
   loopGuard: ReplyGuard;
   holds: Pick<Holds, "keep">;
-  /** Milliseconds. */
+  /** Unix milliseconds. */
   now: () => number;
 }
 
@@ -70,7 +68,7 @@ export function createLateReplies({ drafts, outbox, loopGuard, holds, now }: Lat
     const held = heldBy(holds, made, delivery);
     if (replies.length === 0) return { ...nothing, statements: held, reply };
     const addressed = replies.map((item) => ({ ...item, chat: target.chat }));
-    const rows = outbox.rows({ deviceId, inboxId, origin: "webhook", replies: addressed, byAnyNode: true });
+    const rows = outbox.rows({ deviceId, inboxId, origin: "webhook", replies: addressed });
     return {
       statements: [...rows.statements, ...held],
       reply: { ...reply, ids: rows.waIds },

@@ -238,7 +238,7 @@ describe("what a handler says", () => {
     const hi = bots.message("hi");
     await bots.write(hi);
     await vi.waitFor(() => expect(begun).toBe(true));
-    const drained = bots.run.path.pipeline.drain();
+    const drained = bots.run.path.drain(0);
     stopping.abort(new Error("stopping"));
     await drained;
     expect(await bots.run.undecided()).toBe(1);

@@ -38,7 +38,7 @@ it("a process that is alone loads nothing of what several need", () => {
 
   // What shows that imports are followed here at all.
   expect([...loaded]).toEqual(
-    expect.arrayContaining(["src/app.ts", "src/webhooks/attempts/worker.ts", "pino"]),
+    expect.arrayContaining(["src/app.ts", "src/webhooks/attempts/queue.ts", "pino"]),
   );
   expect([...loaded].filter((name) => /^src\/(?:cluster\/|app\/cluster)|^bullmq$/.test(name))).toEqual([]);
   expect([...loadedWith("src/app/cluster.ts")]).toEqual(expect.arrayContaining(["src/cluster/jobs.ts"]));

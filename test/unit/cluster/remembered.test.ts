@@ -3,7 +3,6 @@ import { reloadEverywhere } from "../../../src/bot/files/reload.ts";
 import { createRegistry } from "../../../src/bot/files/registry.ts";
 import type { Routes } from "../../../src/bot/types.ts";
 import { createChats } from "../../../src/pipeline/chats.ts";
-import { createHolds } from "../../../src/webhooks/holds.ts";
 import { joinPath } from "../../_setup/path.ts";
 import { silentLog } from "../store/temporary.ts";
 import { createTestBus, hasSqld, nodesOnOneServer, type TestBus } from "./shared-server.ts";
@@ -32,10 +31,9 @@ describe.skipIf(!hasSqld)("what nodes remember of rows", () => {
     const released: number[] = [];
     const waiting = { releaseTimers: () => [], released: (deviceId: number) => void released.push(deviceId) };
     const chats = createChats(store, waiting, news);
-    const holds = createHolds(store, news);
     news.start();
     onTestFinished(() => webhooks.stop(0));
-    return { store, news, bindings, webhooks, chats, holds, released };
+    return { store, news, bindings, webhooks, chats, released };
   }
 
   async function setUp() {
@@ -75,28 +73,18 @@ describe.skipIf(!hasSqld)("what nodes remember of rows", () => {
     const { a, b, bus, number } = await setUp();
     const { secret } = await a.webhooks.put(number, WEBHOOK);
     expect(secret).not.toBeNull();
-    await expect.poll(() => b.webhooks.get(number)?.url).toBe(WEBHOOK.url);
+    await expect.poll(async () => (await b.webhooks.get(number))?.url).toBe(WEBHOOK.url);
 
     bus.cut();
     await a.webhooks.put(number, { ...WEBHOOK, url: "https://hooks.example/b" });
     const again = await b.webhooks.put(number, { ...WEBHOOK, timeoutMs: 2_000 });
     expect(again.secret).toBeNull();
     await a.news.look();
-    expect(a.webhooks.get(number)).toEqual(b.webhooks.get(number));
+    expect(await a.webhooks.get(number)).toEqual(await b.webhooks.get(number));
 
     await a.webhooks.remove(number);
     await b.news.look();
-    expect(b.webhooks.get(number)).toBeNull();
-  });
-
-  it("a chat that a webhook holds by an answer that one has got is held at the other", async () => {
-    const { a, b, number } = await setUp();
-    await a.store.writer.commit(a.holds.keep(number, CHAT, 60));
-
-    await expect.poll(() => b.holds.holds(number, CHAT)).toBe(true);
-
-    await a.store.writer.commit(a.holds.keep(number, CHAT, 0));
-    await expect.poll(() => b.holds.holds(number, CHAT)).toBe(false);
+    expect(await b.webhooks.get(number)).toBeNull();
   });
 
   it("a chat that is taken over at one is silent at the other, which forgets nothing else of it", async () => {

@@ -6,11 +6,10 @@ import { loadConfig } from "../../../src/config.ts";
 import { alone } from "../../../src/model/nodes/alone.ts";
 import { partitionOf, type Cluster, type Ownership } from "../../../src/model/nodes/cluster.ts";
 import { systemTime } from "../../../src/model/time.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
 import { applyMigrations } from "../../../src/store/migrations.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { joinPath } from "../../_setup/path.ts";
+import { joinPath, type JoinedPath } from "../../_setup/path.ts";
 import { startRedis, type RedisServer } from "../../_setup/redis.ts";
 import { findSqld, startSqld, type LibsqlServer } from "../../_setup/sqld.ts";
 import type { Line } from "../outbox/harness.ts";
@@ -24,7 +23,7 @@ export const sqld = findSqld();
 export interface SendingNode {
   name: string;
   store: Store;
-  path: MessagePath;
+  path: JoinedPath;
   /** Connects the numbers that it now has. */
   line: Line | null;
   /** Believes that a phone has its numbers. */

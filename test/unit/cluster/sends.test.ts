@@ -202,29 +202,6 @@ describe.skipIf(sqld === null)("sends of several nodes for one number", () => {
   });
 });
 
-describe.skipIf(sqld === null)("a reply that a node stores for a number of another one", () => {
-  const rowsOf = ({ path }: SendingNode, deviceId: number, inboxId: number, reply: string) =>
-    path.outbox.rows({
-      deviceId,
-      inboxId,
-      origin: "webhook",
-      replies: [{ jid: jid(ANA), chat: jid(ANA), draft: { kind: "text", text: reply } }],
-      byAnyNode: true,
-    });
-
-  it("leaves at once, or by the look of the owner when nobody has told it", async () => {
-    const { asked, line, deviceId } = await pair();
-    const told = rowsOf(asked, deviceId, 1, "told");
-    told.release(await asked.store.writer.commit(told.statements, { owning: null }));
-    await until(() => expect(line.texts()).toEqual(["told"]));
-
-    // The process ended before it could tell anybody.
-    await asked.store.writer.commit(rowsOf(asked, deviceId, 2, "untold").statements, { owning: null });
-    await until(() => expect(line.texts()).toEqual(["told", "untold"]));
-    await until(async () => expect(await wakesLeft(asked, deviceId)).toBe(0));
-  });
-});
-
 describe.skipIf(sqld === null)("a look for sends of other nodes", () => {
   it("reads what is left by an index, whatever else waits", async () => {
     const { asked } = await pair();

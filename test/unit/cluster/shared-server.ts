@@ -42,7 +42,11 @@ export function createTestBus(): TestBus {
     return {
       ...lonely,
       node,
-      ownership: { ...lonely.ownership, owns: () => leads },
+      ownership: {
+        ...lonely.ownership,
+        owns: () => leads,
+        ownerOf: () => [...heard.keys()][0] ?? null,
+      },
       bus: {
         ...lonely.bus,
         tell<News>(topic: Topic<News>, news: News) {

@@ -1,63 +1,73 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { createRedisJobs } from "../../../src/cluster/jobs.ts";
 import { loadConfig } from "../../../src/config.ts";
-import type { Cluster } from "../../../src/model/nodes/cluster.ts";
-import { systemTime } from "../../../src/model/time.ts";
-import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
+import { partitionOf } from "../../../src/model/nodes/cluster.ts";
+import { createSafeFetch, type SafeFetch } from "../../../src/net/safe-fetch.ts";
 import { deliveryId, insertDelivery, type Delivery } from "../../../src/webhooks/rows.ts";
-import { joinPath } from "../../_setup/path.ts";
+import { joinPath, type JoinedPath } from "../../_setup/path.ts";
 import { listeningLog } from "../bot/messages.ts";
 import { rawRows } from "../store/rows.ts";
 import type { Node, TestBus } from "./shared-server.ts";
 
-/** A node with the way of a message, and jobs on a real Redis. */
+/** A node with the way of a message. */
 export interface WebhookNode extends Node {
-  path: MessagePath;
-  cluster: Cluster;
+  path: JoinedPath;
+  http: SafeFetch;
   text(): string;
+  /** It has the test's number from now on. */
+  take(): Promise<void>;
 }
 
 export interface WebhookNodesDeps {
   open(node: string, bus: TestBus): Promise<Node>;
-  redisUrl: string;
-  /** Of one test: its jobs are no other's. */
-  prefix: string;
   bus: TestBus;
   deviceId: number;
+  /** Who has the number, which the nodes of a test share. */
+  owner: { node: string; epoch: number };
 }
 
-/** Claims outlive their process by this. */
-const LEASE_MS = 3_000;
+/** Longer than any test. */
+const FOREVER_MS = 3_600_000;
 
 /** Starts a node; the first of a bus has all numbers. */
 export async function webhookNode(name: string, deps: WebhookNodesDeps): Promise<WebhookNode> {
   const node = await deps.open(name, deps.bus);
   const { log, text } = listeningLog();
-  const { redisUrl, prefix } = deps;
-  const jobs = await createRedisJobs({ redisUrl, prefix, log, time: systemTime });
-  const cluster = { ...node.cluster, jobs };
+  const { owner } = deps;
+  node.store.serveLeases({
+    epochOf: () => (owner.node === name ? owner.epoch : null),
+    refused: () => undefined,
+  });
   const http = createSafeFetch({ allowPrivateNetwork: true });
   const path = joinPath({
     store: node.store,
     news: node.news,
-    cluster,
-    config: { ...loadConfig({}), cluster: { node: name, leaseMs: LEASE_MS, url: null } as never },
+    cluster: node.cluster,
+    config: loadConfig({}),
     log,
     http,
     random: () => 0.5,
   });
   await path.load();
-  await path.webhooks.open(deps.deviceId);
-  path.webhooks.start();
+  path.start();
   onTestFinished(async () => {
-    await path.webhooks.stop(0);
-    await jobs.stop();
+    await path.drain(0);
     await http.close();
   });
-  return { ...node, cluster, path, text };
+  async function take(): Promise<void> {
+    const epoch = owner.epoch + 1;
+    await node.store.writer.commit([
+      {
+        sql: `insert into leases (p, node, epoch, until) values (?, ?, ?, ?)
+          on conflict (p) do update set node = excluded.node, epoch = excluded.epoch, until = excluded.until`,
+        args: [partitionOf(deps.deviceId), name, epoch, Date.now() + FOREVER_MS],
+      },
+    ]);
+    Object.assign(owner, { node: name, epoch });
+    await path.open(deps.deviceId);
+  }
+  return { ...node, http, path, text, take };
 }
 
 export interface Posted {

@@ -22,7 +22,6 @@ describe("what a node among several measures", () => {
     expect(led).toContain('parley_inbox_pending{node="a"} 1');
     expect(led).toContain('parley_leases{node="a"} 3');
     expect(led).toContain('parley_redis_up{node="a"} 1');
-    expect(led).toContain('parley_webhook_claims{node="a"} 0');
     expect(led).toContain('parley_sessions{state="connected",node="a"} 2');
 
     owned = new Set([1]);
@@ -30,7 +29,7 @@ describe("what a node among several measures", () => {
     seen.length = 0;
     const followed = await metrics.read();
     expect(seen).toEqual([]);
-    expect(followed).not.toMatch(/^parley_(inbox|outbox)_(pending|oldest)|^parley_webhook_claims/m);
+    expect(followed).not.toMatch(/^parley_(inbox|outbox)_(pending|oldest)/m);
     expect(followed).toContain('parley_leases{node="a"} 1');
     expect(followed).toContain('parley_redis_up{node="a"} 0');
   });
@@ -42,7 +41,7 @@ describe("what a node among several measures", () => {
 
     expect(text).toMatch(/^parley_inbox_pending 1$/m);
     expect(text).not.toContain("node=");
-    expect(text).not.toMatch(/parley_(leases|redis_up|webhook_claims)/);
+    expect(text).not.toMatch(/parley_(leases|redis_up)/);
   });
 
   it("passes on for which number is written while it measures", async () => {

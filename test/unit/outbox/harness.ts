@@ -2,11 +2,10 @@ import { createTime, type Time } from "../../../src/model/time.ts";
 import { onTestFinished, vi } from "vitest";
 import { loadConfig, type Environment } from "../../../src/config.ts";
 import type { Outbox, ReplyRows } from "../../../src/outbox/outbox.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { OutgoingMessage, SendOutcome, WhatsAppConnection } from "../../../src/whatsapp/port.ts";
-import { joinPath, type PathParts } from "../../_setup/path.ts";
+import { joinPath, type PathParts, type JoinedPath } from "../../_setup/path.ts";
 import { begunFolder, silentLog } from "../store/temporary.ts";
 
 /** Time that stands still until it is moved; timers run in their order when it is. */
@@ -114,15 +113,26 @@ export const hang = (): Promise<SendOutcome> => new Promise(() => undefined);
 /** A run of the gateway's way of a message, above all of its outbox, on a database that outlives it. */
 export interface Run {
   store: Store;
-  path: MessagePath;
-  outbox: Outbox;
+  path: JoinedPath;
+  outbox: RunOutbox;
   /** Connects the number, or ends its connection. */
   connect(line: Line | null): Promise<void>;
   setLinked(linked: boolean): void;
   close(): Promise<void>;
 }
 
+/** The way of a message as far as it is about what is sent. */
+export type RunOutbox = Omit<Outbox, "open" | "forget"> &
+  Pick<JoinedPath, "open" | "close" | "forget" | "reachoutTold"> & {
+    wake: JoinedPath["online"];
+    receipt: JoinedPath["receipts"];
+    abandon: JoinedPath["unlinked"];
+    drain: JoinedPath["sent"];
+  };
+
 export interface RunOptions {
+  /** The number is open at once. Default true. */
+  opens?: boolean;
   folder?: string;
   env?: Environment;
   clock?: ManualClock;
@@ -138,7 +148,8 @@ export const ACCOUNT = "account";
 export const OWN_NUMBER = "491700000001";
 
 /** Opens (or opens again) a database with one linked number, and an outbox on it. */
-export async function startRun({ folder, env, clock, time, parts, wrap }: RunOptions = {}): Promise<Run> {
+export async function startRun(options: RunOptions = {}): Promise<Run> {
+  const { folder, env, clock, time, parts, wrap, opens = true } = options;
   const dataDir = folder ?? (await begunFolder());
   const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "silent", STORE_THREAD: "off", ...env });
   const opened = await openStore(config, silentLog(config), time ?? clock?.time);
@@ -158,6 +169,7 @@ export async function startRun({ folder, env, clock, time, parts, wrap }: RunOpt
     ...parts,
     connections: { connection: () => line?.connection ?? null, isLinked: () => linked },
   });
+  if (opens) path.open(DEVICE).catch(() => undefined);
   let closed = false;
   const close = async (): Promise<void> => {
     if (closed) return;
@@ -168,7 +180,7 @@ export async function startRun({ folder, env, clock, time, parts, wrap }: RunOpt
   return {
     store,
     path,
-    outbox: path.outbox,
+    outbox: outboxOf(path),
     async connect(next) {
       line = next;
       if (next !== null) await path.online(DEVICE);
@@ -178,8 +190,20 @@ export async function startRun({ folder, env, clock, time, parts, wrap }: RunOpt
   };
 }
 
+/** The part of the way of a message that sends, by the names of the outbox. */
+export const outboxOf = (path: JoinedPath): RunOutbox => ({
+  ...path,
+  ...path.outbox,
+  open: path.open,
+  forget: path.forget,
+  wake: path.online,
+  receipt: path.receipts,
+  abandon: path.unlinked,
+  drain: path.sent,
+});
+
 /** Sends a text to each number, one request for all. */
-export function submitTo(outbox: Outbox, numbers: (number | string)[], text: string) {
+export function submitTo(outbox: Pick<Outbox, "submit">, numbers: (number | string)[], text: string) {
   const destinations = numbers.map((number) => ({ number: String(number), jid: jid(number) }));
   return outbox.submit({ deviceId: DEVICE, destinations, draft: { kind: "text", text } });
 }

@@ -133,7 +133,7 @@ describe("a queue of thousands", () => {
 
   it("is looked for again when it could not be read", async () => {
     const clock = manualClock();
-    let away = true;
+    let away = false;
     const run = await startRun({
       clock,
       wrap: (store) => ({
@@ -142,6 +142,8 @@ describe("a queue of thousands", () => {
           away ? Promise.reject(new StorageUnavailable("away")) : store.read(...question),
       }),
     });
+    await run.path.open(DEVICE);
+    away = true;
     await queue(run.store, 10);
     const line = scriptedLine();
     await reply(run, 2, jid(4915001), ["an answer"]);
@@ -165,17 +167,17 @@ describe("a queue of thousands", () => {
           ++commits > 5 ? Promise.reject(new StorageUnavailable("killed")) : store.writer.commit(statements),
       },
     });
-    const before = await startRun({ folder, wrap: crashing });
+    const before = await startRun({ folder, wrap: crashing, opens: false });
     await queue(before.store);
     await before.outbox.start();
     await before.outbox.open(DEVICE);
     commits = 0;
 
-    await expect(before.outbox.abandon(DEVICE)).rejects.toThrow("killed");
+    await before.outbox.abandon(DEVICE);
     expect(await states(before)).toEqual({ failed: 1_000, queued: ROWS - 1_000 });
     await before.store.writer.drain();
     await before.close();
-    const after = await startRun({ folder });
+    const after = await startRun({ folder, opens: false });
     await after.store.writer.commit([{ sql: "UPDATE devices SET state = 'logged_out'", args: [] }]);
     await after.outbox.start();
     await after.outbox.open(DEVICE);
@@ -189,7 +191,7 @@ describe("a queue of thousands", () => {
   });
 
   it("expires as soon as it is read, where an earlier run has left it for too long", async () => {
-    const run = await startRun();
+    const run = await startRun({ opens: false });
     await queue(run.store, 300);
     await run.store.writer.commit([{ sql: "UPDATE outbox SET created_at = 0", args: [] }]);
 

@@ -268,7 +268,7 @@ describe("a number that is linked no more", () => {
   });
 
   it("fails what waited when the gateway starts", async () => {
-    const run = await startRun();
+    const run = await startRun({ opens: false });
     const [waId] = await reply(run, 1, jid(4915001), ["late"]);
     await run.store.writer.commit([{ sql: "UPDATE devices SET state = 'logged_out'", args: [] }]);
 

@@ -10,12 +10,12 @@ import { sharedAbort } from "../../../src/model/shared-abort.ts";
 import { createTime, timeWithClock, type Time } from "../../../src/model/time.ts";
 import { createSafeFetch, type SafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createObservers, type Observers } from "../../../src/path/observers.ts";
-import type { MessagePath, MessagePathDeps } from "../../../src/path/path.ts";
+import type { MessagePathDeps } from "../../../src/path/path.ts";
 import type { DecisionRow } from "../../../src/pipeline/deps.ts";
 import { commitIntake } from "../../../src/store/write/intake.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { joinPath, noFiles } from "../../_setup/path.ts";
+import { joinPath, noFiles, type JoinedPath } from "../../_setup/path.ts";
 import { manualClock, scriptedLine, type Line, type ManualClock } from "../outbox/harness.ts";
 import { begunFolder, silentLog } from "../store/temporary.ts";
 import { rawRows } from "../store/rows.ts";
@@ -27,7 +27,7 @@ export interface PathRun {
   store: Store;
   /** The same before `wrap`. */
   opened: Store;
-  path: MessagePath;
+  path: JoinedPath;
   observers: Observers;
   clock: ManualClock;
   /** WhatsApp's end, the same for all numbers. */
@@ -120,7 +120,7 @@ VALUES (?, 'test', ?, 'connected', 0, 0)`;
     over = true;
     connected = null;
     // Handlers that still run can commit nothing any more.
-    for (const deviceId of numbers) path.pipeline.close(deviceId);
+    for (const deviceId of numbers) path.close(deviceId).catch(() => undefined);
     stopping.abort();
     void path.webhooks.stop(0);
     await http.close();

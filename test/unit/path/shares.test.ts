@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BotDefinition } from "../../../src/bot/types.ts";
-import { createReading } from "../../../src/path/reading.ts";
+import { createReadings } from "../../../src/path/reading.ts";
 import type { OwnReading } from "../../../src/whatsapp/port.ts";
 import { text } from "../pipeline/harness.ts";
 import { until } from "../outbox/harness.ts";
@@ -53,18 +53,21 @@ describe("what owners read on their phones", () => {
     const told: string[] = [];
     let go!: () => void;
     const gate = new Promise<void>((resolve) => (go = resolve));
-    const read = createReading({
-      store: run.store,
-      log: silentLog(loadConfig({ LOG_LEVEL: "silent" })),
-      async canonicalChat(deviceId, jid) {
-        if (deviceId === 1) await gate;
-        return jid;
-      },
-      notices: { read: async () => NO_INTAKE },
-      observers: { read: ({ deviceId, waId }) => void told.push(`${deviceId} ${waId}`) },
-    });
-    const slow = [read(1, reading("A")), read(1, reading("B"))];
-    await read(2, reading("C"));
+    const readingsOf = (deviceId: number) =>
+      createReadings({
+        deviceId,
+        store: run.store,
+        log: silentLog(loadConfig({ LOG_LEVEL: "silent" })),
+        async canonicalChat(_deviceId, jid) {
+          if (deviceId === 1) await gate;
+          return jid;
+        },
+        notices: { read: async () => NO_INTAKE },
+        observers: { read: ({ waId }) => void told.push(`${deviceId} ${waId}`) },
+      });
+    const [one, two] = [readingsOf(1), readingsOf(2)];
+    const slow = [one.read(reading("A")), one.read(reading("B"))];
+    await two.read(reading("C"));
     expect(told).toEqual(["2 C"]);
     go();
     await Promise.all(slow);

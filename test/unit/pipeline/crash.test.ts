@@ -269,8 +269,9 @@ VALUES (?, ?, '4915000', 'connected', 0, 0)`;
     await run.receive(text(4915001, "one"), text(4915001, "two"), text(4915002, "three"));
     await until(() => expect(asked).toEqual(["one", "three"]));
 
-    run.pipeline.close(DEVICE);
+    const closed = run.pipeline.close(DEVICE);
     for (const go of finish) go();
+    await closed;
     await run.pipeline.open(DEVICE + 1);
     const next = run.pipeline.receive(DEVICE + 1, OWN_NUMBER, [text(4915003, "four")]);
     await commitIntake(run.store.writer, next);

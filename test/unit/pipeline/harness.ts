@@ -1,13 +1,16 @@
+import type { JoinedPath } from "../../_setup/path.ts";
 import { nothingSaid, type Incoming } from "../../../src/model/messages.ts";
 import type { Answer, Answerer, StoredMessage } from "../../../src/model/answerer.ts";
-import type { Pipeline } from "../../../src/pipeline/pipeline.ts";
 import { DEVICE, jid, OWN_NUMBER, startRun, type Run, type RunOptions } from "../outbox/harness.ts";
 import { commitIntake } from "../../../src/store/write/intake.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { rawRows } from "../store/rows.ts";
 
 export interface PipelineRun extends Run {
-  pipeline: Pipeline;
+  /** The way of a message as far as it is about what came in. */
+  pipeline: Pick<JoinedPath, "receive" | "settle" | "isPlaced" | "open" | "close"> & {
+    drain(): Promise<void>;
+  };
   /** Receives messages as a connection hands them in. */
   receive(...messages: Incoming[]): Promise<void>;
   decision(waId: string): Promise<Decision | null>;
@@ -47,14 +50,15 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   const mayStart = new Promise<void>((resolve) => (letStart = resolve));
   const run = await startRun({
     ...options,
+    opens: false,
     wrap: (store) => wrap(slowStart ? gated(store, mayStart) : store),
     parts: { besides: answerers, ...options.parts },
   });
   const { path } = run;
-  if (started) await path.pipeline.open(DEVICE);
+  if (started) await path.open(DEVICE);
   return {
     ...run,
-    pipeline: path.pipeline,
+    pipeline: { ...path, drain: () => path.drain(60_000) },
     letStart,
     receive: async (...messages) =>
       commitIntake(run.store.writer, path.receive(DEVICE, OWN_NUMBER, messages)),

@@ -21,19 +21,18 @@ function manualLanes(maxParallel: number) {
 }
 
 describe("lanes", () => {
-  it("handle at most so many keys of a group at once, and other groups besides", () => {
+  it("handle at most so many keys at once", () => {
     const { lanes, begun } = manualLanes(2);
-    for (const [id, key] of ["a", "b", "c"].entries()) lanes.add(1, key, { id, item: key });
-    lanes.add(2, "a", { id: 9, item: "other group" });
+    for (const [id, key] of ["a", "b", "c"].entries()) lanes.add(key, { id, item: key });
 
-    expect(begun).toEqual(["a", "b", "other group"]);
+    expect(begun).toEqual(["a", "b"]);
   });
 
   it("give a place to who waits for one before a busy key goes on", async () => {
     const { lanes, begun, end } = manualLanes(1);
-    lanes.add(1, "a", { id: 1, item: "a1" });
-    lanes.add(1, "a", { id: 2, item: "a2" });
-    lanes.add(1, "b", { id: 3, item: "b1" });
+    lanes.add("a", { id: 1, item: "a1" });
+    lanes.add("a", { id: 2, item: "a2" });
+    lanes.add("b", { id: 3, item: "b1" });
 
     await end("a1");
     expect(begun).toEqual(["a1", "b1"]);
@@ -48,7 +47,7 @@ describe("lanes", () => {
     const total = 500;
 
     for (let id = 0; id < total; id++) {
-      lanes.add(1, "a", { id, item: id });
+      lanes.add("a", { id, item: id });
       // Up to eleven turns of the microtask queue: every moment of a lane's end is hit.
       for (let turn = 0; turn < id % 12; turn++) await Promise.resolve();
     }
@@ -60,9 +59,9 @@ describe("lanes", () => {
 
   it("put what was committed earlier before what was told earlier", async () => {
     const { lanes, begun, end } = manualLanes(1);
-    lanes.add(1, "a", { id: 1, item: "first" });
-    lanes.add(1, "a", { id: 3, item: "third" });
-    lanes.add(1, "a", { id: 2, item: "second" });
+    lanes.add("a", { id: 1, item: "first" });
+    lanes.add("a", { id: 3, item: "third" });
+    lanes.add("a", { id: 2, item: "second" });
 
     await end("first");
     await end("second");

@@ -38,7 +38,6 @@ const NO_DEADLINES = [
   "news.at",
   "leases.until",
   "idempotency_claims.until",
-  "delivery_claims.until",
   "nodes.since",
   "nodes.until",
   "inbox.received_at",
@@ -331,18 +330,22 @@ describe("a clock that is set back", () => {
 describe("what is held in memory", () => {
   it("follows a clock that is set back: a hold, a mute, a takeover and a lock of seconds end in seconds", async () => {
     const watch = await start();
-    const [holds, reachout, chats] = [createHolds(store), createReachout(store), createChats(store)];
+    const [holds, reachout, chats] = [
+      createHolds(store, 1),
+      createReachout({ deviceId: 1, store }),
+      createChats(store),
+    ];
     const until = machine.time.now() + 5_000;
-    holds.keep(1, "c", 5);
-    await reachout.lock(1, until);
+    holds.keep("c", 5);
+    await reachout.lock(until);
     const facts = await chats.load(1, "c");
     chats.saved(1, "c", { mutedUntil: until, takeoverUntil: until }, facts);
     machine.set(-DAY_MS);
     for (const part of [holds, reachout, chats]) part.onClockMoved(DAY_MS);
 
-    expect([holds.holds(1, "c"), reachout.isLocked(1)]).toEqual([true, true]);
+    expect([holds.holds("c"), reachout.isLocked()]).toEqual([true, true]);
     await machine.pass(6_000);
-    expect([holds.holds(1, "c"), reachout.isLocked(1)]).toEqual([false, false]);
+    expect([holds.holds("c"), reachout.isLocked()]).toEqual([false, false]);
     expect(Math.max(facts.mutedUntil, facts.takeoverUntil)).toBeLessThan(machine.time.now());
     await watch.stop();
     await store.close();

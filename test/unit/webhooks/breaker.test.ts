@@ -42,7 +42,7 @@ async function scene(options: Parameters<typeof gateway>[1] = {}): Promise<Scene
   return made;
 }
 
-const health = ({ parley }: Scene) => parley.webhooks.get(DEVICE)!.health;
+const health = async ({ parley }: Scene) => (await parley.webhooks.get(DEVICE))!.health;
 const decided = ({ parley }: Scene, count: number): Promise<void> =>
   vi.waitFor(async () => expect(await parley.decisions()).toHaveLength(count));
 const say = ({ parley }: Scene, chat: string, text: string) =>
@@ -72,7 +72,7 @@ async function paused(options: Parameters<typeof gateway>[1] = {}, behaviour = s
 
 /** The pause is over; a message makes somebody look. */
 async function afterThePause(made: Scene): Promise<void> {
-  made.time.forward(health(made).pausedUntil! - made.time.now() + 1);
+  made.time.forward((await health(made)).pausedUntil! - made.time.now() + 1);
   await say(made, "late", "what came last");
 }
 
@@ -95,11 +95,11 @@ describe("an endpoint that failed ten times in a row", () => {
   it("is posted nothing more: messages wait without an attempt, chats and bots go on", async () => {
     const made = await scene({ before: [bot] });
     await fail(made, 9);
-    expect(health(made)).toMatchObject({ state: "failing", failures: 9, pausedUntil: null });
+    expect(await health(made)).toMatchObject({ state: "failing", failures: 9, pausedUntil: null });
     await fail(made, 1);
-    expect(health(made)).toMatchObject({ state: "paused", failures: 10, reason: null });
-    expect(health(made).pausedUntil! - made.time.now()).toBeGreaterThan(0);
-    expect(health(made).pausedUntil! - made.time.now()).toBeLessThanOrEqual(10 * SECOND);
+    expect(await health(made)).toMatchObject({ state: "paused", failures: 10, reason: null });
+    expect((await health(made)).pausedUntil! - made.time.now()).toBeGreaterThan(0);
+    expect((await health(made)).pausedUntil! - made.time.now()).toBeLessThanOrEqual(10 * SECOND);
 
     // From now on it would hang for 15 s.
     made.shop.answer(() => undefined);
@@ -126,7 +126,7 @@ describe("an endpoint that failed ten times in a row", () => {
       const attempts = (await made.parley.deliveries()).map((delivery) => delivery.attempts.length);
       expect(attempts).toEqual(Array.from({ length: 10 }, () => 2));
     });
-    expect(health(made)).toMatchObject({ state: "paused", failures: 20 });
+    expect(await health(made)).toMatchObject({ state: "paused", failures: 20 });
   });
 
   it("is not: one success between, or answers that are refusals", async () => {
@@ -134,11 +134,11 @@ describe("an endpoint that failed ten times in a row", () => {
     await fail(made, 9);
     await forgetDeliveries(made);
     await fail(made, 1, status(200));
-    expect(health(made)).toMatchObject({ state: "ok", failures: 0, failingSince: null });
+    expect(await health(made)).toMatchObject({ state: "ok", failures: 0, failingSince: null });
     await fail(made, 9);
     await forgetDeliveries(made);
     await fail(made, 12, status(404));
-    expect(health(made)).toMatchObject({ state: "failing", failures: 21 });
+    expect(await health(made)).toMatchObject({ state: "failing", failures: 21 });
     expect(made.shop.posts).toHaveLength(31);
   });
 
@@ -147,10 +147,10 @@ describe("an endpoint that failed ten times in a row", () => {
     await fail(made, 6);
     await made.restart();
     await fail(made, 4);
-    const before = health(made);
+    const before = await health(made);
     expect(before).toMatchObject({ state: "paused", failures: 10 });
     await made.restart();
-    expect(health(made)).toEqual(before);
+    expect(await health(made)).toEqual(before);
     made.shop.posts.length = 0;
     await say(made, "ana", "question");
     await decided(made, 11);
@@ -194,7 +194,7 @@ describe("when the pause is over", () => {
     expect(new Set(said).size).toBe(41);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(16);
-    expect(health(made)).toMatchObject({ state: "ok", failures: 0 });
+    expect(await health(made)).toMatchObject({ state: "ok", failures: 0 });
     expect(made.parley.turns).toEqual([`${DEVICE} paused`, `${DEVICE} ok`]);
   });
 
@@ -214,9 +214,10 @@ describe("when the pause is over", () => {
     await forgetDeliveries(made);
     shop.posts.length = 0;
     shop.answer(status(200));
+    const { pausedUntil } = await health(made);
     const looked = new Promise<void>((resolve) => {
       onLook = () => {
-        time.forward(Math.max(0, health(made).pausedUntil! - time.now()));
+        time.forward(Math.max(0, pausedUntil! - time.now()));
         resolve();
       };
     });
@@ -276,10 +277,10 @@ describe("when the pause is over", () => {
     for (const outage of [10 * SECOND, 20 * MINUTE, 5 * 60 * MINUTE]) {
       made.time.forward(outage);
       const before = made.shop.posts.length;
-      const { failures } = health(made);
+      const { failures } = await health(made);
       await say(made, "cleo", "again");
-      await vi.waitFor(() => expect(health(made).failures).toBe(failures + 1));
-      pauses.push(Math.round((health(made).pausedUntil! - made.time.now()) / SECOND));
+      await vi.waitFor(async () => expect((await health(made)).failures).toBe(failures + 1));
+      pauses.push(Math.round(((await health(made)).pausedUntil! - made.time.now()) / SECOND));
       expect(made.shop.posts).toHaveLength(before + 1);
     }
     expect(Math.abs(pauses[0]! - 10)).toBeLessThanOrEqual(2);
@@ -298,7 +299,7 @@ describe("when the pause is over", () => {
     ]);
     made.time.forward(MINUTE);
     await made.restart();
-    await vi.waitFor(() => expect(health(made).failures).toBe(11));
+    await vi.waitFor(async () => expect((await health(made)).failures).toBe(11));
     expect((await made.parley.deliveries())[0]).toMatchObject({ id, nextAt: inAnHour, attempts: [] });
 
     made.shop.answer(status(200, { message: "back" }));
@@ -357,14 +358,14 @@ describe("who repaired the endpoint", () => {
     await act(made);
     await vi.waitFor(async () => expect((await made.parley.sent()).length).toBeGreaterThan(0));
     expect(textsOf(made.shop)).toContain("question");
-    expect(health(made).state).toBe("ok");
+    expect((await health(made)).state).toBe("ok");
   });
 
   it("does not make it worse by a test that fails", async () => {
     const made = await scene();
     await fail(made, 9);
     for (let i = 0; i < 3; i++) await made.parley.webhooks.test(DEVICE);
-    expect(health(made)).toMatchObject({ state: "failing", failures: 9 });
+    expect(await health(made)).toMatchObject({ state: "failing", failures: 9 });
   });
 });
 
@@ -375,25 +376,27 @@ describe("an endpoint that accepted nothing for five days", () => {
     await decided(made, 11);
     made.time.forward(5 * DAY - MINUTE);
     await made.restart();
-    await vi.waitFor(() => expect(health(made).failures).toBe(11));
-    expect(health(made).state).toBe("paused");
+    await vi.waitFor(async () => expect((await health(made)).failures).toBe(11));
+    expect((await health(made)).state).toBe("paused");
 
     await say(made, "bob", "second");
     await decided(made, 12);
     made.time.forward(10 * MINUTE);
     await made.restart();
-    await vi.waitFor(() => expect(health(made)).toMatchObject({ state: "disabled", reason: "failing" }));
+    await vi.waitFor(async () =>
+      expect(await health(made)).toMatchObject({ state: "disabled", reason: "failing" }),
+    );
     await vi.waitFor(() => expect(made.parley.turns).toEqual([`${DEVICE} disabled`]));
     expect(made.parley.logged()).toMatch(/accepted nothing for five days/);
     const states = (await made.parley.deliveries()).slice(0, 2).map(({ state }) => state);
     expect(states).toEqual(["disabled", "disabled"]);
     await made.restart();
-    expect(health(made)).toMatchObject({ state: "disabled", reason: "failing" });
+    expect(await health(made)).toMatchObject({ state: "disabled", reason: "failing" });
 
     made.shop.posts.length = 0;
     made.shop.answer(status(200));
     await made.parley.configure(made.shop.url);
-    expect(health(made)).toEqual({
+    expect(await health(made)).toEqual({
       state: "ok",
       failures: 0,
       failingSince: null,
@@ -410,8 +413,8 @@ describe("an endpoint that accepted nothing for five days", () => {
     await fail(made, 1, status(404));
     made.time.forward(6 * DAY);
     await fail(made, 1, status(404));
-    expect(health(made)).toMatchObject({ state: "failing", failures: 2 });
+    expect(await health(made)).toMatchObject({ state: "failing", failures: 2 });
     await fail(made, 8, status(404));
-    expect(health(made)).toMatchObject({ state: "disabled", reason: "failing" });
+    expect(await health(made)).toMatchObject({ state: "disabled", reason: "failing" });
   });
 });

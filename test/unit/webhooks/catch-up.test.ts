@@ -40,7 +40,7 @@ async function away(store: Store, time: Clock) {
 type Gateway = Awaited<ReturnType<typeof away>>["parley"];
 
 async function pauseEnds(parley: Gateway, time: Clock): Promise<void> {
-  time.forward(parley.webhooks.get(DEVICE)!.health.pausedUntil! - time.now() + 1);
+  time.forward((await parley.webhooks.get(DEVICE))!.health.pausedUntil! - time.now() + 1);
   await parley.receive({ text: "somebody else", chat: "else@lid", chatKey: "else@lid" });
 }
 
@@ -129,7 +129,7 @@ describe("what was not told when the gateway ended", () => {
     // Whoever has nothing that waits is told at once.
     await vi.waitFor(() => expect(toldTo(shop)).toContain("elsewhere"), PATIENT);
     await vi.waitFor(async () => expect(await again.decisions()).toHaveLength(3), PATIENT);
-    again.webhooks.start();
+    again.start();
 
     await vi.waitFor(() => expect(shop.posts).toHaveLength(3), PATIENT);
     expect(toldTo(shop).filter((text) => text !== "elsewhere")).toEqual(["one", "two"]);

@@ -38,13 +38,13 @@ describe("setting a webhook", () => {
       enabled: false,
     } as const;
     await parley.configure("http://other.example/", { ...other, events: [...other.events] });
-    expect(parley.webhooks.get(DEVICE)).toEqual({
+    expect(await parley.webhooks.get(DEVICE)).toEqual({
       url: "http://other.example/",
       ...other,
       health: { ...health, state: "disabled" },
     });
     await parley.configure("https://shop.example/hook");
-    expect(parley.webhooks.get(DEVICE)).toEqual({ ...defaults, health });
+    expect(await parley.webhooks.get(DEVICE)).toEqual({ ...defaults, health });
   });
 
   it("is there after a restart, secret included", async () => {
@@ -53,7 +53,7 @@ describe("setting a webhook", () => {
     const { secret } = await parley.configure(shop.url, { headers: { "x-a": "b" }, read: true });
     await parley.stop();
     const again = await gateway(store);
-    expect(again.webhooks.get(DEVICE)).toEqual(parley.webhooks.get(DEVICE));
+    expect(await again.webhooks.get(DEVICE)).toEqual(await parley.webhooks.get(DEVICE));
     await again.webhooks.test(DEVICE);
     const { body, headers } = shop.posts[0]!;
     expect(() => new Webhook(secret!).verify(body, headers as Record<string, string>)).not.toThrow();
@@ -79,7 +79,7 @@ describe("setting a webhook", () => {
       code: "INVALID_PARAMETERS",
       details: { fields: { [field]: [expect.any(String)] } },
     });
-    expect(parley.webhooks.get(DEVICE)).toBeNull();
+    expect(await parley.webhooks.get(DEVICE)).toBeNull();
   });
 
   it("keeps user and password of an address as a header, where they are sealed", async () => {
@@ -94,7 +94,7 @@ describe("setting a webhook", () => {
   it("a number without one: nothing to get, rotate, test", async () => {
     const { parley } = await started();
     const { get, rotate, test, remove, replyMaxAge } = parley.webhooks;
-    expect([get(9), await rotate(9), await test(9), await remove(9), replyMaxAge(9)]).toEqual([
+    expect([await get(9), await rotate(9), await test(9), await remove(9), replyMaxAge(9)]).toEqual([
       null,
       null,
       null,
@@ -115,7 +115,7 @@ describe("private addresses", () => {
   ])("%s is refused when it is set", async (url) => {
     const { parley } = await started({ privateNetwork: false });
     await expect(parley.configure(url)).rejects.toMatchObject({ code: "URL_NOT_ALLOWED" });
-    expect(parley.webhooks.get(DEVICE)).toBeNull();
+    expect(await parley.webhooks.get(DEVICE)).toBeNull();
   });
 
   it("one that got in before is not posted to, and the delivery says why", async () => {

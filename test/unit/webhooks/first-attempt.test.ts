@@ -547,7 +547,7 @@ describe("receivers that misbehave", () => {
     expect(shop.posts).toHaveLength(1);
     expect(await parley.deliveries()).toMatchObject([{ state: "disabled" }]);
     await parley.stop();
-    expect((await gateway(store)).webhooks.get(1)).toMatchObject({ enabled: false });
+    expect(await (await gateway(store)).webhooks.get(1)).toMatchObject({ enabled: false });
   });
 
   it("a connection that ends just when the next event is posted costs no attempt, and nothing overtakes it", async () => {

@@ -106,7 +106,7 @@ export async function gateway(
     loopGuardPerMinute?: number;
     /** Default: nobody knows. */
     accountOf?: (deviceId: number) => string | null;
-    /** What waits is begun by `webhooks.start`, as when a gateway has many numbers to open. Default false. */
+    /** What waits is begun by `start`, as when a gateway has many numbers to open. Default false. */
     startsLater?: boolean;
   } = {},
 ) {
@@ -150,15 +150,15 @@ export async function gateway(
     besides: options.before ?? [],
     random: options.random ?? (() => 0.5),
   });
-  const { outbox, pipeline, webhooks } = path;
+  const { outbox, webhooks } = path;
   await path.load();
-  for (const row of await rawRows(store, "select id from devices", [])) await pipeline.open(Number(row.id));
-  if (!options.startsLater) webhooks.start();
+  for (const row of await rawRows(store, "select id from devices", [])) await path.open(Number(row.id));
+  if (!options.startsLater) path.start();
   let stopped = false;
   const stop = async (graceMs = 0): Promise<void> => {
     if (stopped) return;
     stopped = true;
-    await Promise.all([pipeline.drain(), webhooks.stop(graceMs)]);
+    await path.drain(graceMs);
     media.stop();
     await http.close();
   };
@@ -166,6 +166,7 @@ export async function gateway(
 
   return {
     webhooks,
+    start: path.start,
     presence,
     turns,
     logged,
@@ -173,7 +174,7 @@ export async function gateway(
     /** A message arrives; resolves when it is stored. */
     receive: async (change: Partial<Incoming> = {}, device = DEVICE): Promise<Incoming> => {
       const message = incoming({ timestamp: Math.floor(store.now() / 1000), ...change });
-      await commitIntake(store.writer, pipeline.receive(device, NUMBER, [message]));
+      await commitIntake(store.writer, path.receive(device, NUMBER, [message]));
       return message;
     },
     configure: (url: string, change: Partial<WebhookSettings> = {}) =>

@@ -150,10 +150,8 @@ describe("a list of many rows", () => {
     const before = statements().length;
     const replays = createReplays({
       store,
-      now: store.now,
       registry: { get: () => ({ enabled: true, mode: "always" }) as never },
-      breakers: { tryNow: () => undefined },
-      worker: { wake: () => undefined },
+      tryNow: () => undefined,
       find: async () => null,
     });
     const ids = ["msg_3", "msg_5", "msg_unknown"];

@@ -277,7 +277,7 @@ describe("what waits ends", () => {
     const made = await failedOnce();
     expect(await made.parley.webhooks.remove(DEVICE)).toBe(true);
     expect(await made.parley.webhooks.remove(DEVICE)).toBe(false);
-    expect(made.parley.webhooks.get(DEVICE)).toBeNull();
+    expect(await made.parley.webhooks.get(DEVICE)).toBeNull();
     await expectEnd(made);
   });
 
@@ -312,7 +312,7 @@ describe("what waits ends", () => {
         ["disabled", 2],
       ]);
     });
-    expect(made.parley.webhooks.get(DEVICE)).toMatchObject({ enabled: false });
+    expect(await made.parley.webhooks.get(DEVICE)).toMatchObject({ enabled: false });
   });
 
   it("when the webhook is deleted while an attempt is under way", async () => {
