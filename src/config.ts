@@ -39,6 +39,8 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
     allowPrivateNetwork: settings.flag("ALLOW_PRIVATE_NETWORK"),
     mpwaCompat: settings.flag("MPWA_COMPAT"),
     passkeyLinking: settings.flag("PASSKEY_LINKING"),
+    alertUrl: settings.url("ALERT_URL", ["https:", "http:"]),
+    alertSecret: readAlertSecret(settings),
     plans: {
       basic: readPlan("PLAN_BASIC", settings.text("PLAN_BASIC"), {
         devices: 1,
@@ -169,6 +171,20 @@ export function parseAdminToken(text: string, from: string): string {
   if (!/^[\x21-\x7e]{16,256}$/.test(text))
     throw new StartError(
       `${from} must be 16 to 256 printable characters without spaces; make one with: openssl rand -hex 24`,
+    );
+  return text;
+}
+
+/** A secret of Standard Webhooks: 24 to 64 bytes. */
+function readAlertSecret(settings: Settings): string | null {
+  const text = settings.text("ALERT_SECRET");
+  if (text === null) return null;
+  const bytes = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(text)
+    ? Buffer.from(text.slice("whsec_".length), "base64").length
+    : 0;
+  if (bytes < 24 || bytes > 64)
+    throw new StartError(
+      "ALERT_SECRET must be whsec_ and 24 to 64 bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)",
     );
   return text;
 }

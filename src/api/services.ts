@@ -1,4 +1,5 @@
 import type { SentMessage } from "../path/sent-message.ts";
+import type { Alerts } from "../alerts/alerts.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { AuditLog } from "../accounts/audit-log.ts";
@@ -108,6 +109,7 @@ export interface App {
   nodes: Nodes;
   overview: Pick<Overview, "look">;
   backups: Pick<Backups, "make">;
+  alerts: Pick<Alerts, "report" | "test">;
   /** Called once the port is open: restores linked numbers, lanes, outbox and retries. */
   start(): Promise<void>;
   /** Before `stop`: the other nodes get the numbers, and this one serves meanwhile. Nothing in a process that is alone. */

@@ -76,6 +76,10 @@ export interface Config {
   whatsappCaFile: string | null;
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
+  /** Where the operator is told what he would want to know at night; null: nowhere. */
+  alertUrl: string | null;
+  /** `whsec_…`: signs what is told; null: nothing is signed. */
+  alertSecret: string | null;
   logLevel: LogLevel;
   /** Lines for people, or for machines; null: for people where they go to a terminal. */
   logFormat: LogFormat | null;

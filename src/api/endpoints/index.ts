@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import * as accounts from "./operator/accounts.ts";
+import * as alerts from "./operator/alerts.ts";
 import * as audit from "./audit.ts";
 import * as auditLog from "./operator/audit-log.ts";
 import * as backup from "./operator/backup.ts";
@@ -44,6 +45,7 @@ const NAMED = [
   links,
   auditLog,
   backup,
+  alerts,
   nodes,
   gatewayHealth,
   stats,

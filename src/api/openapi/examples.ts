@@ -627,6 +627,42 @@ export const EXAMPLES: Record<string, Example> = {
     output: one("Device registered.", { ...device, state: "unlinked" }),
   },
   "POST /admin/backup": {},
+  "GET /admin/alerts": {
+    output: one("Alerts.", {
+      host: "hooks.example.com",
+      signed: true,
+      telling: {
+        delivered_at: AT,
+        failing_since: null,
+        failures: 0,
+        last_error: null,
+        next_attempt_at: null,
+        given_up: 0,
+      },
+      open: [
+        {
+          id: "al_3f9c1b7ad25e6084c1",
+          alert: "number_logged_out",
+          status: "open",
+          since: AT,
+          until: null,
+          account: ACCOUNT,
+          device: SENDER,
+          node: null,
+          text: `+${SENDER} was logged out.`,
+          advice: "The phone or WhatsApp removed this linked device. Link it again with POST /generate-qr.",
+        },
+      ],
+    }),
+  },
+  "POST /admin/alerts/test": {
+    output: one("A sample was posted.", {
+      delivered: true,
+      status_code: 200,
+      duration_ms: 48,
+      error: null,
+    }),
+  },
   "GET /admin/nodes": { output: many("Nodes.", node) },
   "GET /admin/health": {
     output: one("Health.", {

@@ -50,7 +50,9 @@ const change = command({
       ...(enabled !== undefined && { enabled }),
     });
     const state = data.enabled ? "enabled" : "disabled";
-    say(`Account ${paint.bold(data.name)} (${data.id}) is on the plan ${paint.bold(data.plan)} and ${state}.`);
+    say(
+      `Account ${paint.bold(data.name)} (${data.id}) is on the plan ${paint.bold(data.plan)} and ${state}.`,
+    );
     return data;
   },
 });

@@ -11,6 +11,7 @@ import {
   checkVersion,
   checkWhatsApp,
 } from "../doctor.ts";
+import { checkAlerts } from "../alerts-doctor.ts";
 import { examineDatabase } from "../database-doctor.ts";
 import type { Finding } from "../finding.ts";
 import {
@@ -63,6 +64,7 @@ export default command({
       ...(await checkServer(config)),
       ...(await checkRedis(config)),
       ...(await checkBackup(config)),
+      await checkAlerts(config),
       await checkGateway(config),
       checkWhatsApp(config),
       await checkVersion(config, await bundledVersion()),

@@ -7,6 +7,7 @@ export const parley: CommandDef = defineCommand({
     link: () => import("./link.ts").then((module) => module.default),
     accounts: () => import("./accounts.ts").then((module) => module.default),
     keys: () => import("./keys.ts").then((module) => module.default),
+    alerts: () => import("./alerts.ts").then((module) => module.default),
     audit: () => import("./audit.ts").then((module) => module.default),
     devices: () => import("./devices.ts").then((module) => module.default),
     chats: () => import("./chats.ts").then((module) => module.default),

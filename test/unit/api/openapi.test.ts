@@ -230,6 +230,7 @@ describe("the OpenAPI document", () => {
       "GET /bots/routes",
       "GET /devices/{number}/bots/routes",
       "GET /console/sessions",
+      "GET /admin/alerts",
       "GET /admin/nodes",
       "GET /admin/health",
       "POST /admin/bots/reload",

@@ -69,6 +69,8 @@ describe("settings", () => {
       ffmpegPath: null,
       mpwaCompat: false,
       passkeyLinking: false,
+      alertUrl: null,
+      alertSecret: null,
       whatsappVersion: null,
       whatsappVersionUrl: null,
       whatsappWsUrl: null,
