@@ -3,11 +3,17 @@ import { hostname, networkInterfaces } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "./model/errors/errors.ts";
-import { readMediaStore } from "./model/media/media-store-setting.ts";
+import { readBucket } from "./model/media/media-store-setting.ts";
 import { readPlan } from "./model/plan.ts";
-import { SECOND_MS } from "./model/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./model/time.ts";
 import { createSettings, type Environment, type Settings } from "./model/settings.ts";
-import { type Config, type ClusterSettings, LOG_LEVELS, LOG_FORMATS } from "./config/shape.ts";
+import {
+  type ClusterSettings,
+  type Config,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type ScheduledBackupSettings,
+} from "./config/shape.ts";
 
 export type { Environment } from "./model/settings.ts";
 export type { Plan } from "./model/plan.ts";
@@ -49,6 +55,8 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
       }),
       pro: readPlan("PLAN_PRO", settings.text("PLAN_PRO"), { devices: 10, keys: 50, sends_per_day: null }),
     },
+    scheduledBackups: readScheduledBackups(settings, path),
+    backupKeep: settings.integer("BACKUP_KEEP", 24, 1, 10_000),
     logLevel: settings.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: settings.oneOf("LOG_FORMAT", LOG_FORMATS, null),
   };
@@ -91,7 +99,7 @@ function readStorage(settings: Settings, path: (text: string) => string) {
     masterKey: readMasterKey(settings),
     adminToken: readAdminToken(settings),
     cluster: readCluster(settings),
-    mediaStore: readMediaStore(settings),
+    mediaStore: readBucket(settings, "MEDIA_STORE"),
     allowWeakDurability: settings.flag("ALLOW_WEAK_DURABILITY"),
   };
 }
@@ -173,6 +181,23 @@ export function parseAdminToken(text: string, from: string): string {
       `${from} must be 16 to 256 printable characters without spaces; make one with: openssl rand -hex 24`,
     );
   return text;
+}
+
+/** Without BACKUP_TO there are none, whatever else is set. */
+function readScheduledBackups(
+  settings: Settings,
+  path: (text: string) => string,
+): ScheduledBackupSettings | null {
+  const text = settings.text("BACKUP_TO");
+  const everyMs = settings.duration("BACKUP_EVERY", MINUTE_MS, 31 * DAY_MS) ?? HOUR_MS;
+  if (text === null) return null;
+  const database = settings.text("DATABASE_URL");
+  if (database !== null && !database.startsWith("file:"))
+    throw new StartError(
+      "BACKUP_TO works with a database file. DATABASE_URL names a libSQL server: use the server's own backups (docs/libsql-server.md), and remove BACKUP_TO.",
+    );
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  return { to: isAddress ? readBucket(settings, "BACKUP_TO")! : path(text), everyMs };
 }
 
 /** A secret of Standard Webhooks: 24 to 64 bytes. */

@@ -10,6 +10,7 @@ import type { Stall } from "../process/stalls.ts";
 import type { RetentionRun } from "../retention/retention.ts";
 import { defineQuery } from "../store/query.ts";
 import { openAlerts } from "./alerts.ts";
+import { openScheduledBackups } from "./backups.ts";
 import type { Base, Data } from "./data.ts";
 import { createDiskUsage, type DiskUsage } from "./disk-usage.ts";
 import { openNodes, type NodeRecord } from "./nodes.ts";
@@ -132,12 +133,24 @@ export function openDesk(
   const overview = openOverview(base, data, nodes, parts);
   const backups = createBackups({ config, log, now: store.now, onMade: overview.backedUp });
   const alerts = openAlerts(base, parts.numbers, path);
+  const scheduled = openScheduledBackups(base, backups, alerts);
   return {
     nodes,
     overview,
     backups,
     alerts,
     /** What goes on by itself, and its end. */
-    watching: alerts,
+    watching: {
+      async start() {
+        await alerts.start();
+        scheduled?.start();
+      },
+      async stop() {
+        backups.stop();
+        await scheduled?.stop();
+        await alerts.stop();
+      },
+      ended: alerts.ended,
+    },
   };
 }

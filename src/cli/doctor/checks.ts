@@ -4,16 +4,16 @@ import { access, open, readFile, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { LOW_DISK_BYTES } from "../alerts/disk.ts";
-import type { Config } from "../config.ts";
-import { createSafeFetch } from "../net/safe-fetch.ts";
-import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/sealed/secrets.ts";
-import { isOlder, versionText, type ClientVersion } from "../whatsapp/client-version.ts";
-import { fetchVersion } from "../whatsapp/client-versions.ts";
-import { isStale } from "./build.ts";
+import { LOW_DISK_BYTES } from "../../alerts/disk.ts";
+import type { Config } from "../../config.ts";
+import { createSafeFetch } from "../../net/safe-fetch.ts";
+import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../store/sealed/secrets.ts";
+import { isOlder, versionText, type ClientVersion } from "../../whatsapp/client-version.ts";
+import { fetchVersion } from "../../whatsapp/client-versions.ts";
+import { isStale } from "../build.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
-import { createGatewayClient } from "./gateway-client.ts";
-import { addressesOf } from "./operator.ts";
+import { createGatewayClient } from "../gateway-client.ts";
+import { addressesOf } from "../operator.ts";
 
 /**
  * Is this Node one that `package.json` allows (`^20.19.0 || >=22.12.0`)?

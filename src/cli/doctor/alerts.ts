@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { TELLING, type Telling } from "../alerts/telling.ts";
-import type { Config } from "../config.ts";
-import { openReadOnly } from "../store/file/read-only.ts";
+import { TELLING, type Telling } from "../../alerts/telling.ts";
+import type { Config } from "../../config.ts";
+import { openReadOnly } from "../../store/file/read-only.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
 
 const TEST = "npm run parley -- alerts test";
