@@ -57,7 +57,10 @@ const AS_NODES = LONG || process.env["PARLEY_TEST_CLUSTER"] === "1";
 const NODE_TESTS = AS_NODES
   ? "test/{api,compat,e2e,security}/**/*.test.ts"
   : "test/e2e/first-conversation.test.ts";
-const OF_ONE_PROCESS = ["test/e2e/{backup,rotate-key,scheduled-backups}.test.ts", "test/security/upgrade.test.ts"];
+const OF_ONE_PROCESS = [
+  "test/e2e/{backup,rotate-key,scheduled-backups}.test.ts",
+  "test/security/upgrade.test.ts",
+];
 
 /** Run a second time with the everyday way off: of everything by `npm run test:baileys`, of little in every run. */
 const BAILEYS_TESTS =
