@@ -31,7 +31,7 @@ const QUICK_TESTS = [
 /** Tests that start the built gateway; the others run against the sources alone and need no build. */
 const GATEWAY_TESTS = [
   "test/{api,app,attack,client,cluster,compat,console,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
-  "test/cli/{parley,bots}.test.ts",
+  "test/cli/{parley,bots,built}.test.ts",
   "test/readme.test.ts",
 ];
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "./model/errors/errors.ts";
 import { readBucket } from "./model/media/media-store-setting.ts";
@@ -62,12 +62,16 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
   };
 }
 
-/** Folder of the repository's package.json above this module; the working directory when there is none. */
+/**
+ * Folder of the repository's package.json above this module; the working directory when there is none, and where Parley is installed as a
+ * package: what lies in its folder goes away with the next version.
+ */
 export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");
     // By name: the build writes a package.json of its own beside the bundle.
-    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "parley") return folder;
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "parley")
+      return basename(dirname(folder)) === "node_modules" ? process.cwd() : folder;
     if (folder === dirname(folder)) return process.cwd();
   }
 }

@@ -4,6 +4,7 @@ import { defineCommand, type CommandDef } from "citty";
 export const parley: CommandDef = defineCommand({
   meta: { name: "parley", description: "Accounts, keys, numbers and bots of the running gateway" },
   subCommands: {
+    start: () => import("./start.ts").then((module) => module.default),
     link: () => import("./link.ts").then((module) => module.default),
     accounts: () => import("./accounts.ts").then((module) => module.default),
     keys: () => import("./keys.ts").then((module) => module.default),

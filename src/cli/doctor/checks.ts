@@ -11,6 +11,7 @@ import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../store/sealed/secrets.ts
 import { isOlder, versionText, type ClientVersion } from "../../whatsapp/client-version.ts";
 import { fetchVersion } from "../../whatsapp/client-versions.ts";
 import { isStale } from "../build.ts";
+import { ownBuild } from "../place.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
 import { createGatewayClient } from "../gateway-client.ts";
 import { addressesOf } from "../operator.ts";
@@ -33,7 +34,8 @@ export function checkNode(version: string): Finding {
 
 /** Is the gateway built from the sources as they are now? */
 export async function checkBuild(root: string): Promise<Finding> {
-  // An image brings the build and not what it was made of.
+  // A build that was copied or installed is not made here.
+  if (ownBuild !== null) return good("build", `this command is part of it: ${ownBuild}`);
   if (!existsSync(join(root, "routes"))) return good("build", "part of the image");
   return (await isStale(root))
     ? note("build", "missing or older than the sources; npm start builds it")

@@ -7,6 +7,7 @@ import { connect, type PeerCertificate } from "node:tls";
 import { promisify } from "node:util";
 import type { Config } from "../../config.ts";
 import { DAY_MS } from "../../model/time.ts";
+import { ownBuild } from "../place.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
 import { createGatewayClient } from "../gateway-client.ts";
 
@@ -69,7 +70,7 @@ export async function checkOwners(dataDir: string): Promise<Finding[]> {
 
 /** Is the console there, which `npm run build` makes? @param root of the repository */
 export function checkConsole(root: string): Finding {
-  return existsSync(join(root, ".output/console/index.html"))
+  return existsSync(join(ownBuild ?? join(root, ".output"), "console/index.html"))
     ? good("console", "built; served at /console")
     : note("console", "not built, so GET / redirects to /docs. Build it with: npm run build");
 }
