@@ -10,6 +10,7 @@ const pages = [
   "docs/scaling.md",
   "docs/libsql-server.md",
   "docs/tutorial.md",
+  "docs/upgrade.md",
   ...readdirSync(join(root, "docs/operations")).map((name) => `docs/operations/${name}`),
 ];
 
