@@ -9,6 +9,7 @@ import type { Sessions } from "../accounts/sessions.ts";
 import type { Forks } from "../app/forks.ts";
 import type { Nodes } from "../app/nodes.ts";
 import type { Overview } from "../app/overview.ts";
+import type { WebhookTroubles } from "../app/webhook-trouble.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { Bindings } from "../bot/bindings/bindings.ts";
@@ -109,6 +110,7 @@ export interface App {
   nodes: Nodes;
   overview: Pick<Overview, "look">;
   backups: Pick<Backups, "make">;
+  webhookTroubles: WebhookTroubles;
   alerts: Pick<Alerts, "report" | "test">;
   /** Called once the port is open: restores linked numbers, lanes, outbox and retries. */
   start(): Promise<void>;

@@ -13,6 +13,7 @@ import { openAlerts } from "./alerts.ts";
 import { openScheduledBackups } from "./backups.ts";
 import type { Base, Data } from "./data.ts";
 import { createDiskUsage, type DiskUsage } from "./disk-usage.ts";
+import { openWebhookTroubles } from "./webhook-trouble.ts";
 import { openNodes, type NodeRecord } from "./nodes.ts";
 
 /** What waits. Times are Unix milliseconds. */
@@ -139,6 +140,7 @@ export function openDesk(
     overview,
     backups,
     alerts,
+    webhookTroubles: openWebhookTroubles(base, path),
     /** What goes on by itself, and its end. */
     watching: {
       async start() {

@@ -1573,6 +1573,13 @@ export interface components {
                 locked_until: string;
                 reason: string | null;
             } | null;
+            /** @description Null: the number has no webhook, or it takes what is posted */
+            webhook: {
+                /** @enum {string} */
+                state: "failing" | "paused" | "disabled";
+                failing_since: string | null;
+                next_attempt_at: string | null;
+            } | null;
             advice: string;
         };
     };

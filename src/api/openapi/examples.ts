@@ -406,6 +406,7 @@ export const EXAMPLES: Record<string, Example> = {
       next_retry_at: AT,
       waiting: null,
       reachout: null,
+      webhook: null,
       advice: "The line to WhatsApp was lost; it is opened again by itself.",
     }),
   },
