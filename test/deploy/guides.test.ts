@@ -11,6 +11,7 @@ const pages = [
   "docs/libsql-server.md",
   "docs/tutorial.md",
   "docs/upgrade.md",
+  "docs/webhooks.md",
   ...readdirSync(join(root, "docs/operations")).map((name) => `docs/operations/${name}`),
 ];
 
