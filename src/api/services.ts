@@ -6,6 +6,7 @@ import type { AuditLog } from "../accounts/audit-log.ts";
 import type { Links } from "../accounts/links.ts";
 import type { OperatorLink } from "../accounts/operator-link.ts";
 import type { Sessions } from "../accounts/sessions.ts";
+import type { ContactData } from "../app/contacts.ts";
 import type { Forks } from "../app/forks.ts";
 import type { Nodes } from "../app/nodes.ts";
 import type { Overview } from "../app/overview.ts";
@@ -110,6 +111,7 @@ export interface App {
   nodes: Nodes;
   overview: Pick<Overview, "look">;
   backups: Pick<Backups, "make">;
+  contactData: ContactData;
   webhookTroubles: WebhookTroubles;
   alerts: Pick<Alerts, "report" | "test">;
   /** Called once the port is open: restores linked numbers, lanes, outbox and retries. */

@@ -14,6 +14,7 @@ import { openScheduledBackups } from "./backups.ts";
 import type { Base, Data } from "./data.ts";
 import { createDiskUsage, type DiskUsage } from "./disk-usage.ts";
 import { openWebhookTroubles } from "./webhook-trouble.ts";
+import { openContacts } from "./contacts.ts";
 import { openNodes, type NodeRecord } from "./nodes.ts";
 
 /** What waits. Times are Unix milliseconds. */
@@ -125,7 +126,7 @@ function openOverview(
 /** What is there for the operator alone. */
 export function openDesk(
   base: Base,
-  data: Pick<Data, "whatsapp">,
+  data: Pick<Data, "whatsapp" | "files">,
   path: Pick<MessagePath, "webhooks">,
   parts: OverviewParts,
 ) {
@@ -140,6 +141,7 @@ export function openDesk(
     overview,
     backups,
     alerts,
+    contactData: openContacts(base, data),
     webhookTroubles: openWebhookTroubles(base, path),
     /** What goes on by itself, and its end. */
     watching: {

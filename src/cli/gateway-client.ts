@@ -41,8 +41,8 @@ export interface GatewayClient {
   put<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete<T>(path: string): Promise<T>;
-  /** A POST whose answer is a file, as it comes. Waits for its beginning as long as it takes. */
-  download(path: string): Promise<AsyncIterable<Uint8Array>>;
+  /** A request whose answer is a file, as it comes. Waits for its beginning as long as it takes. @param method default: POST */
+  download(path: string, method?: "GET" | "POST"): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /**
@@ -74,9 +74,9 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     if (!response.ok) throw new GatewayRefusal(`${method} ${path}`, response.status, answer);
     return answer as T;
   };
-  const download = async (path: string): Promise<AsyncIterable<Uint8Array>> => {
+  const download: GatewayClient["download"] = async (path, method = "POST") => {
     const response = await fetchPatiently(baseUrl + path, {
-      method: "POST",
+      method,
       headers: token ? { authorization: `Bearer ${token}` } : {},
       dispatcher: new Agent({ headersTimeout: 0 }),
       redirect: "manual",
@@ -85,7 +85,7 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     });
     if (response.ok && response.body) return response.body;
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-    throw new GatewayRefusal(`POST ${path}`, response.status, answer);
+    throw new GatewayRefusal(`${method} ${path}`, response.status, answer);
   };
   const all = async <T>(path: string): Promise<T[]> => {
     const found: T[] = [];

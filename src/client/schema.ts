@@ -286,6 +286,12 @@ export interface paths {
         /** Register a number for an account without linking it */
         post: operations["createAccountDevice"];
     };
+    "/admin/accounts/{id}/devices/{number}/contacts/{contact}": {
+        /** Everything that is stored of one contact of a number, as lines of JSON */
+        get: operations["exportContact"];
+        /** Erase everything that is stored of one contact of a number */
+        delete: operations["eraseContact"];
+    };
     "/admin/backup": {
         /** One archive with a consistent copy of all data, made while the gateway runs, without the master key */
         post: operations["createBackup"];
@@ -577,6 +583,14 @@ export interface components {
             taken_over_until: string | null;
             /** @description Which bot answered last */
             bot: string | null;
+        };
+        ContactErased: {
+            /** @description Rows by table */
+            erased: {
+                [key: string]: number;
+            };
+            /** @description Rows that stay until a message is answered, sent or delivered */
+            waiting: number;
         };
         Decision: {
             message_id: string;
@@ -3786,6 +3800,45 @@ export interface operations {
                         msg: string;
                         message: string;
                         data: components["schemas"]["Device"];
+                    };
+                };
+            };
+        };
+    };
+    exportContact: {
+        parameters: {
+            path: {
+                id: string;
+                number: string;
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description Contact. */
+            200: {
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    eraseContact: {
+        parameters: {
+            path: {
+                id: string;
+                number: string;
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description Contact erased. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["ContactErased"];
                     };
                 };
             };

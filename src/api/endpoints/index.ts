@@ -7,6 +7,7 @@ import * as backup from "./operator/backup.ts";
 import * as bots from "./bots.ts";
 import * as conversations from "./conversations.ts";
 import * as decisions from "./decisions.ts";
+import * as contactData from "./operator/contact-data.ts";
 import * as channels from "./channels.ts";
 import * as contacts from "./contacts.ts";
 import * as documentation from "./documentation.ts";
@@ -41,6 +42,7 @@ const NAMED = [
   decisions,
   events,
   accounts,
+  contactData,
   sessions,
   links,
   auditLog,

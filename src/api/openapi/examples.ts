@@ -627,6 +627,13 @@ export const EXAMPLES: Record<string, Example> = {
     input: { device: SENDER },
     output: one("Device registered.", { ...device, state: "unlinked" }),
   },
+  "GET /admin/accounts/{id}/devices/{number}/contacts/{contact}": {
+    path: { id: ACCOUNT, number: SENDER, contact: "31600000002" },
+  },
+  "DELETE /admin/accounts/{id}/devices/{number}/contacts/{contact}": {
+    path: { id: ACCOUNT, number: SENDER, contact: "31600000002" },
+    output: one("Contact erased.", { erased: { inbox: 12, outbox: 9, decisions: 12 }, waiting: 0 }),
+  },
   "POST /admin/backup": {},
   "GET /admin/alerts": {
     output: one("Alerts.", {

@@ -12,6 +12,7 @@ export const parley: CommandDef = defineCommand({
     audit: () => import("./audit.ts").then((module) => module.default),
     devices: () => import("./devices.ts").then((module) => module.default),
     chats: () => import("./chats.ts").then((module) => module.default),
+    contacts: () => import("./contacts.ts").then((module) => module.default),
     replay: () => import("./replay.ts").then((module) => module.default),
     bots: () => import("./bots.ts").then((module) => module.default),
     why: () => import("./why.ts").then((module) => module.default),
