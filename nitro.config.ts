@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "nitro";
 import type { Nitro } from "nitro/types";
 import { buildBeside, isPackage } from "./src/build/beside.ts";
+import { buildCli } from "./src/build/cli.ts";
 import { buildConsole } from "./src/build/console.ts";
 import { makeOneScript } from "./src/build/one-script.ts";
 
@@ -134,12 +135,11 @@ export default defineConfig({
           recursive: true,
         });
       await makeOneScript(into, botsFolder, (text) => nitro.logger.warn(text));
-      // Builds with failpoints are for tests; those that need the console make it once for all of them.
-      if (nitro.options.replace["__FAILPOINTS__"] === "false")
-        if (!(await buildConsole(root, join(nitro.options.output.dir, "console"))))
-          nitro.logger.warn(
-            "The console is not built: its tools are packages for development (npm install).",
-          );
+      // Builds with failpoints are for tests; those that need console or command make them once for all of them.
+      if (nitro.options.replace["__FAILPOINTS__"] !== "false") return;
+      await buildCli(root, nitro.options.output.dir);
+      if (!(await buildConsole(root, join(nitro.options.output.dir, "console"))))
+        nitro.logger.warn("The console is not built: its tools are packages for development (npm install).");
     },
   },
   modules: [

@@ -31,7 +31,8 @@ const QUICK_TESTS = [
 /** Tests that start the built gateway; the others run against the sources alone and need no build. */
 const GATEWAY_TESTS = [
   "test/{api,app,attack,client,cluster,compat,console,crash,browser,dev,e2e,faults,gateway,security}/**/*.test.ts",
-  "test/cli/{parley,bots}.test.ts",
+  "test/cli/{parley,bots,built}.test.ts",
+  "test/deploy/guide-commands.test.ts",
   "test/readme.test.ts",
 ];
 
@@ -57,7 +58,10 @@ const AS_NODES = LONG || process.env["PARLEY_TEST_CLUSTER"] === "1";
 const NODE_TESTS = AS_NODES
   ? "test/{api,compat,e2e,security}/**/*.test.ts"
   : "test/e2e/first-conversation.test.ts";
-const OF_ONE_PROCESS = ["test/e2e/{backup,rotate-key}.test.ts", "test/security/upgrade.test.ts"];
+const OF_ONE_PROCESS = [
+  "test/e2e/{backup,rotate-key,scheduled-backups}.test.ts",
+  "test/security/upgrade.test.ts",
+];
 
 /** Run a second time with the everyday way off: of everything by `npm run test:baileys`, of little in every run. */
 const BAILEYS_TESTS =

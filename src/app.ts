@@ -20,6 +20,7 @@ import type { Config } from "./config.ts";
 import type { Logger } from "./log.ts";
 import { alone } from "./model/nodes/alone.ts";
 import { sharedAbort } from "./model/shared-abort.ts";
+import type { Numbers } from "./numbers/numbers.ts";
 import { createIdempotency } from "./outbox/submitting/idempotency.ts";
 import { createConnectionPort } from "./path/connections.ts";
 import { createObservers } from "./path/observers.ts";
@@ -84,10 +85,8 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
   const clock = watchClock(store, log, path.onClockMoved, base.cluster.ownership);
   const retention = openRetention(base, data);
   const sealing = createSealing({ store, log });
-  const keys = createApiKeys(store, config, base.cluster);
-  const held = { list: numbers.list, remove };
-  const accounts = createAccounts({ store, config, keys, numbers: held, shared: config.cluster !== null });
-  const signedIn = openSessions(base, keys, accounts, numbers);
+  const { keys, accounts, signedIn } = openAccess(base, numbers, remove);
+  const { watching, ...desk } = openDesk(base, data, path, { accounts, numbers, stalls, retention });
 
   await Promise.all([numbers.load(), path.load(), audit.load()]);
   showLocks(numbers, path);
@@ -117,7 +116,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
     forks: createForks({ store, config, bindings }),
     decisions: createDecisions(store),
     conversations: { ...openConversations(base, data), takeOver: path.takeOver },
-    ...openDesk(base, data, { accounts, numbers, stalls, retention }),
+    ...desk,
     media: data.receivedFiles,
     files: outgoingFiles,
     health: { check: createStorageCheck(store, config.dataDir), longestStallMs: stalls.longestMs },
@@ -127,6 +126,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
       forecasts.look(bots);
       node?.portrayed({ deviceIds: numbers.ids, lagMs: stalls.longestMs });
       await node?.start();
+      await watching.start();
     },
     handOver: async () => node?.handOver(),
     stop: (requests = Promise.resolve()) =>
@@ -135,21 +135,37 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
           time: store.time,
           stopping: base.stopping,
           path,
-          background: [epoch, retention, erasure, sealing, data.files.sweep, forecasts],
+          background: [epoch, watching, retention, erasure, sealing, data.files.sweep, forecasts],
           numbers,
-          rest: lastSteps(base, data, node ?? soleUse, [traffic.stop, events.stop, clock.stop, stalls.stop]),
+          rest: lastSteps(
+            base,
+            data,
+            node ?? soleUse,
+            [traffic, events, clock, stalls].map(({ stop }) => stop),
+            watching.ended,
+          ),
         },
         requests,
       ),
   };
 }
 
-/** What ends when no number is open any more, in this order. @param writing whatever may still write */
+/** Who may ask: accounts, their keys, and who is signed in. */
+function openAccess(base: Base, numbers: Numbers, remove: Numbers["remove"]) {
+  const { config, store, cluster } = base;
+  const keys = createApiKeys(store, config, cluster);
+  const held = { list: numbers.list, remove };
+  const accounts = createAccounts({ store, config, keys, numbers: held, shared: config.cluster !== null });
+  return { keys, accounts, signedIn: openSessions(base, keys, accounts, numbers) };
+}
+
+/** What ends when no number is open any more, in this order. @param writing whatever may still write @param ended the very last */
 function lastSteps(
   { store, news }: Base,
   { audit, outgoingFiles, whatsapp, http, files }: Data,
   use: ClusterNode | SoleUse | null,
   writing: (() => unknown)[],
+  ended: () => unknown,
 ): (() => unknown)[] {
   return [
     ...writing,
@@ -161,6 +177,7 @@ function lastSteps(
     files.close,
     ...(use !== null && "close" in use ? [use.close] : []),
     store.close,
+    ended,
   ];
 }
 

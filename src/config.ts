@@ -1,13 +1,19 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "./model/errors/errors.ts";
-import { readMediaStore } from "./model/media/media-store-setting.ts";
+import { readBucket } from "./model/media/media-store-setting.ts";
 import { readPlan } from "./model/plan.ts";
-import { SECOND_MS } from "./model/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./model/time.ts";
 import { createSettings, type Environment, type Settings } from "./model/settings.ts";
-import { type Config, type ClusterSettings, LOG_LEVELS, LOG_FORMATS } from "./config/shape.ts";
+import {
+  type ClusterSettings,
+  type Config,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type ScheduledBackupSettings,
+} from "./config/shape.ts";
 
 export type { Environment } from "./model/settings.ts";
 export type { Plan } from "./model/plan.ts";
@@ -39,6 +45,8 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
     allowPrivateNetwork: settings.flag("ALLOW_PRIVATE_NETWORK"),
     mpwaCompat: settings.flag("MPWA_COMPAT"),
     passkeyLinking: settings.flag("PASSKEY_LINKING"),
+    alertUrl: settings.url("ALERT_URL", ["https:", "http:"]),
+    alertSecret: readAlertSecret(settings),
     plans: {
       basic: readPlan("PLAN_BASIC", settings.text("PLAN_BASIC"), {
         devices: 1,
@@ -47,17 +55,23 @@ export function loadConfig(env: Environment, root: string = repositoryRoot()): C
       }),
       pro: readPlan("PLAN_PRO", settings.text("PLAN_PRO"), { devices: 10, keys: 50, sends_per_day: null }),
     },
+    scheduledBackups: readScheduledBackups(settings, path),
+    backupKeep: settings.integer("BACKUP_KEEP", 24, 1, 10_000),
     logLevel: settings.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: settings.oneOf("LOG_FORMAT", LOG_FORMATS, null),
   };
 }
 
-/** Folder of the repository's package.json above this module; the working directory when there is none. */
+/**
+ * Folder of the repository's package.json above this module; the working directory when there is none, and where Parley is installed as a
+ * package: what lies in its folder goes away with the next version.
+ */
 export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");
     // By name: the build writes a package.json of its own beside the bundle.
-    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "parley") return folder;
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "parley")
+      return basename(dirname(folder)) === "node_modules" ? process.cwd() : folder;
     if (folder === dirname(folder)) return process.cwd();
   }
 }
@@ -89,7 +103,7 @@ function readStorage(settings: Settings, path: (text: string) => string) {
     masterKey: readMasterKey(settings),
     adminToken: readAdminToken(settings),
     cluster: readCluster(settings),
-    mediaStore: readMediaStore(settings),
+    mediaStore: readBucket(settings, "MEDIA_STORE"),
     allowWeakDurability: settings.flag("ALLOW_WEAK_DURABILITY"),
   };
 }
@@ -169,6 +183,37 @@ export function parseAdminToken(text: string, from: string): string {
   if (!/^[\x21-\x7e]{16,256}$/.test(text))
     throw new StartError(
       `${from} must be 16 to 256 printable characters without spaces; make one with: openssl rand -hex 24`,
+    );
+  return text;
+}
+
+/** Without BACKUP_TO there are none, whatever else is set. */
+function readScheduledBackups(
+  settings: Settings,
+  path: (text: string) => string,
+): ScheduledBackupSettings | null {
+  const text = settings.text("BACKUP_TO");
+  const everyMs = settings.duration("BACKUP_EVERY", MINUTE_MS, 31 * DAY_MS) ?? HOUR_MS;
+  if (text === null) return null;
+  const database = settings.text("DATABASE_URL");
+  if (database !== null && !database.startsWith("file:"))
+    throw new StartError(
+      "BACKUP_TO works with a database file. DATABASE_URL names a libSQL server: use the server's own backups (docs/libsql-server.md), and remove BACKUP_TO.",
+    );
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  return { to: isAddress ? readBucket(settings, "BACKUP_TO")! : path(text), everyMs };
+}
+
+/** A secret of Standard Webhooks: 24 to 64 bytes. */
+function readAlertSecret(settings: Settings): string | null {
+  const text = settings.text("ALERT_SECRET");
+  if (text === null) return null;
+  const bytes = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(text)
+    ? Buffer.from(text.slice("whsec_".length), "base64").length
+    : 0;
+  if (bytes < 24 || bytes > 64)
+    throw new StartError(
+      "ALERT_SECRET must be whsec_ and 24 to 64 bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)",
     );
   return text;
 }

@@ -60,6 +60,9 @@ export function createLogger(config: Config, target?: LogTarget): Logger {
     config.adminToken,
     config.databaseAuthToken,
     config.redisUrl,
+    // Of many receivers the address is all that is secret.
+    config.alertUrl,
+    config.alertSecret,
   ]);
   const pretty = isPretty(config, target === undefined) ? readable(target === undefined) : null;
   const out = target ?? pino.destination({ fd: 1, sync: true });

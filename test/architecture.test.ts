@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 /** Each folder may import itself and whatever stands in its list; `external` names packages that only it may import. */
 const DOMAIN = [
   "accounts",
+  "alerts",
   "audit",
   "backup",
   "bot",

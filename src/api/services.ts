@@ -1,13 +1,16 @@
 import type { SentMessage } from "../path/sent-message.ts";
+import type { Alerts } from "../alerts/alerts.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKeys } from "../accounts/api-keys.ts";
 import type { AuditLog } from "../accounts/audit-log.ts";
 import type { Links } from "../accounts/links.ts";
 import type { OperatorLink } from "../accounts/operator-link.ts";
 import type { Sessions } from "../accounts/sessions.ts";
+import type { ContactData } from "../app/contacts.ts";
 import type { Forks } from "../app/forks.ts";
 import type { Nodes } from "../app/nodes.ts";
 import type { Overview } from "../app/overview.ts";
+import type { WebhookTroubles } from "../app/webhook-trouble.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { Bindings } from "../bot/bindings/bindings.ts";
@@ -108,6 +111,9 @@ export interface App {
   nodes: Nodes;
   overview: Pick<Overview, "look">;
   backups: Pick<Backups, "make">;
+  contactData: ContactData;
+  webhookTroubles: WebhookTroubles;
+  alerts: Pick<Alerts, "report" | "test">;
   /** Called once the port is open: restores linked numbers, lanes, outbox and retries. */
   start(): Promise<void>;
   /** Before `stop`: the other nodes get the numbers, and this one serves meanwhile. Nothing in a process that is alone. */

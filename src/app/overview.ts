@@ -5,11 +5,16 @@ import { readDeliveries, type DeliveryQueue } from "../metrics/delivery-queue.ts
 import { readIncoming, readOutgoing } from "../metrics/queues.ts";
 import { SECOND_MS } from "../model/time.ts";
 import type { Numbers } from "../numbers/numbers.ts";
+import type { MessagePath } from "../path/path.ts";
 import type { Stall } from "../process/stalls.ts";
 import type { RetentionRun } from "../retention/retention.ts";
 import { defineQuery } from "../store/query.ts";
+import { openAlerts } from "./alerts.ts";
+import { openScheduledBackups } from "./backups.ts";
 import type { Base, Data } from "./data.ts";
 import { createDiskUsage, type DiskUsage } from "./disk-usage.ts";
+import { openWebhookTroubles } from "./webhook-trouble.ts";
+import { openContacts } from "./contacts.ts";
 import { openNodes, type NodeRecord } from "./nodes.ts";
 
 /** What waits. Times are Unix milliseconds. */
@@ -46,7 +51,7 @@ export interface Overview {
 
 interface OverviewParts {
   accounts: { list(wanted: { limit: number }): Promise<{ total: number | null }> };
-  numbers: Pick<Numbers, "all" | "ids">;
+  numbers: Pick<Numbers, "all" | "get" | "ids">;
   stalls: { longestMs(): number; latest(): readonly Stall[] };
   retention: { last(): RetentionRun | null };
 }
@@ -119,10 +124,37 @@ function openOverview(
 }
 
 /** What is there for the operator alone. */
-export function openDesk(base: Base, data: Pick<Data, "whatsapp">, parts: OverviewParts) {
+export function openDesk(
+  base: Base,
+  data: Pick<Data, "whatsapp" | "files">,
+  path: Pick<MessagePath, "webhooks">,
+  parts: OverviewParts,
+) {
   const { config, log, store } = base;
   const nodes = openNodes(base, { ids: parts.numbers.ids, lagMs: parts.stalls.longestMs });
   const overview = openOverview(base, data, nodes, parts);
   const backups = createBackups({ config, log, now: store.now, onMade: overview.backedUp });
-  return { nodes, overview, backups };
+  const alerts = openAlerts(base, parts.numbers, path);
+  const scheduled = openScheduledBackups(base, backups, alerts);
+  return {
+    nodes,
+    overview,
+    backups,
+    alerts,
+    contactData: openContacts(base, data),
+    webhookTroubles: openWebhookTroubles(base, path),
+    /** What goes on by itself, and its end. */
+    watching: {
+      async start() {
+        await alerts.start();
+        scheduled?.start();
+      },
+      async stop() {
+        backups.stop();
+        await scheduled?.stop();
+        await alerts.stop();
+      },
+      ended: alerts.ended,
+    },
+  };
 }

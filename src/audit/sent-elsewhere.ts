@@ -2,6 +2,7 @@ import { outbox } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
 import { giveWay } from "../model/give-way.ts";
 import { HOUR_MS, type Cancel } from "../model/time.ts";
+import { erasedContactKey } from "../store/erased-contact.ts";
 import { defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 
@@ -33,6 +34,7 @@ const NOTE = `insert into missing_messages
   and not exists (select 1 from inbox where device_id = ?1 and wa_id = ?3 and sender = d.number || '@s.whatsapp.net'
     and (chat in (?2, (select pn_user || '@s.whatsapp.net' from lid_map where device_id = ?1 and lid_user = ?5))
       or chat in (select lid_user || '@lid' from lid_map where device_id = ?1 and pn_user = ?5)))
+  and not exists (select 1 from meta where key = ?6)
   on conflict do nothing returning wa_id`;
 // A cross join keeps its order: each id is looked up in the index, instead of every row of the outbox among the ids.
 const KNOWN = defineQuery(
@@ -51,7 +53,7 @@ interface Book {
 
 /** Receipts come in crowds: they are looked up together, with one read for each number. */
 export function createSentElsewhere(
-  { read, writer, time }: Pick<Store, "read" | "writer" | "time">,
+  { read, writer, time, box }: Pick<Store, "read" | "writer" | "time" | "box">,
   log: Logger,
 ): SentElsewhere {
   const books = new Map<number, Book>();
@@ -82,7 +84,14 @@ export function createSentElsewhere(
       const results = await writer.commit(
         unknown.map(([waId, jid]) => ({
           sql: NOTE,
-          args: [deviceId, jid, waId, time.now(), jid.replace(/@.*/s, "")],
+          args: [
+            deviceId,
+            jid,
+            waId,
+            time.now(),
+            jid.replace(/@.*/s, ""),
+            erasedContactKey(box, deviceId, jid),
+          ],
         })),
         { owning: deviceId },
       );

@@ -11,6 +11,8 @@ const RETRY_AFTER_SECONDS = 60;
 /** A backup on its way out. */
 interface OutgoingBackup {
   fileName: string;
+  /** Unix milliseconds of the instant that it shows. */
+  createdAt: number;
   /** What was made for it is removed when it ends, however it ends. */
   body: AsyncIterable<Uint8Array>;
 }
@@ -90,7 +92,8 @@ export function createBackups({ config, log, now, onMade }: BackupsDeps): Backup
       try {
         const source = { dataDir, database: requireDatabaseFile(config), now };
         const backup = await createBackup(source, stopping.signal);
-        return { fileName: archiveName(backup.createdAt), body: sent(backup) };
+        const { createdAt } = backup;
+        return { fileName: archiveName(createdAt), createdAt, body: sent(backup) };
       } catch (error) {
         busy = false;
         if (error instanceof StartError) throw unavailable(error.message);

@@ -42,7 +42,7 @@ export async function buildBeside({
 export const isPackage = (name: string): boolean => /^[^./]/.test(name);
 
 /** An enhancement of speech that no decoder of ours is asked for: 4 MB that every start would read. */
-function withoutSpeechEnhancement(): Plugin {
+export function withoutSpeechEnhancement(): Plugin {
   return {
     name: "without-speech-enhancement",
     load: (id) => (/opus-ml/.test(id) ? { code: "module.exports = {};", moduleType: "js" } : null),

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createInterface, type Interface } from "node:readline/promises";
 import type { Readable } from "node:stream";
-import { repositoryRoot } from "../config.ts";
+import { builtFile, sourceFile } from "../model/built-file.ts";
 import type { PasskeyRequest } from "../model/passkey.ts";
 import { GatewayRefusal, type GatewayClient } from "./gateway-client.ts";
 import { paint, tell } from "./plainly.ts";
@@ -41,7 +41,8 @@ export async function answerPasskey(
 }
 
 async function explain(number: string, request: PasskeyRequest): Promise<void> {
-  const file = `${repositoryRoot()}/docs/passkey/ask.js`;
+  const file =
+    sourceFile("../../docs/passkey/ask.js", import.meta.url) ?? builtFile("passkey.js", import.meta.url);
   const script = (await readFile(file, "utf8")).replace("REQUEST", () => JSON.stringify(request));
   tell(`\nWhatsApp asks for the ${paint.bold("passkey")} of ${showNumber(number)}. You have ten minutes.\n`);
   tell(

@@ -7,11 +7,15 @@ import { setTimeout as pause } from "node:timers/promises";
 /** Written by Nitro when the bundle is done; its time is the build's. */
 const MARKER = ".output/nitro.json";
 /** What a whole build has as well: a build that was broken off or failed lacks one of them. The last is copied last. */
-const PARTS = [".output/server/index.mjs", ".output/server/drizzle/migrations/meta/_journal.json"];
+const PARTS = [
+  ".output/server/index.mjs",
+  ".output/cli.mjs",
+  ".output/server/drizzle/migrations/meta/_journal.json",
+];
 /** What the gateway is built from. */
 const SOURCES = ["src", "bots", "routes", "drizzle", "nitro.config.ts", "package-lock.json"];
 /** Development tools inside `src`, never part of the gateway. */
-const NOT_BUILT = ["src/simulator", "src/demo", "src/playground", "src/dev", "src/cli"];
+const NOT_BUILT = ["src/simulator", "src/demo", "src/playground", "src/dev"];
 const LOCK = ".nitro/building";
 const LONGEST_BUILD_MS = 300_000;
 

@@ -1,4 +1,6 @@
 import { Agent, fetch as fetchPatiently } from "undici";
+import { createClient, type FilledRequest } from "../client/client.ts";
+import { ParleyError } from "../client/error.ts";
 
 /** What a gateway answered when it did not do what it was asked: its own words and code. */
 export class GatewayRefusal extends Error {
@@ -41,67 +43,60 @@ export interface GatewayClient {
   put<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete<T>(path: string): Promise<T>;
-  /** A POST whose answer is a file, as it comes. Waits for its beginning as long as it takes. */
-  download(path: string): Promise<AsyncIterable<Uint8Array>>;
+  /** A request whose answer is a file, as it comes. Waits for its beginning as long as it takes. @param method default: POST */
+  download(path: string, method?: "GET" | "POST"): Promise<AsyncIterable<Uint8Array>>;
 }
 
+/** A command answers a person: it tries again for seconds, not for minutes. */
+const RETRIES = 2;
+
 /**
- * A gateway by HTTP.
+ * A gateway by HTTP, through the client that customers' programs use.
  *
  * @param baseUrl   without a slash at its end
- * @param token     operator's token or API key, sent as `Authorization: Bearer`
- * @param timeoutMs for one request. Default 30,000
+ * @param token     operator's token or API key, sent as `Authorization: Bearer`; without one nothing is tried twice
+ * @param timeoutMs for one attempt. Default 30,000
  * @returns a client whose methods resolve with the parsed answer, and reject with {@link GatewayRefusal} when the gateway
  *   answered 4xx or 5xx, with {@link GatewayAway} when nothing that speaks JSON answered
  */
 export function createGatewayClient(baseUrl: string, token?: string, timeoutMs = 30_000): GatewayClient {
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const response = await fetch(baseUrl + path, {
-      method,
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body ? { "content-type": "application/json" } : {}),
-      },
-      body: body ? JSON.stringify(body) : undefined,
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: "manual",
-    }).catch((error: unknown) => {
-      throw new GatewayAway(baseUrl, error);
-    });
-    const answer = (await response.json().catch((error: unknown) => {
-      throw new GatewayAway(baseUrl, error);
-    })) as Record<string, unknown>;
-    if (!response.ok) throw new GatewayRefusal(`${method} ${path}`, response.status, answer);
-    return answer as T;
-  };
-  const download = async (path: string): Promise<AsyncIterable<Uint8Array>> => {
-    const response = await fetchPatiently(baseUrl + path, {
-      method: "POST",
-      headers: token ? { authorization: `Bearer ${token}` } : {},
-      dispatcher: new Agent({ headersTimeout: 0 }),
-      redirect: "manual",
-    }).catch((error: unknown) => {
-      throw new GatewayAway(baseUrl, error);
-    });
-    if (response.ok && response.body) return response.body;
-    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-    throw new GatewayRefusal(`POST ${path}`, response.status, answer);
-  };
-  const all = async <T>(path: string): Promise<T[]> => {
+  const client = createClient({
+    baseUrl,
+    timeoutMs,
+    retries: token === undefined ? 0 : RETRIES,
+    ...(token !== undefined && { apiKey: token }),
+    // A redirect would take the token elsewhere.
+    fetch: (url, init) => fetch(url, { ...init, redirect: "manual" }),
+  });
+
+  async function ask<T>(
+    method: FilledRequest["method"],
+    path: string,
+    body?: object,
+    query?: object,
+  ): Promise<T> {
+    try {
+      return await client.request<T>({ method, path, body, query: query as Record<string, unknown> });
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      if (error.answer === null) throw new GatewayAway(baseUrl, error);
+      throw new GatewayRefusal(`${method} ${path}`, error.status, error.answer as Record<string, unknown>);
+    }
+  }
+
+  async function all<T>(path: string): Promise<T[]> {
     const found: T[] = [];
-    for (let next: string | null = null; ;) {
-      const page: { data: T[]; next: string | null } = await ask(
-        "GET",
-        next === null ? path : `${path}?before=${encodeURIComponent(next)}`,
-      );
+    for (let before: string | undefined; ;) {
+      const page: { data: T[]; next: string | null } = await ask("GET", path, undefined, { before });
       found.push(...page.data);
       if (page.next === null) return found;
-      next = page.next;
+      before = page.next;
     }
-  };
+  }
+
   return {
     baseUrl,
-    download,
+    download: (path, method) => download(baseUrl, token, path, method),
     all,
     as: (other) => createGatewayClient(baseUrl, other, timeoutMs),
     patient: (longer) => createGatewayClient(baseUrl, token, longer),
@@ -111,4 +106,24 @@ export function createGatewayClient(baseUrl: string, token?: string, timeoutMs =
     patch: (path, body) => ask("PATCH", path, body),
     delete: (path) => ask("DELETE", path),
   };
+}
+
+/** The client reads JSON; a file may take longer to begin than its requests may take at all. */
+async function download(
+  baseUrl: string,
+  token: string | undefined,
+  path: string,
+  method: "GET" | "POST" = "POST",
+): Promise<AsyncIterable<Uint8Array>> {
+  const response = await fetchPatiently(baseUrl + path, {
+    method,
+    headers: token ? { authorization: `Bearer ${token}` } : {},
+    dispatcher: new Agent({ headersTimeout: 0 }),
+    redirect: "manual",
+  }).catch((error: unknown) => {
+    throw new GatewayAway(baseUrl, error);
+  });
+  if (response.ok && response.body) return response.body;
+  const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  throw new GatewayRefusal(`${method} ${path}`, response.status, answer);
 }

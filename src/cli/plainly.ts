@@ -1,4 +1,5 @@
 import { GatewayRefusal } from "./gateway-client.ts";
+import { inOwnWords } from "./place.ts";
 import { createPaint, wantsColour, type Output } from "./terminal.ts";
 
 /** Whether the command was asked for one JSON document on standard output, by `--json`. What stands behind `--` is no option. */
@@ -9,11 +10,11 @@ export const forPeople: Output = asJson ? process.stderr : process.stdout;
 
 /** Writes a row to standard output; nothing of it with `--json`. */
 export const say = (text = ""): void => {
-  if (!asJson) process.stdout.write(`${text}\n`);
+  if (!asJson) process.stdout.write(`${inOwnWords(text)}\n`);
 };
 
 /** Writes a row to whoever sits there and has to do something, in any case. */
-export const tell = (text = ""): void => void forPeople.write(`${text}\n`);
+export const tell = (text = ""): void => void forPeople.write(`${inOwnWords(text)}\n`);
 
 /** Colours for standard output; none when it is no terminal that shows them. */
 export const paint = createPaint(!asJson && wantsColour(process.stdout));
@@ -42,13 +43,13 @@ export function plainly<T>(
 
 /** Ends the command as failed: a sentence for people and, with `--json`, `{"error": {"message", "code"}}` for programs. */
 export function fail(error: Error): void {
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(`${inOwnWords(error.message)}\n`);
   process.exitCode = 1;
   if (!asJson) return;
   const refusal = error instanceof GatewayRefusal ? error : null;
   writeDocument({
     error: {
-      message: error.message,
+      message: inOwnWords(error.message),
       code: refusal?.code ?? null,
       ...(refusal !== null && { status: refusal.status }),
     },

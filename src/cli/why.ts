@@ -41,8 +41,25 @@ const REASONS: Record<string, string> = {
   postponed: "it runs once bots may answer in this chat again",
 };
 
-/** Why a message was or was not answered, in sentences. */
-export function sentencesOf(decision: ShownDecision): string[] {
+/** What `GET /devices/{number}/why` says of a webhook that takes nothing. */
+export interface ShownTrouble {
+  state: string;
+  failing_since: string | null;
+  next_attempt_at: string | null;
+}
+
+/** Whether the webhook did not take this message. */
+export const webhookFailed = ({ trail }: Pick<ShownDecision, "trail">): boolean =>
+  trail.some(({ by, outcome }) => by === "webhook" && outcome === "failed");
+
+function troubleSentence({ state, failing_since: since, next_attempt_at: next }: ShownTrouble): string {
+  const fails = `The webhook ${since === null ? "fails" : `has failed since ${since}`}`;
+  if (state === "disabled") return `${fails} and was switched off: set it again when the receiver works.`;
+  return `${fails}; the event is kept${next === null ? "" : `, and the next try is at ${next}`}.`;
+}
+
+/** Why a message was or was not answered, in sentences. @param trouble of the number's webhook now, if it has failed */
+export function sentencesOf(decision: ShownDecision, trouble: ShownTrouble | null = null): string[] {
   const { by, route, guard, trail } = decision;
   const answered = by !== null && by.startsWith("bot:");
   const asked = trail.filter((entry) => !entry.by.startsWith("guard:"));
@@ -50,7 +67,9 @@ export function sentencesOf(decision: ShownDecision): string[] {
   if (gaveBack) return ["The owner handed the chat back to the bots with this message."];
   const lines = guard === null ? [] : [GUARDS[guard] ?? `A guard kept the bots silent: ${guard}.`];
   lines.push(...asked.map(sentenceOf));
-  if (by === null) lines.push("Nobody answered.");
+  if (by === null && !webhookFailed(decision)) lines.push("Nobody answered.");
+  else if (by === null)
+    lines.push("Nobody has answered yet.", ...(trouble ? [troubleSentence(trouble)] : []));
   else if (route !== null && !asked.some((entry) => entry.by === by))
     lines.push(`${by} answered (${route}).`);
   const told = asked.some((entry) => entry.by === "webhook");

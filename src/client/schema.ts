@@ -296,9 +296,23 @@ export interface paths {
         /** Register a number for an account without linking it */
         post: operations["createAccountDevice"];
     };
+    "/admin/accounts/{id}/devices/{number}/contacts/{contact}": {
+        /** Everything that is stored of one contact of a number, as lines of JSON */
+        get: operations["exportContact"];
+        /** Erase everything that is stored of one contact of a number */
+        delete: operations["eraseContact"];
+    };
     "/admin/backup": {
         /** One archive with a consistent copy of all data, made while the gateway runs, without the master key */
         post: operations["createBackup"];
+    };
+    "/admin/alerts": {
+        /** Open alerts, and whether they arrive at ALERT_URL */
+        get: operations["listAlerts"];
+    };
+    "/admin/alerts/test": {
+        /** Post a sample to ALERT_URL */
+        post: operations["testAlerts"];
     };
     "/admin/nodes": {
         /** Nodes on this database, and how many numbers each has */
@@ -365,6 +379,54 @@ export interface components {
             enabled: boolean;
             /** Format: date-time */
             created_at: string;
+        };
+        Alert: {
+            /** @description The same when it is told to be over */
+            id: string;
+            /** @enum {string} */
+            alert: "number_logged_out" | "number_blocked" | "number_away" | "webhook_off" | "disk_low" | "restarted" | "backup_failed" | "test";
+            /** @enum {string} */
+            status: "open" | "over";
+            /** Format: date-time */
+            since: string;
+            /** @description Null while it is open */
+            until: string | null;
+            /** @description Id of the account, if it is about a number */
+            account: string | null;
+            /** @description The number, digits */
+            device: string | null;
+            /** @description The node, if it is about one process */
+            node: string | null;
+            /** @description One sentence for people */
+            text: string;
+            /** @description What to do */
+            advice: string | null;
+        };
+        AlertTest: {
+            delivered: boolean;
+            /** @description Null: no answer came */
+            status_code: number | null;
+            duration_ms: number;
+            error: string | null;
+        };
+        Alerts: {
+            /** @description Of ALERT_URL; null: nobody is told */
+            host: string | null;
+            /** @description Whether ALERT_SECRET is set */
+            signed: boolean;
+            telling: {
+                /** @description When the last alert arrived */
+                delivered_at: string | null;
+                /** @description Since when none arrives */
+                failing_since: string | null;
+                /** @description Attempts in a row that failed */
+                failures: number;
+                last_error: string | null;
+                next_attempt_at: string | null;
+                /** @description Alerts that could not be delivered for a day */
+                given_up: number;
+            } | null;
+            open: components["schemas"]["Alert"][];
         };
         Audit: {
             /** Format: date-time */
@@ -531,6 +593,14 @@ export interface components {
             taken_over_until: string | null;
             /** @description Which bot answered last */
             bot: string | null;
+        };
+        ContactErased: {
+            /** @description Rows by table */
+            erased: {
+                [key: string]: number;
+            };
+            /** @description Rows that stay until a message is answered, sent or delivered */
+            waiting: number;
         };
         Decision: {
             message_id: string;
@@ -1586,6 +1656,13 @@ export interface components {
                 /** Format: date-time */
                 locked_until: string;
                 reason: string | null;
+            } | null;
+            /** @description Null: the number has no webhook, or it takes what is posted */
+            webhook: {
+                /** @enum {string} */
+                state: "failing" | "paused" | "disabled";
+                failing_since: string | null;
+                next_attempt_at: string | null;
             } | null;
             advice: string;
         };
@@ -3888,6 +3965,45 @@ export interface operations {
             };
         };
     };
+    exportContact: {
+        parameters: {
+            path: {
+                id: string;
+                number: string;
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description Contact. */
+            200: {
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    eraseContact: {
+        parameters: {
+            path: {
+                id: string;
+                number: string;
+                contact: string;
+            };
+        };
+        responses: {
+            /** @description Contact erased. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["ContactErased"];
+                    };
+                };
+            };
+        };
+    };
     createBackup: {
         requestBody?: {
             content: {
@@ -3899,6 +4015,41 @@ export interface operations {
             200: {
                 content: {
                     "application/x-tar": string;
+                };
+            };
+        };
+    };
+    listAlerts: {
+        responses: {
+            /** @description Alerts. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["Alerts"];
+                    };
+                };
+            };
+        };
+    };
+    testAlerts: {
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description A sample was posted. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: components["schemas"]["AlertTest"];
+                    };
                 };
             };
         };

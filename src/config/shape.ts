@@ -76,9 +76,24 @@ export interface Config {
   whatsappCaFile: string | null;
   /** Linking may ask for the owner's passkey, and a person answers it. */
   passkeyLinking: boolean;
+  /** Where the operator is told what he would want to know at night; null: nowhere. */
+  alertUrl: string | null;
+  /** `whsec_…`: signs what is told; null: nothing is signed. */
+  alertSecret: string | null;
+  /** Backups that the gateway makes by itself; null: none. */
+  scheduledBackups: ScheduledBackupSettings | null;
+  /** So many of them stay. */
+  backupKeep: number;
   logLevel: LogLevel;
   /** Lines for people, or for machines; null: for people where they go to a terminal. */
   logFormat: LogFormat | null;
+}
+
+/** Where backups go, and how often. */
+export interface ScheduledBackupSettings {
+  /** A folder (absolute), or a bucket. */
+  to: string | S3Settings;
+  everyMs: number;
 }
 
 /** What a process that shares its database with others is told. */

@@ -7,7 +7,9 @@ import { MINUTE_MS, SECOND_MS, type Time } from "../model/time.ts";
 import { download } from "../net/download.ts";
 import { OutboundError } from "../net/errors.ts";
 import { createGuardedAgent } from "../net/guard.ts";
+import { headerOf } from "../net/outbound.ts";
 import { MediaStoreAway, type MediaStore, type StoredName } from "./media-store.ts";
+import { putInParts } from "./s3-parts.ts";
 
 /** Of one attempt; the longest is that of a file of the largest size over a slow line. */
 const ANSWER_MS = 15 * SECOND_MS;
@@ -24,19 +26,35 @@ const REST_MS = 5 * SECOND_MS;
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 interface Asked {
-  method: "GET" | "PUT" | "DELETE";
+  method: "GET" | "PUT" | "POST" | "DELETE";
   /** After the bucket, without a slash in front. */
   path: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   /** A file of this disk. */
   file?: string;
+  body?: Buffer;
 }
 
 interface Answered {
   status: number;
   text: string;
+  etag: string | null;
 }
+
+/** A bucket, which also takes what is no file of this disk. */
+export interface S3Store extends MediaStore {
+  /** Stores a stream of any length. @returns its bytes @throws {MediaStoreAway}, and what the stream throws */
+  putStream(name: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
+}
+
+/** What one file may take on its way back. */
+interface FileLimits {
+  wholeFileMs: number;
+  maxBytes: number;
+}
+
+const OF_MEDIA: FileLimits = { wholeFileMs: WHOLE_FILE_MS, maxBytes: LARGEST_BYTES };
 
 /** What does not pass by itself: the same question gets the same answer. */
 class Refused extends MediaStoreAway {}
@@ -46,12 +64,14 @@ class Refused extends MediaStoreAway {}
  * address is the operator's, so it may be a private one.
  *
  * @param pausesMs between the attempts; tests may hand in shorter ones
+ * @param limits   of one file that is read. Default: those of files of messages
  */
 export function createS3Store(
   settings: S3Settings,
   time: Pick<Time, "pause" | "monotonic">,
   pausesMs: number[] = PAUSES_MS,
-): MediaStore {
+  limits: FileLimits = OF_MEDIA,
+): S3Store {
   const agent = createGuardedAgent(null);
   const sign = createSigner(settings);
   const named = (name: string): string => settings.prefix + name;
@@ -106,9 +126,11 @@ export function createS3Store(
       await ask({ method: "PUT", path: named(name), headers, file: path }, [200]);
     },
 
+    putStream: (name, chunks) => putInParts(ask, named(name), chunks),
+
     async get(name, read) {
       const address = () => sign({ method: "GET", path: named(name) }, true);
-      const found = await patiently(async () => fetchFile(agent, (await address()).href, read));
+      const found = await patiently(async () => fetchFile(agent, (await address()).href, read, limits));
       if (!found && (await has(name))) throw new MediaStoreAway("it lists a file and does not return it");
       return found;
     },
@@ -151,22 +173,27 @@ function createSigner({ endpoint, bucket, region, accessKeyId, secretAccessKey, 
 async function send(
   agent: Dispatcher,
   { href, headers }: Signed,
-  { method, file }: Asked,
+  { method, file, body }: Asked,
 ): Promise<Answered> {
   const { origin, pathname, search } = new URL(href);
+  const carries = file !== undefined || body !== undefined;
   try {
-    const size = file === undefined ? 0 : (await stat(file)).size;
+    const size = file === undefined ? (body?.length ?? 0) : (await stat(file)).size;
     const answer = await agent.request({
       origin,
       path: pathname + search,
       method,
-      headers: { ...headers, ...(file !== undefined && { "content-length": String(size) }) },
-      body: file === undefined ? null : createReadStream(file),
-      headersTimeout: file === undefined ? ANSWER_MS : WHOLE_FILE_MS,
+      headers: { ...headers, ...(carries && { "content-length": String(size) }) },
+      body: file === undefined ? (body ?? null) : createReadStream(file),
+      headersTimeout: carries ? WHOLE_FILE_MS : ANSWER_MS,
       bodyTimeout: ANSWER_MS,
-      signal: AbortSignal.timeout(file === undefined ? 2 * ANSWER_MS : WHOLE_FILE_MS),
+      signal: AbortSignal.timeout(carries ? WHOLE_FILE_MS : 2 * ANSWER_MS),
     });
-    return { status: answer.statusCode, text: await textOf(answer.body) };
+    return {
+      status: answer.statusCode,
+      text: await textOf(answer.body),
+      etag: headerOf(answer, "etag"),
+    };
   } catch (error) {
     const { code, syscall, message } = error as NodeJS.ErrnoException;
     // The file of this disk is the matter, not the store.
@@ -189,12 +216,13 @@ async function fetchFile(
   agent: Dispatcher,
   href: string,
   read: (bytes: AsyncIterable<Buffer>) => Promise<void>,
+  { wholeFileMs, maxBytes }: FileLimits,
 ): Promise<boolean> {
   const limits = {
     firstByteMs: ANSWER_MS,
-    totalMs: WHOLE_FILE_MS,
+    totalMs: wholeFileMs,
     leastRate: LEAST_RATE,
-    maxBytes: LARGEST_BYTES,
+    maxBytes,
     maxRedirects: 0,
   };
   try {
@@ -209,7 +237,7 @@ async function fetchFile(
 }
 
 /** S3 names what is wrong in XML, which is looked at for its code alone. */
-function failureOf({ status, text }: Answered): MediaStoreAway {
+function failureOf({ status, text }: Omit<Answered, "etag">): MediaStoreAway {
   const code = between(text, "<Code>", "</Code>");
   const message = `it answered ${status}${code === null ? "" : ` (${code.slice(0, 60)})`}`;
   return PASSING.has(status) ? new MediaStoreAway(message) : new Refused(message);

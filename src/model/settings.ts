@@ -1,5 +1,8 @@
 import { StartError } from "./errors/errors.ts";
 import { FLAG_WORDS, readFlag } from "./flags.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./time.ts";
+
+const UNITS: Record<string, number> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
 /** Variables of the process, or what a test puts in their place. */
 export type Environment = Record<string, string | undefined>;
@@ -11,6 +14,8 @@ export interface Settings {
   /** @param fallback default: off */
   flag(name: string, fallback?: boolean): boolean;
   integer(name: string, fallback: number, min: number, max: number): number;
+  /** Such as `30m`, `1h` or `2d`. @returns milliseconds; null when absent */
+  duration(name: string, minMs: number, maxMs: number): number | null;
   oneOf<T extends string, F extends T | null>(name: string, allowed: readonly T[], fallback: F): T | F;
   /**
    * As written, once it is known to parse and to have one of the schemes.
@@ -41,6 +46,17 @@ export function createSettings(env: Environment): Settings {
       const value = /^\d{1,15}$/.test(written) ? Number(written) : Number.NaN;
       if (value >= min && value <= max) return value;
       throw new StartError(`${name} must be a whole number from ${min} to ${max}.`);
+    },
+
+    duration(name, minMs, maxMs) {
+      const written = text(name);
+      if (written === null) return null;
+      const [, count, unit] = /^(\d{1,6})\s*([mhd])$/i.exec(written) ?? [];
+      const ms = Number(count) * UNITS[(unit ?? "").toLowerCase()]!;
+      if (ms >= minMs && ms <= maxMs) return ms;
+      throw new StartError(
+        `${name} must be a number with m, h or d, such as 30m, 1h or 1d, from ${minMs / MINUTE_MS} minutes to ${maxMs / DAY_MS} days.`,
+      );
     },
 
     oneOf(name, allowed, fallback) {

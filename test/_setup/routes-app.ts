@@ -78,6 +78,7 @@ export function createRoutesApp(parts: Parts = {}): RoutesApp {
     health: { longestStallMs: () => 0 },
     accounts: { takeSends: () => null },
     lids: { aliasesOf: async () => [] },
+    webhookTroubles: { of: async () => null },
   };
   const app = new Proxy(
     {

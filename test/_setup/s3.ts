@@ -12,12 +12,14 @@ const BUCKET = "parley";
 export interface S3Server {
   /** What a gateway is told to use it. */
   env: Environment;
+  /** Address of a folder of its bucket, as MEDIA_STORE and BACKUP_TO take it. */
+  address(folder: string): string;
   /** Nobody reaches it any more. */
   stop(): Promise<void>;
   /** On the same port, with what it had. */
   start(): Promise<void>;
   /** Names of what it has, in their order. */
-  names(): string[];
+  names(folder?: string): string[];
 }
 
 /** Ends with the test. */
@@ -47,16 +49,19 @@ export async function startS3(): Promise<S3Server> {
     removeFolder(directory);
   });
   await start();
+  const address = (folder: string): string =>
+    `s3://${BUCKET}/${folder}?region=eu-central-1&endpoint=http://127.0.0.1:${port}`;
   return {
+    address,
     env: {
-      MEDIA_STORE: `s3://${BUCKET}/files?region=eu-central-1&endpoint=http://127.0.0.1:${port}`,
+      MEDIA_STORE: address("files"),
       AWS_ACCESS_KEY_ID: "S3RVER",
       AWS_SECRET_ACCESS_KEY: "S3RVER",
     },
     start,
     stop,
-    names() {
-      const folder = join(directory, BUCKET, "files");
+    names(within = "files") {
+      const folder = join(directory, BUCKET, within);
       if (!existsSync(folder)) return [];
       return readdirSync(folder, { recursive: true, encoding: "utf8" })
         .flatMap((name) => /^(.+)\._S3rver_object$/.exec(name)?.[1] ?? [])

@@ -2,7 +2,7 @@ import { createClient } from "@libsql/client";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { examineDatabase } from "../../src/cli/database-doctor.ts";
+import { examineDatabase } from "../../src/cli/doctor/database.ts";
 import type { Config } from "../../src/config.ts";
 import { openStore } from "../../src/store/open.ts";
 import { configFor, silentLog, temporaryFolder } from "../unit/store/temporary.ts";

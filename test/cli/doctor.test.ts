@@ -14,7 +14,7 @@ import {
   checkNode,
   checkPublicUrl,
   checkWhatsApp,
-} from "../../src/cli/doctor.ts";
+} from "../../src/cli/doctor/checks.ts";
 import { loadConfig, type Config } from "../../src/config.ts";
 
 let folder: string;

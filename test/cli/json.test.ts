@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandDef } from "citty";
 import { afterAll, describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
 import { parley } from "../../src/cli/commands/index.ts";
 import { describeCommand, flat } from "../../src/cli/completion/describe.ts";
 import { SHELLS, type Shell } from "../../src/cli/completion/scripts.ts";
@@ -41,6 +42,14 @@ describe("--json", () => {
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ error: { message: expect.stringContaining(text), code: null } });
     expect(said).toContain(text);
+  });
+
+  it("tells the version, with and without", () => {
+    const { version } = packageJson;
+    expect(run("--version")).toEqual({ code: 0, out: `${version}\n`, said: "" });
+    const { code, out } = run("--version", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ version });
   });
 
   it("gives the findings of the doctor, and its exit code", () => {

@@ -4,15 +4,15 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checkBackup } from "../../src/cli/doctor/backup.ts";
 import {
-  checkBackup,
   checkClock,
   checkConsole,
   checkMemory,
   checkOwners,
   checkTls,
-} from "../../src/cli/machine-doctor.ts";
-import { checkRedis, checkServer } from "../../src/cli/services-doctor.ts";
+} from "../../src/cli/doctor/machine.ts";
+import { checkRedis, checkServer } from "../../src/cli/doctor/services.ts";
 import { loadConfig, type Config } from "../../src/config.ts";
 import { openStore } from "../../src/store/open.ts";
 import { startRedis } from "../_setup/redis.ts";

@@ -70,7 +70,7 @@ describe("npm run parley -- link", () => {
     expect(await world.sim.online(NUMBER)).toBe(true);
     const key = /\n {2}(\S+)\n/.exec(command.text())?.[1] ?? "";
     const account = await world.gateway.get("/account", { key });
-    expect(account.body["data"]).toMatchObject({ name: "default" });
+    expect(account.body["data"]).toMatchObject({ name: "default", plan: "pro" });
     // The command's own key is gone again.
     expect((await keysOf(world, account.body["data"].id)).length).toBe(1);
   });
@@ -185,6 +185,25 @@ describe("npm run parley", () => {
     expect(await unclear.ended).toBe(1);
     expect(unclear.text()).toContain("--account");
     expect(await said(world, "keys", "list", "--account", "second")).toContain("BEGINS");
+  });
+
+  it("changes an account's plan, name and state, and what is not named stays", async () => {
+    const world = await openWorld({ again: true });
+    const { data } = (await world.gateway.get("/account", { key: world.key })).body;
+
+    expect(await said(world, "accounts", "change", data.id, "--plan", "pro")).toContain("on the plan pro");
+    expect(await said(world, "accounts", "change", data.name, "--name", "shop")).toContain("Account shop");
+    const changed = (await world.gateway.get("/account", { key: world.key })).body["data"];
+    expect(changed).toMatchObject({ name: "shop", plan: "pro" });
+    await said(world, "accounts", "change", "shop", "--enabled", "no");
+    expect(await said(world, "accounts", "list")).toMatch(/shop +pro +no/);
+
+    const nothing = parley(world, "accounts", "change", "shop");
+    expect(await nothing.ended).toBe(1);
+    expect(nothing.text()).toContain("--plan, --name or --enabled");
+    const wrong = parley(world, "accounts", "change", "shop", "--plan", "gold");
+    expect(await wrong.ended).toBe(1);
+    expect(wrong.text()).toContain("basic, pro");
   });
 
   it("lists numbers, says why one is as it is, and logs it out", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../src/config.ts";
@@ -10,9 +10,9 @@ const pages = [
   "docs/scaling.md",
   "docs/libsql-server.md",
   "docs/tutorial.md",
-  ...["backup", "commands", "install", "monitoring", "moving", "sizing", "tls", "upgrade"].map(
-    (name) => `docs/operations/${name}.md`,
-  ),
+  "docs/upgrade.md",
+  "docs/webhooks.md",
+  ...readdirSync(join(root, "docs/operations")).map((name) => `docs/operations/${name}`),
 ];
 
 /** The names by which headings of a page are linked to. */

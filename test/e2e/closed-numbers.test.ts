@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { checkVersion } from "../../src/cli/doctor.ts";
+import { checkVersion } from "../../src/cli/doctor/checks.ts";
 import { loadConfig } from "../../src/config.ts";
 import { openWorld, until } from "../_setup/world.ts";
 

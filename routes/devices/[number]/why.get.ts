@@ -7,6 +7,6 @@ import { ofDevice } from "../../../src/api/work/webhooks.ts";
 export default defineApi(whyDevice, async ({ app, caller, params }) => ({
   data: await ofDevice(app, caller, params["number"], async (id) => {
     const why = await app.numbers.why(id);
-    return why && whyView(why);
+    return why && whyView(why, await app.webhookTroubles.of(id));
   }),
 }));

@@ -1,11 +1,13 @@
 import type { Endpoint } from "../endpoint.ts";
 import * as accounts from "./operator/accounts.ts";
+import * as alerts from "./operator/alerts.ts";
 import * as audit from "./audit.ts";
 import * as auditLog from "./operator/audit-log.ts";
 import * as backup from "./operator/backup.ts";
 import * as bots from "./bots.ts";
 import * as conversations from "./conversations.ts";
 import * as decisions from "./decisions.ts";
+import * as contactData from "./operator/contact-data.ts";
 import * as channels from "./channels.ts";
 import * as contacts from "./contacts.ts";
 import * as documentation from "./documentation.ts";
@@ -42,10 +44,12 @@ const NAMED = [
   decisions,
   events,
   accounts,
+  contactData,
   sessions,
   links,
   auditLog,
   backup,
+  alerts,
   nodes,
   gatewayHealth,
   stats,

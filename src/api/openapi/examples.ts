@@ -421,6 +421,7 @@ export const EXAMPLES: Record<string, Example> = {
       next_retry_at: AT,
       waiting: null,
       reachout: null,
+      webhook: null,
       advice: "The line to WhatsApp was lost; it is opened again by itself.",
     }),
   },
@@ -641,7 +642,50 @@ export const EXAMPLES: Record<string, Example> = {
     input: { device: SENDER },
     output: one("Device registered.", { ...device, state: "unlinked" }),
   },
+  "GET /admin/accounts/{id}/devices/{number}/contacts/{contact}": {
+    path: { id: ACCOUNT, number: SENDER, contact: "31600000002" },
+  },
+  "DELETE /admin/accounts/{id}/devices/{number}/contacts/{contact}": {
+    path: { id: ACCOUNT, number: SENDER, contact: "31600000002" },
+    output: one("Contact erased.", { erased: { inbox: 12, outbox: 9, decisions: 12 }, waiting: 0 }),
+  },
   "POST /admin/backup": {},
+  "GET /admin/alerts": {
+    output: one("Alerts.", {
+      host: "hooks.example.com",
+      signed: true,
+      telling: {
+        delivered_at: AT,
+        failing_since: null,
+        failures: 0,
+        last_error: null,
+        next_attempt_at: null,
+        given_up: 0,
+      },
+      open: [
+        {
+          id: "al_3f9c1b7ad25e6084c1",
+          alert: "number_logged_out",
+          status: "open",
+          since: AT,
+          until: null,
+          account: ACCOUNT,
+          device: SENDER,
+          node: null,
+          text: `+${SENDER} was logged out.`,
+          advice: "The phone or WhatsApp removed this linked device. Link it again with POST /generate-qr.",
+        },
+      ],
+    }),
+  },
+  "POST /admin/alerts/test": {
+    output: one("A sample was posted.", {
+      delivered: true,
+      status_code: 200,
+      duration_ms: 48,
+      error: null,
+    }),
+  },
   "GET /admin/nodes": { output: many("Nodes.", node) },
   "GET /admin/health": {
     output: one("Health.", {

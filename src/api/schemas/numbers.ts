@@ -61,6 +61,14 @@ export const why = z
     next_retry_at: isoTime().nullable(),
     waiting: z.int().min(0).nullable(),
     reachout: reachoutLock.nullable(),
+    webhook: z
+      .strictObject({
+        state: z.enum(["failing", "paused", "disabled"]),
+        failing_since: isoTime().nullable(),
+        next_attempt_at: isoTime().nullable(),
+      })
+      .nullable()
+      .meta({ description: "Null: the number has no webhook, or it takes what is posted" }),
     advice: z.string(),
   })
   .meta({ id: "Why" });

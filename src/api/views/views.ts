@@ -1,4 +1,5 @@
 import { textOfDraft } from "../../model/messages.ts";
+import type { WebhookTrouble } from "../../app/webhook-trouble.ts";
 import type { AccountRecord } from "../../accounts/account-record.ts";
 import type { KeyRecord } from "../../accounts/api-keys.ts";
 import { mayGrant } from "../../accounts/authorize.ts";
@@ -91,7 +92,10 @@ const newChatsView = (quota: NewChats | null) =>
   quota && { limit: quota.limit, used: quota.used, resets_at: isoOrNull(quota.resetsAt) };
 
 /** Why a number is in its state; `next_retry_at` is null while no further attempt is planned. */
-export const whyView = ({ holdups: { media, reachout, pausedUntil }, ...why }: Why) => ({
+export const whyView = (
+  { holdups: { media, reachout, pausedUntil }, ...why }: Why,
+  webhook: WebhookTrouble | null,
+) => ({
   state: why.state,
   reason: why.reason ?? (isPaused(why, pausedUntil) ? "rate_limited" : null),
   since: iso(why.since),
@@ -103,7 +107,12 @@ export const whyView = ({ holdups: { media, reachout, pausedUntil }, ...why }: W
   next_retry_at: isoOrNull(why.nextRetryAt),
   waiting: why.waiting,
   reachout: reachout === null ? null : { locked_until: iso(reachout.until), reason: reachout.reason },
-  advice: adviceView(why, media, pausedUntil),
+  webhook: webhook && {
+    state: webhook.state,
+    failing_since: isoOrNull(webhook.since),
+    next_attempt_at: isoOrNull(webhook.nextAt),
+  },
+  advice: adviceView(why, { media, pausedUntil, webhook }),
 });
 
 const isPaused = (
@@ -113,12 +122,25 @@ const isPaused = (
 
 function adviceView(
   why: Omit<Why, "holdups">,
-  media: Why["holdups"]["media"],
-  pausedUntil: number | null,
+  {
+    media,
+    pausedUntil,
+    webhook,
+  }: Pick<Why["holdups"], "media" | "pausedUntil"> & { webhook: WebhookTrouble | null },
 ): string {
   if (isPaused(why, pausedUntil))
     return "WhatsApp limits how fast this number may send (429). Sends are kept and resume on their own; if this happens often, lower PACE_PER_MINUTE.";
-  return why.state === "connected" && media !== null ? mediaAdvice(media) : why.advice;
+  if (why.state !== "connected") return why.advice;
+  if (media !== null) return mediaAdvice(media);
+  return webhook !== null && why.reason === null ? webhookAdvice(webhook) : why.advice;
+}
+
+function webhookAdvice({ state, since, nextAt }: WebhookTrouble): string {
+  const fails = `The number is connected, but its webhook ${since === null ? "fails" : `has failed since ${iso(since)}`}`;
+  if (state === "disabled")
+    return `${fails} and was switched off. Correct the receiver, then set the webhook again with PUT /devices/{number}/webhook.`;
+  const next = nextAt === null ? "" : `; the next try is at ${iso(nextAt)}`;
+  return `${fails}. Its events are kept${next}. GET /deliveries shows what it answers.`;
 }
 
 const mediaAdvice = ({ since, chats, reason }: NonNullable<Why["holdups"]["media"]>): string =>

@@ -9,6 +9,7 @@ import { loadConfig, repositoryRoot } from "../../config.ts";
 import { createLogger } from "../../log.ts";
 import { openReadOnly } from "../../store/file/read-only.ts";
 import { command } from "../command.ts";
+import { ownBuild } from "../place.ts";
 import { asJson, WRITTEN } from "../plainly.ts";
 
 /** `parley bots check`: what becomes of everything stored when other bots run. The gateway may run meanwhile; nothing is written. */
@@ -27,7 +28,8 @@ export default command({
     build: {
       type: "string",
       valueHint: "file",
-      description: "Folder of the build whose own bots will run; default: the sources in bots/",
+      description:
+        "Folder of the build whose own bots will run; default: the sources in bots/, or the build that has this command",
     },
     data: { type: "string", valueHint: "file", description: "Data folder of the gateway; default: DATA_DIR" },
     each: { type: "boolean", description: "Print one line of JSON for each open conversation" },
@@ -43,9 +45,10 @@ export default command({
       ...(data !== undefined && { DATA_DIR: resolve(data) }),
       ...(bots !== undefined && { BOTS_DIR: resolve(bots) }),
     };
+    const folder = build ?? ownBuild;
     const options = { json: asJson, each, strict, say };
     process.exitCode =
-      build === undefined ? await checkSources(env, options) : await checkBuild(build, env, options);
+      folder === null ? await checkSources(env, options) : await checkBuild(folder, env, options);
     return WRITTEN;
   },
 });

@@ -3,6 +3,7 @@ import { command } from "../command.ts";
 import { SHELLS, type Shell } from "../completion/scripts.ts";
 import { describeCommand } from "../completion/describe.ts";
 import { repositoryRoot } from "../../config.ts";
+import { ownBuild } from "../place.ts";
 import { asJson } from "../plainly.ts";
 
 /** `parley completion bash|zsh|fish`: a script for the shell, made of all commands as they are. */
@@ -23,7 +24,7 @@ export const completionOf = (parley: CommandDef) =>
         throw new Error(
           `There is no completion for “${shell}”. Available: ${Object.keys(SHELLS).join(", ")}.`,
         );
-      const script = SHELLS[shell as Shell](await describeCommand(parley), repositoryRoot());
+      const script = SHELLS[shell as Shell](await describeCommand(parley), ownBuild ?? repositoryRoot());
       if (!asJson) process.stdout.write(script);
       return { shell, script };
     },

@@ -10,18 +10,13 @@ import {
   checkPublicUrl,
   checkVersion,
   checkWhatsApp,
-} from "../doctor.ts";
-import { examineDatabase } from "../database-doctor.ts";
-import type { Finding } from "../finding.ts";
-import {
-  checkBackup,
-  checkClock,
-  checkConsole,
-  checkMemory,
-  checkOwners,
-  checkTls,
-} from "../machine-doctor.ts";
-import { checkRedis, checkServer } from "../services-doctor.ts";
+} from "../doctor/checks.ts";
+import { checkAlerts } from "../doctor/alerts.ts";
+import { examineDatabase } from "../doctor/database.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { checkBackup } from "../doctor/backup.ts";
+import { checkClock, checkConsole, checkMemory, checkOwners, checkTls } from "../doctor/machine.ts";
+import { checkRedis, checkServer } from "../doctor/services.ts";
 import { paint, say } from "../plainly.ts";
 
 const MARKS = { good: paint.green("✓"), note: paint.yellow("·"), bad: paint.red("✗") };
@@ -63,6 +58,7 @@ export default command({
       ...(await checkServer(config)),
       ...(await checkRedis(config)),
       ...(await checkBackup(config)),
+      await checkAlerts(config),
       await checkGateway(config),
       checkWhatsApp(config),
       await checkVersion(config, await bundledVersion()),

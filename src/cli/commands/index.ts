@@ -4,12 +4,15 @@ import { defineCommand, type CommandDef } from "citty";
 export const parley: CommandDef = defineCommand({
   meta: { name: "parley", description: "Accounts, keys, numbers and bots of the running gateway" },
   subCommands: {
+    start: () => import("./start.ts").then((module) => module.default),
     link: () => import("./link.ts").then((module) => module.default),
     accounts: () => import("./accounts.ts").then((module) => module.default),
     keys: () => import("./keys.ts").then((module) => module.default),
+    alerts: () => import("./alerts.ts").then((module) => module.default),
     audit: () => import("./audit.ts").then((module) => module.default),
     devices: () => import("./devices.ts").then((module) => module.default),
     chats: () => import("./chats.ts").then((module) => module.default),
+    contacts: () => import("./contacts.ts").then((module) => module.default),
     replay: () => import("./replay.ts").then((module) => module.default),
     bots: () => import("./bots.ts").then((module) => module.default),
     why: () => import("./why.ts").then((module) => module.default),

@@ -41,14 +41,14 @@ export default command({
   },
 });
 
-/** The named account; at the very first use, an account called `default` and its key. */
+/** The named account; at the very first use, an account called `default` and its key. It is the operator's own: several numbers fit. */
 async function accountFor(
   operator: Operator,
   named?: string,
 ): Promise<{ account: Account; apiKey: string | null }> {
   if (named !== undefined || (await operator.accounts()).length > 0)
     return { account: await operator.account(named), apiKey: null };
-  const made = await operator.createAccount("default");
+  const made = await operator.createAccount("default", "pro");
   say(`This gateway had no account: ${paint.bold("default")} was created. Its API key, shown only now:`);
   say(`\n  ${made.api_key}\n`);
   return { account: made.account, apiKey: made.api_key };

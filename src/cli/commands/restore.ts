@@ -2,6 +2,7 @@ import { command } from "../command.ts";
 import { restoreBackup, type Restored } from "../../backup/restore.ts";
 import { loadConfig } from "../../config.ts";
 import { forgetRatchets } from "../../whatsapp/signal/rollback.ts";
+import { withArchive } from "../fetch-archive.ts";
 import { say } from "../plainly.ts";
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
@@ -12,7 +13,7 @@ export default command({
   args: {
     file: {
       type: "positional",
-      description: "File that parley backup saved",
+      description: "File that parley backup or BACKUP_TO saved, or its address: s3://bucket/…/parley-….tar",
       required: true,
       valueHint: "file",
     },
@@ -20,14 +21,17 @@ export default command({
     resend: { type: "boolean", description: "Send every message that was waiting, however old" },
   },
   async run({ args }) {
-    const restored = await restoreBackup({
-      config: loadConfig(process.env),
-      archive: args.file,
-      force: args.force === true,
-      resend: args.resend === true,
-      now: Date.now,
-      forgetRatchets,
-    });
+    const config = loadConfig(process.env);
+    const restored = await withArchive(config, args.file, (archive) =>
+      restoreBackup({
+        config,
+        archive,
+        force: args.force === true,
+        resend: args.resend === true,
+        now: Date.now,
+        forgetRatchets,
+      }),
+    );
     report(restored);
     const { manifest, linked, waiting, expired, aside } = restored;
     return { created_at: manifest.created_at, linked, waiting, expired, aside };

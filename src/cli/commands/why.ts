@@ -2,7 +2,7 @@ import { command } from "../command.ts";
 import type { GatewayClient } from "../gateway-client.ts";
 import { findOperator } from "../operator.ts";
 import { paint, say } from "../plainly.ts";
-import { sentencesOf, type ShownDecision } from "../why.ts";
+import { sentencesOf, webhookFailed, type ShownDecision, type ShownTrouble } from "../why.ts";
 
 /** A decision, and the number that it was made at. */
 interface Found {
@@ -33,21 +33,21 @@ export default command({
     };
     const operator = await findOperator();
     const account = await operator.account(args.account);
-    const found = await operator.withKey(account, ["bots", "devices"], (gateway) =>
-      decisionsOf(gateway, new URLSearchParams(asked), only),
-    );
+    const { found, troubles } = await operator.withKey(account, ["bots", "devices"], async (gateway) => {
+      const decisions = await decisionsOf(gateway, new URLSearchParams(asked), only);
+      return { found: decisions, troubles: await troublesOf(gateway, decisions) };
+    });
     if (found.length === 0) throw new Error(nothing(message, chat));
+    const sentences = ({ device, decision }: Found): string[] =>
+      sentencesOf(decision, troubles.get(device) ?? null);
     const newest = found.toSorted((a, b) => (a.decision.at < b.decision.at ? -1 : 1)).slice(-last);
-    for (const { device, decision } of newest) {
+    for (const one of newest) {
+      const { device, decision } = one;
       const { chat: from, type, at, message_id: id } = decision;
       say(`${paint.bold(`${type} from ${from} to ${device}, decided ${at}`)} ${paint.dim(id)}`);
-      for (const sentence of sentencesOf(decision)) say(`  ${sentence}`);
+      for (const sentence of sentences(one)) say(`  ${sentence}`);
     }
-    return newest.map(({ device, decision }) => ({
-      device,
-      ...decision,
-      sentences: sentencesOf(decision),
-    }));
+    return newest.map((one) => ({ device: one.device, ...one.decision, sentences: sentences(one) }));
   },
 });
 
@@ -62,6 +62,20 @@ function nothing(message: string | undefined, chat: string | undefined): string 
   return message
     ? `No number of this account has decided about a message ${message}${where}. For the latest messages: npm run parley -- why`
     : `No decisions${where} yet. A message is decided after it has arrived and bots were asked.`;
+}
+
+/** Of the numbers whose webhook has failed somebody here. */
+async function troublesOf(
+  gateway: GatewayClient,
+  found: readonly Found[],
+): Promise<Map<string, ShownTrouble>> {
+  const failed = found.filter(({ decision }) => webhookFailed(decision));
+  const troubles = new Map<string, ShownTrouble>();
+  for (const device of new Set(failed.map((one) => one.device))) {
+    const { data } = await gateway.get<{ data: { webhook: ShownTrouble | null } }>(`/devices/${device}/why`);
+    if (data.webhook !== null) troubles.set(device, data.webhook);
+  }
+  return troubles;
 }
 
 async function decisionsOf(

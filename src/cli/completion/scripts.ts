@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { flat, type DescribedCommand, type Option } from "./describe.ts";
 
 /** A text as one word of a shell. */
@@ -13,9 +15,14 @@ const paths = (root: DescribedCommand): string =>
     .map(({ path }) => path)
     .join("|");
 
+/** How the command is called where no such program is installed. @param root of the sources, or of a build */
+const called = (root: string, inQuotes = quoted): string =>
+  existsSync(join(root, "cli.mjs"))
+    ? `node ${inQuotes(join(root, "cli.mjs"))}`
+    : `npm --prefix ${inQuotes(root)} run --silent parley --`;
+
 /** For shells whose functions look alike: what `parley` is where no such program is installed. */
-const program = (root: string): string =>
-  `type parley >/dev/null 2>&1 || parley() { npm --prefix ${quoted(root)} run --silent parley -- "$@"; }`;
+const program = (root: string): string => `type parley >/dev/null 2>&1 || parley() { ${called(root)} "$@"; }`;
 
 /** Choices behind an option with a value: a branch of `case`. */
 const branchesOfValues = (
@@ -116,7 +123,7 @@ function fish(root: DescribedCommand, folder: string): string {
     ];
   });
   return `# fish: npm run --silent parley -- completion fish | source
-type -q parley; or function parley; npm --prefix ${inFish(folder)} run --silent parley -- $argv; end
+type -q parley; or function parley; ${called(folder, inFish)} $argv; end
 function __parley_at
   set -l at ''
   for word in (commandline -opc)[2..-1]

@@ -14,18 +14,23 @@ export interface S3Settings {
   sessionToken: string | null;
 }
 
-const MEDIA_STORE_FORM =
-  "MEDIA_STORE must be like s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com; everything after the bucket is optional.";
+const formOf = (name: string): string =>
+  `${name} must be like s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com; everything after the bucket is optional.`;
 
 /**
- * Reads `MEDIA_STORE`: `s3://bucket/prefix?region=…&endpoint=…`, AWS itself unless an endpoint is named.
+ * Reads a setting that names a bucket: `s3://bucket/prefix?region=…&endpoint=…`, AWS itself unless an endpoint is named.
  *
  * @returns null when it is not set
  * @throws {StartError} also when the keys are missing
  */
-export function readMediaStore(settings: Settings): S3Settings | null {
-  const text = settings.url("MEDIA_STORE", ["s3:"]);
-  if (text === null) return null;
+export function readBucket(settings: Settings, name: "MEDIA_STORE" | "BACKUP_TO"): S3Settings | null {
+  const text = settings.url(name, ["s3:"]);
+  return text === null ? null : parseBucket(settings, name, text);
+}
+
+/** The same of an address that is no setting. @param name what to call it when it is not one */
+export function parseBucket(settings: Settings, name: string, text: string): S3Settings {
+  if (!URL.canParse(text)) throw new StartError(formOf(name));
   const { hostname: bucket, pathname, searchParams, username, port } = new URL(text);
   const region = searchParams.get("region") ?? settings.text("AWS_REGION") ?? "us-east-1";
   const endpoint = searchParams.get("endpoint") ?? `https://s3.${region}.amazonaws.com`;
@@ -38,14 +43,14 @@ export function readMediaStore(settings: Settings): S3Settings | null {
     /^https?:\/\/[^/\s]+/.test(endpoint) &&
     URL.canParse(endpoint) &&
     username + port + others.join("") === "";
-  if (!isRight) throw new StartError(MEDIA_STORE_FORM);
+  if (!isRight) throw new StartError(formOf(name));
   return {
     bucket,
     prefix: prefix === "" ? "" : `${prefix}/`,
     region,
     endpoint: endpoint.replace(/\/$/, ""),
-    accessKeyId: required(settings, "AWS_ACCESS_KEY_ID", "MEDIA_STORE"),
-    secretAccessKey: required(settings, "AWS_SECRET_ACCESS_KEY", "MEDIA_STORE"),
+    accessKeyId: required(settings, "AWS_ACCESS_KEY_ID", name),
+    secretAccessKey: required(settings, "AWS_SECRET_ACCESS_KEY", name),
     sessionToken: settings.text("AWS_SESSION_TOKEN"),
   };
 }

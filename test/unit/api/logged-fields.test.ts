@@ -59,6 +59,7 @@ it("everything that is no GET and no send is logged, unless it says why it chang
     (endpoint) => endpoint.method !== "GET" && !endpoint.sends && !isLogged(endpoint),
   );
   expect(silent.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+    "POST /admin/alerts/test",
     "POST /chats/{chat}/read",
     "POST /devices/{number}/webhook/test",
     "POST /generate-qr",

@@ -247,6 +247,7 @@ describe("the OpenAPI document", () => {
       "GET /bots/routes",
       "GET /devices/{number}/bots/routes",
       "GET /console/sessions",
+      "GET /admin/alerts",
       "GET /admin/nodes",
       "GET /admin/health",
       "POST /admin/bots/reload",

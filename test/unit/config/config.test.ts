@@ -69,6 +69,10 @@ describe("settings", () => {
       ffmpegPath: null,
       mpwaCompat: false,
       passkeyLinking: false,
+      alertUrl: null,
+      alertSecret: null,
+      scheduledBackups: null,
+      backupKeep: 24,
       whatsappVersion: null,
       whatsappVersionUrl: null,
       whatsappWsUrl: null,
@@ -180,6 +184,26 @@ describe("settings", () => {
     expect(() => store("s3://parley", {})).toThrow("AWS_ACCESS_KEY_ID must be set when MEDIA_STORE is.");
   });
 
+  it("say where backups go, how often, and how many stay", () => {
+    const made = (env: Environment) => loadConfig(env).scheduledBackups;
+    expect(made({ BACKUP_EVERY: "1d" })).toBeNull();
+    expect(made({ BACKUP_TO: "/backups" })).toEqual({ to: "/backups", everyMs: 3_600_000 });
+    expect(made({ BACKUP_TO: "/backups", BACKUP_EVERY: "2d", BACKUP_KEEP: "7" })).toEqual({
+      to: "/backups",
+      everyMs: 172_800_000,
+    });
+    const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+    expect(made({ BACKUP_TO: "s3://bucket/parley?region=eu-1", ...keys })?.to).toMatchObject({
+      bucket: "bucket",
+      prefix: "parley/",
+      region: "eu-1",
+    });
+    expect(refusal({ BACKUP_TO: "s3://bucket" })).toBe("AWS_ACCESS_KEY_ID must be set when BACKUP_TO is.");
+    expect(refusal({ BACKUP_TO: "/backups", DATABASE_URL: "http://sqld:8080" })).toContain(
+      "the server's own backups",
+    );
+  });
+
   it("find the repository root from within a build that has a package.json of its own", () => {
     const root = folder();
     const server = join(root, ".output/server/_chunks");
@@ -262,6 +286,16 @@ describe("a setting that cannot be", () => {
     ["WHATSAPP_WS_URL", "ws://web.whatsapp.com/ws/chat"],
     ["WHATSAPP_CA_FILE", "/nowhere/ca.pem"],
     ["LOG_LEVEL", "loud"],
+    ["ALERT_URL", "hooks.example.com"],
+    ["ALERT_SECRET", "secret"],
+    ["ALERT_SECRET", "whsec_c2hvcnQ="],
+    ["BACKUP_TO", "ftp://example.com/x"],
+    ["BACKUP_TO", "s3://"],
+    ["BACKUP_EVERY", "1"],
+    ["BACKUP_EVERY", "1w"],
+    ["BACKUP_EVERY", "0m"],
+    ["BACKUP_EVERY", "32d"],
+    ["BACKUP_KEEP", "0"],
   ])("stops the start with one line that names it: %s=%s", (name, value) => {
     const message = refusal({ [name]: value });
 

@@ -1,8 +1,8 @@
 import type { Client, Row } from "@libsql/client";
-import { readKeyCheck, requireFittingKey } from "../store/sealed/key-check.ts";
-import { createSecretBox } from "../store/sealed/secret-box.ts";
-import { SEALED_COLUMNS, type SealedColumn } from "../store/sealed/sealed-columns.ts";
-import { findMasterKey } from "../store/sealed/secrets.ts";
+import { readKeyCheck, requireFittingKey } from "../../store/sealed/key-check.ts";
+import { createSecretBox } from "../../store/sealed/secret-box.ts";
+import { SEALED_COLUMNS, type SealedColumn } from "../../store/sealed/sealed-columns.ts";
+import { findMasterKey } from "../../store/sealed/secrets.ts";
 import { bad, good, NOT_SAVED, REPAIR, type Examination } from "./finding.ts";
 
 const ROWS_AT_ONCE = 500;

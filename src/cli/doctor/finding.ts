@@ -1,5 +1,5 @@
 import type { Client } from "@libsql/client";
-import type { Config } from "../config.ts";
+import type { Config } from "../../config.ts";
 
 /** `good`: as it should be. `note`: works, and should be known. `bad`: something will not work until it is cured. */
 export interface Finding {

@@ -4,17 +4,17 @@ import { access, open, readFile, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Config } from "../config.ts";
-import { createSafeFetch } from "../net/safe-fetch.ts";
-import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../store/sealed/secrets.ts";
-import { isOlder, versionText, type ClientVersion } from "../whatsapp/client-version.ts";
-import { fetchVersion } from "../whatsapp/client-versions.ts";
-import { isStale } from "./build.ts";
+import { LOW_DISK_BYTES } from "../../alerts/disk.ts";
+import type { Config } from "../../config.ts";
+import { createSafeFetch } from "../../net/safe-fetch.ts";
+import { ADMIN_TOKEN_FILE, MASTER_KEY_FILE } from "../../store/sealed/secrets.ts";
+import { isOlder, versionText, type ClientVersion } from "../../whatsapp/client-version.ts";
+import { fetchVersion } from "../../whatsapp/client-versions.ts";
+import { isStale } from "../build.ts";
+import { ownBuild } from "../place.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
-import { createGatewayClient } from "./gateway-client.ts";
-import { addressesOf } from "./operator.ts";
-
-const LOW_DISK_BYTES = 500 * 1024 * 1024;
+import { createGatewayClient } from "../gateway-client.ts";
+import { addressesOf } from "../operator.ts";
 
 /**
  * Is this Node one that `package.json` allows (`^20.19.0 || >=22.12.0`)?
@@ -34,7 +34,8 @@ export function checkNode(version: string): Finding {
 
 /** Is the gateway built from the sources as they are now? */
 export async function checkBuild(root: string): Promise<Finding> {
-  // An image brings the build and not what it was made of.
+  // A build that was copied or installed is not made here.
+  if (ownBuild !== null) return good("build", `this command is part of it: ${ownBuild}`);
   if (!existsSync(join(root, "routes"))) return good("build", "part of the image");
   return (await isStale(root))
     ? note("build", "missing or older than the sources; npm start builds it")

@@ -1,14 +1,14 @@
 import { createClient, type Client } from "@libsql/client";
 import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config.ts";
-import { StartError } from "../model/errors/errors.ts";
-import { tablesOfNumbers } from "../store/erase.ts";
-import { inspectDatabase } from "../store/migrations.ts";
-import { lockFile } from "../store/file/offline.ts";
-import { isWalDamaged } from "../store/file/wal.ts";
-import { checkSeals } from "./seal-doctor.ts";
-import { checkTraces } from "./traces-doctor.ts";
+import type { Config } from "../../config.ts";
+import { StartError } from "../../model/errors/errors.ts";
+import { tablesOfNumbers } from "../../store/erase.ts";
+import { inspectDatabase } from "../../store/migrations.ts";
+import { lockFile } from "../../store/file/offline.ts";
+import { isWalDamaged } from "../../store/file/wal.ts";
+import { checkSeals } from "./seals.ts";
+import { checkTraces } from "./traces.ts";
 import { bad, good, NOT_SAVED, note, REPAIR, type Examination, type Finding } from "./finding.ts";
 
 /** What SQLite says when a table is whole and only an index of it is not. */

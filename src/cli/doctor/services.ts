@@ -1,10 +1,10 @@
 import { createClient } from "@libsql/client";
 import { Redis } from "ioredis";
-import { POLICY } from "../cluster/redis-policy.ts";
-import type { Config } from "../config.ts";
-import { StartError } from "../model/errors/errors.ts";
-import { REDIS_OPTIONS } from "../store/redis.ts";
-import { requireDurable } from "../store/server/durability.ts";
+import { POLICY } from "../../cluster/redis-policy.ts";
+import type { Config } from "../../config.ts";
+import { StartError } from "../../model/errors/errors.ts";
+import { REDIS_OPTIONS } from "../../store/redis.ts";
+import { requireDurable } from "../../store/server/durability.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
 
 /** Does Redis answer, and does it forget nothing? */

@@ -1,4 +1,4 @@
-import { findTraces, writeAnew } from "../store/traces.ts";
+import { findTraces, writeAnew } from "../../store/traces.ts";
 import { good, note, REPAIR, type Examination } from "./finding.ts";
 
 const MEGABYTE = 1024 * 1024;

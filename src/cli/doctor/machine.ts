@@ -5,20 +5,17 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { promisify } from "node:util";
-import { meta } from "../../drizzle/schema.ts";
-import type { Config } from "../config.ts";
-import { DAY_MS } from "../model/time.ts";
-import { defineQuery } from "../store/query.ts";
-import { openReadOnly } from "../store/file/read-only.ts";
+import type { Config } from "../../config.ts";
+import { DAY_MS } from "../../model/time.ts";
+import { ownBuild } from "../place.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
-import { createGatewayClient } from "./gateway-client.ts";
+import { createGatewayClient } from "../gateway-client.ts";
 
 const MB = 1024 * 1024;
 /** Measured, see docs/operations/sizing.md: the gateway itself, what each number takes, and room for everything else. */
 const GATEWAY_MB = 126;
 const NUMBER_MB = 5;
 const SYSTEM_MB = 256;
-const OLD_BACKUP_DAYS = 7;
 const ENDING_CERTIFICATE_DAYS = 14;
 const ASKING_MS = 5_000;
 
@@ -73,37 +70,9 @@ export async function checkOwners(dataDir: string): Promise<Finding[]> {
 
 /** Is the console there, which `npm run build` makes? @param root of the repository */
 export function checkConsole(root: string): Finding {
-  return existsSync(join(root, ".output/console/index.html"))
+  return existsSync(join(ownBuild ?? join(root, ".output"), "console/index.html"))
     ? good("console", "built; served at /console")
     : note("console", "not built, so GET / redirects to /docs. Build it with: npm run build");
-}
-
-const LAST_BACKUP = defineQuery("SELECT value FROM meta WHERE key = 'last_backup'", { value: meta.value });
-
-/** When did somebody save a backup by this gateway last? */
-export async function checkBackup(config: Config, now = Date.now()): Promise<Finding[]> {
-  if (!config.databaseUrl.startsWith("file:"))
-    return [
-      note(
-        "backup",
-        "made by the libSQL server: make sure that it makes backups (docs/operations/backup.md)",
-      ),
-    ];
-  if (!existsSync(config.databaseUrl.slice("file:".length))) return [];
-  const row = await openReadOnly(config).then(
-    (store) => store.readOne(LAST_BACKUP).finally(() => store.close()),
-    () => undefined,
-  );
-  // What keeps the database from being read is a finding of its own.
-  if (row === undefined) return [];
-  const how = "npm run parley -- backup <folder>, every night";
-  const made = row === null ? null : (JSON.parse(String(row.value)) as { at: number });
-  if (made === null) return [note("backup", `this gateway has made none yet: ${how}`)];
-  const days = Math.floor((now - made.at) / DAY_MS);
-  const when = `the last backup is from ${new Date(made.at).toISOString()}`;
-  return [
-    days >= OLD_BACKUP_DAYS ? note("backup", `${when}, ${days} days ago: ${how}`) : good("backup", when),
-  ];
 }
 
 /** Does the address that people are given lead to a gateway, with a certificate that holds? Nothing is asked of a local one. */
