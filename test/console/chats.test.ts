@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   closeConsole,
@@ -23,6 +23,30 @@ afterAll(() => closeConsole(world));
 const withAna = `/chats/${SHOP}/${ANA}`;
 const message = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
 const text = async (page: Page, id: string): Promise<string> => (await message(page, id).textContent()) ?? "";
+
+/** Where a message stands in the list from now on, frame by frame as they are drawn. @returns each place that it had, in pixels */
+async function placesOf(feed: Locator, words: string): Promise<() => Promise<number[]>> {
+  const places = await feed.evaluateHandle((element, line) => {
+    const found = new Set<number>();
+    const look = (): void => {
+      const row = [...element.querySelectorAll<HTMLElement>("[data-message]")].find((one) =>
+        one.querySelector(".words")?.textContent?.startsWith(`${line} `),
+      );
+      found.add(
+        row === undefined
+          ? Number.NaN
+          : Math.round(row.getBoundingClientRect().top - element.getBoundingClientRect().top),
+      );
+    };
+    const draw = (): void => {
+      setTimeout(look);
+      requestAnimationFrame(draw);
+    };
+    requestAnimationFrame(draw);
+    return found;
+  }, words);
+  return () => places.evaluate((found) => [...found]);
+}
 
 async function close(page: Page): Promise<void> {
   await page.context().close();
@@ -283,9 +307,10 @@ describe("a conversation that is longer than a page", () => {
     const feed = page.getByRole("feed");
     const rest = () =>
       page.waitForFunction(() => document.querySelector('[role="feed"][aria-busy="false"]') !== null);
-    /** The messages that can be seen, of those that are drawn. */
+    /** The messages that can be seen, of those that are drawn, once they are: between two frames rows stand where they are not shown. */
     const seen = () =>
-      feed.evaluate((element) => {
+      feed.evaluate(async (element) => {
+        await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
         const { top, bottom } = element.getBoundingClientRect();
         return [...element.querySelectorAll<HTMLElement>("[data-message]")]
           .filter(
@@ -294,18 +319,29 @@ describe("a conversation that is longer than a page", () => {
           .map((row) => /line \d+/.exec(row.querySelector(".words")?.textContent ?? "")?.[0]);
       });
     await rest();
-    // Of the pages before; what has changed meanwhile is asked for by `since`.
+    // Of the pages before; what has changed meanwhile is asked for by `since`. They wait until the beginning is looked at.
     let asked = 0;
-    const isOlder = (url: string): boolean =>
-      /\/messages\?/.test(url) && /before=/.test(url) && !/since=/.test(url);
-    page.on("request", (request) => void (asked += isOlder(request.url()) ? 1 : 0));
+    let come = (): void => undefined;
+    const looked = new Promise<void>((resolve) => (come = resolve));
+    await page.route(
+      (url) =>
+        url.pathname === "/messages" && url.searchParams.has("before") && !url.searchParams.has("since"),
+      async (route) => {
+        asked++;
+        await looked;
+        await route.continue();
+      },
+    );
     await feed.evaluate((element) => element.scrollTo(0, 0));
     const [top] = await seen();
     await until(() => asked > 0);
+    const places = await placesOf(feed, top!);
+    come();
     await rest();
-    // The page before it has come, no other one, and one looks at what one has looked at.
-    expect(await seen()).toContain(top);
+    // The page before it has come, no other one, and in no frame did what one looks at stand anywhere else.
     expect(await feed.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(1_000);
+    expect(await seen()).toContain(top);
+    expect(await places()).toHaveLength(1);
     expect(asked).toBe(1);
 
     const all = new Set<string | undefined>();
