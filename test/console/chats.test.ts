@@ -8,9 +8,10 @@ import {
   tooWide,
   type ConsoleWorld,
 } from "../_setup/console-world.ts";
+import { startReceiver } from "../_setup/receiver.ts";
 import { until } from "../_setup/world.ts";
 import { pdf, png } from "../unit/media/samples.ts";
-import { ANA, BEN, HOSTILE, SHOP, someTraffic, stored } from "./chats-traffic.ts";
+import { ANA, BEN, EVE, HOSTILE, SHOP, someTraffic, stored } from "./chats-traffic.ts";
 
 let world: ConsoleWorld;
 let ids: Record<string, string>;
@@ -376,6 +377,36 @@ describe("the way of a message", () => {
     await page
       .getByText("No bot of this number has a route for the message, and no webhook gets it.")
       .waitFor();
+    await close(page);
+  });
+
+  it("says who answered at last, when the webhook does so in a replay long after", async () => {
+    const receiver = await startReceiver("OK");
+    receiver.status = 404;
+    const webhook = `/devices/${SHOP}/webhook`;
+    await world.gateway.put(webhook, { url: receiver.url }, world);
+    const { id } = await world.sim.sendText(EVE, SHOP, "Do you deliver?");
+    const deliveries = async () =>
+      (await world.gateway.get(`/deliveries?message_id=${id}`, world)).body["data"] as {
+        id: string;
+        state: string;
+      }[];
+    await until(async () => (await deliveries())[0]?.state === "dead");
+    receiver.status = 200;
+    // It is none of the newest any more, which are asked for at every event.
+    let last = "";
+    for (let n = 1; n <= 55; n++) last = (await world.sim.sendText(EVE, SHOP, `and ${n}`)).id;
+    await stored(world, last);
+
+    const page = await world.open(`/chats/${SHOP}/${EVE}`);
+    await message(page, last).waitFor();
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    const foot = message(page, id).locator(".way");
+    await foot.getByText("Not answered").waitFor();
+    receiver.answer = { message: "Yes, we do." };
+    await world.gateway.post(`/deliveries/${(await deliveries())[0]!.id}/replay`, {}, world);
+    await foot.getByText("Answered by: Webhook").waitFor();
+    await world.gateway.delete(webhook, world);
     await close(page);
   });
 });
