@@ -406,6 +406,7 @@ describe("the way of a message", () => {
     receiver.answer = { message: "Yes, we do." };
     await world.gateway.post(`/deliveries/${(await deliveries())[0]!.id}/replay`, {}, world);
     await foot.getByText("Answered by: Webhook").waitFor();
+    expect(await deliveries()).toMatchObject([{ state: "delivered" }]);
     await world.gateway.delete(webhook, world);
     await close(page);
   });
