@@ -48,6 +48,8 @@ const LONGER_TESTS = [
   "test/e2e/year.test.ts",
   "test/bots/crash.test.ts",
   "test/crash/mutations.test.ts",
+  // Every width in every theme.
+  "test/console/**/*.test.ts",
 ];
 
 /**

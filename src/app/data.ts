@@ -60,6 +60,7 @@ export function openConversations(
     openDraft: draftOpener(store.box),
     link: receivedFiles.link,
     sentLink: sentFiles.link,
+    replyId: (deviceId: number, inboxId: number) => replyId(store.box, deviceId, inboxId, 0),
     fileFacts: (ids: string[]) => factsOf(store, ids),
     async names(deviceId: number) {
       const { items: followed } = await channels.list(deviceId, {});

@@ -32,6 +32,7 @@ export function createPast(store: Pick<Reading, "read">, texts: Texts): ReadPast
     ...texts,
     link: () => ({ error: "Not looked for." }),
     sentLink: () => "",
+    replyId: null,
     fileFacts: async () => new Map(),
   };
 

@@ -66,6 +66,8 @@ export interface Contents {
   ): { url: string } | { error: string };
   /** The address of the file of a message that was sent. */
   sentLink(target: { deviceId: number; waId: string }): string;
+  /** The id that the first reply to a received message has, whenever it is made; null: later replies are not looked for. */
+  replyId: ((deviceId: number, inboxId: number) => string) | null;
   /** What is known of files that were sent, by their ids; those that are not kept any more are missing. */
   fileFacts(ids: string[]): Promise<Map<string, { mimetype: string; size: number }>>;
 }

@@ -46,6 +46,11 @@ const QUOTED = defineQuery(
   WHERE i.device_id = json_extract(p.value, '$[0]') AND i.wa_id = json_extract(p.value, '$[1]') LIMIT 200`,
   { id: inbox.id, deviceId: inbox.deviceId, waId: inbox.waId, body: inbox.body },
 );
+const ANSWERED_LATER = defineQuery(
+  `SELECT o.device_id, o.wa_id, o.origin FROM json_each(?1) p CROSS JOIN outbox o
+  WHERE o.device_id = json_extract(p.value, '$[0]') AND o.wa_id = json_extract(p.value, '$[1]')`,
+  { deviceId: outbox.deviceId, waId: outbox.waId, origin: outbox.origin },
+);
 
 /** Rows of messages, as the two tables have them. */
 type ReceivedRow = ReturnType<typeof RECEIVED.decode>[number];
@@ -57,6 +62,8 @@ interface Surroundings {
   numberOf: (deviceId: number) => string;
   canonical: (chat: { deviceId: number; chat: string }) => string;
   changes: Changes;
+  /** Who answered after it had been decided that nobody does. */
+  answeredLater: (row: ReceivedRow) => string | null;
   /** Texts of quoted messages and facts of files, as far as they are known. */
   quotes: Map<string, string>;
   files: Map<string, { mimetype: string; size: number }>;
@@ -72,7 +79,7 @@ export const readMessages = async (...page: Parameters<typeof readPlaced>): Prom
   (await readPlaced(...page)).map(({ message }) => message);
 
 /**
- * Reads the messages of a page, newest first. Five statements, however long the page is. A message that was deleted since its
+ * Reads the messages of a page, newest first. Six statements, however long the page is. A message that was deleted since its
  * place was found is left out.
  *
  * @param canonical who knows already in which chat they are says so; default: it is looked up
@@ -98,6 +105,7 @@ export async function readPlaced(
     numberOf: (deviceId) => numbers.get(deviceId)!,
     canonical: canonical ?? (await canonicalChats(store, spots)),
     changes: await changesOf(store, contents, spots),
+    answeredLater: await laterAnswers(store, contents, received),
     quotes: await quotedTexts(store, contents, drafts),
     files: await contents.fileFacts(drafts.flatMap(({ draft }) => (hasFile(draft) ? [draft.file] : []))),
   };
@@ -116,11 +124,25 @@ export async function readPlaced(
   return all.toSorted(newestFirst);
 }
 
+/** A webhook may answer in a retry or a replay: its reply has the id that a reply at once would have had. */
+async function laterAnswers(
+  store: Pick<Reading, "read">,
+  { replyId }: Contents,
+  received: readonly ReceivedRow[],
+): Promise<Surroundings["answeredLater"]> {
+  const open = replyId === null ? [] : received.filter(({ by, fromMe }) => by === null && !fromMe);
+  if (replyId === null || open.length === 0) return () => null;
+  const pairs = open.map(({ deviceId, id }) => [deviceId, replyId(deviceId, id)]);
+  const replies = await store.read(ANSWERED_LATER, [JSON.stringify(pairs)]);
+  const origins = new Map(replies.map(({ deviceId, waId, origin }) => [keyOf(deviceId, waId), origin]));
+  return ({ deviceId, id }) => origins.get(keyOf(deviceId, replyId(deviceId, id))) ?? null;
+}
+
 function cameIn(row: ReceivedRow, around: Surroundings): ListedMessage {
   const { contents, numberOf, canonical } = around;
   const own = numberOf(row.deviceId);
   const message = openedIncoming(contents, row);
-  const { by } = row;
+  const by = row.by ?? around.answeredLater(row);
   return {
     id: row.waId,
     sender: own,

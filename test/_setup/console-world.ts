@@ -25,7 +25,10 @@ export interface ConsoleWorld extends World {
   browser: Browser;
   /** The folder that the console was built into. */
   folder: string;
-  /** A page of a browser of its own (cookies, storage), at a path below `/console`. */
+  /**
+   * A page of a browser of its own (cookies, storage), at a path below `/console`. When its context is closed, the next one may
+   * get the page, with nothing left in it: a new one costs three times as much.
+   */
   open(path?: string, viewer?: Viewer): Promise<Page>;
 }
 
@@ -40,15 +43,14 @@ export async function openConsole(options: WorldOptions = {}): Promise<ConsoleWo
   ]);
   const said: string[] = [];
   complaints.set(browser, said);
+  const idle: IdlePages = new Map();
   const made = Object.assign(world, {
     browser,
     folder,
     async open(path = "/", viewer: Viewer = {}) {
-      const context = await newContext(browser, viewer);
-      await signIn(context, world, viewer);
-      const page = await context.newPage();
-      page.setDefaultTimeout(60_000);
+      const page = await pageFor(browser, idle, viewer);
       listenTo(page, said);
+      await signIn(page.context(), world, viewer);
       await page.goto(`${world.gateway.url}/console${path}`);
       return page;
     },
@@ -65,14 +67,50 @@ export async function closeConsole(world: ConsoleWorld | undefined): Promise<voi
   expect(complaints.get(world.browser)).toEqual([]);
 }
 
-function newContext(browser: Browser, { size = "desk", theme = "light", locale = "en-GB" }: Viewer) {
-  return browser.newContext({
-    viewport: SIZES[size],
-    colorScheme: theme,
+/** Pages that nobody looks at, by the language of their browser. */
+type IdlePages = Map<string, Page[]>;
+
+async function pageFor(browser: Browser, idle: IdlePages, viewer: Viewer): Promise<Page> {
+  const { size = "desk", theme = "light", locale = "en-GB" } = viewer;
+  const pages = idle.get(locale) ?? [];
+  idle.set(locale, pages);
+  const page = pages.pop() ?? (await newPage(browser, locale, pages));
+  await page.setViewportSize(SIZES[size]);
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  return page;
+}
+
+async function newPage(browser: Browser, locale: string, idle: Page[]): Promise<Page> {
+  const context = await browser.newContext({
     locale,
     reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  const close = context.close.bind(context);
+  context.close = async (options) => {
+    const isAlone = context.pages().length === 1 && !page.isClosed();
+    const isEmpty = isAlone && (await emptied(page).catch(() => false));
+    if (isEmpty) idle.push(page);
+    else await close(options);
+  };
+  return page;
+}
+
+/** Nothing is left of who looked at it. */
+async function emptied(page: Page): Promise<boolean> {
+  const context = page.context();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await context.setOffline(false);
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  await page.goto("about:blank");
+  for (const event of ["request", "response", "console", "pageerror"]) page.removeAllListeners(event);
+  await context.clearCookies();
+  return true;
 }
 
 /** The cookie is got by HTTP: what the form does is tried by the tests of signing in. */

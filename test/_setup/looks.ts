@@ -55,13 +55,30 @@ interface AxeResults {
 export const tooWide = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** Looks at a page at three widths in both themes. @param look is called for each, with its name */
+const { PARLEY_TEST_LONG, CONSOLE_PICTURES, PARLEY_SHOTS } = process.env;
+const isWhole = PARLEY_TEST_LONG === "1" || CONSOLE_PICTURES !== undefined || PARLEY_SHOTS !== undefined;
+/** Each width and each theme at least once; every width in every theme is for `npm run test:long`, and for pictures. */
+const LOOKS: [size: keyof typeof SIZES, theme: "light" | "dark"][] = isWhole
+  ? (["phone", "tablet", "desk"] as const).flatMap((size): typeof LOOKS => [
+      [size, "light"],
+      [size, "dark"],
+    ])
+  : [
+      ["phone", "dark"],
+      ["desk", "light"],
+    ];
+
+/**
+ * Looks at a page as people see it: on a phone and at a desk, in light and in dark; in the long tests at three widths in both
+ * themes.
+ *
+ * @param look is called for each, with its name
+ */
 export async function everywhere(page: Page, look: (name: string) => Promise<void>): Promise<void> {
-  for (const [size, viewport] of Object.entries(SIZES))
-    for (const theme of ["light", "dark"] as const) {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-      await drawn(page);
-      await look(`${size}-${theme}`);
-    }
+  for (const [size, theme] of LOOKS) {
+    await page.setViewportSize(SIZES[size]);
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    await drawn(page);
+    await look(`${size}-${theme}`);
+  }
 }

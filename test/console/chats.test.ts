@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   closeConsole,
@@ -8,9 +8,10 @@ import {
   tooWide,
   type ConsoleWorld,
 } from "../_setup/console-world.ts";
+import { startReceiver } from "../_setup/receiver.ts";
 import { until } from "../_setup/world.ts";
 import { pdf, png } from "../unit/media/samples.ts";
-import { ANA, BEN, HOSTILE, SHOP, someTraffic, stored } from "./chats-traffic.ts";
+import { ANA, BEN, EVE, HOSTILE, SHOP, someTraffic, stored } from "./chats-traffic.ts";
 
 let world: ConsoleWorld;
 let ids: Record<string, string>;
@@ -23,6 +24,30 @@ afterAll(() => closeConsole(world));
 const withAna = `/chats/${SHOP}/${ANA}`;
 const message = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
 const text = async (page: Page, id: string): Promise<string> => (await message(page, id).textContent()) ?? "";
+
+/** Where a message stands in the list from now on, frame by frame as they are drawn. @returns each place that it had, in pixels */
+async function placesOf(feed: Locator, words: string): Promise<() => Promise<number[]>> {
+  const places = await feed.evaluateHandle((element, line) => {
+    const found = new Set<number>();
+    const look = (): void => {
+      const row = [...element.querySelectorAll<HTMLElement>("[data-message]")].find((one) =>
+        one.querySelector(".words")?.textContent?.startsWith(`${line} `),
+      );
+      found.add(
+        row === undefined
+          ? Number.NaN
+          : Math.round(row.getBoundingClientRect().top - element.getBoundingClientRect().top),
+      );
+    };
+    const draw = (): void => {
+      setTimeout(look);
+      requestAnimationFrame(draw);
+    };
+    requestAnimationFrame(draw);
+    return found;
+  }, words);
+  return () => places.evaluate((found) => [...found]);
+}
 
 async function close(page: Page): Promise<void> {
   await page.context().close();
@@ -276,16 +301,17 @@ describe("a conversation that is longer than a page", () => {
     let last = "";
     // Of different heights: where a row stands is an estimate until it is drawn.
     const words = (n: number): string => `line ${n}${" and on".repeat((n * 37) % 150)}`;
-    for (let n = 1; n <= 270; n++) last = (await world.sim.sendText(writer, SHOP, words(n))).id;
+    for (let n = 1; n <= 130; n++) last = (await world.sim.sendText(writer, SHOP, words(n))).id;
     await stored(world, last);
     const page = await world.open(`/chats/${SHOP}/${writer}`);
     await message(page, last).waitFor();
     const feed = page.getByRole("feed");
     const rest = () =>
       page.waitForFunction(() => document.querySelector('[role="feed"][aria-busy="false"]') !== null);
-    /** The messages that can be seen, of those that are drawn. */
+    /** The messages that can be seen, of those that are drawn, once they are: between two frames rows stand where they are not shown. */
     const seen = () =>
-      feed.evaluate((element) => {
+      feed.evaluate(async (element) => {
+        await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
         const { top, bottom } = element.getBoundingClientRect();
         return [...element.querySelectorAll<HTMLElement>("[data-message]")]
           .filter(
@@ -294,18 +320,29 @@ describe("a conversation that is longer than a page", () => {
           .map((row) => /line \d+/.exec(row.querySelector(".words")?.textContent ?? "")?.[0]);
       });
     await rest();
-    // Of the pages before; what has changed meanwhile is asked for by `since`.
+    // Of the pages before; what has changed meanwhile is asked for by `since`. They wait until the beginning is looked at.
     let asked = 0;
-    const isOlder = (url: string): boolean =>
-      /\/messages\?/.test(url) && /before=/.test(url) && !/since=/.test(url);
-    page.on("request", (request) => void (asked += isOlder(request.url()) ? 1 : 0));
+    let come = (): void => undefined;
+    const looked = new Promise<void>((resolve) => (come = resolve));
+    await page.route(
+      (url) =>
+        url.pathname === "/messages" && url.searchParams.has("before") && !url.searchParams.has("since"),
+      async (route) => {
+        asked++;
+        await looked;
+        await route.continue();
+      },
+    );
     await feed.evaluate((element) => element.scrollTo(0, 0));
     const [top] = await seen();
     await until(() => asked > 0);
+    const places = await placesOf(feed, top!);
+    come();
     await rest();
-    // The page before it has come, no other one, and one looks at what one has looked at.
-    expect(await seen()).toContain(top);
+    // The page before it has come, no other one, and in no frame did what one looks at stand anywhere else.
     expect(await feed.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(1_000);
+    expect(await seen()).toContain(top);
+    expect(await places()).toHaveLength(1);
     expect(asked).toBe(1);
 
     const all = new Set<string | undefined>();
@@ -340,6 +377,37 @@ describe("the way of a message", () => {
     await page
       .getByText("No bot of this number has a route for the message, and no webhook gets it.")
       .waitFor();
+    await close(page);
+  });
+
+  it("says who answered at last, when the webhook does so in a replay long after", async () => {
+    const receiver = await startReceiver("OK");
+    receiver.status = 404;
+    const webhook = `/devices/${SHOP}/webhook`;
+    await world.gateway.put(webhook, { url: receiver.url }, world);
+    const { id } = await world.sim.sendText(EVE, SHOP, "Do you deliver?");
+    const deliveries = async () =>
+      (await world.gateway.get(`/deliveries?message_id=${id}`, world)).body["data"] as {
+        id: string;
+        state: string;
+      }[];
+    await until(async () => (await deliveries())[0]?.state === "dead");
+    receiver.status = 200;
+    // It is none of the newest any more, which are asked for at every event.
+    let last = "";
+    for (let n = 1; n <= 55; n++) last = (await world.sim.sendText(EVE, SHOP, `and ${n}`)).id;
+    await stored(world, last);
+
+    const page = await world.open(`/chats/${SHOP}/${EVE}`);
+    await message(page, last).waitFor();
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    const foot = message(page, id).locator(".way");
+    await foot.getByText("Not answered").waitFor();
+    receiver.answer = { message: "Yes, we do." };
+    await world.gateway.post(`/deliveries/${(await deliveries())[0]!.id}/replay`, {}, world);
+    await foot.getByText("Answered by: Webhook").waitFor();
+    expect(await deliveries()).toMatchObject([{ state: "delivered" }]);
+    await world.gateway.delete(webhook, world);
     await close(page);
   });
 });
@@ -379,13 +447,25 @@ describe("conversations", () => {
       ({ from, chat }) => (from === ANA && chat === SHOP) || (from === SHOP && chat === ANA),
     );
     expect(between.length).toBeGreaterThan(4);
+    const feed = page.getByRole("feed");
+    const shown = new Map<string, string>();
+    await until(async () => {
+      const drawn = await feed.evaluate(async (element) => {
+        const rows = [...element.querySelectorAll<HTMLElement>("[data-message]")].map(
+          (row) =>
+            [row.dataset["message"]!, row.querySelector(".content .words")?.textContent ?? ""] as const,
+        );
+        element.scrollBy(0, -0.6 * element.clientHeight);
+        await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+        return rows;
+      });
+      for (const [id, words] of drawn) shown.set(id, words);
+      return shown.has(ids["hello"]!);
+    });
     for (const { id } of between) {
       if (id === ids["wrong"] || id === ids["mistake"]) continue;
       const said = JSON.stringify(between.find((one) => one.id === id));
-      await page.goto(`${world.gateway.url}/console${withAna}/${id}`);
-      await message(page, id).waitFor();
-      const shown = await message(page, id).locator(".content .words").first().textContent();
-      expect(said).toContain(JSON.stringify(shown).slice(1, -1));
+      expect([id, said]).toEqual([id, expect.stringContaining(JSON.stringify(shown.get(id)).slice(1, -1))]);
     }
     await close(page);
   });

@@ -153,6 +153,94 @@ describe("a lost connection", () => {
   });
 });
 
+describe("the keyboard alone", () => {
+  it("goes to screens, numbers and chats by a few letters, also while one writes", async () => {
+    const page = await world.open("/home");
+    await heading(page).waitFor();
+    await page.keyboard.press("Control+k");
+    const dialog = page.getByRole("dialog", { name: "Go to …" });
+    const box = dialog.getByRole("combobox");
+    const chosen = dialog.locator('[role="option"][aria-selected="true"]');
+    await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.type("deliv");
+    await expect.poll(() => chosen.textContent()).toContain("Deliveries");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Deliveries" }).waitFor();
+
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("345 670");
+    await expect.poll(() => chosen.textContent()).toContain("+62 812 345 670 01");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/numbers/${SHOP}`);
+
+    await page.keyboard.press("Control+k");
+    // What strangers call themselves is shown as words here as well.
+    await page.keyboard.type("onerror");
+    await dialog.getByRole("option").filter({ hasText: HOSTILE.script }).waitFor();
+    await box.fill("");
+    await page.keyboard.type("ana");
+    await dialog.getByRole("option").filter({ hasText: "+49 151 000 000 01" }).waitFor();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByRole("feed", { name: "Messages" }).getByText("Are you open?").first().waitFor();
+    await page.getByRole("textbox", { name: "Write a message" }).focus();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("zzz");
+    await dialog.getByText("Nothing found").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("goes from chat to chat, asks why, replies, takes over and copies", async () => {
+    const page = await world.open("/chats");
+    await page.getByRole("option").nth(1).waitFor();
+    const names = await page.getByRole("option").allTextContents();
+    const open = page.locator('[role="option"][aria-selected="true"]');
+    const isOpen = async (nth: number) =>
+      await expect.poll(async () => (await open.textContent())?.slice(0, 12)).toBe(names[nth]!.slice(0, 12));
+    await page.keyboard.press("j");
+    await isOpen(0);
+    await page.getByRole("feed").getByRole("article").first().waitFor();
+    await page.keyboard.press("j");
+    await isOpen(1);
+    await page.getByRole("feed").getByRole("article").first().waitFor();
+    await page.keyboard.press("k");
+    await isOpen(0);
+    await page.getByRole("feed").getByRole("article").first().waitFor();
+
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.keyboard.press("c");
+    await expect.poll(copied).toContain(`/messages?sender=${SHOP}`);
+    await page.keyboard.press("w");
+    const why = page.getByRole("complementary", { name: "The way of this message" });
+    await why.locator("[data-line]").waitFor();
+    await page.keyboard.press("c");
+    await expect.poll(copied).toContain("/trace");
+    await page.keyboard.press("w");
+    await why.waitFor({ state: "detached" });
+
+    await page.keyboard.press("t");
+    await page.getByRole("menuitem", { name: "For an hour" }).waitFor();
+    await page.keyboard.type("For an");
+    await page.keyboard.press("Enter");
+    await page.getByText(/You answer/).waitFor();
+    await page.getByRole("feed").focus();
+    await page.keyboard.press("t");
+    await page.getByText(/You answer/).waitFor({ state: "detached" });
+
+    await page.getByRole("feed").focus();
+    await page.keyboard.press("ArrowUp");
+    await page.getByRole("article").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("r");
+    await page.getByRole("button", { name: "Do not quote" }).waitFor();
+    await page.keyboard.type("jkw?");
+    expect(await page.getByRole("textbox", { name: "Write a message" }).inputValue()).toBe("jkw?");
+    await page.context().close();
+  });
+});
+
 describe("single keys", () => {
   it("lead to screens and to the search, are listed, and can be switched off", async () => {
     const page = await world.open("/home");

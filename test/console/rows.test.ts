@@ -198,8 +198,13 @@ describe("POST /deliveries/replay", () => {
     const none = { status: 202, body: { status: true, replayed: 0 } };
     expect(await replay({ device: SHOP, since: later })).toMatchObject(none);
     expect(await replay({ device: SHOP, state: "retrying" })).toMatchObject(none);
-    // As a filter of the list: what is not there, or is another account's, has no deliveries.
-    expect(await replay({ device: "31699999999" })).toMatchObject(none);
+    // A number that is not there, or is another account's: a mistyped one must not look as if nothing had failed.
+    const unknown = refusal(404, "SENDER_NOT_FOUND");
+    expect(await replay({ device: "31699999999" })).toMatchObject(unknown);
+    expect((await replay({ device: "31699999999" })).body["errors"].fields).toEqual({
+      device: ["This API key has no such number."],
+    });
+    expect(await world.gateway.get("/deliveries?device=31699999999", world)).toMatchObject(unknown);
     expect(await replay({ state: "lost" })).toMatchObject(wrong("state"));
     expect(await replay({ since: "yesterday" })).toMatchObject(wrong("since"));
 

@@ -181,6 +181,13 @@ describe("deliveries that were given up", () => {
     expect(asked).toMatchObject({ status: 202, body: { status: true, replayed: 3 } });
     for (const person of people) await world.sim.waitForMessage(person, { text: "sorry, we were away" });
     await until(async () => (await deliveries(world, "&state=delivered")).length === 3);
+    // Nobody had answered when it was decided about them.
+    const { body: listed } = await world.gateway.get("/messages?direction=in", { key: world.key });
+    expect(listed["data"].map((one: { answered_by?: string }) => one.answered_by)).toEqual([
+      "webhook",
+      "webhook",
+      "webhook",
+    ]);
 
     receiver.answer = { message: "twice" };
     const today = new Date(Date.now() - 24 * 3_600_000).toISOString().slice(0, 10);

@@ -42,13 +42,12 @@ type Caller = (typeof CALLERS)[number];
 const isAsked = ({ who }: Caller, { path }: Endpoint): boolean =>
   who === "another account" || !path.startsWith("/api-keys/");
 
-/** How an endpoint refuses what is not there; undefined where it registers it, or has nothing to list. */
+/** How an endpoint refuses what is not there; undefined where it registers it. */
 function refusalAt(endpoint: Endpoint, place: Place, caller: Caller): string | undefined {
   // A chat is nobody's: people are there whether the number has written to them or not.
   if (place.name === "chat") return undefined;
   if (place.in === "path") return "NOT_FOUND";
-  if (place.name === "sender") return "SENDER_NOT_FOUND";
-  return registers(endpoint) && caller.who !== "another account" ? "SENDER_NOT_FOUND" : undefined;
+  return registers(endpoint) && caller.who === "another account" ? undefined : "SENDER_NOT_FOUND";
 }
 
 /** Registers a number that the account has not got: what it leaves is the account's own from then on. */

@@ -15,11 +15,17 @@ import { notFound } from "../answers/unmatched.ts";
  * The number that a request names in its body.
  *
  * @param number normalised
+ * @param field what it is called there
  * @throws SENDER_NOT_FOUND, in the same words for unknown, another account's, and outside the key's `devices`
  */
-export function findSender(app: App, caller: Caller, number: string): DeviceRecord {
+export function findSender(
+  app: App,
+  caller: Caller,
+  number: string,
+  field: "sender" | "device" = "sender",
+): DeviceRecord {
   const device = visibleDevice(app, caller, number);
-  if (device === null) throw senderNotFound("sender");
+  if (device === null) throw senderNotFound(field);
   return device;
 }
 
@@ -94,10 +100,16 @@ export function channelId(text: string | undefined): string {
  * The numbers whose records a list may show.
  *
  * @param sender the one that is asked for, if any
+ * @param field what it is called there
  * @throws SENDER_NOT_FOUND
  */
-export function listedDevices(app: App, caller: Caller, sender: string | undefined): DeviceRecord[] {
-  return sender === undefined ? visibleDevices(app, caller) : [findSender(app, caller, sender)];
+export function listedDevices(
+  app: App,
+  caller: Caller,
+  sender: string | undefined,
+  field?: "sender" | "device",
+): DeviceRecord[] {
+  return sender === undefined ? visibleDevices(app, caller) : [findSender(app, caller, sender, field)];
 }
 
 /**

@@ -72,6 +72,7 @@ export const listDeliveries = endpoint({
   access: webhooks,
   summary: "Deliveries to webhooks, newest first",
   message: "Deliveries.",
+  errors: ["SENDER_NOT_FOUND"],
   input: z.object({
     device: ownNumber().optional(),
     state: oneOf(DELIVERY_STATES).optional(),
@@ -112,7 +113,7 @@ export const replayDeliveries = endpoint({
   summary: "One more attempt of each delivery that matches; by default of those given up (dead and disabled)",
   message: "Deliveries queued again.",
   statuses: [202],
-  errors: ["NOT_FOUND"],
+  errors: ["SENDER_NOT_FOUND", "NOT_FOUND"],
   input: z.object({
     device: ownNumber().optional(),
     state: oneOf(DELIVERY_STATES).optional(),

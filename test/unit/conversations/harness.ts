@@ -21,6 +21,7 @@ export function conversationsOn(store: Store, groups: [id: string, name: string]
     openDraft: draftOpener(store.box),
     link: ({ inboxId }: { inboxId: number }) => ({ url: `https://gateway/media/${inboxId}` }),
     sentLink: ({ waId }: { waId: string }) => `https://gateway/media/sent/${waId}`,
+    replyId: (deviceId: number, inboxId: number) => replyId(store.box, deviceId, inboxId, 0),
     fileFacts: (ids: string[]) => factsOf(store, ids),
     names: async () => new Map(groups),
   };

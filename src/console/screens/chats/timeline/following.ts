@@ -87,6 +87,7 @@ export function keepUp(place: Ref<Place | null>, followed: Followed): Following 
       return plan(SETTLE_MS);
     }
     if (data["device"] !== here.sender && data["sender"] !== here.sender) return;
+    if (type === "delivery") return delivered(String(data["message_id"]), data["state"]);
     const id = String(data["id"] ?? data["message_id"]);
     if (type === "message.out") {
       const state = data["state"] as NonNullable<Message["state"]>;
@@ -100,7 +101,14 @@ export function keepUp(place: Ref<Place | null>, followed: Followed): Following 
     if (!atEnd.value && type === "message.in") missed.value++;
     plan(SETTLE_MS);
   }
-  useEvents(["message.in", "message.out", "decision", "resumed"], heard);
+  /** The webhook took a message that nobody answered, maybe long after it came: it may have answered now. */
+  function delivered(id: string, state: unknown): void {
+    if (state !== "delivered") return;
+    if (!messages.value.some((held) => held.id === id && held.answered_by === undefined)) return;
+    told.change(id);
+    plan(SETTLE_MS);
+  }
+  useEvents(["delivery", "message.in", "message.out", "decision", "resumed"], heard);
   onScopeDispose(() => {
     gone = true;
     if (planned !== null) clearTimeout(planned);
