@@ -78,13 +78,11 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
   const bots = await openAllBots(config, log, forecasts);
   if (config.botsStrict) await refuseMisfits(forecasts, bots);
   const path = openPath(base, data, bots, running, (deviceId) => possession.taken(deviceId));
-  const { bindings, webhooks } = path;
   const erasure = createErasure({ ...base, stored: data.files.media });
   const { numbers, possession, register, remove } = openNumbers(base, data, path, erasure.erase);
   const { metrics, traffic, events } = observe(base, data, path, numbers);
   const clock = watchClock(store, log, path.onClockMoved, base.cluster.ownership);
-  const retention = openRetention(base, data);
-  const sealing = createSealing({ store, log });
+  const [retention, sealing] = [openRetention(base, data), createSealing({ store, log })];
   const { keys, accounts, signedIn } = openAccess(base, numbers, remove);
   const { watching, ...desk } = openDesk(base, data, path, { accounts, numbers, stalls, retention });
 
@@ -106,14 +104,14 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
     groups,
     channels,
     lids,
-    webhooks,
-    deliveries: webhooks.deliveries,
+    webhooks: path.webhooks,
+    deliveries: path.webhooks.deliveries,
     events,
     metrics,
     traffic,
     bots: openBots(base, bots, path, () => forecasts.look(bots)),
-    bindings,
-    forks: createForks({ store, config, bindings }),
+    bindings: path.bindings,
+    forks: createForks({ store, config, bindings: path.bindings }),
     decisions: createDecisions(store),
     conversations: { ...openConversations(base, data), takeOver: path.takeOver },
     ...desk,

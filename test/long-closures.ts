@@ -3,6 +3,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/accounts/api-keys.ts createApiKeys": 106,
   "src/accounts/sessions.ts createSessions": 133,
   "src/app/possession.ts createPossession": 136,
+  "src/backup/scheduled.ts createScheduledBackups": 100,
   "src/bot/answerers/asking.ts createAsking": 83,
   "src/bot/bindings/bindings.ts createBindings": 91,
   "src/bot/dialogues/menu.ts menu": 85,

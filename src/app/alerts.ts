@@ -25,7 +25,7 @@ export function openAlerts(
         return device && adviceFor(device.state, device.lastClose);
       },
       webhookOff(deviceId) {
-        const health = webhooks.get(deviceId)?.health;
+        const health = webhooks.healthHere(deviceId);
         return health?.state === "disabled" ? health.reason : null;
       },
     },

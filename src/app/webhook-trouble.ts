@@ -33,7 +33,7 @@ export function openWebhookTroubles(
   const told = new Set<number>();
 
   async function of(deviceId: number): Promise<WebhookTrouble | null> {
-    const health = webhooks.get(deviceId)?.health;
+    const health = (await webhooks.get(deviceId))?.health;
     if (health === undefined || health.state === "ok") return null;
     const { state, failingSince: since } = health;
     // Its owner may have switched it off: that is no trouble.
@@ -50,7 +50,7 @@ export function openWebhookTroubles(
   }
 
   function look(deviceId: number): void {
-    const isWell = (webhooks.get(deviceId)?.health.state ?? "ok") === "ok";
+    const isWell = (webhooks.healthHere(deviceId)?.state ?? "ok") === "ok";
     if (isWell === !told.has(deviceId)) return;
     if (isWell) {
       told.delete(deviceId);

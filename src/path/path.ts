@@ -82,7 +82,10 @@ export interface MessagePath {
   readonly bindings: Bindings;
   /** Which bots hold everybody up. */
   readonly blocking: Blocking;
-  readonly webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test" | "deliveries">;
+  readonly webhooks: Pick<
+    Webhooks,
+    "get" | "healthHere" | "put" | "remove" | "rotate" | "test" | "deliveries"
+  >;
 }
 
 /** What keeps a number from sending; null: nothing of that kind does. */

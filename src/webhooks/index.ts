@@ -27,7 +27,13 @@ import { createReplays, type Replays } from "./replays.ts";
 import type { WebhookReply } from "./replies/reply.ts";
 import { shownAnswer } from "./rows.ts";
 import { randomHex, sampleEvent } from "./events/sample-event.ts";
-import { DEFAULT_REPLY_MAX_AGE, type Webhook, type WebhookChange, type WebhookRecord } from "./settings.ts";
+import {
+  DEFAULT_REPLY_MAX_AGE,
+  type Webhook,
+  type WebhookChange,
+  type WebhookHealth,
+  type WebhookRecord,
+} from "./settings.ts";
 
 export type { WebhookHealth, WebhookRecord, WebhookSettings } from "./settings.ts";
 export type { Deliveries, DeliveryFilter, DeliveryRecord } from "./records.ts";
@@ -71,6 +77,8 @@ export interface Webhooks {
   /** Of what no message brings: how sent messages and numbers do. */
   notices: Notices;
   get(deviceId: number): Promise<WebhookRecord | null>;
+  /** How a webhook does, at once; of a number that another node has, failures are not in it. Null when there is no webhook. */
+  healthHere(deviceId: number): WebhookHealth | null;
   /**
    * Replaces everything but the secret, and holds no failure against it any more. The secret is given back only when it was made now.
    * @throws {GatewayError} INVALID_PARAMETERS, URL_NOT_ALLOWED
@@ -133,6 +141,10 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     async get(deviceId) {
       const webhook = registry.get(deviceId);
       return webhook && (await recordOf(webhook));
+    },
+    healthHere(deviceId) {
+      const webhook = registry.get(deviceId);
+      return webhook && asRecord(webhook, opened(deviceId)?.health() ?? HEALTHY).health;
     },
     async put(deviceId, input) {
       const { secret } = await registry.put(deviceId, input);
