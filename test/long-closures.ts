@@ -66,5 +66,5 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/whatsapp/signal/key-cache.ts createKeyCache": 98,
   "src/whatsapp/signal/key-writes.ts createKeyWrites": 122,
   "src/whatsapp/signal/repository.ts decryption": 84,
-  "src/whatsapp/whatsapp.ts createWhatsApp": 109,
+  "src/whatsapp/whatsapp.ts createWhatsApp": 97,
 };

@@ -57,6 +57,14 @@ interface WhatsAppDeps {
   onWay?: OnWay;
 }
 
+/** What is kept of a number from one connection to the next. */
+interface NumberHere {
+  /** Ends when another process has the number: what is left over writes nothing then. */
+  tenure: Tenure;
+  memory: DeviceMemory | null;
+  auth: AuthState | null;
+}
+
 /** WhatsApp over Baileys, for all numbers of this process. */
 export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const { store, config, log, sentMessage, receivedContent, files } = deps;
@@ -70,9 +78,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const onWay: OnWay | null = config.everydayPath
     ? (direction, reason) => deps.onWay?.(direction, reason)
     : null;
-  const memories = new Map<number, DeviceMemory>();
-  const auths = new Map<number, AuthState>();
-  const tenures = new Map<number, Tenure>();
+  const numbers = new Map<number, NumberHere>();
 
   const stopSweeping = store.time.every(HOUR_MS, () => {
     if (deps.isLeader?.() === false) return;
@@ -83,38 +89,26 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
     sweepTokens(store).catch((err: unknown) => log.warn({ err }, "could not delete expired privacy tokens"));
   });
 
-  function memoryOf(deviceId: number): DeviceMemory {
-    const memory = memories.get(deviceId) ?? createDeviceMemory(deviceLists.of(deviceId));
-    memories.set(deviceId, memory);
-    return memory;
-  }
-
-  function tenureOf(deviceId: number): Tenure {
-    const tenure = tenures.get(deviceId) ?? beginTenure(store, deviceId);
-    tenures.set(deviceId, tenure);
-    return tenure;
-  }
-
-  function forget(deviceIds: readonly number[]): void {
-    for (const deviceId of deviceIds) {
-      auths.delete(deviceId);
-      memories.delete(deviceId);
-    }
-    deviceLists.drop(deviceIds);
-    cache.drop(deviceIds);
+  function numberOf(deviceId: number): NumberHere {
+    const known = numbers.get(deviceId);
+    if (known !== undefined) return known;
+    const here: NumberHere = { tenure: beginTenure(store, deviceId), memory: null, auth: null };
+    numbers.set(deviceId, here);
+    return here;
   }
 
   return {
     connect(deviceId, events) {
       // Should the number be given up meanwhile, none of these is that of the next time.
-      const own = tenureOf(deviceId).store;
+      const here = numberOf(deviceId);
+      const own = here.tenure.store;
       const keys = cache.of(deviceId);
       return openConnection({
         store: own,
         deviceId,
         options,
         log,
-        memory: memoryOf(deviceId),
+        memory: (here.memory ??= createDeviceMemory(deviceLists.of(deviceId))),
         events,
         sentMessage,
         receivedContent,
@@ -128,7 +122,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         onWay,
         async openAuth(onWriteFailed) {
           const auth = await openAuthState({ store: own, deviceId, cache: keys, onWriteFailed });
-          auths.set(deviceId, auth);
+          here.auth = auth;
           return auth;
         },
       });
@@ -142,18 +136,20 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
       return rows.map(({ deviceId }) => deviceId);
     },
     async erase(deviceId) {
-      await auths.get(deviceId)?.flushed();
-      const own = tenureOf(deviceId).store;
+      const here = numberOf(deviceId);
+      await here.auth?.flushed();
+      const own = here.tenure.store;
       await own.writer.commit([{ sql: "delete from wa_creds where device_id = ?", args: [deviceId] }]);
       await eraseKeys(own, deviceId);
-      forget([deviceId]);
+      Object.assign(here, { memory: null, auth: null });
+      for (const part of [deviceLists, cache]) part.drop([deviceId]);
     },
     leave(deviceIds) {
       for (const deviceId of deviceIds) {
-        tenures.get(deviceId)?.end();
-        tenures.delete(deviceId);
+        numbers.get(deviceId)?.tenure.end();
+        numbers.delete(deviceId);
       }
-      forget(deviceIds);
+      for (const part of [deviceLists, cache]) part.drop(deviceIds);
     },
     mediaSource,
     downloadMedia: downloads.load,
