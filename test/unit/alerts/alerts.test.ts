@@ -163,6 +163,23 @@ describe("what an operator is told of numbers", () => {
     expect(hook.posts).toHaveLength(3);
   });
 
+  it("two nodes that notice the same thing tell it once", async () => {
+    const hook = await receiver();
+    const world = await watched(hook);
+    const [one, other] = [world.open(), world.open()];
+    // Both have read what was told: nothing.
+    await one.look();
+    await other.look();
+    world.move("logged_out");
+    await one.look();
+    await other.look();
+    expect(short(hook)).toEqual(["number_logged_out open"]);
+    world.move("connected");
+    await other.look();
+    await one.look();
+    expect(short(hook)).toEqual(["number_logged_out open", "number_logged_out over"]);
+  });
+
   it("hundreds of numbers are told of in a few requests", async () => {
     const hook = await receiver();
     const world = await watched(hook);

@@ -1,0 +1,84 @@
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { DEPLOY_FOLDER } from "../_setup/deploy.ts";
+import { freePort } from "../_setup/free-port.ts";
+import { openWorld, until } from "../_setup/world.ts";
+import { temporaryFolder } from "../unit/store/temporary.ts";
+
+const isThere = spawnSync("caddy", ["version"]).error === undefined;
+
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+/** Of a proxy whose certificate is of its own authority. @param onData true: enough was read */
+function ask(
+  port: number,
+  path: string,
+  key: string | null,
+  ca: string,
+  onData?: (text: string) => boolean,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+    const asked = request({ host: "localhost", port, path, headers, ca }, (response) => {
+      let text = "";
+      const done = (): void => resolve({ status: response.statusCode!, headers: response.headers, text });
+      response.setEncoding("utf8").on("data", (some: string) => {
+        text += some;
+        if (onData?.(text) !== true) return;
+        done();
+        asked.destroy();
+      });
+      response.on("end", done);
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+it.runIf(isThere)(
+  "deploy/single/Caddyfile puts HTTPS in front of the gateway: requests, sessions, and events as they come",
+  async () => {
+    const folder = temporaryFolder();
+    const port = await freePort();
+    const world = await openWorld({ env: { PUBLIC_URL: `https://localhost:${port}`, TRUST_PROXY: "1" } });
+    const { gateway } = world;
+    // As it is, but for what only a public machine has: a certificate from outside, its ports, and compose's name.
+    const config = readFileSync(join(DEPLOY_FOLDER, "single/Caddyfile"), "utf8")
+      .replace("{$PARLEY_DOMAIN} {", "{$PARLEY_DOMAIN} {\n\ttls internal")
+      .replace("parley:3000", `127.0.0.1:${gateway.port}`);
+    const file = join(folder, "Caddyfile");
+    writeFileSync(file, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n${config}`);
+    const caddy = spawn("caddy", ["run", "--config", file, "--adapter", "caddyfile"], {
+      env: {
+        PATH: process.env["PATH"],
+        HOME: folder,
+        XDG_DATA_HOME: folder,
+        XDG_CONFIG_HOME: folder,
+        PARLEY_DOMAIN: `localhost:${port}`,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    onTestFinished(() => void caddy.kill("SIGKILL"));
+    let said = "";
+    caddy.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    const authority = join(folder, "caddy/pki/authorities/local/root.crt");
+    let ca = "";
+    await until(async () => {
+      if (caddy.exitCode !== null) throw new Error(said);
+      ca = readFileSync(authority, "utf8");
+      return (await ask(port, "/health/ready", null, ca)).status === 200;
+    });
+
+    expect(JSON.parse((await ask(port, "/account", world.key, ca)).text)).toMatchObject({ status: true });
+    expect((await ask(port, "/account", null, ca)).status).toBe(401);
+    // What a listener is greeted with comes at once, though the answer goes on.
+    const events = await ask(port, "/events", world.key, ca, (text) => text.includes("connected"));
+    expect(events.headers["content-type"]).toContain("text/event-stream");
+  },
+);
