@@ -34,9 +34,10 @@ interface Change {
 const OTHERWISE: Record<string, string> = {
   answerPasskey: "the number's owner is asked",
   confirmPasskey: "the number's owner is asked",
-  replayDelivery: "rows, which whoever has time claims",
-  replayDeliveries: "rows, which whoever has time claims",
+  replayDelivery: "rows, which the number's node posts",
+  replayDeliveries: "rows, which the number's node posts",
   forkConversation: "a process of its own",
+  eraseContact: "rows, which are gone for every node",
   createBackup: "refused where the database is a server",
   addChannel: "rows, read at each look",
   removeChannel: "rows, read at each look",
