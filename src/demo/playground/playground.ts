@@ -10,6 +10,7 @@ import { NUMBER, SHOP, type Services } from "../services.ts";
 import { bindBots } from "../stage.ts";
 import { startStandIns, type StandIns } from "../stand-ins.ts";
 import type { WithCookie } from "./answers.ts";
+import { createCalls, type Calls } from "./calls.ts";
 import { createFaults } from "./faults.ts";
 import { createFiles, type Files } from "./files.ts";
 import { createLines } from "./lines.ts";
@@ -33,6 +34,7 @@ interface StoryRequest {
 /** Everything that the page can do. */
 export interface Playground {
   phones: Phones;
+  calls: Calls;
   files: Files;
   linking: Linking;
   setFault(name: FaultName, on: boolean): Promise<void>;
@@ -90,6 +92,8 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const asker = createAsker(gateway, (id, why) => lines.explain(id, why));
   cleanup.add(async () => asker.end());
   const phones = await createPhones({ simulator, lines, files, onChange: changed });
+  const calls = createCalls({ simulator, requireOnline: phones.requireOnline, onChange: changed });
+  cleanup.add(async () => calls.stop());
   const faults = createFaults({ simulator, receiver, authenticator });
   const verdicts = createVerdicts({ simulator, dataDir, phones: phones.all });
   const judgeNow = async (): Promise<VerdictView> => {
@@ -125,6 +129,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
     gateway: { url: gateway.baseUrl, up: kept.isUp(), kills: seen.kills },
     phones: phones.all(),
     groups: phones.groups(),
+    calls: calls.all(),
     faults: faults.state(),
     bots: seen.bots,
     files: files.all(),
@@ -150,6 +155,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
 
   return {
     phones,
+    calls,
     files: { ...files, keep: async (...file) => files.keep(...file).finally(changed) },
     linking,
     async setFault(name, on) {
@@ -194,7 +200,10 @@ async function withOwnKey(gateway: GatewayClient): Promise<GatewayClient> {
   return gateway.as(made.api_key);
 }
 
-/** Bots answer and a webhook stands behind them, once the number is there. */
+/** Told to whoever calls, in so far as they can be written to. */
+const CALLS_TEXT = "We cannot take calls here. Please write to us.";
+
+/** Bots answer, calls are declined, and a webhook stands behind them, once the number is there. */
 async function furnish(
   gateway: GatewayClient,
   receiver: Receiver,
@@ -205,6 +214,7 @@ async function furnish(
   seen.bots = await bindBots(gateway, false, standIns);
   const made = await gateway.put<{ secret: string }>(`/devices/${NUMBER}/webhook`, { url: receiver.url });
   receiver.trust(made.secret);
+  await gateway.patch(`/devices/${NUMBER}`, { calls: "reject", calls_text: CALLS_TEXT });
 }
 
 /** Cookies know no ports: the gateway's own cookie, handed on by us, is the browser's at the gateway. */
