@@ -75,10 +75,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const { simulator, kept, folder, dataDir } = services;
   if (kept === null) throw new Error("The playground killed its gateway; start the gateway again.");
   const gateway = await withOwnKey(services.gateway);
-  const receiver = await startReceiver(() => changed());
-  cleanup.add(() => receiver.close());
-  const standIns = await startStandIns();
-  cleanup.add(() => standIns.close());
+  const { receiver, standIns } = await openServers(cleanup, () => changed());
   const authenticator = createAuthenticator();
   const listeners = new Set<(event: PlaygroundEvent) => void>();
   const tell = (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event));
@@ -189,6 +186,15 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** What bots and the number's webhook reach. */
+async function openServers(cleanup: Cleanup, onChange: () => void) {
+  const receiver = await startReceiver(onChange);
+  cleanup.add(() => receiver.close());
+  const standIns = await startStandIns();
+  cleanup.add(() => standIns.close());
+  return { receiver, standIns };
 }
 
 /** What the page asks does not count against the key that is shown for one's own requests. */
