@@ -260,6 +260,16 @@ describe("phones", () => {
     expect(await shown(SHOP, { kind: "revoke", target: id })).toMatchObject({ from: ANA });
   });
 
+  it("call the number, which declines and says so in writing, and hang up", async () => {
+    await does("PUT", `/phones/${ANA}/call`, { on: true });
+    await until(() => world.calls.some(({ phone, state }) => phone === ANA && state === "rejected"));
+    await shown(ANA, { text: "We cannot take calls here. Please write to us.", from: SHOP });
+    expect(await ask("PUT", `/phones/${ANA}/call`, { on: true })).toMatchObject({ status: 409 });
+    await does("PUT", `/phones/${ANA}/call`, { on: false });
+    await until(() => world.calls.length === 0);
+    expect(await ask("PUT", `/phones/${SHOP}/call`, { on: true })).toMatchObject({ status: 400 });
+  });
+
   it("talk in groups, also in new ones with new phones", async () => {
     const dewi = await does("POST", "/phones", { name: "Dewi", kind: "hidden" });
     const group = await does("POST", "/groups", { subject: "Team", members: [ANA, dewi.number] });
@@ -492,6 +502,11 @@ describe("the page", () => {
     await handset(BUDI).getByRole("button", { name: "Switch the phone off" }).click();
     await handset(BUDI).getByText("Offline: what is sent waits at WhatsApp.").waitFor();
     await handset(BUDI).getByRole("button", { name: "Switch the phone on" }).click();
+    await attach(CARMEN, "Call the number");
+    await handset(CARMEN).getByText("The call was declined").waitFor();
+    await bubble(CARMEN, "We cannot take calls here").first().waitFor();
+    await handset(CARMEN).getByRole("button", { name: "Hang up" }).click();
+    await handset(CARMEN).getByText("The call was declined").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Replace it" }).click();
     await page.getByRole("button", { name: "Connect again" }).click();
     await page.getByText("Connected", { exact: true }).waitFor();

@@ -94,6 +94,9 @@ export const ENDPOINTS: Endpoint[] = [
     id: await one.phones.write(params["phone"]!, chat, message),
   })),
   taking("POST", "/phones/:phone/acts", ACT, (one, act, { params }) => one.phones.act(params["phone"]!, act)),
+  taking("PUT", "/phones/:phone/call", ON, (one, { on }, { params }) =>
+    on ? one.calls.begin(params["phone"]!) : one.calls.end(params["phone"]!),
+  ),
   taking("PUT", "/phones/:phone/online", ON, (one, { on }, { params }) =>
     one.phones.setOnline(params["phone"]!, on),
   ),

@@ -32,6 +32,8 @@ export interface Phones {
   write(phone: string, chat: string, writing: Writing): Promise<string>;
   act(phone: string, act: Act): Promise<void>;
   setOnline(phone: string, online: boolean): Promise<void>;
+  /** @throws Refusal when it is the owner's, off, or not there */
+  requireOnline(phone: string): void;
   mediaOf(phone: string, id: string): Promise<LoadedMedia>;
   /** By which address the gateway knows a chat of a phone. */
   addressOf(phone: string, chat: string): string;
@@ -132,6 +134,11 @@ export async function createPhones(needs: Needs): Promise<Phones> {
       if (phone.kind === "owner") throw new Refusal(400, "The owner's phone stays online.");
       await (online ? simulator.wake(number) : simulator.sleep(number));
       put({ ...phone, online });
+    },
+    requireOnline(number) {
+      const { kind, online } = find(number);
+      if (kind === "owner") throw new Refusal(400, "The number cannot call itself.");
+      if (!online) throw new Refusal(409, "The phone is off: switch it on first.");
     },
     mediaOf: (number, id) => simulator.mediaOf(find(number).number, id),
     addressOf(number, chat) {

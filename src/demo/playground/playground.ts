@@ -10,6 +10,7 @@ import { NUMBER, SHOP, type Services } from "../services.ts";
 import { bindBots } from "../stage.ts";
 import { startStandIns, type StandIns } from "../stand-ins.ts";
 import type { WithCookie } from "./answers.ts";
+import { createCalls, type Calls } from "./calls.ts";
 import { createFaults } from "./faults.ts";
 import { createFiles, type Files } from "./files.ts";
 import { createLines } from "./lines.ts";
@@ -33,6 +34,7 @@ interface StoryRequest {
 /** Everything that the page can do. */
 export interface Playground {
   phones: Phones;
+  calls: Calls;
   files: Files;
   linking: Linking;
   setFault(name: FaultName, on: boolean): Promise<void>;
@@ -73,10 +75,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const { simulator, kept, folder, dataDir } = services;
   if (kept === null) throw new Error("The playground killed its gateway; start the gateway again.");
   const gateway = await withOwnKey(services.gateway);
-  const receiver = await startReceiver(() => changed());
-  cleanup.add(() => receiver.close());
-  const standIns = await startStandIns();
-  cleanup.add(() => standIns.close());
+  const { receiver, standIns } = await openServers(cleanup, () => changed());
   const authenticator = createAuthenticator();
   const listeners = new Set<(event: PlaygroundEvent) => void>();
   const tell = (event: PlaygroundEvent): void => listeners.forEach((listener) => listener(event));
@@ -90,6 +89,8 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   const asker = createAsker(gateway, (id, why) => lines.explain(id, why));
   cleanup.add(async () => asker.end());
   const phones = await createPhones({ simulator, lines, files, onChange: changed });
+  const calls = createCalls({ simulator, requireOnline: phones.requireOnline, onChange: changed });
+  cleanup.add(async () => calls.stop());
   const faults = createFaults({ simulator, receiver, authenticator });
   const verdicts = createVerdicts({ simulator, dataDir, phones: phones.all });
   const judgeNow = async (): Promise<VerdictView> => {
@@ -125,6 +126,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
     gateway: { url: gateway.baseUrl, up: kept.isUp(), kills: seen.kills },
     phones: phones.all(),
     groups: phones.groups(),
+    calls: calls.all(),
     faults: faults.state(),
     bots: seen.bots,
     files: files.all(),
@@ -150,6 +152,7 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
 
   return {
     phones,
+    calls,
     files: { ...files, keep: async (...file) => files.keep(...file).finally(changed) },
     linking,
     async setFault(name, on) {
@@ -185,6 +188,15 @@ export async function createPlayground(options: PlaygroundOptions): Promise<Play
   };
 }
 
+/** What bots and the number's webhook reach. */
+async function openServers(cleanup: Cleanup, onChange: () => void) {
+  const receiver = await startReceiver(onChange);
+  cleanup.add(() => receiver.close());
+  const standIns = await startStandIns();
+  cleanup.add(() => standIns.close());
+  return { receiver, standIns };
+}
+
 /** What the page asks does not count against the key that is shown for one's own requests. */
 async function withOwnKey(gateway: GatewayClient): Promise<GatewayClient> {
   const made = await gateway.post<{ api_key: string }>("/api-keys", {
@@ -194,7 +206,10 @@ async function withOwnKey(gateway: GatewayClient): Promise<GatewayClient> {
   return gateway.as(made.api_key);
 }
 
-/** Bots answer and a webhook stands behind them, once the number is there. */
+/** Told to whoever calls, in so far as they can be written to. */
+const CALLS_TEXT = "We cannot take calls here. Please write to us.";
+
+/** Bots answer, calls are declined, and a webhook stands behind them, once the number is there. */
 async function furnish(
   gateway: GatewayClient,
   receiver: Receiver,
@@ -205,6 +220,7 @@ async function furnish(
   seen.bots = await bindBots(gateway, false, standIns);
   const made = await gateway.put<{ secret: string }>(`/devices/${NUMBER}/webhook`, { url: receiver.url });
   receiver.trust(made.secret);
+  await gateway.patch(`/devices/${NUMBER}`, { calls: "reject", calls_text: CALLS_TEXT });
 }
 
 /** Cookies know no ports: the gateway's own cookie, handed on by us, is the browser's at the gateway. */

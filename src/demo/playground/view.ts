@@ -77,6 +77,13 @@ export interface Line extends LineBody {
   why: WhyView | null;
 }
 
+/** A phone calls the number. */
+export interface CallView {
+  /** Digits of the caller. */
+  phone: string;
+  state: "ringing" | "accepted" | "rejected" | "ended";
+}
+
 /** What can be made to go wrong, and stays so until it is switched off. */
 export const FAULTS = ["slow", "backlog", "refused", "webhook", "passkey"] as const;
 /** One of {@link FAULTS}. */
@@ -128,6 +135,7 @@ export interface WorldView {
   gateway: { url: string; up: boolean; kills: number };
   phones: PhoneView[];
   groups: GroupView[];
+  calls: CallView[];
   faults: Record<FaultName, boolean>;
   bots: string[];
   files: FileView[];
