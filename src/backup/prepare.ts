@@ -115,7 +115,7 @@ export async function prepareCopy(
     const { statements, linked } = await forgetRatchets({ ...reading, box, now });
     await engine.batch([
       ...statements,
-      ...(await skipUsedIds(reading)),
+      ...(await skipUsedIds({ ...reading, now })),
       ...(resend ? [] : expireWaiting(now())),
     ]);
     return { linked, waiting: await count("queued"), expired: (await count("expired")) - expiredBefore };

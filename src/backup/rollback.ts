@@ -3,6 +3,8 @@ import type { Statement, Store } from "../store/store.ts";
 
 /** No table comes near as many rows; ids have 53 bits. */
 const IDS_SKIPPED = 1_000_000_000;
+/** No table gets as many rows in a second. One backup that is restored twice gives other ids each time. */
+const IDS_A_MS = 100;
 /** How old a message that waits may be and still be sent: as old as an automatic answer, by default. */
 const MAY_BE_SENT_MS = 3_600_000;
 
@@ -15,7 +17,7 @@ const COUNTED = defineQuery(
  * Ids that were given to rows after the backup are never given to others. WhatsApp ids of replies, `webhook-id`s and signed
  * links are made of them: with the same id, phones and receivers would take a new message for a repetition.
  */
-export async function skipUsedIds({ read }: Pick<Store, "read">): Promise<Statement[]> {
+export async function skipUsedIds({ read, now }: Pick<Store, "read" | "now">): Promise<Statement[]> {
   const counted = await read(COUNTED);
   return counted.flatMap(({ name }) => [
     {
@@ -23,7 +25,10 @@ export async function skipUsedIds({ read }: Pick<Store, "read">): Promise<Statem
         WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)`,
       args: [name, name],
     },
-    { sql: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?", args: [IDS_SKIPPED, name] },
+    {
+      sql: "UPDATE sqlite_sequence SET seq = max(seq + ?, ?) WHERE name = ?",
+      args: [IDS_SKIPPED, now() * IDS_A_MS, name],
+    },
   ]);
 }
 

@@ -50,6 +50,9 @@ const AGAIN_MS = 10 * MINUTE_MS;
 /** Ours, and nobody else's: what an operator has saved there stays. */
 const OURS = /^parley-auto-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$/;
 
+/** What stands as the reason while one is being made, and stays when the process dies meanwhile. */
+export const UNDER_WAY = "it was interrupted";
+
 /** Under which the state is kept. */
 const ROW = "backup_schedule";
 /** Reads the state. */
@@ -113,7 +116,7 @@ export function createScheduledBackups(deps: ScheduledBackupsDeps): ScheduledBac
   async function attempt(): Promise<boolean> {
     const before = await schedule();
     const triedAt = store.now();
-    await keep({ ...before, triedAt, failures: before.failures + 1, reason: "it was interrupted" });
+    await keep({ ...before, triedAt, failures: before.failures + 1, reason: UNDER_WAY });
     try {
       const { name, at, bytes } = await save();
       await keep({ at, name, bytes, triedAt, failures: 0, reason: null });

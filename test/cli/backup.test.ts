@@ -203,6 +203,27 @@ describe("a backup", () => {
 });
 
 describe("a restore", () => {
+  it("gives other ids when one backup is restored a second time", async () => {
+    const dataDir = await usedFolder();
+    const archive = await backedUp(dataDir);
+    const nextIds = async (): Promise<number[]> => {
+      const elsewhere = temporaryFolder();
+      copyKey(dataDir, elsewhere);
+      await restore(archive, elsewhere);
+      return read(elsewhere, async (store) => {
+        const [creds] = await rawRows(store, "SELECT value FROM wa_creds", []);
+        const value = new Uint8Array(creds!.value as ArrayBuffer);
+        const rows = await rawRows(store, "SELECT seq FROM sqlite_sequence ORDER BY name", []);
+        const { nextPreKeyId } = store.box.openJson<typeof CREDS>(value, "wa_creds:1");
+        return [nextPreKeyId, ...rows.map(({ seq }) => Number(seq))];
+      });
+    };
+    const first = await nextIds();
+    const second = await nextIds();
+    expect(first.length).toBeGreaterThan(3);
+    for (const [index, id] of second.entries()) expect(Math.abs(id - first[index]!)).toBeGreaterThan(1_000);
+  });
+
   it("forgets the ratchets that moved on, keeps the link, and never gives out an id twice", async () => {
     const dataDir = await usedFolder();
     const archive = await backedUp(dataDir);

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { meta } from "../../../drizzle/schema.ts";
-import { SCHEDULE, type BackupSchedule } from "../../backup/scheduled.ts";
+import { SCHEDULE, UNDER_WAY, type BackupSchedule } from "../../backup/scheduled.ts";
 import type { Config, ScheduledBackupSettings } from "../../config.ts";
-import { DAY_MS } from "../../model/time.ts";
+import { DAY_MS, HOUR_MS } from "../../model/time.ts";
 import { openReadOnly } from "../../store/file/read-only.ts";
 import { defineQuery } from "../../store/query.ts";
 import { bad, good, note, type Finding } from "./finding.ts";
@@ -13,6 +13,8 @@ const LAST_BACKUP = defineQuery("SELECT value FROM meta WHERE key = 'last_backup
 const OLD_BACKUP_DAYS = 7;
 /** One that was due and did not come within so many of its intervals was not made. */
 const MISSED = 3;
+/** One that has begun earlier, and has no outcome, was interrupted. */
+const MAY_TAKE_MS = HOUR_MS;
 const HOW = "set BACKUP_TO, then the gateway makes one every hour (docs/operations/backup.md)";
 
 /** Are backups made, and did the last one succeed? */
@@ -63,10 +65,18 @@ function checkSchedule(
         "BACKUP_TO is set, and none was made yet: the running gateway makes the first one at once",
       ),
     ];
-  const { at, failures, reason, bytes, name } = schedule;
+  const { at, reason, bytes, name, triedAt } = schedule;
+  const isUnderWay = reason === UNDER_WAY && triedAt !== null && now - triedAt < MAY_TAKE_MS;
+  const failures = schedule.failures - Number(isUnderWay);
   const last = at === null ? "there is none yet" : `the last one is from ${iso(at)}`;
   if (failures > 0 && reason !== null)
-    return [bad("backup", `the scheduled backup fails (${failures} times in a row): ${reason}; ${last}.`)];
+    return [
+      bad(
+        "backup",
+        `the scheduled backup fails (${failures} times in a row): ${isUnderWay ? "the next one is under way" : reason}; ${last}.`,
+      ),
+    ];
+  if (isUnderWay && at === null) return [note("backup", "the gateway makes the first one now")];
   if (at === null || now - at > MISSED * everyMs)
     return [note("backup", `${last}, though BACKUP_EVERY asks for more: is the gateway running?`)];
   return [good("backup", `${last} (${name}, ${((bytes ?? 0) / 1024 ** 2).toFixed(1)} MB), verified`)];

@@ -1,10 +1,12 @@
+import { randomInt } from "node:crypto";
 import { waCreds, waKeys } from "../../../drizzle/schema.ts";
 import { defineQuery } from "../../store/query.ts";
 import type { Statement, Store } from "../../store/store.ts";
 
-/** Far beyond what any number hands out between two backups. Ids have 24 bits. */
+/** Far beyond what any number hands out between two backups. */
 const PRE_KEYS_SKIPPED = 100_000;
-const MAX_PRE_KEY_ID = 0xff_ff_ff;
+/** Ids have 24 bits; what is handed out next has room. */
+const LAST_FIRST_PRE_KEY = 0xff_ff_ff - PRE_KEYS_SKIPPED;
 
 const CREDS = defineQuery("SELECT device_id, value FROM wa_creds", {
   deviceId: waCreds.deviceId,
@@ -36,8 +38,8 @@ export interface ForgottenRatchets {
  * - Our own sender keys: what they would give next was used before, and phones refuse it as a repetition. Who has got the
  *   key (`sender-key-memory`) is forgotten with them. The keys of others only ever move forwards: they still read.
  * - Device lists: a phone may have been added since.
- * - Ids of pre-keys that were handed out since: given to other keys, they would decrypt to nothing. New ones begin far
- *   beyond, and Baileys uploads them at the next login because it misses the last one.
+ * - Ids of pre-keys that were handed out since: given to other keys, they would decrypt to nothing. New ones begin
+ *   somewhere far beyond, and Baileys uploads them at the next login because it misses the last one.
  */
 export async function forgetRatchets({
   read,
@@ -70,7 +72,9 @@ export async function forgetRatchets({
 
 function withFreshPreKeys(creds: StoredCreds): StoredCreds {
   const beyond = creds.nextPreKeyId + PRE_KEYS_SKIPPED;
-  const next = beyond < MAX_PRE_KEY_ID - PRE_KEYS_SKIPPED ? beyond : PRE_KEYS_SKIPPED;
+  // Anywhere: one backup may be restored twice, and what was handed out in between is known to WhatsApp.
+  const from = beyond < LAST_FIRST_PRE_KEY ? beyond : PRE_KEYS_SKIPPED;
+  const next = randomInt(from, LAST_FIRST_PRE_KEY);
   return { ...creds, nextPreKeyId: next, firstUnuploadedPreKeyId: next };
 }
 

@@ -65,6 +65,12 @@ export async function readings(
   };
   const operator = asOperator(gateway, token);
   const events = path("/events");
+  const { account, number, chat } = some;
+  const contact = path("/admin/accounts/{id}/devices/{number}/contacts/{contact}", {
+    id: account,
+    number,
+    contact: chat,
+  });
   const texts = ["/metrics", "/docs", "/openapi.json", "/health/live", "/health/ready"].map((text) =>
     path(text),
   );
@@ -72,6 +78,8 @@ export async function readings(
     ...listsOf(some, path).map((list): [string, Work] => [list, () => pages(key, list, times)]),
     ...recordsOf(some, path).map((record): [string, Work] => [record, () => one(key, record)]),
     ...ofOperators(some, path).map((record): [string, Work] => [record, () => one(operator, record)]),
+    // Lines of JSON.
+    [contact, () => plain(gateway, token, contact)],
     ...texts.map((text): [string, Work] => [text, () => plain(gateway, token, text)]),
     [events, () => plain(gateway, busy.key, events, { "last-event-id": "1" })],
   ];
@@ -137,7 +145,7 @@ function recordsOf({ number, message, sent, delivery }: Some, path: Path): strin
 
 function ofOperators({ account }: Some, path: Path): string[] {
   const whats = ["", "/{id}", "/{id}/api-keys", "/{id}/devices", "/{id}/links"];
-  const admin = ["/nodes", "/log", "/health", "/devices", "/stats"];
+  const admin = ["/nodes", "/log", "/health", "/devices", "/stats", "/alerts"];
   return [
     ...whats.map((what) => path(`/admin/accounts${what}`, { id: account })),
     ...admin.map((what) => path(`/admin${what}`)),
