@@ -91,6 +91,13 @@ describe("docs/webhooks.md", () => {
     expect(namesIn(section("The event")).toSorted()).toEqual(Object.keys(webhookEvent.shape).toSorted());
   });
 
+  /** What the page says of an answer, and what Parley reads in it; anything else is a text. */
+  const KINDS = [
+    [/^a poll/, "poll"],
+    [/^(?:a file|the same)/, "media"],
+    [/^(?:a place|the cards)/, "shared"],
+  ] as const;
+
   it("shows only answers that are understood", () => {
     const rows = [...section("The answer").matchAll(/^\| `(.+?)` \| (.*) \|$/gm)];
     expect(rows.length).toBeGreaterThan(8);
@@ -98,11 +105,7 @@ describe("docs/webhooks.md", () => {
       const parsed = parseReply(Buffer.from(answer!));
       expect(parsed, answer).toMatchObject({ understood: true, ignored: [] });
       expect(parsed.replies.length, answer).toBe(meaning!.startsWith("up to ten") ? 2 : 1);
-      const kind = meaning!.startsWith("a poll")
-        ? "poll"
-        : /^(a file|the same)/.test(meaning!)
-          ? "media"
-          : "text";
+      const [, kind = "text"] = KINDS.find(([words]) => words.test(meaning!)) ?? [];
       expect(parsed.replies[0]!.kind, answer).toBe(kind);
     }
     for (const nothing of ["", "OK", "false", "null", "[]", "{}"])
