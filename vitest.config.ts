@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LEFT_OUT } from "./test/_setup/drills.ts";
 import { useMemoryForTemporaryFiles } from "./test/_setup/fast-temp.ts";
 import { LongFirst } from "./test/_setup/long-first.ts";
 import { startsBuiltPrograms } from "./test/_setup/programs.ts";
@@ -114,7 +115,7 @@ export default defineConfig({
           name: "sources",
           globalSetup: [PROGRAMS],
           include: ["test/**/*.test.ts"],
-          exclude: [...GATEWAY_TESTS, ...QUICK_TESTS, SIMULATOR_TESTS, LONG_TESTS],
+          exclude: [...GATEWAY_TESTS, ...QUICK_TESTS, SIMULATOR_TESTS, LONG_TESTS, ...LEFT_OUT],
         },
       },
       {
@@ -131,6 +132,7 @@ export default defineConfig({
         test: {
           name: "simulator",
           include: [SIMULATOR_TESTS],
+          exclude: [...LEFT_OUT],
         },
       },
       {
@@ -138,7 +140,7 @@ export default defineConfig({
         test: {
           name: "gateway",
           include: GATEWAY_TESTS,
-          exclude: QUICK_TESTS,
+          exclude: [...QUICK_TESTS, ...LEFT_OUT],
           globalSetup: [PROGRAMS, "./test/_setup/build.ts"],
           setupFiles: [inRoot("./test/_setup/gateway-hooks.ts")],
         },
@@ -159,6 +161,7 @@ export default defineConfig({
         test: {
           name: "baileys",
           include: BAILEYS_TESTS,
+          exclude: [...LEFT_OUT],
           globalSetup: [PROGRAMS, "./test/_setup/build.ts"],
           setupFiles: [inRoot("./test/_setup/gateway-hooks.ts")],
           env: { EVERYDAY_PATH: "off" },

@@ -74,7 +74,7 @@ const isBad = ({ ended, verdict }: TestRun): boolean => ended.code !== 0 || !isC
 /** @param name folder of its reports within `.test` */
 async function runTests(command: string, name: string): Promise<TestRun> {
   const folder = join(REPORTS, name);
-  const ended = await runCommand(command, log, { TEST_REPORTS: folder });
+  const ended = await runCommand(command, log, { TEST_REPORTS: folder, PARLEY_TEST_ALL: "1" });
   try {
     return { ended, verdict: JSON.parse(readFileSync(join(folder, "errors.json"), "utf8")) };
   } catch {
