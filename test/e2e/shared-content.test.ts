@@ -139,6 +139,17 @@ describe("a place and people by REST", () => {
     ]);
     expect(await sim.transcript({ contact: ANA })).toEqual([]);
   });
+
+  it("are not read from a text that is longer than every list of cards", async () => {
+    const { sim, gateway, key } = await openShop();
+    const contacts = JSON.stringify([DAN]).padEnd(65_537);
+    const body = { sender: SHOP, number: ANA, contacts };
+    expect(await gateway.post("/send-contact", body, { key })).toMatchObject({
+      status: 400,
+      body: { errors: { fields: { contacts: expect.anything() } } },
+    });
+    expect(await sim.transcript({ contact: ANA })).toEqual([]);
+  });
 });
 
 describe("a place and people as an answer", () => {

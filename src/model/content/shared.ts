@@ -42,9 +42,12 @@ const card = z.object({
   email: z.string().trim().max(254).pipe(z.email()).optional(),
 });
 
+/** Ten cards of ten numbers are far shorter. A webhook's answer may be longer than a request. */
+const MOST_LIST_TEXT = 65_536;
+
 /** Forms and queries have no lists of records: there it is JSON as a text. */
 function asList(value: unknown): unknown {
-  if (typeof value !== "string") return value;
+  if (typeof value !== "string" || value.length > MOST_LIST_TEXT) return value;
   try {
     return JSON.parse(value) as unknown;
   } catch {
