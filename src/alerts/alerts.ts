@@ -25,7 +25,7 @@ export interface AlertsReport {
 /** Tells the operator at `ALERT_URL` what he would want to know at night. */
 export interface Alerts {
   /** What happens on the way of a message, see `src/path/observers.ts`. */
-  observer: { device(record: { id: number }): void; webhookTurned(deviceId: number): void };
+  observer: Record<"device" | "webhook", (event: { deviceId: number }) => void>;
   /** Something else holds from now on, or holds no longer. Neither rejects. */
   raise(key: string, condition: Condition): Promise<void>;
   clear(key: string, text: string): Promise<void>;
@@ -58,7 +58,7 @@ const MOST_OPEN = 1_000;
 const LEADER = 0;
 
 const NOBODY_TOLD: Alerts = {
-  observer: { device: () => undefined, webhookTurned: () => undefined },
+  observer: { device: () => undefined, webhook: () => undefined },
   raise: async () => undefined,
   clear: async () => undefined,
   report: async () => ({ host: null, signed: false, telling: null, open: [] }),
@@ -109,7 +109,7 @@ function createTold({ config, store, log, cluster, http, numbers }: AlertsDeps, 
     await tell();
   }
 
-  function changed(deviceId: number): void {
+  function changed({ deviceId }: { deviceId: number }): void {
     if (ends.length === 0 || !ownership.owns(LEADER)) return;
     void quietly(async () => {
       await watch.lookAt(deviceId);
@@ -118,7 +118,7 @@ function createTold({ config, store, log, cluster, http, numbers }: AlertsDeps, 
   }
 
   return {
-    observer: { device: ({ id }) => changed(id), webhookTurned: changed },
+    observer: { device: changed, webhook: changed },
     raise: (key, condition) => quietly(() => ledger.raise(key, condition)),
     clear: (key, text) => quietly(() => ledger.clear(key, now(), text)),
     report: async () => ({

@@ -104,7 +104,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
   const { connection } = connections;
   const received = createInboxReader(store);
   const sent = createSentReader(store);
-  const http = createSafeFetch(config, undefined, observers.addressBlocked);
+  const http = createSafeFetch(config, undefined, observers.tell);
   const { accountOf } = connections;
   const files = openFilePlaces({ store, config, log });
   const { elsewhere } = files;
@@ -121,8 +121,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
     receivedContent: received.find,
     receivedChanges: received.changesOf,
     files: outgoingFiles.files,
-    onUndecryptable: observers.undecryptable,
-    onWay: observers.way,
+    observe: observers.tell,
   });
   const sentFiles = createSentMedia({ store, config, elsewhere, load: sent.sentContent });
   const receivedFiles = createReceivedMedia({

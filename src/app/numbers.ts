@@ -1,5 +1,4 @@
 import { limitOf } from "../accounts/plans.ts";
-import type { NumbersDeps } from "../numbers/deps.ts";
 import { createNumbers, type Numbers } from "../numbers/numbers.ts";
 import { REMOVE } from "../numbers/questions.ts";
 import type { MessagePath } from "../path/path.ts";
@@ -39,15 +38,26 @@ export function openNumbers(
       const { statements, stored } = audit.found(deviceId, messages);
       return joinIntakes(path.receive(deviceId, ownNumber, messages), { statements, committed: stored });
     },
-    onReceipts(deviceId, receipts) {
-      audit.receipts(deviceId, receipts);
-      return path.receipts(deviceId, receipts);
+    onAcknowledged(deviceId, event) {
+      if (event.type === "receipts") audit.receipts(deviceId, event.receipts);
+      return path.acknowledged(deviceId, event);
     },
-    onGroupsChanged: groups.changed,
-    onChannelsChanged: channels.changed,
-    ...toldToPath(path, observers, (deviceId) => numbers.whyHere(deviceId)),
+    onMoved({ id, number, state, since }) {
+      const { reason = null, until = null } = numbers.whyHere(id) ?? {};
+      return path.moved(id, { number, state, at: since, reason, until });
+    },
+    tell: observers.tell,
   });
-  observers.add({ reachout: numbers.reachout });
+  observers.add({
+    groups: ({ deviceId, changes }) => groups.changed(deviceId, changes),
+    channels: ({ deviceId, changes }) => channels.changed(deviceId, changes),
+    reachout: ({ deviceId, lock }) => numbers.reachout(deviceId, lock),
+    device({ deviceId, record }) {
+      // After a ban that ends it goes on with what it had.
+      const comesBack = record.state === "blocked" && record.lastClose?.until !== undefined;
+      if (NO_PHONE.has(record.state) && !comesBack) void path.unlinked(deviceId);
+    },
+  });
   connections.serve({
     ...numbers,
     number: (deviceId) => numbers.get(deviceId)?.number ?? null,
@@ -74,29 +84,6 @@ export function openNumbers(
     numbers: { ...numbers, stop },
     possession,
     ...withPath(base, numbers, path, possession, forgetful),
-  };
-}
-
-/** What the way of a message is told of its numbers. */
-function toldToPath(
-  path: MessagePath,
-  observers: Base["observers"],
-  whyHere: Numbers["whyHere"],
-): Pick<NumbersDeps, "onRead" | "onReachout" | "onOpen" | "onMoved" | "onState"> {
-  return {
-    onRead: path.read,
-    onReachout: (deviceId, lock) => void path.reachoutTold(deviceId, lock),
-    onOpen: (deviceId) => void path.online(deviceId),
-    onMoved({ id, number, state, since }) {
-      const { reason = null, until = null } = whyHere(id) ?? {};
-      return path.moved(id, { number, state, at: since, reason, until });
-    },
-    onState(device) {
-      observers.device(device);
-      // After a ban that ends it goes on with what it had.
-      const comesBack = device.state === "blocked" && device.lastClose?.until !== undefined;
-      if (NO_PHONE.has(device.state) && !comesBack) void path.unlinked(device.id);
-    },
   };
 }
 

@@ -50,6 +50,7 @@ export function observe(
   observers.add(observePath(metrics));
   const traffic = createTraffic({ store, cluster, log });
   observers.add(observeTraffic(traffic));
-  observers.add({ device: createDisconnectCounter(metrics.disconnected, store.now()).look });
+  const disconnects = createDisconnectCounter(metrics.disconnected, store.now());
+  observers.add({ device: ({ record }) => disconnects.look(record) });
   return { metrics, traffic, events };
 }

@@ -62,6 +62,7 @@ export function openWebhookTroubles(
     );
   }
 
-  observers.add({ decided: ({ deviceId }) => look(deviceId), deliveryChanged: look });
+  const lookAt = ({ deviceId }: { deviceId: number }): void => look(deviceId);
+  observers.add({ decided: lookAt, delivery: lookAt });
   return { of };
 }

@@ -27,17 +27,17 @@ interface PublisherDeps {
 
 /** What the parts of the gateway call when something has happened. Cheap while nobody listens; never throws. */
 interface Publisher {
-  device(record: { id: number }): void;
+  device(event: { deviceId: number; record: object }): void;
   /** New messages are in the inbox. */
-  received(recorded: readonly { deviceId: number; message: Incoming }[]): void;
-  decided(stored: StoredMessage, decided: Decided): void;
+  received(event: { messages: readonly { deviceId: number; message: Incoming }[] }): void;
+  decided(event: { stored: StoredMessage; decision: Decided }): void;
   /** The owner has read a message on another device of the number. */
-  read(reading: { deviceId: number; waId: string; chat: string; at: number }): void;
+  read(event: { deviceId: number; waId: string; chat: string; at: number }): void;
   /** A message of ours is in another state. */
-  messageChanged(deviceId: number, waId: string): void;
-  deliveryChanged(deviceId: number, id: string): void;
+  message(event: { deviceId: number; waId: string }): void;
+  delivery(event: { deviceId: number; id: string }): void;
   /** A webhook is paused, used again, or switched off. */
-  webhookTurned(deviceId: number): void;
+  webhook(event: { deviceId: number }): void;
 }
 
 /** Turns what happens into events of accounts. */
@@ -68,18 +68,18 @@ export function createPublisher({
   }
 
   return {
-    device(record) {
+    device({ deviceId, record }) {
       // The record goes on changing; what is told is what held now.
       const then = { ...record };
-      publish(record.id, "device", () => then);
+      publish(deviceId, "device", () => then);
     },
 
-    received(recorded) {
-      for (const { deviceId, message } of recorded)
+    received({ messages }) {
+      for (const { deviceId, message } of messages)
         if (!message.fromMe && message.chatKind !== "status") publish(deviceId, "message.in", () => message);
     },
 
-    decided(stored, { by, route, guard, trail }) {
+    decided({ stored, decision: { by, route, guard, trail } }) {
       const { deviceId, message } = stored;
       if (message.chatKind === "status") return;
       const at = now();
@@ -97,16 +97,16 @@ export function createPublisher({
       tellOfDelivery(deviceId, () => deliveryOf(stored));
     },
 
-    read: ({ deviceId, ...reading }) => publish(deviceId, "read", () => reading),
+    read: ({ deviceId, waId, chat, at }) => publish(deviceId, "read", () => ({ waId, chat, at })),
 
-    messageChanged(deviceId, waId) {
+    message({ deviceId, waId }) {
       const key = (): string => `message:${deviceId}:${waId}`;
       publish(deviceId, "message.out", ({ accountId }) => findMessage(accountId, waId), key);
     },
 
-    deliveryChanged: (deviceId, id) => tellOfDelivery(deviceId, () => id),
+    delivery: ({ deviceId, id }) => tellOfDelivery(deviceId, () => id),
 
-    webhookTurned(deviceId) {
+    webhook({ deviceId }) {
       // What is told is what held now: it may have turned again when somebody reads it.
       const then = webhook(deviceId);
       // Whoever reads it is told.

@@ -71,11 +71,15 @@ const PENDING = defineQuery(
 );
 const NEWEST = defineQuery("SELECT coalesce(max(id), 0) AS id FROM inbox", { id: inbox.id });
 
-/** @param onRecorded told after each commit: the new messages, and how many others were there already */
-export function createInbox(
-  store: Store,
-  onRecorded?: (recorded: RecordedMessage[], known: number) => void,
-): Inbox {
+/** New messages are in the inbox; `known` others were there already. */
+export interface ReceivedEvent {
+  type: "received";
+  messages: readonly RecordedMessage[];
+  known: number;
+}
+
+/** @param observe told after each commit */
+export function createInbox(store: Store, observe?: (event: ReceivedEvent) => void): Inbox {
   const { box, writer } = store;
 
   function insert(deviceId: number, message: Incoming): Statement {
@@ -104,7 +108,7 @@ export function createInbox(
             const row = results[index]!.rows[0];
             if (row !== undefined) fresh.push({ inboxId: Number(row.id), deviceId, message });
           }
-          onRecorded?.(fresh, messages.length - fresh.length);
+          observe?.({ type: "received", messages: fresh, known: messages.length - fresh.length });
           recordedNow(fresh);
         },
       };

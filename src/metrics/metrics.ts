@@ -8,16 +8,16 @@ import { createQueueGauges } from "./queue-gauges.ts";
 export interface Metrics {
   received(type: string): void;
   /** @param seconds from the commit to the outcome */
-  sent(kind: string, result: "sent" | "failed" | "expired", seconds: number): void;
+  sent(message: { kind: string; result: "sent" | "failed" | "expired"; seconds: number }): void;
   webhookAttempt(attempt: { result: string; statusCode: number | null; durationMs: number }): void;
   webhookDead(): void;
-  webhookTurned(to: "paused" | "ok" | "disabled"): void;
+  webhookTurned(webhook: { to: "paused" | "ok" | "disabled" }): void;
   disconnected(code: number): void;
   authFailed(reason: string): void;
-  ssrfBlocked(reason: string): void;
-  decryptFailed(reason: string): void;
+  ssrfBlocked(address: { reason: string }): void;
+  decryptFailed(message: { reason: string }): void;
   /** @param reason null: the everyday way */
-  way(direction: string, reason: string | null): void;
+  way(taken: { direction: string; reason: string | null }): void;
   /** @param count messages that were there already */
   redelivered(count: number): void;
   /** Prometheus' text format. */
@@ -95,7 +95,7 @@ export function createMetrics({ store, sessions, clientVersion, node }: MetricsD
 
   return {
     received: (type) => received.inc({ type }),
-    sent(kind, result, seconds) {
+    sent({ kind, result, seconds }) {
       sent.inc({ kind, result });
       sendSeconds.observe(Math.max(0, seconds));
     },
@@ -107,12 +107,12 @@ export function createMetrics({ store, sessions, clientVersion, node }: MetricsD
       attemptSeconds.observe(durationMs / 1000);
     },
     webhookDead: () => dead.inc(),
-    webhookTurned: (to) => turns.inc({ to }),
+    webhookTurned: ({ to }) => turns.inc({ to }),
     disconnected: (code) => disconnects.inc({ code }),
     authFailed: (reason) => refused.inc({ reason }),
-    ssrfBlocked: (reason) => blocked.inc({ reason }),
-    way: (direction, reason) => ways.inc({ direction, reason: reason ?? "everyday" }),
-    decryptFailed: (reason) => undecryptable.inc({ reason }),
+    ssrfBlocked: ({ reason }) => blocked.inc({ reason }),
+    way: ({ direction, reason }) => ways.inc({ direction, reason: reason ?? "everyday" }),
+    decryptFailed: ({ reason }) => undecryptable.inc({ reason }),
     redelivered: (count) => redelivered.inc(count),
     async read() {
       // Watching the event loop and the garbage collector is for those who look.

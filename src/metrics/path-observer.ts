@@ -2,17 +2,22 @@ import type { ChatKind, MessageType } from "../model/messages.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Answering, Traffic } from "./traffic.ts";
 
+interface Received<Message> {
+  messages: readonly { deviceId: number; message: Message }[];
+  known: number;
+}
+
 /** Counts what happens on the way of a message. */
 export function observePath(metrics: Metrics) {
   return {
-    received(messages: readonly { message: { type: MessageType } }[], known: number): void {
+    received({ messages, known }: Received<{ type: MessageType }>): void {
       for (const { message } of messages) metrics.received(message.type);
       metrics.redelivered(known);
     },
     messageEnded: metrics.sent,
-    deliveryAttempted: metrics.webhookAttempt,
+    attempt: metrics.webhookAttempt,
     deliveryDead: metrics.webhookDead,
-    webhookTurned: (_deviceId: number, to: "paused" | "ok" | "disabled"): void => metrics.webhookTurned(to),
+    webhook: metrics.webhookTurned,
     addressBlocked: metrics.ssrfBlocked,
     undecryptable: metrics.decryptFailed,
     way: metrics.way,
@@ -25,6 +30,17 @@ interface Came {
   message: { fromMe: boolean; chatKind: ChatKind; timer?: unknown };
 }
 
+interface Decided {
+  stored: Came;
+  decision: { by: string | null };
+  tookMs: number | null;
+}
+
+interface Ended {
+  deviceId: number;
+  result: string;
+}
+
 const counts = ({ message: { fromMe, chatKind, timer } }: Came): boolean =>
   !fromMe && chatKind !== "status" && timer === undefined;
 
@@ -35,15 +51,13 @@ const answeringOf = (by: string | null): Answering =>
 /** Counts the same for each number, for charts. */
 export function observeTraffic(traffic: Traffic) {
   return {
-    received(messages: readonly Came[]): void {
+    received({ messages }: Received<Came["message"]>): void {
       for (const came of messages) if (counts(came)) traffic.came(came.deviceId);
     },
-    decided(stored: Came, { by }: { by: string | null }, tookMs: number | null): void {
+    decided({ stored, decision: { by }, tookMs }: Decided): void {
       if (counts(stored)) traffic.decided(stored.deviceId, answeringOf(by), tookMs);
     },
-    messageEnded: (_kind: string, result: string, _seconds: number, deviceId: number): void =>
-      traffic.ended(deviceId, result === "sent"),
-    deliveryAttempted: ({ result }: { result: string }, deviceId: number): void =>
-      traffic.posted(deviceId, result === "accepted"),
+    messageEnded: ({ deviceId, result }: Ended): void => traffic.ended(deviceId, result === "sent"),
+    attempt: ({ deviceId, result }: Ended): void => traffic.posted(deviceId, result === "accepted"),
   };
 }

@@ -80,6 +80,12 @@ export interface SafeFetch {
 
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 
+/** An address was not asked, because it may be one of the private network. */
+export interface BlockedEvent {
+  type: "addressBlocked";
+  reason: string;
+}
+
 /**
  * HTTP to addresses that other people wrote: webhooks, links to files. Private networks cannot be reached, answers cannot
  * be endless, slow, or larger than they look. Connections are kept open between requests.
@@ -91,7 +97,7 @@ const DEFAULT_MAX_BYTES = 1024 * 1024;
 export function createSafeFetch(
   config: Pick<Config, "allowPrivateNetwork">,
   isAllowed: (address: string) => boolean = isPublicAddress,
-  onBlocked?: (reason: string) => void,
+  observe?: (event: BlockedEvent) => void,
   time: Timers = systemTime,
 ): SafeFetch {
   const rule = config.allowPrivateNetwork ? null : isAllowed;
@@ -102,7 +108,8 @@ export function createSafeFetch(
     try {
       return await asked;
     } catch (error) {
-      if (error instanceof OutboundError && error.problem === "not_allowed") onBlocked?.(error.problem);
+      if (error instanceof OutboundError && error.problem === "not_allowed")
+        observe?.({ type: "addressBlocked", reason: error.problem });
       throw error;
     }
   }

@@ -1,5 +1,11 @@
 import { joinIntakes, NO_INTAKE } from "../store/write/intake.ts";
-import type { Closed, LinkedIdentity, WhatsAppConnection, WhatsAppEvents } from "../whatsapp/port.ts";
+import type {
+  Closed,
+  ConnectionEvent,
+  ConnectionListener,
+  LinkedIdentity,
+  WhatsAppConnection,
+} from "../whatsapp/port.ts";
 import type { Life, LifeEvent } from "./life.ts";
 import type { LinkSession } from "./link-session.ts";
 import type { NumberDeps } from "./number-life.ts";
@@ -19,58 +25,67 @@ interface EventsDeps {
 }
 
 /** Turns what a connection tells into events of the number's life. @param isStale true once it is not the newest any more */
-export function connectionEvents(isStale: () => boolean, parts: EventsDeps): WhatsAppEvents {
-  const { deps, session, life, send } = parts;
-  const { device, log } = deps;
+export function listenTo(isStale: () => boolean, parts: EventsDeps): ConnectionListener {
+  const { deps, life } = parts;
+  const { device } = deps;
   const { time } = deps.store;
-  const unlessStale =
-    <A extends unknown[]>(handle: (...args: A) => void) =>
-    (...args: A): void => {
-      if (!isStale()) handle(...args);
-    };
   return {
-    qr: unlessStale((text, expiresInMs) => {
-      session.showQr(text, expiresInMs, time.now());
-      parts.changed();
-    }),
-    passkey: unlessStale((request, withinMs) => {
-      session.showPasskey(request, withinMs, time.now());
-      // Whoever answers may take his time.
-      session.asked(time.now() + withinMs);
-      parts.changed();
-    }),
-    linked: unlessStale((who) => {
-      if (isSameNumber(who.number, device.number)) log.info({ device: device.id }, "number linked");
-      else
-        log.warn(
-          { device: device.id, scanned: who.number },
-          "another number scanned the QR code; logging it out",
-        );
-      send({ type: "accepted", own: device.number, who, at: time.now() });
-    }),
-    open: unlessStale((who) => {
-      if (life().phase === "connecting" && isSameNumber(who.number, device.number)) parts.online(who);
-      send({ type: "opened", own: device.number, who });
-    }),
-    closed: unlessStale(parts.closed),
-    waiting: unlessStale(parts.waiting),
-    reachout: unlessStale((lock) => deps.onReachout?.(lock)),
-    newChats: unlessStale((quota) => {
-      device.newChats = quota;
-      parts.changed();
-    }),
+    tell(event) {
+      // Groups and channels are the same whichever connection tells of them.
+      if (event.type === "groups" || event.type === "channels") deps.tell(event);
+      else if (!isStale()) hear(event, parts);
+    },
     // Never stale: what was decrypted must be stored, whichever connection brought it.
     messages(messages) {
       if (life().phase === "refusing") return NO_INTAKE;
       const seen = { ...NO_INTAKE, committed: () => void (device.lastIn = time.now()) };
       return joinIntakes(deps.onMessages(messages), seen);
     },
-    receipts: deps.onReceipts,
+    store: deps.onAcknowledged,
     rejectsCalls: () => device.calls === "reject",
-    groupsChanged: deps.onGroupsChanged,
-    channelsChanged: deps.onChannelsChanged,
-    read: deps.onRead,
   };
+}
+
+function hear(event: ConnectionEvent, parts: EventsDeps): void {
+  const { deps, session, life, send } = parts;
+  const { device } = deps;
+  const { time } = deps.store;
+  switch (event.type) {
+    case "qr":
+      session.showQr(event.text, event.expiresInMs, time.now());
+      return parts.changed();
+    case "passkey":
+      session.showPasskey(event.request, event.withinMs, time.now());
+      // Whoever answers may take his time.
+      session.asked(time.now() + event.withinMs);
+      return parts.changed();
+    case "linked":
+      return linked(event.identity, parts);
+    case "open": {
+      const who = event.identity;
+      if (life().phase === "connecting" && isSameNumber(who.number, device.number)) parts.online(who);
+      return send({ type: "opened", own: device.number, who });
+    }
+    case "closed":
+      return parts.closed(event.closed);
+    case "waiting":
+      return parts.waiting(event.count);
+    case "newChats":
+      device.newChats = event.quota;
+      return parts.changed();
+    default:
+      return deps.tell(event);
+  }
+}
+
+function linked(who: LinkedIdentity, { deps: { device, log, store }, send }: EventsDeps): void {
+  if (isSameNumber(who.number, device.number)) log.info({ device: device.id }, "number linked");
+  else
+    log.warn(
+      { device: device.id, scanned: who.number },
+      "another number scanned the QR code; logging it out",
+    );
+  send({ type: "accepted", own: device.number, who, at: store.time.now() });
 }
 
 /** A connection as others may use it: what it sends is seen here. */

@@ -1,9 +1,9 @@
-import type { WhatsApp, WhatsAppConnection, WhatsAppEvents } from "../whatsapp/port.ts";
+import type { ConnectionListener, WhatsApp, WhatsAppConnection } from "../whatsapp/port.ts";
 
 /** The one place for a number's connection: the next is made when the one before has closed. */
 export interface ConnectionSlot {
   /** Closes what there is, then makes a connection. `failed` is called when it cannot be made, unless it is left by then. */
-  open(events: (isStale: () => boolean) => WhatsAppEvents, failed: (error: unknown) => void): void;
+  open(listener: (isStale: () => boolean) => ConnectionListener, failed: (error: unknown) => void): void;
   /** Takes the connection out: events of it are stale from now on. Whoever leaves it closes it. */
   leave(): WhatsAppConnection | null;
   /** Null while none is made. */
@@ -37,7 +37,7 @@ export function createConnectionSlot(
   }
 
   return {
-    open(events, failed) {
+    open(listener, failed) {
       const left = leave();
       const mine = generation;
       const isStale = (): boolean => mine !== generation;
@@ -47,7 +47,7 @@ export function createConnectionSlot(
           if (isStale()) return;
           await beforeReading();
           if (isStale()) return;
-          const opened = await whatsapp.connect(deviceId, events(isStale));
+          const opened = await whatsapp.connect(deviceId, listener(isStale));
           if (isStale()) return opened.close();
           current = opened;
         })

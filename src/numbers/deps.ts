@@ -4,15 +4,9 @@ import type { Incoming } from "../model/messages.ts";
 import type { News } from "../model/nodes/news.ts";
 import type { Intake } from "../store/write/intake.ts";
 import type { Statement, Store } from "../store/store.ts";
-import type {
-  ChannelChange,
-  GroupChange,
-  MessageReceipt,
-  OwnReading,
-  ReachoutLock,
-  WhatsApp,
-} from "../whatsapp/port.ts";
+import type { AcknowledgedEvent, WhatsApp } from "../whatsapp/port.ts";
 import type { DeviceRecord } from "./device-record.ts";
+import type { LiveEvent } from "./number-life.ts";
 import type { Holdups } from "./why.ts";
 
 /** What numbers take. */
@@ -30,20 +24,12 @@ export interface NumbersDeps {
   deviceLimit(accountId: string): Promise<number | null>;
   /** Before each connection reads: what is stored already comes first. Rejects when it has to be tried again later. */
   beforeReading?(deviceId: number): Promise<void>;
-  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
+  /** What storing these messages takes, see `ConnectionListener.messages`. */
   onMessages(deviceId: number, ownNumber: string, messages: Incoming[]): Intake;
-  onReceipts(deviceId: number, receipts: MessageReceipt[]): Promise<void>;
-  /** What WhatsApp tells of groups, and of channels. None: all of them changed somehow. */
-  onGroupsChanged(deviceId: number, changes: GroupChange[]): void;
-  /** WhatsApp has told of a lock on first contacts, or of its end (null). */
-  onReachout?(deviceId: number, lock: ReachoutLock | null): void;
-  onChannelsChanged(deviceId: number, changes: ChannelChange[]): void;
-  /** The owner has read messages on another device of the number. */
-  onRead(deviceId: number, reading: OwnReading): Promise<void>;
-  /** The number is online and can send. */
-  onOpen(deviceId: number): void;
-  /** State or QR of a number changed. */
-  onState?(device: DeviceRecord): void;
+  /** See `ConnectionListener.store`. */
+  onAcknowledged(deviceId: number, event: AcknowledgedEvent): Promise<void>;
+  /** Something has happened to a number. */
+  tell(event: NumberEvent): void;
   /** What telling of a number's new state takes: stored with the state. */
   onMoved?(device: DeviceRecord): Intake;
   /** Another process has registered a number of a partition that this one has. Resolves when it lives here; never rejects. */
@@ -61,3 +47,8 @@ export interface NumbersDeps {
   /** Whether a person may answer when WhatsApp asks for a passkey. Default false. */
   passkeys?: boolean;
 }
+
+/** What happens to numbers. */
+export type NumberEvent =
+  /** State, QR or another part of the record is another now; the record goes on changing. */
+  { type: "device"; deviceId: number; record: DeviceRecord } | ({ deviceId: number } & LiveEvent);

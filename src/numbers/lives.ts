@@ -8,7 +8,7 @@ import type { NumbersDeps } from "./deps.ts";
 import { updateStatement, type DeviceChange, type DeviceRecord } from "./device-record.ts";
 import { createLogins } from "./logins.ts";
 import { createNumber } from "./number.ts";
-import type { NumberLife } from "./number-life.ts";
+import type { LiveEvent, NumberLife } from "./number-life.ts";
 
 import type { Records } from "./records.ts";
 import type { SessionStates } from "./session-state.ts";
@@ -81,12 +81,8 @@ export function createLives(deps: LivesDeps): Lives {
         return deps.onMessages(id, number, messages);
       },
       onSent: () => void active.add(id),
-      onReceipts: deps.onReceipts.bind(null, id),
-      onGroupsChanged: deps.onGroupsChanged.bind(null, id),
-      onReachout: deps.onReachout?.bind(null, id),
-      onChannelsChanged: deps.onChannelsChanged.bind(null, id),
-      onRead: deps.onRead.bind(null, id),
-      onOpen: () => deps.onOpen(id),
+      onAcknowledged: deps.onAcknowledged.bind(null, id),
+      tell: (event: LiveEvent) => deps.tell({ deviceId: id, ...event }),
       onTaken: () => deps.onTaken?.(id),
     };
   }
@@ -108,7 +104,7 @@ export function createLives(deps: LivesDeps): Lives {
       changed() {
         if (ended.has(life)) return;
         sessions.publish(life);
-        deps.onState?.(device);
+        deps.tell({ type: "device", deviceId: id, record: device });
       },
       ...eventsOf(device),
     });

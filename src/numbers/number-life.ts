@@ -4,12 +4,9 @@ import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/pas
 import type { Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
 import type {
-  ChannelChange,
-  GroupChange,
+  AcknowledgedEvent,
+  ChatEvent,
   LinkedIdentity,
-  MessageReceipt,
-  OwnReading,
-  ReachoutLock,
   WhatsApp,
   WhatsAppConnection,
 } from "../whatsapp/port.ts";
@@ -55,18 +52,18 @@ export interface NumberDeps {
   changed(): void;
   /** See `NumbersDeps`. */
   beforeReading?(): Promise<void>;
-  /** What storing these messages takes, see `WhatsAppEvents.messages`. */
+  /** What storing these messages takes, see `ConnectionListener.messages`. */
   onMessages(messages: Incoming[]): Intake;
-  /** WhatsApp has told of a lock on first contacts, or of its end. */
-  onReachout?(lock: ReachoutLock | null): void;
+  onAcknowledged(event: AcknowledgedEvent): Promise<void>;
   /** A message was acknowledged. */
   onSent(): void;
-  onReceipts(receipts: MessageReceipt[]): Promise<void>;
-  onGroupsChanged(changes: GroupChange[]): void;
-  onChannelsChanged(changes: ChannelChange[]): void;
-  onRead(reading: OwnReading): Promise<void>;
-  onOpen(): void;
+  tell(event: LiveEvent): void;
 }
+
+/** What happens to a number beside its own record. */
+export type LiveEvent =
+  /** It can send. */
+  { type: "online" } | ChatEvent;
 
 /** The life of one number: one connection at a time, and what follows when it ends. */
 export interface NumberLife {

@@ -162,7 +162,7 @@ function looks({ records, lives, sessions, cluster, deps, leaving }: NumberParts
       const device = lives.get(deviceId)?.device;
       if (device === undefined) return;
       device.reachout = lock;
-      deps.onState?.(device);
+      deps.tell({ type: "device", deviceId, record: device });
     },
     state: (deviceId) => records.get(deviceId)?.state ?? null,
     connection: (deviceId) => lives.get(deviceId)?.connection() ?? null,

@@ -1,7 +1,7 @@
 import { MINUTE_MS, type Cancel } from "../model/time.ts";
 import type { Closed, LinkedIdentity, WhatsAppConnection } from "../whatsapp/port.ts";
 import type { Changes } from "./changes.ts";
-import { connectionEvents, usableConnection } from "./connection-events.ts";
+import { listenTo, usableConnection } from "./connection-events.ts";
 import { createConnectionSlot, type ConnectionSlot } from "./connection-slot.ts";
 import type { DeviceChange } from "./device-record.ts";
 import {
@@ -141,7 +141,7 @@ function perform(effect: Effect, running: Running): void {
       // Whoever asked for it hears of it.
       return void running.loggingOut.catch(() => undefined);
     case "tellOpen":
-      return deps.onOpen();
+      return deps.tell({ type: "online" });
     case "record":
     // Stored before any of these is performed.
   }
@@ -171,7 +171,7 @@ function open(running: Running): void {
   idle(running);
   slot.open(
     (isStale) =>
-      connectionEvents(isStale, {
+      listenTo(isStale, {
         deps,
         session,
         life: () => running.life,

@@ -1,4 +1,3 @@
-import type { OnOutcome } from "./sending/endings.ts";
 import type { ResultSet } from "@libsql/client";
 import type { Logger } from "../log.ts";
 import { boolean, defineQuery } from "../store/query.ts";
@@ -25,6 +24,7 @@ import { tellNews, type StateListener, type StateNews } from "./state-news.ts";
 import { createSubmitting, type SendChecks } from "./submitting/submitting.ts";
 import { createUncertainSends } from "./submitting/uncertain.ts";
 import { createSubmissions, type SendRequest, type SendResult } from "./submitting/submit.ts";
+import type { OutboxEvent } from "./outbox-event.ts";
 
 /** What the outbox must know of numbers. */
 export interface Connections {
@@ -44,14 +44,12 @@ export interface OutboxDeps extends SendChecks {
   connections: Connections;
   /** What a number that this process has is to send; null: it is another's, or nobody's. */
   opened(deviceId: number): NumberOutbox | null;
-  /** A message was stored, or is in another state; called after the commit. */
-  onChange?: (deviceId: number, waId: string) => void;
+  /** Told what happens to messages. Default: nobody is. */
+  observe?: (event: OutboxEvent) => void;
   /** Is told of states outside of the gateway; what that takes is stored with the state. */
   listener?: StateListener;
   /** Milliseconds that an acknowledgement or a receipt may wait for others to be stored with; default 100. */
   collectMs?: number;
-  /** What became of a message is known. @param seconds since it was stored */
-  onOutcome?: OnOutcome;
 }
 
 /** A reply on its way into the outbox. */
@@ -122,11 +120,11 @@ const HAS = defineQuery("SELECT 1 AS found FROM outbox WHERE device_id = ? AND w
 
 /** Everything that is sent ends here: replies of bots and webhooks, and sends by REST. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { store, config, log, connections, opened, cluster = alone() } = deps;
+  const { store, config, log, connections, opened, observe, cluster = alone() } = deps;
   const isShared = cluster.node !== null;
   const rows = createRows(store.box, store.now, isShared);
   const submissions = createSubmissions(config.sendWaitMs, store.time);
-  const changed = (deviceId: number, waId: string): void => deps.onChange?.(deviceId, waId);
+  const changed = (deviceId: number, waId: string): void => observe?.({ type: "message", deviceId, waId });
   const uncertain = createUncertainSends(store, log);
   const handedOver = createHandedOver({ cluster, store, submissions, log });
   const onBehalf = createOnBehalf({ cluster, store, log, config, isLinked: connections.isLinked });

@@ -3,7 +3,6 @@ import { SENT_STATES, type SentState } from "../model/messages.ts";
 import { defineQuery, text, type Query } from "../store/query.ts";
 import { joinIntakes, type Intake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
-import type { ReachoutLock } from "../whatsapp/port.ts";
 import type { SendError } from "./rows.ts";
 
 /** A state that a message of ours has reached. */
@@ -31,8 +30,6 @@ export interface StateListener {
   reached(reached: ReachedState[]): Intake;
   /** WhatsApp lets a number write to nobody new. @param until Unix milliseconds; null: it does again, before the time that it named */
   locked(deviceId: number, until: number | null): Promise<Intake>;
-  /** The same, for the number's record. */
-  reachout?(deviceId: number, lock: ReachoutLock | null): void;
 }
 
 /** What is known of one message: states, and when it got there (Unix milliseconds). */

@@ -89,10 +89,7 @@ function joinWebhooks(
     opened,
     loopGuard,
     ...(deps.cluster && { cluster: deps.cluster }),
-    onDelivery: observers.deliveryChanged,
-    onAttempt: observers.deliveryAttempted,
-    onDead: observers.deliveryDead,
-    onTurn: observers.webhookTurned,
+    observe: observers.tell,
     ...(deps.random !== undefined && { random: deps.random }),
   });
 }

@@ -69,7 +69,7 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
   // Whatever is still under way when it has been closed writes nothing more.
   const tenure = beginTenure(shared.store, deviceId);
   const { store } = tenure;
-  const inbox = createInbox(store, observers.received);
+  const inbox = createInbox(store, observers.tell);
   const outbox = shared.outbox.open({ deviceId, store });
   const webhook = shared.webhooks.open({ deviceId, store, outbox: shared.outbox, onLost });
   // Before its messages go on.
@@ -95,7 +95,7 @@ export function openNumber(shared: SharedPath, deviceId: number, onLost: () => v
     log,
     canonicalChat: directory.canonicalChat,
     notices: shared.webhooks.notices,
-    observers,
+    observe: observers.tell,
   });
   let closed: Promise<void> | null = null;
 

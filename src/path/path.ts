@@ -16,12 +16,13 @@ import { NotOwner } from "../store/errors.ts";
 import { isWorthLogging } from "../store/write/owned.ts";
 import type { Intake } from "../store/write/intake.ts";
 import { type Webhooks } from "../webhooks/index.ts";
-import type { MessageReceipt, OwnReading, ReachoutLock } from "../whatsapp/port.ts";
+import type { AcknowledgedEvent, ReachoutLock } from "../whatsapp/port.ts";
 import { openNumber } from "./number.ts";
 import { createOpenNumbers, type OpenNumbers } from "./opened.ts";
 import { createSentMessages, type SentMessage } from "./sent-message.ts";
 import { createAnswerers } from "./answerers.ts";
 import type { MessagePathDeps } from "./deps.ts";
+import type { Observer } from "./observers.ts";
 import { createQueues } from "./queues.ts";
 
 export type { MessagePathDeps } from "./deps.ts";
@@ -38,10 +39,8 @@ export interface MessagePath {
   settle(deviceId: number): Promise<void>;
   /** A send by REST. See `Outbox.submit`. */
   submit: Outbox["submit"];
-  /** Receipts of messages of ours. */
-  receipts(deviceId: number, arrived: MessageReceipt[]): Promise<void>;
-  /** The owner has read messages on another device of the number. See `WhatsAppEvents.read`. */
-  read(deviceId: number, reading: OwnReading): Promise<void>;
+  /** Stores what WhatsApp tells until it is stored. See `ConnectionListener.store`. */
+  acknowledged(deviceId: number, event: AcknowledgedEvent): Promise<void>;
   /** A message of ours, as its row has it. */
   findRow: Outbox["find"];
   /** A message of ours, for whoever asks what became of it; of a poll with its votes. */
@@ -59,10 +58,6 @@ export interface MessagePath {
   open(deviceId: number): Promise<void>;
   /** Begins what looks at the clock: timers of bots, webhook retries. Call it when the numbers are open. */
   start(): void;
-  /** The number is online: what is queued leaves. Never rejects. */
-  online(deviceId: number): Promise<void>;
-  /** WhatsApp has told of a lock on first contacts, or of its end. Never rejects. */
-  reachoutTold(deviceId: number, lock: ReachoutLock | null): Promise<void>;
   /** The number is linked no more: what waits to be sent fails with SENDER_NOT_CONNECTED. Never rejects. */
   unlinked(deviceId: number): Promise<void>;
   /** This process has the number no longer: it begins nothing more of it and commits nothing more for it. */
@@ -103,8 +98,7 @@ export interface InnerParts {
   webhooks: Webhooks;
   outbox: Outbox;
   state: BotState;
-  /** Whether a row of the inbox waits in a lane, or is being handled. */
-  isPlaced(deviceId: number, inboxId: number): boolean;
+  numbers: OpenNumbers;
 }
 
 /**
@@ -121,7 +115,6 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
     listens: (deviceId) => webhooks.notices.listens(deviceId),
     reached: (reached) => webhooks.notices.reached(reached),
     locked: (deviceId, until) => webhooks.notices.locked(deviceId, until),
-    reachout: observers.reachout,
   };
   const queues = createQueues(deps, listener, (deviceId) => numbers.get(deviceId)?.outbox ?? null);
   const { inbox, outbox, polls } = queues;
@@ -158,7 +151,7 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
     isInterrupt: (deviceId, message) => bindings.tableOf(deviceId).cutsOff(message),
     replyMaxAge: webhooks.replyMaxAge,
     leftovers: (inboxId) => [state.forgetSteps(inboxId)],
-    onDecided: observers.decided,
+    observe: observers.tell,
   });
 
   const timers = joinTimers(deps, state);
@@ -171,11 +164,16 @@ export function joinMessagePath(deps: MessagePathDeps): { path: MessagePath; inn
     openNumber: (deviceId, onLost) => openNumber(shared, deviceId, onLost),
     onLost: deps.onLost,
   });
+  observers.add(sendsWhenTold(numbers));
   const path = asMessagePath(deps, { ...queues, ...answerers, chats, pipeline, timers, numbers });
-  const isPlaced: InnerParts["isPlaced"] = (deviceId, inboxId) =>
-    numbers.get(deviceId)?.isPlaced(inboxId) ?? false;
-  return { path, inner: { webhooks, outbox, state, isPlaced } };
+  return { path, inner: { webhooks, outbox, state, numbers } };
 }
+
+/** What is queued leaves when its number is online, and as WhatsApp lets it. */
+const sendsWhenTold = ({ get }: OpenNumbers): Observer => ({
+  online: ({ deviceId }) => get(deviceId)?.outbox.wake(),
+  lock: ({ deviceId, lock }) => void get(deviceId)?.outbox.reachoutTold(lock),
+});
 
 /** Timers of bots come back in as messages. */
 function joinTimers(
@@ -275,16 +273,13 @@ function toldByConnections({ pipeline, numbers }: Pick<PathParts, "pipeline" | "
       numbers.get(deviceId)?.receive(ownNumber, messages) ??
       pipeline.store(deviceId, messages, (recorded) => numbers.get(deviceId)?.enter(ownNumber, recorded)),
     settle: async (deviceId) => numbers.get(deviceId)?.settle(),
-    // Of one that is not here any more they are told again, to whoever has it.
-    receipts: (deviceId, arrived) => numbers.get(deviceId)?.outbox.receipts(arrived) ?? never(),
-    async read(deviceId, reading) {
+    async acknowledged(deviceId, event) {
       const number = numbers.get(deviceId);
       // It is told again to whoever has the number.
       if (number === null) throw new NotOwner(deviceId);
-      await number.read(reading);
+      if (event.type === "read") await number.read(event.reading);
+      else await number.outbox.receipts(event.receipts);
     },
-    online: async (deviceId) => numbers.get(deviceId)?.outbox.wake(),
-    reachoutTold: async (deviceId, lock) => numbers.get(deviceId)?.outbox.reachoutTold(lock),
     async unlinked(deviceId) {
       await numbers
         .get(deviceId)
@@ -295,5 +290,3 @@ function toldByConnections({ pipeline, numbers }: Pick<PathParts, "pipeline" | "
     },
   } satisfies Partial<MessagePath>;
 }
-
-const never = (): Promise<void> => new Promise(() => undefined);

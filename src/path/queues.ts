@@ -14,7 +14,7 @@ export function createQueues(
   opened: (deviceId: number) => NumberOutbox | null,
 ) {
   const { store, config, log, connections, directory, observers } = deps;
-  const inbox = createInbox(store, observers.received);
+  const inbox = createInbox(store, observers.tell);
   const outbox = createOutbox({
     store,
     ...(deps.cluster !== undefined && { cluster: deps.cluster }),
@@ -26,8 +26,7 @@ export function createQueues(
     refusal: directory.refusal,
     findQuote: createQuotes(deps, inbox),
     listener,
-    onChange: observers.messageChanged,
-    onOutcome: observers.messageEnded,
+    observe: observers.tell,
     ...(deps.collectMs !== undefined && { collectMs: deps.collectMs }),
   });
   return { inbox, outbox, polls: createPolls(store, inbox.changesOf) };

@@ -6,7 +6,6 @@ import { joinIntakes, commitIntake } from "../store/write/intake.ts";
 import type { Store } from "../store/store.ts";
 import type { Webhooks } from "../webhooks/index.ts";
 import type { OwnReading } from "../whatsapp/port.ts";
-import type { Observers } from "./observers.ts";
 
 interface ReadingDeps {
   deviceId: number;
@@ -15,7 +14,18 @@ interface ReadingDeps {
   log: Logger;
   canonicalChat(deviceId: number, jid: string): Promise<string>;
   notices: Pick<Webhooks["notices"], "read">;
-  observers: Pick<Observers, "read">;
+  observe(event: ReadEvent): void;
+}
+
+/** The owner has read a message on another device of the number. */
+export interface ReadEvent {
+  type: "read";
+  deviceId: number;
+  waId: string;
+  /** Canonical chat key. */
+  chat: string;
+  /** Unix milliseconds. */
+  at: number;
 }
 
 /** What the owner of a number reads on the phone. */
@@ -32,7 +42,7 @@ export interface Readings {
 
 /** Readings of one number. */
 export function createReadings(deps: ReadingDeps): Readings {
-  const { deviceId, store, log, canonicalChat, observers } = deps;
+  const { deviceId, store, log, canonicalChat, observe } = deps;
   let last = Promise.resolve();
 
   async function tell({ jid, waIds, at }: OwnReading): Promise<void> {
@@ -40,7 +50,7 @@ export function createReadings(deps: ReadingDeps): Readings {
     const notices = await deps.notices.read(deviceId, { chat, waIds, at });
     const mark = { statements: [messagesRead(deviceId, chat, waIds)], committed: () => undefined };
     await commitIntake(store.writer, joinIntakes(mark, notices));
-    for (const waId of waIds) observers.read({ deviceId, waId, chat, at });
+    for (const waId of waIds) observe({ type: "read", deviceId, waId, chat, at });
   }
 
   return {

@@ -47,6 +47,16 @@ export interface PipelineDeps {
   replyMaxAge: (deviceId: number) => number;
   /** What is stored about a message beside its row, when it will never be decided. */
   leftovers: (inboxId: number) => Statement[];
-  /** Called after the commit of a decision (T2). @param tookMs since it came; null: that was in an earlier run */
-  onDecided?: (stored: StoredMessage, row: DecisionRow, tookMs: number | null) => void;
+  /** Told after the commit of a decision (T2). Default: nobody is. */
+  observe?: (event: DecidedEvent) => void;
+}
+
+/** A message is decided. */
+export interface DecidedEvent {
+  type: "decided";
+  deviceId: number;
+  stored: StoredMessage;
+  decision: DecisionRow;
+  /** Since it came; null: an earlier run of the gateway has stored it. */
+  tookMs: number | null;
 }

@@ -4,7 +4,8 @@ import { inStep, traceOf } from "../model/spans.ts";
 import { backoffMs } from "../model/time.ts";
 import { NotOwner, StorageUnavailable } from "../store/errors.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
-import { createHandler, Overtaken, type LaneView } from "./handle.ts";
+import { Overtaken } from "./conclusions.ts";
+import { createHandler, type LaneView } from "./handle.ts";
 import { createSettled } from "./settled.ts";
 
 /** A message in a lane; without content when it is cheaper to read it when its turn comes. */

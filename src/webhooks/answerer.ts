@@ -25,6 +25,7 @@ import { deliveryId, insertAttempt, insertDelivery, type Delivery } from "./rows
 import { switchOffAfter } from "./switch-off.ts";
 import type { InFlight } from "./attempts/in-flight.ts";
 import type { DeliveryQueue } from "./attempts/queue.ts";
+import type { WebhookEvent } from "./webhook-event.ts";
 
 interface WebhookAnswererDeps {
   deviceId: number;
@@ -41,8 +42,7 @@ interface WebhookAnswererDeps {
   now: () => number;
   queue: Pick<DeliveryQueue, "expect" | "run" | "wake">;
   holds: Pick<Holds, "holds" | "keep">;
-  /** A delivery is given up. */
-  onDead?: () => void;
+  observe?: ((event: WebhookEvent) => void) | undefined;
   /** The webhook was switched off. */
   onDisabled?: (deviceId: number) => void;
   /** Null unless the number is online. */
@@ -136,7 +136,7 @@ export function createWebhookAnswers(deps: WebhookAnswererDeps): WebhookAnswers 
     // At once, so that no other chat posts any more; the row follows with the commit.
     switchedOff?.committed();
     const progress = progressAfter(attempt, 1, now(), deps.random);
-    if (progress.state === "dead") deps.onDead?.();
+    if (progress.state === "dead") deps.observe?.({ type: "deliveryDead", deviceId: webhook.deviceId });
     const statements = [insertAttempt(box, delivery.id, 1, attempt)];
     if (progress.nextAt !== null) queue.expect(progress.nextAt);
     if (switchedOff) statements.push(...switchedOff.statements);

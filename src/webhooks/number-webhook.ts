@@ -53,7 +53,7 @@ export function openWebhook(shared: SharedWebhooks, number: WebhookNumber): Numb
 
 /** What is posted for a number, and what remembers how that went. */
 function joinParts(shared: SharedWebhooks, { deviceId, store, outbox, onLost }: WebhookNumber) {
-  const { registry, random, log, files, http, media, loopGuard, connection, onTurn } = shared;
+  const { registry, random, log, files, http, media, loopGuard, connection, observe } = shared;
   const { time, now } = store;
   const stopping = sharedAbort();
   const { signal } = stopping;
@@ -61,8 +61,8 @@ function joinParts(shared: SharedWebhooks, { deviceId, store, outbox, onLost }: 
   const holds = createHolds(store, deviceId);
   const due = createDueRows(store);
   const wake = (): void => queue.wake();
-  const breaker = createBreaker({ deviceId, store, now, log, random, wake, onTurn });
-  const deliverer = createDeliverer({ http, time, stopping: signal, inFlight, onAttempt: shared.onAttempt });
+  const breaker = createBreaker({ deviceId, store, now, log, random, wake, observe });
+  const deliverer = createDeliverer({ http, time, stopping: signal, inFlight, observe });
   const drafts = createDrafts({ log, media, time, stopping: signal });
   const posts = {
     deviceId,
@@ -75,9 +75,8 @@ function joinParts(shared: SharedWebhooks, { deviceId, store, outbox, onLost }: 
     files,
     random,
     now,
-    onDelivery: shared.onDelivery,
-    onDead: shared.onDead,
-    onDisabled: () => onTurn?.(deviceId, "disabled"),
+    observe,
+    onDisabled: () => observe?.({ type: "webhook", deviceId, to: "disabled" }),
   };
   const queue: DeliveryQueue = createDeliveryQueue({
     ...posts,

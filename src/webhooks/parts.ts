@@ -4,7 +4,6 @@ import type { News } from "../model/nodes/news.ts";
 import type { SafeFetch } from "../net/safe-fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { WhatsAppConnection } from "../whatsapp/port.ts";
-import type { Attempt } from "./attempts/deliver.ts";
 import type { AttemptShares } from "./attempts/shares.ts";
 import type { EventFiles } from "./events/files.ts";
 import type { Registry } from "./registry.ts";
@@ -13,6 +12,7 @@ import type { ReplyGuard, ReplyOutbox } from "./replies/late-replies.ts";
 import type { WebhookAnswers } from "./answerer.ts";
 import type { WebhookFailures } from "./attempts/health-row.ts";
 import type { DeliveryQueue } from "./attempts/queue.ts";
+import type { WebhookEvent } from "./webhook-event.ts";
 
 /** A number as its webhook sees it. */
 export interface WebhookNumber {
@@ -67,13 +67,8 @@ export interface WebhooksDeps {
   accountOf?: (deviceId: number) => string | null;
   /** The webhook of a number that this process has; null: it is another's, or nobody's. */
   opened(deviceId: number): NumberWebhook | null;
-  onAttempt?: (attempt: Attempt, deviceId: number) => void;
-  /** A delivery is given up. */
-  onDead?: () => void;
-  /** A delivery is in another state; called after the commit. Those of a message's own decision are the pipeline's to tell. */
-  onDelivery?: (deviceId: number, id: string) => void;
-  /** Nothing is posted to it for now, it is used again, or it was switched off; called after the commit. */
-  onTurn?: (deviceId: number, to: "paused" | "ok" | "disabled") => void;
+  /** Told what happens to webhooks. Default: nobody is. */
+  observe?: (event: WebhookEvent) => void;
   /** 0 to 1; spreads the times of retries. Default `Math.random`. */
   random?: () => number;
 }

@@ -5,6 +5,7 @@ import type { Store } from "../store/store.ts";
 import { isActive, noWebhook, type Registry } from "./registry.ts";
 import type { Deliveries, DeliveryRecord } from "./records.ts";
 import { DELIVERY_STATES, type DeliveryState } from "./rows.ts";
+import type { WebhookEvent } from "./webhook-event.ts";
 
 /** Which deliveries are to be posted again; what is left out does not matter. */
 export interface ReplayFilter {
@@ -43,8 +44,7 @@ interface ReplaysDeps {
   /** Whoever has the number tries its webhook now, even if it is paused. */
   tryNow(deviceId: number): void;
   find: Deliveries["find"];
-  /** A delivery is in another state; called after the commit. */
-  onDelivery?: (deviceId: number, id: string) => void;
+  observe?: (event: WebhookEvent) => void;
 }
 
 const AT_ONCE = 200;
@@ -76,7 +76,7 @@ const ONE_AGAIN = `${AGAIN} where id = ?`;
 
 /** Puts deliveries back among those that wait; their number's queue then makes their attempts. */
 export function createReplays(deps: ReplaysDeps): Replays {
-  const { store, registry, tryNow, find, onDelivery } = deps;
+  const { store, registry, tryNow, find, observe } = deps;
 
   function isOn(deviceId: number): boolean {
     const webhook = registry.get(deviceId);
@@ -90,7 +90,7 @@ export function createReplays(deps: ReplaysDeps): Replays {
       const { deviceId } = row;
       if (!isOn(deviceId)) throw noWebhook();
       await store.writer.commit([{ sql: ONE_AGAIN, args: [store.now(), id] }]);
-      onDelivery?.(deviceId, id);
+      observe?.({ type: "delivery", deviceId, id });
       tryNow(deviceId);
       return find(accountId, id);
     },

@@ -1,11 +1,12 @@
 import type { Statement } from "../model/statement.ts";
 import type { Draft, Incoming, MediaKind } from "../model/messages.ts";
-import type { PasskeyAssertion, PasskeyRequest, PasskeyStep } from "../model/passkey.ts";
+import type { PasskeyAssertion, PasskeyStep } from "../model/passkey.ts";
 import type { Intake } from "../store/write/intake.ts";
-import type { GroupInfo, GroupChange, ChannelInfo, ChannelChange } from "./port/groups.ts";
-import type { MessageReceipt, OwnReading, Closed, ReachoutLock, NewChats } from "./port/told.ts";
+import type { AcknowledgedEvent, ConnectionEvent, LinkedIdentity } from "./port/events.ts";
+import type { GroupInfo, ChannelInfo } from "./port/groups.ts";
 
 export * from "./port/errors.ts";
+export * from "./port/events.ts";
 export * from "./port/groups.ts";
 export * from "./port/told.ts";
 
@@ -19,11 +20,11 @@ export interface WhatsApp {
   /**
    * Opens a connection with the stored credentials; without any, with new ones that wait for a QR or a code to be used.
    * Hands on first what an earlier connection has received and not stored. Resolves before the number is online: see
-   * `WhatsAppEvents`. One connection per number at a time.
+   * `ConnectionEvent`. One connection per number at a time.
    *
    * @throws when the credentials cannot be read
    */
-  connect(deviceId: number, events: WhatsAppEvents): Promise<WhatsAppConnection>;
+  connect(deviceId: number, listener: ConnectionListener): Promise<WhatsAppConnection>;
   /** Who the stored credentials belong to; null when the number is not linked. */
   identity(deviceId: number): Promise<LinkedIdentity | null>;
   /** Those of them with stored credentials. */
@@ -70,17 +71,6 @@ export interface MediaRequest {
   signal: AbortSignal;
 }
 
-/** What the number's owner is called at WhatsApp, known from linking on. */
-export interface LinkedIdentity {
-  /** Digits. */
-  number: string;
-  /** `<digits>@lid`, or null for accounts without one. */
-  lid: string | null;
-  name: string | null;
-  /** `android`, `iphone`, `smba`, … as WhatsApp says. */
-  platform: string | null;
-}
-
 /** One message to go out. The same value with the same id is sent again after a crash: nothing in it is made at random. */
 export interface OutgoingMessage {
   waId: string;
@@ -125,43 +115,19 @@ export type SendOutcome =
  */
 export type Blame = "line" | "media" | "gateway";
 
-/**
- * What a connection tells its owner. None of its handlers throws.
- */
-export interface WhatsAppEvents {
-  /** A QR text to show, valid for `expiresInMs`. Secret: whoever scans it owns the link. */
-  qr(text: string, expiresInMs: number): void;
-  /**
-   * WhatsApp wants an assertion of the owner's passkey before it links, within so many milliseconds; until then no QR is
-   * shown. Null: it has one, or does not wait any more.
-   */
-  passkey(request: PasskeyRequest | null, withinMs: number): void;
-  /** The QR or code was used; credentials are stored. A restart of the connection (515) follows. */
-  linked(identity: LinkedIdentity): void;
-  /** Logged in, ready to send, and everything that WhatsApp had kept has come. */
-  open(identity: LinkedIdentity): void;
-  closed(closed: Closed): void;
-  /** WhatsApp tells of a lock on first contacts, or that it has ended one (null). */
-  reachout?(lock: ReachoutLock | null): void;
-  /** WhatsApp tells how many chats may be begun. */
-  newChats?(quota: NewChats): void;
-  /** How many stanzas WhatsApp still has for this number; null: none, or nothing is known of it any more. */
-  waiting(count: number | null): void;
+/** Who has a connection. Nothing here throws. */
+export interface ConnectionListener {
+  /** Something has happened, in its order. */
+  tell(event: ConnectionEvent): void;
+  /** Resolves when it is stored, and WhatsApp is told so. Rejects when that may succeed later: it comes again. */
+  store(event: AcknowledgedEvent): Promise<void>;
   /**
    * New messages, in arrival order, before anything of them is stored: what storing them takes (T1) becomes part of the
    * commit that moves the ratchet. May be called again for the same messages when that commit was not made.
    */
   messages(messages: Incoming[]): Intake;
-  /** Acknowledged when this resolves; it never does for what WhatsApp is to tell again. Never rejects. */
-  receipts(receipts: MessageReceipt[]): Promise<void>;
   /** Whether a call that comes now is rejected. Default: the phone rings. */
   rejectsCalls?(): boolean;
-  /** What WhatsApp tells of groups, in its order. Empty: all of them changed somehow. */
-  groupsChanged(changes: GroupChange[]): void;
-  /** The same of channels. */
-  channelsChanged(changes: ChannelChange[]): void;
-  /** Resolves when it is stored, and its receipt is acknowledged. Rejects when that may succeed later: it comes again. */
-  read(reading: OwnReading): Promise<void>;
 }
 
 /** A message whose encryption becomes part of another commit, given to the writer in the same turn of the event loop. */

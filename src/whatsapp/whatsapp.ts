@@ -22,7 +22,7 @@ import { createKeyCache } from "./signal/key-cache.ts";
 import { eraseKeys } from "./signal/key-rows.ts";
 import { createMediaAgent } from "./media/agent.ts";
 import { createMediaDownloads, mediaSource } from "./media/download.ts";
-import type { SentContent, WhatsApp, Witness } from "./port.ts";
+import type { SentContent, WhatsApp, WireEvent, Witness } from "./port.ts";
 import { sharedSocketOptions, type WhatsAppSettings } from "./life/socket-options.ts";
 import { createUploads } from "./media/upload.ts";
 
@@ -51,10 +51,8 @@ interface WhatsAppDeps {
   witness: Witness;
   /** Whether this process does what is done once for all numbers. Default: it does. */
   isLeader?(): boolean;
-  /** A message could not be decrypted. */
-  onUndecryptable?(reason: string): void;
-  /** A message or a receipt takes the everyday way (null), or Baileys' for a reason. */
-  onWay?: OnWay;
+  /** Told what is counted. Default: nobody is. */
+  observe?: (event: WireEvent) => void;
 }
 
 /** What is kept of a number from one connection to the next. */
@@ -76,7 +74,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   const cache = createKeyCache();
   const deviceLists = createDeviceLists();
   const onWay: OnWay | null = config.everydayPath
-    ? (direction, reason) => deps.onWay?.(direction, reason)
+    ? (direction, reason) => deps.observe?.({ type: "way", direction, reason })
     : null;
   const numbers = new Map<number, NumberHere>();
 
@@ -98,7 +96,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
   }
 
   return {
-    connect(deviceId, events) {
+    connect(deviceId, listener) {
       // Should the number be given up meanwhile, none of these is that of the next time.
       const here = numberOf(deviceId);
       const own = here.tenure.store;
@@ -109,7 +107,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         options,
         log,
         memory: (here.memory ??= createDeviceMemory(deviceLists.of(deviceId))),
-        events,
+        listener,
         sentMessage,
         receivedContent,
         receivedChanges: deps.receivedChanges,
@@ -118,7 +116,7 @@ export function createWhatsApp(deps: WhatsAppDeps): WhatsApp {
         witness: deps.witness,
         passkeys: config.passkeyLinking,
         versions,
-        onUndecryptable: deps.onUndecryptable,
+        observe: deps.observe,
         onWay,
         async openAuth(onWriteFailed) {
           const auth = await openAuthState({ store: own, deviceId, cache: keys, onWriteFailed });

@@ -7,6 +7,7 @@ import {
   type MessagePath,
   type MessagePathDeps,
 } from "../../src/path/path.ts";
+import type { MessageReceipt, OwnReading, ReachoutLock } from "../../src/whatsapp/port.ts";
 
 /** What a test or a bench has of its own; everything else is that of {@link joinPath}. */
 export interface PathParts
@@ -16,7 +17,18 @@ export interface PathParts
     Partial<Lookups> {}
 
 /** The way of a message, and what stands behind it. */
-export type JoinedPath = MessagePath & InnerParts;
+export type JoinedPath = MessagePath & InnerParts & Shortcuts;
+
+interface Shortcuts {
+  /** The number can send; resolves when what was queued has begun to leave. */
+  online(deviceId: number): Promise<void>;
+  /** WhatsApp has told of a lock on first contacts, or of its end; resolves when it is stored. */
+  lockTold(deviceId: number, lock: ReachoutLock | null): Promise<void>;
+  receipts(deviceId: number, receipts: MessageReceipt[]): Promise<void>;
+  read(deviceId: number, reading: OwnReading): Promise<void>;
+  /** Whether a row of the inbox waits in a lane, or is being handled. */
+  isPlaced(deviceId: number, inboxId: number): boolean;
+}
 
 /** What a gateway without anything beside the way of a message has not. */
 type Absent = "http" | "observers" | "stopping";
@@ -61,5 +73,14 @@ export function joinPath({ connections, directory, bots, files, ...parts }: Path
     stopping: sharedAbort().signal,
     ...parts,
   });
-  return { ...path, ...inner };
+  const { numbers } = inner;
+  return {
+    ...path,
+    ...inner,
+    online: async (deviceId) => numbers.get(deviceId)?.outbox.wake(),
+    lockTold: async (deviceId, lock) => numbers.get(deviceId)?.outbox.reachoutTold(lock),
+    receipts: (deviceId, receipts) => path.acknowledged(deviceId, { type: "receipts", receipts }),
+    read: (deviceId, reading) => path.acknowledged(deviceId, { type: "read", reading }),
+    isPlaced: (deviceId, inboxId) => numbers.get(deviceId)?.isPlaced(inboxId) ?? false,
+  };
 }

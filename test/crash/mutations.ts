@@ -142,16 +142,21 @@ export const MUTATIONS: Mutation[] = [
   {
     name: "split-commit",
     what: "a message is done before its reply is stored",
-    file: "src/pipeline/handle.ts",
+    file: "src/pipeline/conclusions.ts",
     edits: [
       [
-        "const results = await store.writer.commit([...guarded, ...effects, ...chat], owning);",
+        'import type { Statement } from "../model/statement.ts";',
+        `import { failpoint } from "../model/failpoint.ts";
+import type { Statement } from "../model/statement.ts";`,
+      ],
+      [
+        "const all = [...guarded, ...effects, ...chat];",
         `if (${on("split-commit")}) {
-        await store.writer.commit([...guarded, ...chat], owning);
-        failpoint("after-reply-commit");
-        return await store.writer.commit(effects, owning);
-      }
-      const results = await store.writer.commit([...guarded, ...effects, ...chat], owning);`,
+          await store.writer.commit([...guarded, ...chat], { owning: stored.deviceId });
+          failpoint("after-reply-commit");
+          return await store.writer.commit(effects, { owning: stored.deviceId });
+        }
+        const all = [...guarded, ...effects, ...chat];`,
       ],
     ],
     killedAt: "after-reply-commit",

@@ -104,15 +104,15 @@ async function exported(): Promise<string> {
   const clientVersion = () => ({ version: "2.3", refused: true });
   const metrics = createMetrics({ store, sessions: () => new Map([["connected", 1]]), node, clientVersion });
   metrics.received("text");
-  metrics.sent("text", "sent", 1);
+  metrics.sent({ kind: "text", result: "sent", seconds: 1 });
   metrics.webhookAttempt({ result: "accepted", statusCode: 200, durationMs: 1 });
   metrics.webhookDead();
-  metrics.webhookTurned("paused");
+  metrics.webhookTurned({ to: "paused" });
   metrics.disconnected(500);
   metrics.authFailed("x");
-  metrics.ssrfBlocked("x");
-  metrics.decryptFailed("x");
-  metrics.way("in", null);
+  metrics.ssrfBlocked({ reason: "x" });
+  metrics.decryptFailed({ reason: "x" });
+  metrics.way({ direction: "in", reason: null });
   metrics.redelivered(1);
   return metrics.read();
 }

@@ -61,11 +61,8 @@ export class NumberRun {
       erase: async () => undefined,
       deviceLimit: async () => null,
       onMessages: () => NO_INTAKE,
-      onReceipts: async () => undefined,
-      onRead: async () => undefined,
-      onGroupsChanged: () => undefined,
-      onChannelsChanged: () => undefined,
-      onOpen: () => undefined,
+      onAcknowledged: async () => undefined,
+      tell: () => undefined,
       random: () => 0.5,
     });
     await this.#numbers.load();
@@ -104,7 +101,7 @@ export class NumberRun {
     vi.clearAllTimers();
     // What the last run still holds must not speak any more.
     this.phone.killed();
-    for (const link of this.phone.links) link.events = deaf;
+    for (const link of this.phone.links) link.listener = deaf;
     await this.#run();
   }
 
@@ -161,15 +158,7 @@ export class NumberRun {
 }
 
 const deaf = {
-  qr: () => undefined,
-  passkey: () => undefined,
-  waiting: () => undefined,
-  linked: () => undefined,
-  open: () => undefined,
-  closed: () => undefined,
+  tell: () => undefined,
   messages: () => NO_INTAKE,
-  receipts: async () => undefined,
-  read: async () => undefined,
-  groupsChanged: () => undefined,
-  channelsChanged: () => undefined,
+  store: async () => undefined,
 };

@@ -2,13 +2,13 @@ import type {
   LinkedIdentity,
   WhatsApp,
   WhatsAppConnection,
-  WhatsAppEvents,
+  ConnectionListener,
 } from "../../src/whatsapp/port.ts";
 import { scriptedLine } from "../unit/outbox/harness.ts";
 
 /** One connection of the number, as WhatsApp sees it. */
 interface Link {
-  events: WhatsAppEvents;
+  listener: ConnectionListener;
   connection: WhatsAppConnection;
   /** With credentials, or waiting for a QR to be used. */
   kind: "login" | "registration";
@@ -62,7 +62,7 @@ export class Phone {
     };
   }
 
-  async #connect(events: WhatsAppEvents): Promise<WhatsAppConnection> {
+  async #connect(listener: ConnectionListener): Promise<WhatsAppConnection> {
     if (this.broken) {
       this.broken = false;
       throw new Error("The credentials could not be read.");
@@ -70,7 +70,7 @@ export class Phone {
     if (this.live.length > 0) this.problems.push("a second connection");
     if (this.forbidden !== null) this.problems.push(`connected again after ${this.forbidden}`);
     const link: Link = {
-      events,
+      listener,
       kind: this.credentials ? "login" : "registration",
       live: true,
       qrShown: false,
@@ -95,7 +95,7 @@ export class Phone {
     const link = this.current;
     if (link?.kind !== "registration") return;
     link.qrShown = true;
-    link.events.qr(`qr ${this.links.length}`, 60_000);
+    link.listener.tell({ type: "qr", text: `qr ${this.links.length}`, expiresInMs: 60_000 });
   }
 
   /** The QR is used by a phone; the restart that WhatsApp asks for follows. */
@@ -103,7 +103,7 @@ export class Phone {
     const link = this.current;
     if (!link?.qrShown) return;
     this.credentials = { number, lid: `${number}9@lid`, name: "Shop", platform: "android" };
-    link.events.linked(this.credentials);
+    link.listener.tell({ type: "linked", identity: this.credentials });
     this.close(515);
   }
 
@@ -111,21 +111,22 @@ export class Phone {
     const link = this.current;
     if (link?.kind !== "login" || link.open || !this.credentials) return;
     link.open = true;
-    link.events.open(this.credentials);
+    link.listener.tell({ type: "open", identity: this.credentials });
   }
 
   close(code: number, reason = ""): void {
     const link = this.current;
     if (!link) return;
     link.live = false;
-    link.events.closed({ code, reason });
+    link.listener.tell({ type: "closed", closed: { code, reason } });
   }
 
   /** Something that an earlier connection still had to say. */
   echo(what: "open" | "closed" | "qr"): void {
     const link = this.links.findLast(({ live }) => !live);
-    if (what === "open") link?.events.open({ number: "31600000001", lid: null, name: null, platform: null });
-    if (what === "closed") link?.events.closed({ code: 401, reason: "late" });
-    if (what === "qr") link?.events.qr("late", 60_000);
+    const identity = { number: "31600000001", lid: null, name: null, platform: null };
+    if (what === "open") link?.listener.tell({ type: "open", identity });
+    if (what === "closed") link?.listener.tell({ type: "closed", closed: { code: 401, reason: "late" } });
+    if (what === "qr") link?.listener.tell({ type: "qr", text: "late", expiresInMs: 60_000 });
   }
 }

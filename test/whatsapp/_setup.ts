@@ -13,6 +13,7 @@ import type { Store } from "../../src/store/store.ts";
 import type {
   ChannelChange,
   Closed,
+  ConnectionEvent,
   GroupChange,
   LinkedIdentity,
   MessageReceipt,
@@ -185,8 +186,9 @@ export async function whatsappOn(
     receivedChanges: inbox.changesOf,
     files: { load: async () => null, remember: async () => undefined },
     witness: audit.witness,
-    onWay(direction, reason) {
-      if (direction !== "receipt") ways.push(`${direction} ${reason ?? "everyday"}`);
+    observe(event) {
+      if (event.type === "way" && event.direction !== "receipt")
+        ways.push(`${event.direction} ${event.reason ?? "everyday"}`);
     },
   });
   await audit.load();
@@ -213,6 +215,19 @@ type ReceiveMessages = (
   messages: Incoming[],
   onStored: (stored: Incoming[]) => void,
 ) => Intake;
+
+function note(event: ConnectionEvent, number: TestNumber): void {
+  if (event.type === "qr") number.qrs.push(event.text);
+  if (event.type === "waiting") number.waiting.push(event.count);
+  if (event.type === "linked") number.linked++;
+  if (event.type === "open") {
+    number.identity = event.identity;
+    number.opens++;
+  }
+  if (event.type === "closed") number.closes.push(event.closed);
+  if (event.type === "groups") number.groupChanges.push(...event.changes);
+  if (event.type === "channels") number.channelChanges.push(...event.changes);
+}
 
 function testNumber(
   deviceId: number,
@@ -242,28 +257,18 @@ function testNumber(
     async connect() {
       await registered(store, deviceId);
       current = await whatsapp.connect(deviceId, {
-        qr: (text) => void number.qrs.push(text),
-        passkey: () => undefined,
-        waiting: (count) => void number.waiting.push(count),
-        linked: () => void number.linked++,
-        open(identity) {
-          number.identity = identity;
-          number.opens++;
-        },
-        closed: (closed) => void number.closes.push(closed),
+        tell: (event) => note(event, number),
         messages: (messages) =>
           receive(deviceId, messages, (stored) => {
             number.received.push(...stored);
             number.onStored(stored);
           }),
-        receipts(receipts) {
-          number.receipts.push(...receipts);
-          return number.storeReceipts();
-        },
-        groupsChanged: (changes) => void number.groupChanges.push(...changes),
-        channelsChanged: (changes) => void number.channelChanges.push(...changes),
-        async read(reading) {
-          number.read.push(reading);
+        async store(event) {
+          if (event.type === "receipts") {
+            number.receipts.push(...event.receipts);
+            return number.storeReceipts();
+          }
+          number.read.push(event.reading);
           await number.storeReading();
         },
         rejectsCalls: () => number.rejectsCalls,

@@ -75,6 +75,7 @@ async function startEcho(simulator: Simulator, store: Store) {
   };
   const http = createSafeFetch({ allowPrivateNetwork: true });
   const routes = (b: Routes) => b.match(/^in/, (ctx) => ctx.reply(`re: ${ctx.text}`));
+  const observers = createObservers();
   const path = createMessagePath({
     store,
     config,
@@ -98,7 +99,7 @@ async function startEcho(simulator: Simulator, store: Store) {
       outgoing: { prepare: unused },
       received: { read: unused, largestImage: 0, link: unused, image: unused },
     },
-    observers: createObservers(),
+    observers,
     stopping: sharedAbort().signal,
   });
   const audit = createAudit({ store, config, log: silent });
@@ -133,26 +134,22 @@ async function startEcho(simulator: Simulator, store: Store) {
   let closes = 0;
   const connect = async (): Promise<void> => {
     connection = await whatsapp.connect(1, {
-      qr: (text) => void qrs.push(text),
-      passkey: () => undefined,
-      waiting: () => undefined,
-      linked: () => undefined,
-      open(known) {
-        identity = known;
-        void path.online(1);
+      tell(event) {
+        if (event.type === "qr") qrs.push(event.text);
+        if (event.type === "closed") closes++;
+        if (event.type !== "open") return;
+        identity = event.identity;
+        observers.tell({ type: "online", deviceId: 1 });
       },
-      closed: () => void closes++,
       messages(messages) {
         const { statements, stored } = audit.found(1, messages);
         return joinIntakes(path.receive(1, OWN, messages), { statements, committed: stored });
       },
-      receipts(receipts) {
-        audit.receipts(1, receipts);
-        return path.receipts(1, receipts);
+      async store(event) {
+        if (event.type === "read") return;
+        audit.receipts(1, event.receipts);
+        await path.acknowledged(1, event);
       },
-      read: async () => undefined,
-      groupsChanged: () => undefined,
-      channelsChanged: () => undefined,
     });
   };
   await connect();

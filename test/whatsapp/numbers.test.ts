@@ -52,11 +52,8 @@ async function numbersOn(simulator: Simulator, store: Store): Promise<Setup> {
       inbox.intake(deviceId, messages, (stored) => {
         texts.push(...stored.map(({ message }) => message.text));
       }),
-    onReceipts: async () => undefined,
-    onRead: async () => undefined,
-    onGroupsChanged: () => undefined,
-    onChannelsChanged: () => undefined,
-    onOpen: () => undefined,
+    onAcknowledged: async () => undefined,
+    tell: () => undefined,
     random: () => 0.2,
   });
   await numbers.load();

@@ -53,17 +53,14 @@ async function scanned(rule?: PasskeyRule): Promise<Linking> {
   let linked = 0;
   await registered(store, 1);
   const connection = await whatsapp.connect(1, {
-    qr: (text) => void qrs.push(text),
-    passkey: (request) => void requests.push(request),
-    waiting: () => undefined,
-    linked: () => void linked++,
-    open: () => undefined,
-    closed: ({ code, reason }) => void closes.push(`${code} ${reason}`),
+    tell(event) {
+      if (event.type === "qr") qrs.push(event.text);
+      if (event.type === "passkey") requests.push(event.request);
+      if (event.type === "linked") linked++;
+      if (event.type === "closed") closes.push(`${event.closed.code} ${event.closed.reason}`);
+    },
     messages: () => NO_INTAKE,
-    receipts: async () => undefined,
-    read: async () => undefined,
-    groupsChanged: () => undefined,
-    channelsChanged: () => undefined,
+    store: async () => undefined,
   });
   atEnd(() => connection.close());
   const scan = owner.scan(await until("a QR", () => qrs[0]));

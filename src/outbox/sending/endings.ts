@@ -1,3 +1,4 @@
+import { SECOND_MS } from "../../model/time.ts";
 import type { Logger } from "../../log.ts";
 import { backoffMs } from "../../model/time.ts";
 import { NO_INTAKE, type Intake } from "../../store/write/intake.ts";
@@ -8,6 +9,7 @@ import type { Rows, SendError } from "../rows.ts";
 import type { StateNews } from "../state-news.ts";
 import type { StateCollector } from "../states.ts";
 import type { Settled } from "../submitting/submit.ts";
+import type { OutboxEvent } from "../outbox-event.ts";
 
 interface EndingsDeps {
   store: Pick<Store, "writer" | "time">;
@@ -20,16 +22,8 @@ interface EndingsDeps {
   /** What telling of states takes, stored with them; null: nobody is told. */
   tell: (news: readonly StateNews[]) => Promise<Intake> | null;
   changed: (deviceId: number, waId: string) => void;
-  onOutcome?: OnOutcome;
+  observe?: ((event: OutboxEvent) => void) | undefined;
 }
-
-/** @param seconds from storing it to knowing what became of it */
-export type OnOutcome = (
-  kind: string,
-  result: "sent" | "failed" | "expired",
-  seconds: number,
-  deviceId: number,
-) => void;
 
 /** Writes down how messages end (T3), then tells whoever waits for them. None of these rejects. */
 export interface Endings {
@@ -97,19 +91,19 @@ export function createEndings(deps: EndingsDeps): Endings {
         const times = { sent: store.time.now() };
         if (!(await write([message], rows.reached({ ...message, state: "sent", times }), { times }))) return;
       }
-      observe(deps, message, "sent");
+      tellOfEnd(deps, message, "sent");
       settled(message, { state: "sent" });
     },
     async failed(message, error) {
       const statement = rows.failed(message.id, message.attempts, error);
       if (!(await write([message], statement, ended("failed", error)))) return;
-      observe(deps, message, "failed");
+      tellOfEnd(deps, message, "failed");
       settled(message, { state: "failed", error });
     },
     async expired(message) {
       const statement = rows.expired(message.id, message.attempts, EXPIRED);
       if (!(await write([message], statement, ended("expired", EXPIRED)))) return;
-      observe(deps, message, "expired");
+      tellOfEnd(deps, message, "expired");
       settled(message, { state: "failed", error: EXPIRED });
     },
     async all(messages, state, error) {
@@ -118,7 +112,7 @@ export function createEndings(deps: EndingsDeps): Endings {
         const ids = some.map(({ id }) => id);
         if (!(await write(some, rows.allEnded(ids, state, error), ended(state, error)))) return;
         for (const message of some) {
-          observe(deps, message, state);
+          tellOfEnd(deps, message, state);
           settled(message, { state: "failed", error });
         }
       }
@@ -132,11 +126,12 @@ const idsOf = ({ deviceId, waId }: QueuedMessage): Pick<StateNews, "deviceId" | 
   waId,
 });
 
-function observe(
-  { store, onOutcome }: Pick<EndingsDeps, "store" | "onOutcome">,
+function tellOfEnd(
+  { store, observe }: Pick<EndingsDeps, "store" | "observe">,
   message: QueuedMessage,
   result: "sent" | "failed" | "expired",
 ): void {
-  const ageMs = store.time.now() - message.createdAt;
-  onOutcome?.(message.draft?.kind ?? "unknown", result, ageMs / 1000, message.deviceId);
+  const seconds = (store.time.now() - message.createdAt) / SECOND_MS;
+  const { deviceId, draft } = message;
+  observe?.({ type: "messageEnded", deviceId, kind: draft?.kind ?? "unknown", result, seconds });
 }

@@ -17,7 +17,8 @@ import { createAbandoning } from "./abandoning.ts";
 import { createRateLimitBackoff } from "./backoff.ts";
 import type { QueuedMessage } from "./chats.ts";
 import { createComposer } from "./compose.ts";
-import { createEndings, type OnOutcome } from "./endings.ts";
+import type { OutboxEvent } from "../outbox-event.ts";
+import { createEndings } from "./endings.ts";
 import { createOutcomeHandler } from "./outcomes.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { createReachout } from "./reachout.ts";
@@ -43,7 +44,7 @@ export interface SendingDeps {
   listener?: StateListener | undefined;
   /** The row of a message says something new. */
   changed: (deviceId: number, waId: string) => void;
-  onOutcome?: OnOutcome | undefined;
+  observe?: ((event: OutboxEvent) => void) | undefined;
   /** Why nothing may be sent to this address, or null. */
   refusal?: ((deviceId: number, jid: string) => Promise<SendError | null>) | undefined;
   /** Milliseconds that a state may wait for others; see `createStateCollector`. */
@@ -131,7 +132,7 @@ function joinParts(deps: SendingDeps, { deviceId, store }: OutboxNumber) {
   };
   const own = { ...deps, deviceId, store, settled };
   const states = createStateCollector(deviceId, store, rows, changed, tell, log, deps.collectMs);
-  const reachout = createReachout({ deviceId, store, listener });
+  const reachout = createReachout({ deviceId, store, listener, observe: deps.observe });
   const backoff = createRateLimitBackoff(store, deviceId, log);
   const endings = createEndings({ ...own, states });
   const { compose, isExpired } = createComposer({

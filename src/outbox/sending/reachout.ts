@@ -5,6 +5,7 @@ import type { Store } from "../../store/store.ts";
 import type { ReachoutLock } from "../../whatsapp/port.ts";
 import type { QueuedRow, SendError } from "../rows.ts";
 import type { StateListener } from "../state-news.ts";
+import type { OutboxEvent } from "../outbox-event.ts";
 
 /**
  * WhatsApp's reach-out lock: after error 463 a number may not write to people for the first time. Asking again makes it
@@ -55,6 +56,7 @@ interface ReachoutDeps {
   store: Pick<Store, "readOne" | "writer" | "now">;
   /** Told of each lock. */
   listener?: StateListener | undefined;
+  observe?: ((event: OutboxEvent) => void) | undefined;
 }
 
 /** One number, without a lock. */
@@ -68,7 +70,7 @@ export function createReachout(deps: ReachoutDeps): Reachout {
   async function change(lock: ReachoutLock | null): Promise<void> {
     // In memory first: whatever the database says, nobody new is written to.
     held = lock;
-    listener?.reachout?.(deviceId, current());
+    deps.observe?.({ type: "reachout", deviceId, lock: current() });
     const told = (await listener?.locked(deviceId, lock?.until ?? null)) ?? NO_INTAKE;
     const stored =
       lock === null

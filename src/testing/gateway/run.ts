@@ -73,6 +73,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
   const store = mortalStore(opened, life, options.plan);
   const connection = wire.connection(life);
   const http = createSafeFetch({ allowPrivateNetwork: true });
+  const observers = createObservers();
   const accountOf = (): string => ACCOUNT;
   const outgoing = createMedia({ store, config, log, http: { download: options.download }, accountOf });
   const path = createMessagePath({
@@ -93,7 +94,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
     bots: botsOf(options, life),
     http,
     files: { outgoing, received: receivedFiles(store, wire) },
-    observers: createObservers(),
+    observers,
     // Whether a chat is quiet is asked of the database.
     collectMs: 0,
     stopping: stopping.signal,
@@ -109,7 +110,7 @@ VALUES (?, '${ACCOUNT}', ?, 'connected', 0, 0)`,
       await path.load();
       await path.open(DEVICE);
       path.start();
-      await path.online(DEVICE);
+      observers.tell({ type: "online", deviceId: DEVICE });
     },
     async end() {
       life.end();

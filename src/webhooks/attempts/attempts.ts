@@ -10,6 +10,7 @@ import type { Webhook } from "../settings.ts";
 import { switchOffAfter, type SwitchedOff } from "../switch-off.ts";
 import { goesItsOwnWay, releaseNext } from "./waiting.ts";
 import type { Logger } from "../../log.ts";
+import type { WebhookEvent } from "../webhook-event.ts";
 
 /** What making attempts outside of a lane takes. */
 export interface AttemptsDeps {
@@ -24,10 +25,7 @@ export interface AttemptsDeps {
   random: () => number;
   /** Unix milliseconds. */
   now: () => number;
-  /** A delivery is in another state; called after the commit. */
-  onDelivery?: (deviceId: number, id: string) => void;
-  /** A delivery is given up. */
-  onDead?: () => void;
+  observe?: ((event: WebhookEvent) => void) | undefined;
   /** The webhook was switched off. */
   onDisabled?: (deviceId: number) => void;
 }
@@ -86,8 +84,9 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       ...letGo(after, progress.state),
     ];
     const results = await writer.commit([...own, ...statements], { owning: delivery.deviceId });
-    deps.onDelivery?.(delivery.deviceId, delivery.id);
-    if (progress.state === "dead") deps.onDead?.();
+    const { deviceId, id } = delivery;
+    deps.observe?.({ type: "delivery", deviceId, id });
+    if (progress.state === "dead") deps.observe?.({ type: "deliveryDead", deviceId });
     await committed(results.slice(own.length));
     return progress.nextAt;
   }

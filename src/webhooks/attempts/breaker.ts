@@ -5,6 +5,7 @@ import type { Attempt } from "./deliver.ts";
 import { createHealthRow, HEALTHY, readHealth, type WebhookFailures } from "./health-row.ts";
 import { catchUp, inSteps } from "./waiting.ts";
 import { breakerPause, LONGEST_BREAKER_PAUSE } from "./schedule.ts";
+import type { WebhookEvent } from "../webhook-event.ts";
 
 /**
  * The circuit breaker of one number's webhook. Ten failed attempts in a row, whatever deliveries they belong to, open it:
@@ -54,8 +55,7 @@ interface BreakerDeps {
   random: () => number;
   /** Deliveries may go out that had to wait. */
   wake(): void;
-  /** Called when it has opened or closed. */
-  onTurn?: ((deviceId: number, to: "paused" | "ok") => void) | undefined;
+  observe?: ((event: WebhookEvent) => void) | undefined;
 }
 
 interface State extends WebhookFailures {
@@ -88,7 +88,7 @@ const CLOSED: Readonly<State> = {
 
 /** Closed; `load` brings what is in the row. */
 export function createBreaker(deps: BreakerDeps): Breaker {
-  const { deviceId, store, log, now, wake, onTurn } = deps;
+  const { deviceId, store, log, now, wake, observe } = deps;
   const row = createHealthRow(store, deviceId, log);
   /** Another object once the webhook was set anew, or deleted. */
   let state: State = { ...CLOSED };
@@ -125,7 +125,7 @@ export function createBreaker(deps: BreakerDeps): Breaker {
     Object.assign(state, { ...CLOSED, caught: 1 });
     log.info({ device: deviceId }, "the webhook accepts again; sending the waiting deliveries");
     await write();
-    onTurn?.(deviceId, "ok");
+    observe?.({ type: "webhook", deviceId, to: "ok" });
     wake();
   }
 
@@ -142,7 +142,7 @@ export function createBreaker(deps: BreakerDeps): Breaker {
         { device: deviceId, failures: state.failures, until },
         "the webhook keeps failing and is paused; its deliveries wait",
       );
-      void written.then(() => onTurn?.(deviceId, "paused"));
+      void written.then(() => observe?.({ type: "webhook", deviceId, to: "paused" }));
     }
     return "goes on";
   }

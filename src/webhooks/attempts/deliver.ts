@@ -12,6 +12,7 @@ import type { KeptAttempt, Progress } from "../rows.ts";
 import { nextPause, readRetryAfter, resultOf, type AttemptResult } from "./schedule.ts";
 import { signedHeaders } from "../events/sign.ts";
 import type { InFlight } from "./in-flight.ts";
+import type { WebhookEvent } from "../webhook-event.ts";
 
 const LARGEST_ANSWER = 1024 * 1024;
 
@@ -29,7 +30,7 @@ interface DelivererDeps {
   /** Ends attempts that are under way: they reject with its reason and do not count. */
   stopping: AbortSignal;
   inFlight: InFlight;
-  onAttempt?: (attempt: Attempt, deviceId: number) => void;
+  observe?: ((event: WebhookEvent) => void) | undefined;
 }
 
 /** What a trace is told of every post: not where it goes. */
@@ -52,7 +53,7 @@ if (hasFailpoints)
   });
 
 /** Posts through `http`, which refuses private addresses and answers of more than 1 MiB. */
-export function createDeliverer({ http, time, stopping, inFlight, onAttempt }: DelivererDeps): Deliverer {
+export function createDeliverer({ http, time, stopping, inFlight, observe }: DelivererDeps): Deliverer {
   const traced = (...asked: Parameters<Deliverer["attempt"]>): Promise<Attempt> =>
     inStep("POST webhook", { kind: "client", attributes: TOLD }, async (step) => {
       const attempt = await post(step.linkTo, ...asked);
@@ -80,7 +81,8 @@ export function createDeliverer({ http, time, stopping, inFlight, onAttempt }: D
     const done = (rest: Pick<Attempt, "statusCode" | "error" | "result"> & Partial<Attempt>): Attempt => {
       const durationMs = Math.round(time.monotonic() - started);
       const attempt = { answer: null, retryAfterMs: null, parsed: null, ...rest, at, durationMs };
-      onAttempt?.(attempt, webhook.deviceId);
+      const { result, statusCode } = rest;
+      observe?.({ type: "attempt", deviceId: webhook.deviceId, result, statusCode, durationMs });
       return attempt;
     };
     try {

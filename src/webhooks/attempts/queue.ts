@@ -188,7 +188,7 @@ function createRunner(deps: DeliveryQueueDeps, { isRunning, expect, failed }: Ar
 
 /** A row that is damaged must not keep all others from going out. */
 async function opened(
-  { deviceId, store, log, now, onDead }: DeliveryQueueDeps,
+  { deviceId, store, log, now, observe }: DeliveryQueueDeps,
   row: DeliveryRow,
 ): Promise<Delivery | null> {
   try {
@@ -201,7 +201,7 @@ async function opened(
     );
     const dead = { sql: "update deliveries set state = 'dead', next_at = null where id = ?", args: [id] };
     await store.writer.commit([dead, releaseNext(row, now())], { owning: deviceId });
-    onDead?.();
+    observe?.({ type: "deliveryDead", deviceId });
     return null;
   }
 }

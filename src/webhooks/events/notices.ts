@@ -13,6 +13,7 @@ import {
   type StandingOf,
   type StateEvent,
 } from "./state-events.ts";
+import type { WebhookEvent } from "../webhook-event.ts";
 
 interface NoticesDeps {
   store: Pick<Store, "box" | "readOne">;
@@ -21,8 +22,7 @@ interface NoticesDeps {
   registry: Pick<Registry, "get">;
   /** Something of the number may go now. */
   wake(deviceId: number): void;
-  /** A delivery is in another state; called after the commit. */
-  onDelivery?: (deviceId: number, id: string) => void;
+  observe?: (event: WebhookEvent) => void;
 }
 
 /** A message of ours in a new state. */
@@ -63,7 +63,7 @@ interface Notice {
 }
 
 /** Notices for the webhooks of all numbers. */
-export function createNotices({ store, now, registry, wake, onDelivery }: NoticesDeps): Notices {
+export function createNotices({ store, now, registry, wake, observe }: NoticesDeps): Notices {
   const { box } = store;
 
   function webhookFor(deviceId: number, name: StateEvent["type"]) {
@@ -82,7 +82,7 @@ export function createNotices({ store, now, registry, wake, onDelivery }: Notice
       }),
       committed() {
         wake(deviceId);
-        for (const { id } of deliveries) onDelivery?.(deviceId, id);
+        for (const { id } of deliveries) observe?.({ type: "delivery", deviceId, id });
       },
     };
   }

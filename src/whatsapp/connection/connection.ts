@@ -67,7 +67,7 @@ export async function openConnection(deps: ConnectionDeps): Promise<WhatsAppConn
   const caughtUp = watchCaughtUp(socket, {
     time,
     unread: () => parts.stanzas.waiting().messages,
-    tell: deps.events.waiting,
+    tell: (count) => deps.listener.tell({ type: "waiting", count }),
     end: parts.end,
   });
   const passkey = createPasskeyLinking({
@@ -122,7 +122,7 @@ function takeTurns(
 
 /** Everything that listens to the socket from its first byte on, and what Baileys would do otherwise. */
 function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts): void {
-  const { store, events, deviceId, witness, memory } = deps;
+  const { store, listener, deviceId, witness, memory } = deps;
   const { auth, receiving, stanzas, acks, retries, groups, late } = parts;
   const clock = (late.clock = watchClock(socket, store));
   const whatsAppNow = (): number => store.now() + clock.ahead() * SECOND_MS;
@@ -132,13 +132,13 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts):
   addWaitingRefs(socket);
   emitWhatIsListenedFor(socket);
   writeTogether(socket);
-  acknowledgeWhenStored(socket, { own: receiving.own, now: store.now, events });
+  acknowledgeWhenStored(socket, { own: receiving.own, now: store.now, listener });
   listenToStanzas(socket, {
     stanzas,
     acks,
     retries,
     groups,
-    events,
+    listener,
     own: receiving.own,
     now: store.now,
     whatsAppNow,
@@ -155,8 +155,8 @@ function attach(socket: WASocket, deps: ConnectionDeps, parts: ConnectionParts):
   listenForLids(socket, parts.lidChanges);
   takeCalls(socket, {
     ...receiving,
-    rejects: () => events.rejectsCalls?.() ?? false,
-    store: (messages) => commitIntake(store.writer, events.messages(messages)),
+    rejects: () => listener.rejectsCalls?.() ?? false,
+    store: (messages) => commitIntake(store.writer, listener.messages(messages)),
     onFailed(error, mayComeAgain) {
       if (error instanceof NotOwner) return parts.end(TAKEN);
       deps.log.error({ err: error, device: deviceId }, "could not store a call");
@@ -174,7 +174,7 @@ function follow(
   { auth, receiving, stanzas, acks, end, late, version, timers }: ConnectionParts,
   watching: { turns: ChatTurns; caughtUp: CaughtUp; passkey: PasskeyLinking; standing: Standing },
 ): ConnectionLife {
-  const { deviceId, witness, store, events, log, memory } = deps;
+  const { deviceId, witness, store, listener, log, memory } = deps;
   const recovery = startRecovery(socket, {
     deviceId,
     log,
@@ -183,7 +183,7 @@ function follow(
     memory,
     settled: watching.turns.idle,
     read: receiving.read,
-    store: (messages) => commitIntake(store.writer, events.messages(messages)),
+    store: (messages) => commitIntake(store.writer, listener.messages(messages)),
     storeTimers: (named) =>
       commitIntake(store.writer, joinIntakes(...named.map((one) => timers.learned(one.names, one.timer)))),
   });
@@ -191,7 +191,7 @@ function follow(
   return live({
     socket,
     auth,
-    events,
+    listener,
     log,
     time: store.time,
     end,

@@ -18,7 +18,7 @@ import { isPn, userOf } from "../jids.ts";
 import { createLidChanges, type LidChanges } from "../receive/lid-changes.ts";
 import { createReceiving, type Receiving } from "../receive/receiving.ts";
 import type { OnWay } from "../everyday/classify.ts";
-import type { Closed, SentContent, WhatsAppEvents, Witness } from "../port.ts";
+import type { Closed, ConnectionListener, SentContent, WireEvent, Witness } from "../port.ts";
 import { quietLogger } from "../life/quiet-logger.ts";
 import { createLidQuestions } from "../signal/lid-questions.ts";
 import { makeSafeRepository } from "../signal/repository.ts";
@@ -47,7 +47,7 @@ export interface ConnectionDeps {
   options: Partial<UserFacingSocketConfig>;
   log: Logger;
   memory: DeviceMemory;
-  events: WhatsAppEvents;
+  listener: ConnectionListener;
   openAuth(onWriteFailed: (error: unknown) => void): Promise<AuthState>;
   /** What was sent under an id, for a phone that could not read it; null when it is not known. */
   sentMessage(deviceId: number, waId: string): Promise<SentContent | null>;
@@ -62,7 +62,7 @@ export interface ConnectionDeps {
   /** Whether a person may answer when WhatsApp asks for a passkey. */
   passkeys: boolean;
   versions: Pick<ClientVersions, "ready" | "current" | "refused">;
-  onUndecryptable?(reason: string): void;
+  observe?: ((event: WireEvent) => void) | undefined;
   /** Told which messages go the everyday way; null: none does. */
   onWay: OnWay | null;
 }
@@ -166,7 +166,7 @@ export function makeSocket(deps: ConnectionDeps, parts: ConnectionParts): WASock
       ownUsers: () => ({ pn: userOf(own().pn), lid: own().lid === null ? null : userOf(own().lid) }),
       onUndecryptable: async (attributes, kind) => {
         await missing.undecryptable(attributes);
-        deps.onUndecryptable?.(kind);
+        deps.observe?.({ type: "undecryptable", reason: kind });
       },
       onUnavailable: missing.unavailable,
       isClosing: () => late.closed !== null,

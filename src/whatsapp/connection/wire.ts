@@ -4,7 +4,7 @@ import type { OwnIds } from "../addresses.ts";
 import { readChannelChanges } from "../receive/channel-changes.ts";
 import { pairsIn, readGroupChanges } from "../groups/group-changes.ts";
 import { renewOurKey } from "../send/group-message.ts";
-import type { WhatsAppEvents } from "../port.ts";
+import type { ConnectionListener } from "../port.ts";
 import { withoutDevice } from "../jids.ts";
 import { childOf, childrenOf } from "../nodes.ts";
 import type { RetryRequests } from "../signal/session-keeping.ts";
@@ -24,7 +24,7 @@ interface WireDeps {
   acks: Acks;
   retries: RetryRequests;
   groups: Groups;
-  events: Pick<WhatsAppEvents, "groupsChanged" | "channelsChanged">;
+  listener: Pick<ConnectionListener, "tell">;
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
@@ -62,7 +62,7 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   on("CB:notification,type:w:gp2", (node) => {
     const changes = readGroupChanges(node, deps.own());
     changes.forEach(deps.groups.change);
-    deps.events.groupsChanged(changes);
+    deps.listener.tell({ type: "groups", changes });
     // Whoever had the number before could read on. Source: whatsapp-rust, which does as WhatsApp Web.
     for (const change of changes)
       if (change.kind === "members" && change.action === "modify") void renewOurKey(socket, change.id);
@@ -71,7 +71,7 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   });
   on("CB:notification,type:mex", (node) => {
     const changes = readChannelChanges(node, deps.own());
-    if (changes.length > 0) deps.events.channelsChanged(changes);
+    if (changes.length > 0) deps.listener.tell({ type: "channels", changes });
   });
   on("CB:notification,type:devices", ({ attrs, content }) => {
     const changed = Array.isArray(content) ? content.flatMap((child) => childrenOf(child)) : [];
@@ -87,9 +87,9 @@ export function listenToStanzas(socket: WASocket, deps: WireDeps): void {
   on("CB:ib,,dirty", (node) => {
     const [child] = Array.isArray(node.content) ? node.content : [];
     const type = child?.attrs.type;
-    if (type === "groups" || type === "communities") deps.events.groupsChanged([]);
+    if (type === "groups" || type === "communities") deps.listener.tell({ type: "groups", changes: [] });
     if (type !== "newsletter_metadata") return;
-    deps.events.channelsChanged([]);
+    deps.listener.tell({ type: "channels", changes: [] });
     void socket.cleanDirtyBits(type as "groups").catch(() => undefined);
   });
   on("CB:notification,type:encrypt", (node) => {

@@ -5,7 +5,7 @@ import type { ClientVersion } from "../client-version.ts";
 import { identityOf } from "../identity.ts";
 import type { PasskeyLinking } from "../passkey/linking.ts";
 import { isWaitingRef } from "../passkey/waiting-refs.ts";
-import type { Closed, WhatsAppEvents } from "../port.ts";
+import type { Closed, ConnectionListener } from "../port.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import type { CaughtUp } from "./caught-up.ts";
 import type { ChatTurns } from "../receive/chat-turns.ts";
@@ -32,7 +32,7 @@ interface LifeDeps {
   socket: WASocket;
   auth: Pick<AuthState, "creds" | "saveCreds" | "flushed">;
   turns: ChatTurns;
-  events: WhatsAppEvents;
+  listener: Pick<ConnectionListener, "tell">;
   log: Logger;
   time: Time;
   /** Ends the connection for a reason of our own. */
@@ -51,7 +51,7 @@ interface LifeDeps {
 
 /** Follows the connection from its first byte to its end and tells the owner. */
 export function live(context: LifeDeps): ConnectionLife {
-  const { socket, auth, turns, events } = context;
+  const { socket, auth, turns, listener } = context;
   let qrs = 0;
   let open = false;
   let closing = false;
@@ -84,7 +84,7 @@ export function live(context: LifeDeps): ConnectionLife {
     context.tally.closed(closed.code);
     tell(async () => {
       await settled();
-      if (!closing) events.closed(closed);
+      if (!closing) listener.tell({ type: "closed", closed });
     });
   }
 
@@ -93,14 +93,14 @@ export function live(context: LifeDeps): ConnectionLife {
       if (!context.passkey.isUnderWay()) context.end(QR_REFS_USED_UP);
     } else if (update.qr && !context.passkey.isUnderWay()) {
       stopWatching();
-      events.qr(update.qr, qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS);
+      listener.tell({ type: "qr", text: update.qr, expiresInMs: qrs++ === 0 ? FIRST_QR_MS : NEXT_QR_MS });
     }
     if (update.isNewLogin)
       tell(async () => {
         auth.saveCreds();
         await auth.flushed();
         const identity = identityOf(auth.creds);
-        if (identity) events.linked(identity);
+        if (identity) listener.tell({ type: "linked", identity });
       });
     if (update.connection === "open") {
       stopWatching();
@@ -112,7 +112,7 @@ export function live(context: LifeDeps): ConnectionLife {
       // Live messages come after what waited: until then it would be said to be online, and be deaf.
       void context.caughtUp.usable.then(() => {
         if (!open || !identity) return;
-        tell(() => events.open(identity));
+        tell(() => listener.tell({ type: "open", identity }));
         context.standing.opened();
       });
     }

@@ -1,6 +1,6 @@
 import type { ConnectionState, WASocket } from "@whiskeysockets/baileys";
 import { HOUR_MS, SECOND_MS, type Time } from "../../model/time.ts";
-import type { NewChats, ReachoutLock, WhatsAppEvents } from "../port.ts";
+import type { ConnectionListener, NewChats, ReachoutLock } from "../port.ts";
 import { secondsIn } from "../stanza-numbers.ts";
 import type { DeviceMemory } from "../connection/device-memory.ts";
 
@@ -15,7 +15,7 @@ const ASKED_EVERY_MS = 12 * HOUR_MS;
 interface StandingDeps {
   time: Pick<Time, "now" | "within">;
   memory: Pick<DeviceMemory, "standing">;
-  events: Pick<WhatsAppEvents, "reachout" | "newChats">;
+  listener: Pick<ConnectionListener, "tell">;
 }
 
 /** What WhatsApp lets an account do, as far as it has told. */
@@ -27,7 +27,7 @@ export interface Standing {
 }
 
 /** Mirrors what WhatsApp tells of first contacts: in answers, and by notifications of its own (`mex`). */
-export function createStanding(socket: WASocket, { time, memory, events }: StandingDeps): Standing {
+export function createStanding(socket: WASocket, { time, memory, listener }: StandingDeps): Standing {
   let lock: ReachoutLock | null = null;
   let asking: Promise<void> | null = null;
 
@@ -37,13 +37,13 @@ export function createStanding(socket: WASocket, { time, memory, events }: Stand
     const reason = type === undefined || String(type) === UNNAMED_LOCK ? null : type;
     lock = isActive && end !== undefined ? { until: end.getTime(), reason } : null;
     // An answer that names no lock ends none: error 463 was believed without one.
-    if (lock !== null || asking === null) events.reachout?.(lock);
+    if (lock !== null || asking === null) listener.tell({ type: "lock", lock });
   });
   socket.ev.on("message-capping.update", (told) => noteQuota(told));
 
   function noteQuota(told: unknown): void {
     const quota = newChatsIn(told);
-    if (quota !== null) events.newChats?.(quota);
+    if (quota !== null) listener.tell({ type: "newChats", quota });
   }
 
   function ask(): Promise<void> {

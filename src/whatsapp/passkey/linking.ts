@@ -5,7 +5,7 @@ import { PASSKEY_WANTED, type PasskeyAssertion, type PasskeyStep } from "../../m
 import { MINUTE_MS, SECOND_MS, type Cancel, type Time } from "../../model/time.ts";
 import { baileys } from "../baileys.ts";
 import { childOf } from "../nodes.ts";
-import { NoPasskeyRequest, PasskeyRefused, type Closed, type WhatsAppEvents } from "../port.ts";
+import { NoPasskeyRequest, PasskeyRefused, type Closed, type ConnectionListener } from "../port.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import {
   agree,
@@ -48,7 +48,7 @@ interface PasskeyDeps {
   log: Logger;
   /** Whether a person may answer it (setting PASSKEY_LINKING). */
   enabled: boolean;
-  events: Pick<WhatsAppEvents, "passkey">;
+  listener: Pick<ConnectionListener, "tell">;
   end(closed: Closed): void;
 }
 
@@ -107,7 +107,7 @@ async function acknowledge({ socket }: PasskeyParts, { attrs }: BinaryNode): Pro
 }
 
 async function asked(parts: PasskeyParts, node: BinaryNode): Promise<void> {
-  const { auth, time, enabled, events, end } = parts;
+  const { auth, time, enabled, listener, end } = parts;
   await acknowledge(parts, node);
   if (parts.stage.at !== "idle") return;
   if (!enabled) return end({ code: 0, reason: PASSKEY_WANTED });
@@ -117,7 +117,7 @@ async function asked(parts: PasskeyParts, node: BinaryNode): Promise<void> {
   const request = readPasskeyRequest(node) ?? (await askForOptions(parts));
   if (request === null) throw new Error("cannot read WhatsApp's passkey request");
   parts.limit = time.after(request.timeout, () => end(REFS_USED_UP));
-  events.passkey(request, request.timeout);
+  listener.tell({ type: "passkey", request, withinMs: request.timeout });
 }
 
 async function askForOptions(parts: PasskeyParts) {
@@ -144,7 +144,7 @@ async function answer(parts: PasskeyParts, assertion: PasskeyAssertion): Promise
     if (parts.stage === stage) parts.stage = before;
     throw refusedBy(error);
   }
-  parts.events.passkey(null, 0);
+  parts.listener.tell({ type: "passkey", request: null, withinMs: 0 });
   if (!stage.needsCode) return { state: "linking" };
   const result = await parts.time.deadline(PHONE_MS, heard, phoneIsLate).catch((error: Error) => error);
   if (result instanceof Error) {

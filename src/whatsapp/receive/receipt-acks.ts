@@ -1,6 +1,6 @@
 import type { BinaryNode, WASocket } from "@whiskeysockets/baileys";
 import type { OwnIds } from "../addresses.ts";
-import type { WhatsAppEvents } from "../port.ts";
+import type { AcknowledgedEvent, ConnectionListener } from "../port.ts";
 import { readOwnReading, readReceipts } from "./receipts.ts";
 
 /** Who is told of receipts, and what telling takes. */
@@ -8,7 +8,7 @@ interface ReceiptDeps {
   own(): OwnIds;
   /** Unix milliseconds. */
   now(): number;
-  events: Pick<WhatsAppEvents, "read" | "receipts">;
+  listener: Pick<ConnectionListener, "store">;
 }
 
 /**
@@ -29,8 +29,9 @@ export function acknowledgeWhenStored({ ws }: Pick<WASocket, "ws">, deps: Receip
     const reading = readOwnReading(node, own, now);
     const receipts = readReceipts(node, own, now);
     if (reading === null && receipts.length === 0) return acknowledge(node);
-    const stored = reading === null ? deps.events.receipts(receipts) : deps.events.read(reading);
-    stored.then(
+    const event: AcknowledgedEvent =
+      reading === null ? { type: "receipts", receipts } : { type: "read", reading };
+    deps.listener.store(event).then(
       () => acknowledge(node),
       () => undefined,
     );

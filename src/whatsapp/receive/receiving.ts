@@ -10,7 +10,7 @@ import { createEditReader } from "../content/sealed-edits.ts";
 import type { SealedReader, SealedSources } from "../content/sealed-sources.ts";
 import { resentMessages } from "../content/resent.ts";
 import { ownIdsOf } from "../identity.ts";
-import type { WhatsAppEvents, Witness } from "../port.ts";
+import type { ConnectionListener, Witness } from "../port.ts";
 import type { AuthState } from "../signal/auth-state.ts";
 import { createJournal, type Journal } from "../signal/journal.ts";
 import { createMissing, type Missing } from "../signal/missing.ts";
@@ -27,7 +27,7 @@ interface ReceivingDeps {
   memory: DeviceMemory;
   timers: ChatTimers;
   witness: Witness;
-  events: Pick<WhatsAppEvents, "messages">;
+  listener: Pick<ConnectionListener, "messages">;
   polls: Pick<SealedSources, "sent" | "received" | "changes">;
   clockAhead(): number;
   /** The database failed: the connection must close. */
@@ -79,7 +79,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
         read(await messagesFromPhone(message, (id) => placeholderIn(memory, id))),
       onSilent: (waId) => witness.read(deviceId, waId),
     }),
-    receive: deps.events.messages,
+    receive: deps.listener.messages,
     learned: ({ names, timer }) => deps.timers.learned(names, timer),
     async onUnreadable(attributes, error) {
       tell(error, attributes.id ?? "");

@@ -95,7 +95,9 @@ export async function startBots(first: Bots, options: HarnessOptions = {}): Prom
       ...(options.wrap && { wrap: options.wrap }),
     });
     if (options.onDecided)
-      run.observers.add({ decided: ({ message }, row) => options.onDecided!(message, row) });
+      run.observers.add({
+        decided: ({ stored, decision }) => options.onDecided!(stored.message, decision),
+      });
     const bound = Object.keys(bots).map((id) => ({ id, enabled: true, config: options.config ?? null }));
     await run.path.bindings.put(DEVICE, bound);
     run.connect(line);

@@ -7,11 +7,10 @@ import { loadConfig } from "../../../src/config.ts";
 import { partitionOf } from "../../../src/model/nodes/cluster.ts";
 import { createSafeFetch } from "../../../src/net/safe-fetch.ts";
 import { createObservers } from "../../../src/path/observers.ts";
-import type { MessagePath } from "../../../src/path/path.ts";
 import { commitIntake } from "../../../src/store/write/intake.ts";
 import type { Store, Writer } from "../../../src/store/store.ts";
 import type { SendOutcome } from "../../../src/whatsapp/port.ts";
-import { joinPath } from "../../_setup/path.ts";
+import { joinPath, type JoinedPath } from "../../_setup/path.ts";
 import { scriptedLine, type Line } from "../outbox/harness.ts";
 import { text } from "../pipeline/harness.ts";
 import { silentLog } from "../store/temporary.ts";
@@ -79,7 +78,7 @@ async function shop() {
 /** What happens in one process: its own store, its own way of a message, one line to WhatsApp. */
 interface Process {
   store: Store;
-  path: MessagePath;
+  path: JoinedPath;
   line: Line;
   gates: { handler: Gate; timer: Gate; reading: Gate };
   /** Bots' handlers that were begun. */
@@ -136,11 +135,11 @@ async function processes(deviceId: number) {
     };
     const observers = createObservers();
     observers.add({
-      decided: ({ message }) => void told!.push(`decided ${message.text}`),
+      decided: ({ stored }) => void told!.push(`decided ${stored.message.text}`),
       read: ({ waId }) => void told!.push(`read ${waId}`),
-      messageEnded: (kind, result) => void told!.push(`${kind} ${result}`),
-      deliveryChanged: () => void told!.push("delivery changed"),
-      webhookTurned: (_id, to) => void told!.push(`webhook ${to}`),
+      messageEnded: ({ kind, result }) => void told!.push(`${kind} ${result}`),
+      delivery: () => void told!.push("delivery changed"),
+      webhook: ({ to }) => void told!.push(`webhook ${to}`),
     });
     const line = scriptedLine();
     const log = silentLog(loadConfig({}));

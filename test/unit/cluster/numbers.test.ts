@@ -36,14 +36,12 @@ describe.skipIf(!hasSqld)("numbers of two nodes", () => {
         },
         deviceLimit: async () => limit,
         onMessages: () => NO_INTAKE,
-        onReceipts: async () => undefined,
-        onRead: async () => undefined,
-        onGroupsChanged: () => undefined,
-        onChannelsChanged: () => undefined,
-        onOpen: () => undefined,
+        onAcknowledged: async () => undefined,
         onNew: async (deviceId) => void fresh.push(deviceId),
         onGone: (deviceId) => void gone.push(deviceId),
-        onState: ({ id, state }) => void states.push(`${name} ${id} ${state}`),
+        tell(event) {
+          if (event.type === "device") states.push(`${name} ${event.deviceId} ${event.record.state}`);
+        },
       });
       await numbers.load();
       news.start();

@@ -28,11 +28,8 @@ async function open(deps: { erase?: (deviceId: number) => Promise<void> } = {}):
     erase: deps.erase ?? erasure.erase,
     deviceLimit: async () => 1,
     onMessages: () => NO_INTAKE,
-    onReceipts: async () => undefined,
-    onRead: async () => undefined,
-    onGroupsChanged: () => undefined,
-    onChannelsChanged: () => undefined,
-    onOpen: () => undefined,
+    onAcknowledged: async () => undefined,
+    tell: () => undefined,
   });
   onTestFinished(async () => {
     await numbers.stop();

@@ -123,7 +123,7 @@ export interface Run {
 
 /** The way of a message as far as it is about what is sent. */
 export type RunOutbox = Omit<Outbox, "open" | "forget"> &
-  Pick<JoinedPath, "open" | "close" | "forget" | "reachoutTold"> & {
+  Pick<JoinedPath, "open" | "close" | "forget" | "lockTold"> & {
     wake: JoinedPath["online"];
     receipt: JoinedPath["receipts"];
     abandon: JoinedPath["unlinked"];

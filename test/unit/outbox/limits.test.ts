@@ -209,7 +209,7 @@ describe("what waits too long", () => {
     const clock = manualClock();
     const changed: string[] = [];
     const observers = createObservers();
-    observers.add({ messageChanged: (_deviceId, waId) => void changed.push(waId) });
+    observers.add({ message: ({ waId }) => void changed.push(waId) });
     const run = await startRun({
       clock,
       env: { RETENTION_DAYS: "3", SEND_WAIT_MS: "0" },

@@ -60,13 +60,13 @@ describe("error 463", () => {
     await submitTo(run.outbox, [4915001], "hello");
     const until = clock.now() + 24 * 60 * MINUTE;
 
-    await run.outbox.reachoutTold(DEVICE, { until, reason: "BIZ_QUALITY" });
+    await run.outbox.lockTold(DEVICE, { until, reason: "BIZ_QUALITY" });
     expect(run.outbox.reachoutLock(DEVICE)).toEqual({ until, reason: "BIZ_QUALITY" });
     await run.close();
     const after = await startRun({ clock, folder });
     await after.outbox.start();
     expect(after.outbox.reachoutLock(DEVICE)).toEqual({ until, reason: "BIZ_QUALITY" });
-    await after.outbox.reachoutTold(DEVICE, null);
+    await after.outbox.lockTold(DEVICE, null);
     await after.connect(scriptedLine());
 
     expect(after.outbox.reachoutLock(DEVICE)).toBeNull();
@@ -80,7 +80,7 @@ describe("error 463", () => {
     await run.connect(line);
     const until = clock.now() + 5 * MINUTE;
 
-    await run.outbox.reachoutTold(DEVICE, { until, reason: null });
+    await run.outbox.lockTold(DEVICE, { until, reason: null });
     const [held] = await submitTo(run.outbox, [4915001], "hello");
 
     expect(held).toMatchObject({

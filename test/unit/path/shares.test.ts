@@ -63,7 +63,7 @@ describe("what owners read on their phones", () => {
           return jid;
         },
         notices: { read: async () => NO_INTAKE },
-        observers: { read: ({ waId }) => void told.push(`${deviceId} ${waId}`) },
+        observe: ({ waId }) => void told.push(`${deviceId} ${waId}`),
       });
     const [one, two] = [readingsOf(1), readingsOf(2)];
     const slow = [one.read(reading("A")), one.read(reading("B"))];

@@ -123,7 +123,7 @@ export async function gateway(
     accountOf: () => null,
   });
   const observers = createObservers();
-  observers.add({ webhookTurned: (deviceId, to) => void turns.push(`${deviceId} ${to}`) });
+  observers.add({ webhook: ({ deviceId, to }) => void turns.push(`${deviceId} ${to}`) });
   const connection = {
     // What is to be sent stays in the outbox.
     send: () => new Promise(() => undefined),
