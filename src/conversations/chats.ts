@@ -131,132 +131,15 @@ const ANSWERED = defineQuery(
   { place: integer(), by: nullable(text()), at: decisions.at },
 );
 
+/** What is read of chats, and what names them. */
+interface Sources extends ChatNames {
+  store: Pick<Store, "read" | "now">;
+  contents: Contents;
+}
+
 /** Chats are found by their newest messages, from the newest on: nothing is kept of a chat but its messages. */
-export function createChatList(
-  store: Pick<Store, "read" | "now">,
-  contents: Contents,
-  { names }: ChatNames,
-): ChatList {
-  /** The chats of some messages, each by the newest of them, under every key that it was ever stored under. */
-  async function chatsOf(spots: Spot[]): Promise<Keyed[]> {
-    const canonical = await canonicalChats(store, spots);
-    const first = new Map<string, Spot & { canonical: string }>();
-    for (const spot of spots) {
-      const chat = canonical(spot);
-      const key = `${spot.deviceId}:${chat}`;
-      if (!first.has(key)) first.set(key, { ...spot, canonical: chat });
-    }
-    const chats = [...first.values()];
-    const keys = await keysOfChats(
-      store,
-      chats.map((spot) => ({ deviceId: spot.deviceId, chat: spot.canonical })),
-    );
-    return chats.map((spot, index) => ({ ...spot, keys: keys[index]! }));
-  }
-
-  /** With the newest that came in each, which has the name of who wrote it. */
-  async function candidates(all: Keyed[]): Promise<Candidate[]> {
-    const rows = await store.read(NEWEST_RECEIVED, [keysOf(all)]);
-    const received = new Map<number, ReceivedRow>();
-    // Of several keys, the newest.
-    for (const row of rows.toSorted((a, b) => a.at - b.at || a.id - b.id)) received.set(row.place, row);
-    return all.map((spot, place) => ({ ...spot, received: received.get(place) ?? null }));
-  }
-
-  /** A chat whose newest message, under whatever key, stands before this page has been on an earlier one. */
-  async function newHere(all: Candidate[]): Promise<Candidate[]> {
-    const seen = new Set<number>();
-    const note = (stream: Stream, rows: { place: number; id: number; at: number }[]): void => {
-      for (const { place, id, at } of rows)
-        if (newestFirst({ at, row: rowOf(stream, id) }, all[place]!) < 0) seen.add(place);
-    };
-    note(
-      "in",
-      all.flatMap(({ received }, place) => (received === null ? [] : [{ ...received, place }])),
-    );
-    const keys = keysOf(all);
-    note("typed", await store.read(NEWEST_TYPED, [keys]));
-    note("sent", await store.read(NEWEST_SENT, [keys]));
-    return all.filter((_, place) => !seen.has(place));
-  }
-
-  /** What chats are called; of those that nobody asks about nothing is opened. */
-  async function nameOf(all: Candidate[]): Promise<(one: Candidate) => string | null> {
-    const known = new Map<number, Map<string, string>>();
-    for (const { deviceId } of all) if (!known.has(deviceId)) known.set(deviceId, await names(deviceId));
-    return ({ deviceId, canonical, received }) => {
-      const listed = known.get(deviceId)!.get(canonical);
-      if (listed !== undefined) return listed;
-      return (isPerson(canonical) && received !== null ? pushNameOf(received) : "") || null;
-    };
-  }
-
-  function pushNameOf({ deviceId, waId, body }: ReceivedRow): string {
-    try {
-      return contents.openIncoming(deviceId, waId, body).pushName;
-    } catch {
-      return "";
-    }
-  }
-
-  async function matching(all: Candidate[], q: string): Promise<Candidate[]> {
-    const wanted = q.trim().toLowerCase();
-    const digits = /^[\d\s+().-]+$/.test(wanted) ? wanted.replace(/\D/g, "") : "";
-    const called = await nameOf(all);
-    return all.filter(
-      (one) =>
-        (digits !== "" && one.canonical.includes(digits)) ||
-        (called(one) ?? "").toLowerCase().includes(wanted),
-    );
-  }
-
-  /** @param keys as the statements take them @returns by place */
-  async function unreadOf(keys: string): Promise<Map<number, number>> {
-    const readAt = new Map<number, number>();
-    for (const { place, at } of await store.read(READ, [keys]))
-      readAt.set(place, Math.max(at, readAt.get(place) ?? 0));
-    const since = (JSON.parse(keys) as [number, ...unknown[]][]).map((key) => [
-      ...key,
-      readAt.get(key[0]) ?? 0,
-    ]);
-    const found = new Map<number, number>();
-    for (const { place, unread } of await store.read(UNREAD, [JSON.stringify(since)]))
-      found.set(place, Math.min(MOST_UNREAD, unread + (found.get(place) ?? 0)));
-    return found;
-  }
-
-  async function described(all: Candidate[], devices: readonly OwnNumber[]): Promise<ListedChat[]> {
-    const keys = keysOf(all);
-    const [called, messages, taken, answered, unread] = await Promise.all([
-      nameOf(all),
-      readPlaced(store, contents, devices, all),
-      store.read(TAKEN, [keys, store.now()]),
-      store.read(ANSWERED, [keys]),
-      unreadOf(keys),
-    ]);
-    // Between finding and reading, a message may have been deleted: its chat is left out, and no other takes its name.
-    const places = new Map(all.map(({ row }, place) => [row, place]));
-    return messages.map(({ row, message: last }) => {
-      const place = places.get(row)!;
-      const [by] = answered.filter((one) => one.place === place).toSorted((a, b) => b.at - a.at);
-      const until = Math.max(
-        0,
-        ...taken.filter((one) => one.place === place).map(({ until: at }) => at ?? 0),
-      );
-      return {
-        sender: last.sender,
-        chat: last.chat,
-        name: called(all[place]!),
-        isGroup: last.chat.endsWith("@g.us"),
-        last,
-        unanswered: last.direction === "in",
-        unread: unread.get(place) ?? 0,
-        takenOverUntil: until || null,
-        bot: /^bot:(.+)$/.exec(by?.by ?? "")?.[1] ?? null,
-      };
-    });
-  }
-
+export function createChatList(store: Sources["store"], contents: Contents, { names }: ChatNames): ChatList {
+  const sources: Sources = { store, contents, names };
   return {
     async list({ devices, chat, q, unanswered, limit, before, allowed }) {
       const deviceIds = devices.map(({ id }) => id);
@@ -268,13 +151,13 @@ export function createChatList(
         since: 0,
       };
       const accept = async (spots: Spot[]): Promise<Candidate[]> => {
-        const chats = await chatsOf(spots);
+        const chats = await chatsOf(store, spots);
         const seen = allowed === null ? chats : chats.filter(({ keys }) => allowed(keys.map(shownAddress)));
-        const all = await candidates(seen);
+        const all = await candidates(store, seen);
         // What is sought goes first: for the others nothing more is read.
-        const found = q === undefined ? all : await matching(all, q);
+        const found = q === undefined ? all : await matching(sources, all, q);
         if (found.length === 0) return [];
-        const fresh = await newHere(found);
+        const fresh = await newHere(store, found);
         // Every chat stands here by its newest message.
         return unanswered === undefined
           ? fresh
@@ -285,10 +168,134 @@ export function createChatList(
       return {
         total: before === undefined && next === null ? items.length : null,
         next,
-        chats: await described(items, devices),
+        chats: await described(sources, items, devices),
       };
     },
   };
+}
+
+/** The chats of some messages, each by the newest of them, under every key that it was ever stored under. */
+async function chatsOf(store: Sources["store"], spots: Spot[]): Promise<Keyed[]> {
+  const canonical = await canonicalChats(store, spots);
+  const first = new Map<string, Spot & { canonical: string }>();
+  for (const spot of spots) {
+    const chat = canonical(spot);
+    const key = `${spot.deviceId}:${chat}`;
+    if (!first.has(key)) first.set(key, { ...spot, canonical: chat });
+  }
+  const chats = [...first.values()];
+  const keys = await keysOfChats(
+    store,
+    chats.map((spot) => ({ deviceId: spot.deviceId, chat: spot.canonical })),
+  );
+  return chats.map((spot, index) => ({ ...spot, keys: keys[index]! }));
+}
+
+/** With the newest that came in each, which has the name of who wrote it. */
+async function candidates(store: Sources["store"], all: Keyed[]): Promise<Candidate[]> {
+  const rows = await store.read(NEWEST_RECEIVED, [keysOf(all)]);
+  const received = new Map<number, ReceivedRow>();
+  // Of several keys, the newest.
+  for (const row of rows.toSorted((a, b) => a.at - b.at || a.id - b.id)) received.set(row.place, row);
+  return all.map((spot, place) => ({ ...spot, received: received.get(place) ?? null }));
+}
+
+/** A chat whose newest message, under whatever key, stands before this page has been on an earlier one. */
+async function newHere(store: Sources["store"], all: Candidate[]): Promise<Candidate[]> {
+  const seen = new Set<number>();
+  const note = (stream: Stream, rows: { place: number; id: number; at: number }[]): void => {
+    for (const { place, id, at } of rows)
+      if (newestFirst({ at, row: rowOf(stream, id) }, all[place]!) < 0) seen.add(place);
+  };
+  note(
+    "in",
+    all.flatMap(({ received }, place) => (received === null ? [] : [{ ...received, place }])),
+  );
+  const keys = keysOf(all);
+  note("typed", await store.read(NEWEST_TYPED, [keys]));
+  note("sent", await store.read(NEWEST_SENT, [keys]));
+  return all.filter((_, place) => !seen.has(place));
+}
+
+/** What chats are called; of those that nobody asks about nothing is opened. */
+async function nameOf(
+  { names, contents }: Omit<Sources, "store">,
+  all: Candidate[],
+): Promise<(one: Candidate) => string | null> {
+  const known = new Map<number, Map<string, string>>();
+  for (const { deviceId } of all) if (!known.has(deviceId)) known.set(deviceId, await names(deviceId));
+  return ({ deviceId, canonical, received }) => {
+    const listed = known.get(deviceId)!.get(canonical);
+    if (listed !== undefined) return listed;
+    return (isPerson(canonical) && received !== null ? pushNameOf(contents, received) : "") || null;
+  };
+}
+
+function pushNameOf(contents: Contents, { deviceId, waId, body }: ReceivedRow): string {
+  try {
+    return contents.openIncoming(deviceId, waId, body).pushName;
+  } catch {
+    return "";
+  }
+}
+
+async function matching(sources: Sources, all: Candidate[], q: string): Promise<Candidate[]> {
+  const wanted = q.trim().toLowerCase();
+  const digits = /^[\d\s+().-]+$/.test(wanted) ? wanted.replace(/\D/g, "") : "";
+  const called = await nameOf(sources, all);
+  return all.filter(
+    (one) =>
+      (digits !== "" && one.canonical.includes(digits)) || (called(one) ?? "").toLowerCase().includes(wanted),
+  );
+}
+
+/** @param keys as the statements take them @returns by place */
+async function unreadOf(store: Sources["store"], keys: string): Promise<Map<number, number>> {
+  const readAt = new Map<number, number>();
+  for (const { place, at } of await store.read(READ, [keys]))
+    readAt.set(place, Math.max(at, readAt.get(place) ?? 0));
+  const since = (JSON.parse(keys) as [number, ...unknown[]][]).map((key) => [
+    ...key,
+    readAt.get(key[0]) ?? 0,
+  ]);
+  const found = new Map<number, number>();
+  for (const { place, unread } of await store.read(UNREAD, [JSON.stringify(since)]))
+    found.set(place, Math.min(MOST_UNREAD, unread + (found.get(place) ?? 0)));
+  return found;
+}
+
+async function described(
+  sources: Sources,
+  all: Candidate[],
+  devices: readonly OwnNumber[],
+): Promise<ListedChat[]> {
+  const { store, contents } = sources;
+  const keys = keysOf(all);
+  const [called, messages, taken, answered, unread] = await Promise.all([
+    nameOf(sources, all),
+    readPlaced(store, contents, devices, all),
+    store.read(TAKEN, [keys, store.now()]),
+    store.read(ANSWERED, [keys]),
+    unreadOf(store, keys),
+  ]);
+  // Between finding and reading, a message may have been deleted: its chat is left out, and no other takes its name.
+  const places = new Map(all.map(({ row }, place) => [row, place]));
+  return messages.map(({ row, message: last }) => {
+    const place = places.get(row)!;
+    const [by] = answered.filter((one) => one.place === place).toSorted((a, b) => b.at - a.at);
+    const until = Math.max(0, ...taken.filter((one) => one.place === place).map(({ until: at }) => at ?? 0));
+    return {
+      sender: last.sender,
+      chat: last.chat,
+      name: called(all[place]!),
+      isGroup: last.chat.endsWith("@g.us"),
+      last,
+      unanswered: last.direction === "in",
+      unread: unread.get(place) ?? 0,
+      takenOverUntil: until || null,
+      bot: /^bot:(.+)$/.exec(by?.by ?? "")?.[1] ?? null,
+    };
+  });
 }
 
 const isPerson = (chat: string): boolean => chat.endsWith("@s.whatsapp.net") || chat.endsWith("@lid");

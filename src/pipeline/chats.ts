@@ -91,18 +91,8 @@ export function createChats(
   { releaseTimers, released }: HeldTimers = NOTHING_WAITS,
   news: News = NO_NEWS,
 ): Chats {
-  const known = createLru<string, ChatFacts>(REMEMBERED_CHATS);
-  const loading = new Map<string, Promise<ChatFacts>>();
-
-  async function read(deviceId: number, chat: string, alias: string | null): Promise<ChatFacts> {
-    const row = await store.readOne(LOAD, [deviceId, chat, alias ?? chat]);
-    return {
-      takeoverUntil: row?.takeoverUntil ?? 0,
-      mutedUntil: row?.mutedUntil ?? 0,
-      lastIncomingAt: row?.lastIncomingAt ?? 0,
-      repliedAt: [],
-    };
-  }
+  const memory = createMemory((...chat) => readFacts(store, ...chat));
+  const { known, loading } = memory;
 
   /** What another node has stored holds here; what is known besides, as who was answered lately, stays. */
   async function takenElsewhere(deviceId: number, chats: readonly string[]): Promise<void> {
@@ -111,7 +101,7 @@ export function createChats(
       const facts = (await loading.get(key)) ?? known.get(key);
       if (facts === undefined) continue;
       const before = facts.takeoverUntil;
-      const { takeoverUntil } = await read(deviceId, chats[0]!, chats[1] ?? null);
+      const { takeoverUntil } = await readFacts(store, deviceId, chats[0]!, chats[1] ?? null);
       // The owner may have written by hand meanwhile, and of two times the later one is in the table.
       const kept = facts.takeoverUntil === before ? 0 : facts.takeoverUntil;
       facts.takeoverUntil = Math.max(takeoverUntil, kept);
@@ -128,24 +118,7 @@ export function createChats(
   });
 
   return {
-    load(deviceId, chat, alias = null) {
-      const key = keyOf(deviceId, chat);
-      const remembered = known.get(key);
-      if (remembered !== undefined) return Promise.resolve(remembered);
-      const reading: Promise<ChatFacts> =
-        loading.get(key) ??
-        read(deviceId, chat, alias)
-          .then((facts) => {
-            // Unless the number was forgotten meanwhile.
-            if (loading.get(key) === reading) known.set(key, facts);
-            return facts;
-          })
-          .finally(() => {
-            if (loading.get(key) === reading) loading.delete(key);
-          });
-      loading.set(key, reading);
-      return reading;
-    },
+    load: memory.load,
 
     save(deviceId, chat, change, facts, alias = null) {
       const { mutedUntil = null, takeoverEnded = false } = change;
@@ -183,12 +156,8 @@ export function createChats(
       // Whoever was asked does it, and tells the owner.
       const told = news.of(TAKEN, { deviceId, chats });
       await store.writer.commit([...ended, ...begun, ...letGo, ...told], { owning: null });
-      for (const chat of chats) {
-        const key = keyOf(deviceId, chat);
-        const takeoverUntil = until ?? 0;
-        for (const facts of [known.get(key), await loading.get(key)])
-          if (facts !== undefined) facts.takeoverUntil = takeoverUntil;
-      }
+      for (const chat of chats)
+        for (const facts of await memory.every(deviceId, chat)) facts.takeoverUntil = until ?? 0;
       return until;
     },
 
@@ -198,22 +167,72 @@ export function createChats(
       await store.writer.commit(releaseTimers(deviceId, [message.chatKey], from), { owning: deviceId });
     },
 
-    forget(deviceId) {
-      const prefix = `${deviceId}:`;
-      for (const held of [known, loading])
-        for (const key of held.keys()) if (key.startsWith(prefix)) held.delete(key);
-    },
+    forget: memory.forget,
 
     onClockMoved(ms) {
       // As in the database: what is not so far ahead was set since.
       const ahead = store.now() + ms / 2;
       const moved = (at: number): number => (at > ahead ? at - ms : at);
-      for (const facts of known.values()) {
-        facts.takeoverUntil = moved(facts.takeoverUntil);
-        facts.mutedUntil = moved(facts.mutedUntil);
-        facts.lastIncomingAt = Math.min(facts.lastIncomingAt, store.now());
-        facts.repliedAt = facts.repliedAt.filter((at) => at <= store.now());
-      }
+      for (const facts of known.values())
+        Object.assign(facts, {
+          takeoverUntil: moved(facts.takeoverUntil),
+          mutedUntil: moved(facts.mutedUntil),
+          lastIncomingAt: Math.min(facts.lastIncomingAt, store.now()),
+          repliedAt: facts.repliedAt.filter((at) => at <= store.now()),
+        });
+    },
+  };
+}
+
+async function readFacts(
+  store: Pick<Store, "readOne">,
+  deviceId: number,
+  chat: string,
+  alias: string | null,
+): Promise<ChatFacts> {
+  const row = await store.readOne(LOAD, [deviceId, chat, alias ?? chat]);
+  return {
+    takeoverUntil: row?.takeoverUntil ?? 0,
+    mutedUntil: row?.mutedUntil ?? 0,
+    lastIncomingAt: row?.lastIncomingAt ?? 0,
+    repliedAt: [],
+  };
+}
+
+/** Chats that are known, and those that are being read. */
+function createMemory(read: (deviceId: number, chat: string, alias: string | null) => Promise<ChatFacts>) {
+  const known = createLru<string, ChatFacts>(REMEMBERED_CHATS);
+  const loading = new Map<string, Promise<ChatFacts>>();
+  return {
+    known,
+    loading,
+    load(deviceId: number, chat: string, alias: string | null = null): Promise<ChatFacts> {
+      const key = keyOf(deviceId, chat);
+      const remembered = known.get(key);
+      if (remembered !== undefined) return Promise.resolve(remembered);
+      const reading: Promise<ChatFacts> =
+        loading.get(key) ??
+        read(deviceId, chat, alias)
+          .then((facts) => {
+            // Unless the number was forgotten meanwhile.
+            if (loading.get(key) === reading) known.set(key, facts);
+            return facts;
+          })
+          .finally(() => {
+            if (loading.get(key) === reading) loading.delete(key);
+          });
+      loading.set(key, reading);
+      return reading;
+    },
+    /** Whatever stands for the chat here, now or in a moment. */
+    async every(deviceId: number, chat: string): Promise<ChatFacts[]> {
+      const key = keyOf(deviceId, chat);
+      return [known.get(key), await loading.get(key)].filter((facts) => facts !== undefined);
+    },
+    forget(deviceId: number): void {
+      const prefix = `${deviceId}:`;
+      for (const held of [known, loading])
+        for (const key of held.keys()) if (key.startsWith(prefix)) held.delete(key);
     },
   };
 }

@@ -5,7 +5,8 @@ import { backoffMs } from "../model/time.ts";
 import { NotOwner, StorageUnavailable } from "../store/errors.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { Overtaken } from "./conclusions.ts";
-import { createHandler, type LaneView } from "./handle.ts";
+import { createHandler } from "./handle.ts";
+import { createLaneViews } from "./lane-view.ts";
 import { createSettled } from "./settled.ts";
 
 /** A message in a lane; without content when it is cheaper to read it when its turn comes. */
@@ -40,12 +41,6 @@ export interface LaneWorker {
   arrived(first: PlacedMessage, message: PlacedMessage): void;
 }
 
-/** However fast somebody goes on writing, an answer comes after this time. */
-const LONGEST_BURST_MS = 30_000;
-/** How soon it is noticed that another text has come. */
-const LOOK_AGAIN_MS = 100;
-/** A row that cannot be read, whatever is tried. */
-const BROKEN = Symbol("broken");
 /** Attempts at a message that fails for another reason than the database: 15 seconds. */
 const MOST_FAILURES = 5;
 
@@ -58,10 +53,9 @@ export function createLaneWorker(deps: LaneWorkerDeps): LaneWorker {
   const { time } = store;
   const handleMessage = createHandler(deps);
   const settled = createSettled(deps);
-  /** By the row of the message for which something is done that need not come to its end. */
-  const interruptible = new Map<number, { message: Incoming; came: () => void }>();
   /** Decided together with a message before them. */
   const taken = new Set<number>();
+  const views = createLaneViews(time, load, taken);
 
   /** Storage that is away comes back: the message stays at the head of its lane until it has its decision. */
   async function take(pending: PlacedMessage, behind: () => PlacedMessage[]): Promise<boolean> {
@@ -74,7 +68,7 @@ export function createLaneWorker(deps: LaneWorkerDeps): LaneWorker {
         if (failures > 0 && (await settled.since(pending, ids, taken))) return true;
         const stored = await load(pending);
         if (stored === null) return true;
-        const view = viewOf(pending, stored, behind);
+        const view = views.of(pending, stored, behind);
         const { id, type } = stored.message;
         const attributes = {
           "parley.message.id": id,
@@ -118,67 +112,6 @@ export function createLaneWorker(deps: LaneWorkerDeps): LaneWorker {
     );
   }
 
-  function viewOf(
-    pending: PlacedMessage,
-    { message }: StoredMessage,
-    behind: () => PlacedMessage[],
-  ): LaneView {
-    const { signal } = pending.number.ending;
-    return {
-      async following(ms, isEnd = () => false) {
-        const began = time.monotonic();
-        let texts: StoredMessage[] = [];
-        for (let count = 0, last = began; ;) {
-          const now = time.monotonic();
-          if (behind().length > count) {
-            count = behind().length;
-            last = now;
-            texts = await textsBehind(behind(), message);
-            // Whoever is no text of the same writer ends it, too.
-            if (texts.length < count || texts.some(isEnd)) return texts;
-          }
-          const left = Math.min(last + ms, began + LONGEST_BURST_MS) - now;
-          if (signal.aborted || left <= 0) return texts;
-          await time.pause(Math.min(left, LOOK_AGAIN_MS), signal);
-        }
-      },
-      onInterrupt(came) {
-        if (behind().some((waiting) => isInterrupted(message, waiting))) came();
-        else interruptible.set(pending.inboxId, { message, came });
-        return () => void interruptible.delete(pending.inboxId);
-      },
-      ahead: pending.ahead,
-      came: pending.came,
-      took(messages) {
-        for (const { inboxId } of messages) taken.add(inboxId);
-      },
-    };
-  }
-
-  /** Up to the first that is no text of the same writer. */
-  async function textsBehind(behind: PlacedMessage[], first: Incoming): Promise<StoredMessage[]> {
-    const writers = [first.sender, first.lid];
-    const texts: StoredMessage[] = [];
-    for (const pending of behind) {
-      const stored = await loadUnlessBroken(pending);
-      if (stored === BROKEN) break;
-      if (stored === null) continue;
-      const { type, fromMe, sender, lid, timer } = stored.message;
-      const same = writers.includes(sender) || lid === first.sender;
-      if (type !== "text" || fromMe || timer || !same) break;
-      texts.push(stored);
-    }
-    return texts;
-  }
-
-  /** A row that does not open is given up when its own turn comes: it is no fault of the message before it. */
-  async function loadUnlessBroken(pending: PlacedMessage): Promise<StoredMessage | typeof BROKEN | null> {
-    return load(pending).catch((error: unknown) => {
-      if (error instanceof StorageUnavailable) throw error;
-      return BROKEN;
-    });
-  }
-
   async function load({
     inboxId,
     deviceId,
@@ -191,15 +124,5 @@ export function createLaneWorker(deps: LaneWorkerDeps): LaneWorker {
     return { inboxId, deviceId, ownNumber, message: counted };
   }
 
-  return {
-    take,
-    arrived(first, waiting) {
-      const work = interruptible.get(first.inboxId);
-      if (work !== undefined && isInterrupted(work.message, waiting)) work.came();
-    },
-  };
+  return { take, arrived: views.arrived };
 }
-
-/** In a group somebody else's word is none of theirs. */
-const isInterrupted = ({ sender, lid }: Incoming, { interrupts }: PlacedMessage): boolean =>
-  interrupts?.some((id) => id === sender || id === lid) ?? false;
