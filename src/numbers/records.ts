@@ -52,62 +52,12 @@ const placeOf = ({ accountId, number }: Pick<DeviceRecord, "accountId" | "number
 /** Held in memory because every request looks one of them up; half a kilobyte each. */
 export function createRecords(deps: RecordsDeps): Records {
   const { store, log, news = NO_NEWS } = deps;
-  const byId = new Map<number, DeviceRecord>();
-  const byPlace = new Map<string, DeviceRecord>();
-  const byAccount = new Map<string, Map<number, DeviceRecord>>();
-  /** Ids are given in turn: whatever was registered since lies behind this one. */
-  let newest = 0;
+  const index = createIndex();
+  const rows = createRowReader(deps, index);
   const changed = new Set<number>();
   let planned: Cancel | null = null;
   let reading: Promise<void> = Promise.resolve();
   let failures = 0;
-
-  function put(record: DeviceRecord): DeviceRecord {
-    const known = byId.get(record.id);
-    if (known !== undefined) return Object.assign(known, record);
-    byId.set(record.id, record);
-    byPlace.set(placeOf(record), record);
-    const own = byAccount.get(record.accountId) ?? new Map<number, DeviceRecord>();
-    byAccount.set(record.accountId, own.set(record.id, record));
-    return record;
-  }
-
-  function drop(deviceId: number): void {
-    const record = byId.get(deviceId);
-    if (record === undefined) return;
-    byId.delete(deviceId);
-    // A number that is registered anew while its former self is being erased has another record in this place.
-    if (byPlace.get(placeOf(record)) === record) byPlace.delete(placeOf(record));
-    const own = byAccount.get(record.accountId);
-    own?.delete(deviceId);
-    if (own?.size === 0) byAccount.delete(record.accountId);
-  }
-
-  async function reread(deviceIds: readonly number[]): Promise<DeviceRecord[]> {
-    const found: DeviceRecord[] = [];
-    for (let from = 0; from < deviceIds.length; from += AT_ONCE) {
-      const some = deviceIds.slice(from, from + AT_ONCE);
-      const rows = await readSome(store, some);
-      const left = new Set(rows.map(({ id }) => id));
-      for (const id of some) if (!left.has(id)) lose(id);
-      found.push(...rows.map(put));
-    }
-    return found;
-  }
-
-  function lose(deviceId: number): void {
-    const record = byId.get(deviceId);
-    drop(deviceId);
-    if (record !== undefined) deps.onGone(record);
-  }
-
-  async function findNew(): Promise<void> {
-    for await (const page of newDevices(store, newest))
-      for (const row of page) {
-        newest = Math.max(newest, row.id);
-        if (!byId.has(row.id)) deps.onNew(put(row));
-      }
-  }
 
   function plan(ms: number): void {
     planned ??= store.time.after(ms, () => {
@@ -125,8 +75,8 @@ export function createRecords(deps: RecordsDeps): Records {
     const ids = [...changed].filter((id) => id === 0 || !deps.isHere(id));
     changed.clear();
     try {
-      if (ids.includes(0)) await findNew();
-      await reread(ids.filter((id) => id !== 0));
+      if (ids.includes(0)) await rows.findNew();
+      await rows.reread(ids.filter((id) => id !== 0));
       failures = 0;
     } catch (error) {
       for (const id of ids) changed.add(id);
@@ -141,8 +91,8 @@ export function createRecords(deps: RecordsDeps): Records {
       plan(COLLECT_MS);
     },
     async reread() {
-      await findNew();
-      await reread([...byId.keys()].filter((id) => !deps.isHere(id)));
+      await rows.findNew();
+      await rows.reread(index.ids().filter((id) => !deps.isHere(id)));
     },
     async catchUp() {
       planned?.();
@@ -153,30 +103,102 @@ export function createRecords(deps: RecordsDeps): Records {
   });
 
   return {
-    async load() {
+    load: rows.load,
+    get: index.get,
+    find: index.find,
+    async lookUp(accountId, number) {
+      const row = await readPlace(store, accountId, number);
+      if (row === null) return null;
+      const isNew = index.get(row.id) === null;
+      const record = index.put(row);
+      if (isNew) deps.onNew(record);
+      return record;
+    },
+    list: index.list,
+    all: index.all,
+    ids: index.ids,
+    put: index.put,
+    drop: index.drop,
+    reread: rows.reread,
+    told: (deviceId) => news.of(NUMBER_CHANGED, deviceId),
+    stop: () => planned?.(),
+  };
+}
+
+/** Records by each of their names. */
+function createIndex() {
+  const byId = new Map<number, DeviceRecord>();
+  const byPlace = new Map<string, DeviceRecord>();
+  const byAccount = new Map<string, Map<number, DeviceRecord>>();
+  return {
+    get: (deviceId: number): DeviceRecord | null => byId.get(deviceId) ?? null,
+    find: (accountId: string, number: string): DeviceRecord | null =>
+      byPlace.get(placeOf({ accountId, number })) ?? null,
+    list: (accountId: string): DeviceRecord[] =>
+      [...(byAccount.get(accountId)?.values() ?? [])].toSorted((a, b) => a.id - b.id),
+    all: (): DeviceRecord[] => [...byId.values()],
+    ids: (): number[] => [...byId.keys()],
+    put(record: DeviceRecord): DeviceRecord {
+      const known = byId.get(record.id);
+      if (known !== undefined) return Object.assign(known, record);
+      byId.set(record.id, record);
+      byPlace.set(placeOf(record), record);
+      const own = byAccount.get(record.accountId) ?? new Map<number, DeviceRecord>();
+      byAccount.set(record.accountId, own.set(record.id, record));
+      return record;
+    },
+    drop(deviceId: number): void {
+      const record = byId.get(deviceId);
+      if (record === undefined) return;
+      byId.delete(deviceId);
+      // A number that is registered anew while its former self is being erased has another record in this place.
+      if (byPlace.get(placeOf(record)) === record) byPlace.delete(placeOf(record));
+      const own = byAccount.get(record.accountId);
+      own?.delete(deviceId);
+      if (own?.size === 0) byAccount.delete(record.accountId);
+    },
+  };
+}
+
+/** Reads rows into the index, and says who came and who is gone. */
+function createRowReader(
+  { store, onNew, onGone }: Pick<RecordsDeps, "store" | "onNew" | "onGone">,
+  { get, put, drop }: ReturnType<typeof createIndex>,
+) {
+  /** Ids are given in turn: whatever was registered since lies behind this one. */
+  let newest = 0;
+
+  function lose(deviceId: number): void {
+    const record = get(deviceId);
+    drop(deviceId);
+    if (record !== null) onGone(record);
+  }
+
+  return {
+    async load(): Promise<void> {
       for await (const page of readDevices(store))
         for (const row of page) {
           put(row);
           newest = Math.max(newest, row.id);
         }
     },
-    get: (deviceId) => byId.get(deviceId) ?? null,
-    find: (accountId, number) => byPlace.get(placeOf({ accountId, number })) ?? null,
-    async lookUp(accountId, number) {
-      const row = await readPlace(store, accountId, number);
-      if (row === null) return null;
-      const isNew = !byId.has(row.id);
-      const record = put(row);
-      if (isNew) deps.onNew(record);
-      return record;
+    async reread(deviceIds: readonly number[]): Promise<DeviceRecord[]> {
+      const found: DeviceRecord[] = [];
+      for (let from = 0; from < deviceIds.length; from += AT_ONCE) {
+        const some = deviceIds.slice(from, from + AT_ONCE);
+        const rows = await readSome(store, some);
+        const left = new Set(rows.map(({ id }) => id));
+        for (const id of some) if (!left.has(id)) lose(id);
+        found.push(...rows.map(put));
+      }
+      return found;
     },
-    list: (accountId) => [...(byAccount.get(accountId)?.values() ?? [])].toSorted((a, b) => a.id - b.id),
-    all: () => [...byId.values()],
-    ids: () => [...byId.keys()],
-    put,
-    drop,
-    reread,
-    told: (deviceId) => news.of(NUMBER_CHANGED, deviceId),
-    stop: () => planned?.(),
+    async findNew(): Promise<void> {
+      for await (const page of newDevices(store, newest))
+        for (const row of page) {
+          newest = Math.max(newest, row.id);
+          if (get(row.id) === null) onNew(put(row));
+        }
+    },
   };
 }
