@@ -152,10 +152,10 @@ export function createChats(
       const ended = chats.map((chat) => ({ sql: END_TAKEOVER, args: [deviceId, chat, chat] }));
       const begun = until === null ? [] : [{ sql: TAKE_OVER, args: [deviceId, chats[0]!, until] }];
       // Also when the chat is only taken for less time than before.
-      const letGo = releaseTimers(deviceId, chats, until ?? store.now());
+      const freed = releaseTimers(deviceId, chats, until ?? store.now());
       // Whoever was asked does it, and tells the owner.
       const told = news.of(TAKEN, { deviceId, chats });
-      await store.writer.commit([...ended, ...begun, ...letGo, ...told], { owning: null });
+      await store.writer.commit([...ended, ...begun, ...freed, ...told], { owning: null });
       for (const chat of chats)
         for (const facts of await memory.every(deviceId, chat)) facts.takeoverUntil = until ?? 0;
       return until;

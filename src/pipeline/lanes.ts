@@ -47,7 +47,7 @@ export function createLanes<T>({ handle, arrived, maxParallel, tally }: LanesDep
   let size = 0;
   let running = 0;
   let stopped = false;
-  let whenQuiet: (() => void) | null = null;
+  let onIdle: (() => void) | null = null;
   let quiet: Promise<void> | null = null;
 
   function count(more: number): void {
@@ -76,7 +76,7 @@ export function createLanes<T>({ handle, arrived, maxParallel, tally }: LanesDep
       // Whoever waits for a place comes first: a busy chat must not keep the others from theirs.
     } while (lane.waiting.length > 0 && goesOn());
     running--;
-    if (running === 0) whenQuiet?.();
+    if (running === 0) onIdle?.();
     if (lanes.get(lane.key) !== lane) return;
     // In the same tick as the look at the queue: nothing can be added to a lane that is being taken away.
     if (lane.waiting.length > 0) ready.push(lane);
@@ -113,7 +113,7 @@ export function createLanes<T>({ handle, arrived, maxParallel, tally }: LanesDep
 
     async drain() {
       stopped = true;
-      if (running > 0) await (quiet ??= new Promise((resolve) => (whenQuiet = resolve)));
+      if (running > 0) await (quiet ??= new Promise((resolve) => (onIdle = resolve)));
     },
   };
 }

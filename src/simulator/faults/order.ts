@@ -14,7 +14,7 @@ export function order({
   const armed = new Armed();
   const kept = new Map<Device, QueuedStanza[]>();
   let shuffles = 0;
-  const letGo = (device: Device, positions: number[]): void => {
+  const handOut = (device: Device, positions: number[]): void => {
     const stanzas = kept.get(device) ?? [];
     kept.delete(device);
     device.queue.rearrange(positions.map((position) => stanzas[position]!));
@@ -37,7 +37,7 @@ export function order({
             if (stanzas.length < n) return true;
             disarm();
             const stream = random.fork(`order:${device.label}:${++shuffles}`);
-            letGo(device, given ?? shuffled(n, stream));
+            handOut(device, given ?? shuffled(n, stream));
             return false;
           });
         }
@@ -46,7 +46,7 @@ export function order({
     clear() {
       armed.clear();
       for (const [device, stanzas] of kept) {
-        letGo(device, shuffled(stanzas.length, random.fork(`order:${device.label}:${++shuffles}`)));
+        handOut(device, shuffled(stanzas.length, random.fork(`order:${device.label}:${++shuffles}`)));
         flush(device);
       }
     },

@@ -8,7 +8,7 @@ import { isActive, type Registry } from "../registry.ts";
 import { insertAttempt, updateDelivery, type Delivery, type Progress } from "../rows.ts";
 import type { Webhook } from "../settings.ts";
 import { switchOffAfter, type SwitchedOff } from "../switch-off.ts";
-import { goesItsOwnWay, releaseNext } from "./waiting.ts";
+import { mayBeOvertaken, releaseNext } from "./waiting.ts";
 import type { Logger } from "../../log.ts";
 import type { WebhookEvent } from "../webhook-event.ts";
 
@@ -81,7 +81,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
     const own = [
       updateDelivery(box, after, webhook.url, progress),
       insertAttempt(box, delivery.id, number, made),
-      ...letGo(after, progress.state),
+      ...releaseHeld(after, progress.state),
     ];
     const results = await writer.commit([...own, ...statements], { owning: delivery.deviceId });
     const { deviceId, id } = delivery;
@@ -92,8 +92,8 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
   }
 
   /** What is held behind a delivery may go, unless the webhook is away and both wait for it. */
-  function letGo(delivery: Delivery, state: Progress["state"]): Statement[] {
-    const waits = state === "retrying" && !goesItsOwnWay(delivery.attempts);
+  function releaseHeld(delivery: Delivery, state: Progress["state"]): Statement[] {
+    const waits = state === "retrying" && !mayBeOvertaken(delivery.attempts);
     return waits && breaker.isOpen() ? [] : [releaseNext(delivery, now())];
   }
 

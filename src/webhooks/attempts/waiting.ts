@@ -39,7 +39,7 @@ export function releaseNext({ deviceId, chat }: { deviceId: number; chat: string
 }
 
 /** Whether an attempt that failed lets the next of its chat go: who keeps its own times holds nobody up. */
-export const goesItsOwnWay = (attempts: number): boolean => attempts > ATTEMPTS_BEFORE_TIME;
+export const mayBeOvertaken = (attempts: number): boolean => attempts > ATTEMPTS_BEFORE_TIME;
 
 const END_WAITING = `update deliveries set state = 'disabled', next_at = null where rowid in (select rowid from deliveries
   where device_id = ? and ${WAITING} and created_at <= ? limit ${ROWS_AT_ONCE})`;
