@@ -1,21 +1,14 @@
-import { opendir, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { erasedDevices, mediaFiles } from "../../drizzle/schema.ts";
+import { erasedDevices } from "../../drizzle/schema.ts";
 import type { Logger } from "../log.ts";
 import { alone } from "../model/nodes/alone.ts";
 import type { Cluster } from "../model/nodes/cluster.ts";
-import { giveWay } from "../model/give-way.ts";
 import { HOUR_MS, MINUTE_MS, type Cancel } from "../model/time.ts";
-import { ERASED_AT_ONCE, eraseRecord, eraseStep, tablesOfNumbers } from "../store/erase.ts";
+import { eraseRecord } from "../store/erase.ts";
 import { defineQuery } from "../store/query.ts";
+import { eraseRest } from "./erase-number.ts";
 import type { StoredFiles } from "./files.ts";
 import type { Statement, Store } from "../store/store.ts";
 import { createSharedChore } from "./shared-chore.ts";
-
-/** What was on its way when a number was erased has been stored by then, and is deleted too. */
-const LATE_MS = HOUR_MS;
-/** At most every second moment is spent on it, however slow the disk is. */
-const LONGEST_PAUSE_MS = 100;
 
 const ERASED = defineQuery("SELECT id, erased_at FROM erased_devices ORDER BY id LIMIT 1000", {
   id: erasedDevices.id,
@@ -24,11 +17,6 @@ const ERASED = defineQuery("SELECT id, erased_at FROM erased_devices ORDER BY id
 const ERASED_AT = defineQuery("SELECT erased_at FROM erased_devices WHERE id = ?", {
   erasedAt: erasedDevices.erasedAt,
 });
-const FILES = defineQuery(`SELECT id, path FROM media_files WHERE device_id = ? LIMIT ${ERASED_AT_ONCE}`, {
-  id: mediaFiles.id,
-  path: mediaFiles.path,
-});
-
 /** Erases numbers: at once for everybody who looks, and from the disk in small steps that others hardly notice. */
 export interface Erasure {
   /**
@@ -68,64 +56,9 @@ export function createErasure(deps: ErasureDeps): Erasure {
   let running: Promise<void> | null = null;
   let asked = false;
 
-  async function eraseTable(table: string, deviceId: number): Promise<number> {
-    let deleted = 0;
-    while (!signal.aborted) {
-      const began = time.monotonic();
-      const files = table === "media_files" ? await store.read(FILES, [deviceId]) : [];
-      const count = await eraseStep(store, table, deviceId);
-      for (const { id, path } of files) {
-        await rm(join(config.dataDir, path), { force: true });
-        await stored?.remove(id);
-      }
-      deleted += count;
-      if (count < ERASED_AT_ONCE && files.length < ERASED_AT_ONCE) break;
-      await time.pause(Math.min(LONGEST_PAUSE_MS, time.monotonic() - began), signal);
-    }
-    await giveWay();
-    return deleted;
-  }
-
-  /** Files that came in are called `<device>-<inbox id>`. */
-  async function removeReceivedFiles(deviceId: number): Promise<void> {
-    const folder = join(config.dataDir, "media", "in");
-    const entries = await opendir(folder).catch(() => null);
-    if (entries === null) return;
-    for await (const { name } of entries) {
-      if (signal.aborted) break;
-      if (name.startsWith(`${deviceId}-`)) await rm(join(folder, name), { force: true });
-    }
-  }
-
-  async function removeStoredFiles(deviceId: number): Promise<void> {
-    if (stored === null) return;
-    let after: string | null = null;
-    do {
-      const page: { name: string }[] = await stored.list(`in/${deviceId}-`, after);
-      for (const { name } of page) await stored.remove(name);
-      after = page.at(-1)?.name ?? null;
-    } while (after !== null && !signal.aborted);
-  }
-
-  async function eraseRest(deviceId: number, erasedAt: number): Promise<void> {
-    let deleted = 0;
-    for (const table of tablesOfNumbers().tables) deleted += await eraseTable(table, deviceId);
-    if (deleted > 0) {
-      await removeReceivedFiles(deviceId);
-      await removeStoredFiles(deviceId);
-      if (!signal.aborted)
-        log.info({ device: deviceId, rows: deleted }, "deleted the data of an erased number");
-    }
-    // Kept for a while: what was on its way then may still be stored.
-    if (signal.aborted || Math.abs(time.now() - erasedAt) < LATE_MS) return;
-    await store.writer.commit([{ sql: "DELETE FROM erased_devices WHERE id = ?", args: [deviceId] }], {
-      owning: null,
-    });
-  }
-
   async function eraseOne(deviceId: number): Promise<void> {
     const row = signal.aborted ? null : await store.readOne(ERASED_AT, [deviceId]);
-    if (row !== null) await eraseRest(deviceId, row.erasedAt);
+    if (row !== null) await eraseRest({ store, config, log, stored, signal }, deviceId, row.erasedAt);
   }
 
   async function sweep(): Promise<void> {

@@ -108,72 +108,20 @@ export function createRetention({
   const files: FilesDeps = { ...deps, dataDir: config.dataDir };
   const stopping = new AbortController();
   const { signal } = stopping;
+  const sweeping = { store, log, signal };
   let ends: Cancel[] = [];
   let running: Promise<void> = Promise.resolve();
   const chore = createSharedChore(cluster, "retention", run);
   let whole: Promise<void> | null = null;
   let begunHour = 0;
-  let last: RetentionRun | null = null;
-
-  /** Of the database, and of what all processes share. */
-  function shared(): Step[] {
-    const now = store.now();
-    const messages = now - config.retentionDays * DAY_MS;
-    const sent = now - Math.max(config.retentionDays, SENT_DAYS) * DAY_MS;
-    const chats = now - Math.max(config.retentionDays, CHAT_DAYS) * DAY_MS;
-    const expire = (tables: Ageing[], before: number): Step[] =>
-      tables.map((table) => [table.table, () => expireRows(store, table, before, signal)]);
-    return [
-      ...expire(MESSAGE_TABLES, messages),
-      ...expire(SENT_TABLES, sent),
-      ...expire(TRAFFIC_TABLES, now - (config.trafficDays ?? config.retentionDays) * DAY_MS),
-      ["poll_votes", () => lookThrough(store, POLL_VOTES, sent, signal)],
-      ["bot_steps", () => lookThrough(store, BOT_STEPS, now, signal)],
-      ...expire([AUDIT_LOG], now - (config.auditLogDays ?? config.retentionDays) * DAY_MS),
-      ["sessions", () => lookThrough(store, SESSIONS, now, signal)],
-      ["links", () => lookThrough(store, LINKS, now, signal)],
-      ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
-      ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],
-      ["media_files", () => expireSentFiles(files, sent, signal)],
-      ["uploads", () => expireUploads(files, signal)],
-      ...(stored === null
-        ? []
-        : [["stored files", () => removeStored(files, stored, signal)] satisfies Step]),
-    ];
-  }
+  const runs = createRunNotes(store.now);
 
   /** Of this process' disk. */
   const own = (): Step[] => [["files", () => removeFiles(files, signal)]];
 
-  async function sweep(steps: Step[], then?: () => Promise<void>): Promise<void> {
-    if (!store.clock.isTrusted()) return log.warn("no old data is deleted: the clock may be wrong");
-    const removed: Record<string, number> = {};
-    for (const [name, step] of steps) {
-      if (signal.aborted) return;
-      // Where nothing is old a step is one read, and a read lets nobody else in.
-      await giveWay();
-      const count = await step();
-      if (count > 0) removed[name] = count;
-    }
-    await then?.();
-    if (Object.keys(removed).length > 0) log.info({ removed }, "deleted data older than RETENTION_DAYS");
-  }
-
-  async function noted(work: () => Promise<void>): Promise<void> {
-    const startedAt = store.now();
-    const run: RetentionRun = { startedAt, endedAt: null, failed: true, nextAt: startedAt + EVERY_MS };
-    last = run;
-    try {
-      await work();
-      run.failed = false;
-    } finally {
-      run.endedAt = store.now();
-    }
-  }
-
   function inTurn(work: () => Promise<void>): Promise<void> {
     running = running
-      .then(() => (signal.aborted ? undefined : noted(work)))
+      .then(() => (signal.aborted ? undefined : runs.noted(work)))
       // The next hour tries again; what is kept too long is no reason to stop working.
       .catch((error: unknown) =>
         log.error({ err: error }, "could not delete old data; trying again in an hour"),
@@ -182,7 +130,10 @@ export function createRetention({
   }
 
   function run(): Promise<void> {
-    whole ??= inTurn(async () => sweep([...shared(), ...own()], afterwards)).finally(() => (whole = null));
+    whole ??= inTurn(async () => {
+      const shared = sharedSteps(config, files, stored, signal);
+      await sweep([...shared, ...own()], sweeping, afterwards);
+    }).finally(() => (whole = null));
     return whole;
   }
 
@@ -194,7 +145,7 @@ export function createRetention({
     void chore.give(String(hour));
   }
 
-  const ownRun = (): void => void inTurn(async () => sweep(own()));
+  const ownRun = (): void => void inTurn(async () => sweep(own(), sweeping));
 
   function startBesideOthers(): void {
     chore.start();
@@ -210,12 +161,80 @@ export function createRetention({
       ends = [store.time.every(EVERY_MS, () => void run())];
       void run();
     },
-    last: () => last,
+    last: runs.last,
     run,
     async stop() {
       for (const end of ends) end();
       stopping.abort();
       await running;
+    },
+  };
+}
+
+/** Of the database, and of what all processes share. */
+function sharedSteps(
+  config: RetentionDeps["config"],
+  files: FilesDeps,
+  stored: StoredFiles | null,
+  signal: AbortSignal,
+): Step[] {
+  const { store } = files;
+  const now = store.now();
+  const messages = now - config.retentionDays * DAY_MS;
+  const sent = now - Math.max(config.retentionDays, SENT_DAYS) * DAY_MS;
+  const chats = now - Math.max(config.retentionDays, CHAT_DAYS) * DAY_MS;
+  const expire = (tables: Ageing[], before: number): Step[] =>
+    tables.map((table) => [table.table, () => expireRows(store, table, before, signal)]);
+  return [
+    ...expire(MESSAGE_TABLES, messages),
+    ...expire(SENT_TABLES, sent),
+    ...expire(TRAFFIC_TABLES, now - (config.trafficDays ?? config.retentionDays) * DAY_MS),
+    ["poll_votes", () => lookThrough(store, POLL_VOTES, sent, signal)],
+    ["bot_steps", () => lookThrough(store, BOT_STEPS, now, signal)],
+    ...expire([AUDIT_LOG], now - (config.auditLogDays ?? config.retentionDays) * DAY_MS),
+    ["sessions", () => lookThrough(store, SESSIONS, now, signal)],
+    ["links", () => lookThrough(store, LINKS, now, signal)],
+    ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
+    ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],
+    ["media_files", () => expireSentFiles(files, sent, signal)],
+    ["uploads", () => expireUploads(files, signal)],
+    ...(stored === null ? [] : [["stored files", () => removeStored(files, stored, signal)] satisfies Step]),
+  ];
+}
+
+async function sweep(
+  steps: Step[],
+  { store, log, signal }: Pick<RetentionDeps, "store" | "log"> & { signal: AbortSignal },
+  then?: () => Promise<void>,
+): Promise<void> {
+  if (!store.clock.isTrusted()) return log.warn("no old data is deleted: the clock may be wrong");
+  const removed: Record<string, number> = {};
+  for (const [name, step] of steps) {
+    if (signal.aborted) return;
+    // Where nothing is old a step is one read, and a read lets nobody else in.
+    await giveWay();
+    const count = await step();
+    if (count > 0) removed[name] = count;
+  }
+  await then?.();
+  if (Object.keys(removed).length > 0) log.info({ removed }, "deleted data older than RETENTION_DAYS");
+}
+
+/** @param now Unix milliseconds */
+function createRunNotes(now: () => number) {
+  let last: RetentionRun | null = null;
+  return {
+    last: () => last,
+    async noted(work: () => Promise<void>): Promise<void> {
+      const startedAt = now();
+      const run: RetentionRun = { startedAt, endedAt: null, failed: true, nextAt: startedAt + EVERY_MS };
+      last = run;
+      try {
+        await work();
+        run.failed = false;
+      } finally {
+        run.endedAt = now();
+      }
     },
   };
 }

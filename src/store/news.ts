@@ -58,38 +58,49 @@ export function createNews({ store, cluster, log }: NewsDeps): NewsDesk {
       look: async () => undefined,
     };
 
+  const hearing = createHearing(node, store, log);
+  const { look } = hearing;
+  const ends: (() => void)[] = [];
+
+  const tell = (): void => bus.tell(WRITTEN, null);
+  // The database is away: the next look finds what this one has not.
+  const lookQuietly = (): void => void look().catch(() => undefined);
+
+  async function forget(): Promise<void> {
+    if (!ownership.owns(LEADING_DEVICE)) return;
+    const unit = [{ sql: FORGET, args: [KEPT_MS / SECOND_MS] }];
+    while ((await store.writer.commit(unit))[0]!.rowsAffected === FORGOTTEN_AT_ONCE) await giveWay();
+  }
+
+  return {
+    of<Item>(topic: Topic<Item>, item: Item): Statement[] {
+      return [{ sql: WRITE, args: [node, topic.name, JSON.stringify(item)], onCommitted: tell }];
+    },
+    listen: hearing.listen,
+    begin: hearing.begin,
+    async start() {
+      ends.push(
+        bus.listen(WRITTEN, lookQuietly),
+        bus.onGap(lookQuietly),
+        bus.onSettle(hearing.takeIn),
+        store.time.every(LOOK_EVERY_MS, lookQuietly),
+        store.time.every(FORGET_EVERY_MS, () => void forget().catch(() => undefined)),
+      );
+      await look().catch(() => undefined);
+    },
+    stop() {
+      for (const end of ends.splice(0)) end();
+    },
+    look,
+  };
+}
+
+/** Reads what was written since the last look, and tells those who listen for it. */
+function createHearing(node: string, store: NewsDeps["store"], log: NewsDeps["log"]) {
   const listeners = new Map<string, NewsListener<unknown>[]>();
   /** Those who have missed something and have not read again yet. */
   const behind = new Set<NewsListener<unknown>>();
-  const ends: (() => void)[] = [];
   let last = 0;
-  let looking: Promise<void> | null = null;
-  let again = false;
-
-  const tell = (): void => bus.tell(WRITTEN, null);
-
-  async function begin(): Promise<void> {
-    last = (await store.readOne(LAST))!.id;
-  }
-
-  /** One look at a time; who asks during one has another one made. */
-  function look(): Promise<void> {
-    again = looking !== null;
-    looking ??= lookOnce();
-    return looking;
-  }
-
-  async function lookOnce(): Promise<void> {
-    try {
-      do {
-        again = false;
-        await readOn();
-        // oxlint-disable-next-line no-unmodified-loop-condition -- whoever calls `look` meanwhile changes it
-      } while (again);
-    } finally {
-      looking = null;
-    }
-  }
 
   async function readOn(): Promise<void> {
     for (let full = true; full; await giveWay()) {
@@ -128,45 +139,46 @@ export function createNews({ store, cluster, log }: NewsDeps): NewsDesk {
     }
   }
 
-  // The database is away: the next look finds what this one has not.
-  const lookQuietly = (): void => void look().catch(() => undefined);
-
-  /** @throws when something could not be read: it is not known here yet */
-  async function takeIn(): Promise<void> {
-    await look();
-    if (behind.size > 0) throw new Error("could not read news");
-    for (const all of listeners.values()) for (const listener of all) await listener.catchUp?.();
-  }
-
-  async function forget(): Promise<void> {
-    if (!ownership.owns(LEADING_DEVICE)) return;
-    const unit = [{ sql: FORGET, args: [KEPT_MS / SECOND_MS] }];
-    while ((await store.writer.commit(unit))[0]!.rowsAffected === FORGOTTEN_AT_ONCE) await giveWay();
-  }
-
+  const look = oneAtATime(readOn);
   return {
-    of<Item>(topic: Topic<Item>, item: Item): Statement[] {
-      return [{ sql: WRITE, args: [node, topic.name, JSON.stringify(item)], onCommitted: tell }];
+    look,
+    async begin(): Promise<void> {
+      last = (await store.readOne(LAST))!.id;
     },
-    listen<Item>(topic: Topic<Item>, listener: NewsListener<Item>) {
+    listen<Item>(topic: Topic<Item>, listener: NewsListener<Item>): void {
       const all = listeners.get(topic.name) ?? [];
       listeners.set(topic.name, [...all, listener as NewsListener<unknown>]);
     },
-    begin,
-    async start() {
-      ends.push(
-        bus.listen(WRITTEN, lookQuietly),
-        bus.onGap(lookQuietly),
-        bus.onSettle(takeIn),
-        store.time.every(LOOK_EVERY_MS, lookQuietly),
-        store.time.every(FORGET_EVERY_MS, () => void forget().catch(() => undefined)),
-      );
-      await look().catch(() => undefined);
+    /** @throws when something could not be read: it is not known here yet */
+    async takeIn(): Promise<void> {
+      await look();
+      if (behind.size > 0) throw new Error("could not read news");
+      for (const all of listeners.values()) for (const listener of all) await listener.catchUp?.();
     },
-    stop() {
-      for (const end of ends.splice(0)) end();
-    },
-    look,
+  };
+}
+
+/** One look at a time; who asks during one has another one made. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let looking: Promise<void> | null = null;
+  let again = false;
+
+  async function lookOnce(): Promise<void> {
+    try {
+      do {
+        again = false;
+        await work();
+        // oxlint-disable-next-line no-unmodified-loop-condition -- whoever calls `look` meanwhile changes it
+      } while (again);
+    } finally {
+      looking = null;
+    }
+  }
+
+  return () => {
+    again = looking !== null;
+    looking ??= lookOnce();
+    return looking;
   };
 }
 
