@@ -2,8 +2,26 @@ import type { StoredMessage } from "../model/answerer.ts";
 import type { Incoming } from "../model/messages.ts";
 import type { Time } from "../model/time.ts";
 import { StorageUnavailable } from "../store/errors.ts";
+import type { OpenNumber } from "./deps.ts";
 import type { LaneView } from "./handle.ts";
-import type { PlacedMessage } from "./lane-worker.ts";
+
+/** A message in a lane; without content when it is cheaper to read it when its turn comes. */
+export interface PlacedMessage {
+  inboxId: number;
+  deviceId: number;
+  /** Digits. */
+  ownNumber: string;
+  /** Key of the lane. */
+  lane: string;
+  message: Incoming | null;
+  /** Ids of the writer when it is a word that is to be heard at once, whatever is being done for the same writer. */
+  interrupts: readonly string[] | null;
+  /** When it came, by the monotonic clock; null: an earlier run of the gateway has stored it. */
+  came: number | null;
+  /** Messages that were in the lane then. */
+  ahead: number;
+  number: OpenNumber;
+}
 
 /** However fast somebody goes on writing, an answer comes after this time. */
 const LONGEST_BURST_MS = 30_000;

@@ -6,26 +6,8 @@ import { NotOwner, StorageUnavailable } from "../store/errors.ts";
 import type { OpenNumber, PipelineDeps } from "./deps.ts";
 import { Overtaken } from "./conclusions.ts";
 import { createHandler } from "./handle.ts";
-import { createLaneViews } from "./lane-view.ts";
+import { createLaneViews, type PlacedMessage } from "./lane-view.ts";
 import { createSettled } from "./settled.ts";
-
-/** A message in a lane; without content when it is cheaper to read it when its turn comes. */
-export interface PlacedMessage {
-  inboxId: number;
-  deviceId: number;
-  /** Digits. */
-  ownNumber: string;
-  /** Key of the lane. */
-  lane: string;
-  message: Incoming | null;
-  /** Ids of the writer when it is a word that is to be heard at once, whatever is being done for the same writer. */
-  interrupts: readonly string[] | null;
-  /** When it came, by the monotonic clock; null: an earlier run of the gateway has stored it. */
-  came: number | null;
-  /** Messages that were in the lane then. */
-  ahead: number;
-  number: OpenNumber;
-}
 
 interface LaneWorkerDeps extends PipelineDeps {
   outbox: PipelineDeps["outbox"] & { wake(): Promise<void> };
