@@ -1,9 +1,8 @@
 import type { StoredMessage } from "../model/answerer.ts";
-import type { Incoming } from "../model/messages.ts";
 import { inStep, traceOf } from "../model/spans.ts";
 import { backoffMs } from "../model/time.ts";
 import { NotOwner, StorageUnavailable } from "../store/errors.ts";
-import type { OpenNumber, PipelineDeps } from "./deps.ts";
+import type { PipelineDeps } from "./deps.ts";
 import { Overtaken } from "./conclusions.ts";
 import { createHandler } from "./handle.ts";
 import { createLaneViews, type PlacedMessage } from "./lane-view.ts";
