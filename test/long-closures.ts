@@ -36,7 +36,7 @@ export const LONG_CLOSURES: Record<string, number> = {
   "src/outbox/submitting/idempotency.ts createIdempotency": 96,
   "src/outbox/submitting/on-behalf.ts createOnBehalf": 94,
   "src/outbox/submitting/submitting.ts createSubmitting": 82,
-  "src/pipeline/chats.ts createChats": 97,
+  "src/pipeline/chats.ts createChats": 96,
   "src/serve/connections.ts guardConnections": 98,
   "src/simulator/driver/accounts.ts createAccountMethods": 88,
   "src/simulator/people/owner/care.ts createCare": 83,

@@ -41,8 +41,11 @@ export interface Chats {
    * @returns until when they are silent, Unix milliseconds, or null
    */
   takeOver(deviceId: number, chats: readonly string[], ms: number): Promise<number | null>;
-  /** After the commit of a timer that was held up until then: the chat may have been given back while it was on its way. */
-  recheck(timer: StoredMessage, heldUntil: number, facts: ChatFacts): Promise<void>;
+  /**
+   * After the commit of a timer that was held up until then: what lets it go, as the chat may have been given back while it was
+   * on its way.
+   */
+  recheck(timer: StoredMessage, heldUntil: number, facts: ChatFacts): Statement[];
   forget(deviceId: number): void;
   /** The clock was set back by so many milliseconds: what lies ahead moves along. */
   onClockMoved(ms: number): void;
@@ -161,10 +164,9 @@ export function createChats(
       return until;
     },
 
-    async recheck({ deviceId, message }, heldUntil, { takeoverUntil }) {
-      if (takeoverUntil >= heldUntil) return;
-      const from = Math.max(takeoverUntil, store.now());
-      await store.writer.commit(releaseTimers(deviceId, [message.chatKey], from), { owning: deviceId });
+    recheck({ deviceId, message }, heldUntil, { takeoverUntil }) {
+      if (takeoverUntil >= heldUntil) return [];
+      return releaseTimers(deviceId, [message.chatKey], Math.max(takeoverUntil, store.now()));
     },
 
     forget: memory.forget,

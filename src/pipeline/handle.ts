@@ -81,9 +81,10 @@ export function createHandler(
     failpoint("after-reply-commit");
     chats.saved(deviceId, message.chatKey, change, facts);
     if (ruling.guard === "takeover" && ruling.heldUntil !== undefined)
-      await afterwards(log, stored, "resuming the chat", () =>
-        chats.recheck(stored, ruling.heldUntil!, facts),
-      );
+      await afterwards(log, stored, "resuming the chat", async () => {
+        const statements = chats.recheck(stored, ruling.heldUntil!, facts);
+        if (statements.length > 0) await store.writer.commit(statements, { owning: deviceId });
+      });
     if (results !== null) lane.took(took);
     await afterwards(log, stored, "reporting it", () => {
       const tookMs = lane.came === null ? null : sinceMs(lane.came);
