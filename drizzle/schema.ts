@@ -279,6 +279,33 @@ export const lidMap = sqliteTable(
   (t) => [primaryKey({ columns: [t.deviceId, t.lidUser] }), index("lid_map_pn").on(t.deviceId, t.pnUser)],
 );
 
+/** What WhatsApp has said of numbers that `/check-numbers` asked about, for a day. */
+export const numberChecks = sqliteTable(
+  "number_checks",
+  {
+    deviceId: integer("device_id").notNull(),
+    /** Digits. */
+    number: text().notNull(),
+    exists: integer({ mode: "boolean" }).notNull(),
+    /** Digits; null when it has none, or is not on WhatsApp. */
+    lidUser: text("lid_user"),
+    checkedAt: integer("checked_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.deviceId, t.number] })],
+);
+
+/** How many numbers each `/check-numbers` has asked WhatsApp about, for an hour. */
+export const numberQuestions = sqliteTable(
+  "number_questions",
+  {
+    id: integer().primaryKey(),
+    deviceId: integer("device_id").notNull(),
+    asked: integer().notNull(),
+    askedAt: integer("asked_at").notNull(),
+  },
+  (t) => [index("number_questions_device").on(t.deviceId, t.askedAt)],
+);
+
 /**
  * Decrypted stanzas whose inbox row is not committed yet, keyed by the ciphertext's hash. Written in the same commit as
  * the ratchet that decrypted them. Once the inbox row exists the content becomes null and the hash stays for a day, so

@@ -71,7 +71,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
   const { config, log, store } = base;
   await base.news.begin();
   const data = openData(base);
-  const { audit, groups, channels, lids, outgoingFiles } = data;
+  const { audit, directory, outgoingFiles } = data;
   const running = createRunningBots();
   const stalls = watchStalls(log, running.sinceLastLook);
   const forecasts = createForecastGuard(store, log);
@@ -101,9 +101,7 @@ async function join(base: Base, node: ClusterNode | null, { epoch, soleUse }: He
     outbox: { submit: path.submit, find: path.findSent },
     idempotency: createIdempotency({ store, log, node: base.cluster.node }),
     audit,
-    groups,
-    channels,
-    lids,
+    ...directory,
     webhooks: path.webhooks,
     deliveries: path.webhooks.deliveries,
     events,

@@ -20,6 +20,7 @@ import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
 import type { Groups } from "../directory/groups.ts";
 import type { Lids } from "../directory/lids.ts";
+import type { NumberChecks } from "../directory/number-checks.ts";
 import type { Events } from "../events/events.ts";
 import type { Logger } from "../log.ts";
 import type { ReceivedMedia } from "../media/incoming.ts";
@@ -78,6 +79,7 @@ export interface App {
   groups: Pick<Groups, "list">;
   channels: Pick<Channels, "list" | "add" | "remove">;
   lids: Pick<Lids, "resolve" | "aliasesOf">;
+  numberChecks: NumberChecks;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {

@@ -6,7 +6,8 @@ import { createChannels } from "../directory/channels.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
-import { channelsOfOwner, groupsOfOwner, lidsOfOwner } from "../directory/of-owner.ts";
+import { createNumberChecks } from "../directory/number-checks.ts";
+import { channelsOfOwner, checksOfOwner, groupsOfOwner, lidsOfOwner } from "../directory/of-owner.ts";
 import { contentOpener, createInboxReader } from "../inbox/reader.ts";
 import { openFilePlaces } from "./files.ts";
 import type { Logger } from "../log.ts";
@@ -96,6 +97,7 @@ function openDirectory({
     groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
+    numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
   };
 }
 
@@ -137,7 +139,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
     openUploaded: outgoingFiles.uploads.open,
     stopping: stopping.signal,
   });
-  const { groups, channels, lids } = openDirectory({ store, log, cluster, connections });
+  const directory = openDirectory({ store, log, cluster, connections });
   return {
     sent,
     http,
@@ -147,8 +149,7 @@ export function openData({ config, log, store, cluster, connections, observers, 
     receivedFiles,
     audit,
     whatsapp,
-    groups,
-    channels,
-    lids,
+    directory,
+    ...directory,
   };
 }

@@ -78,6 +78,10 @@ export interface paths {
         /** The phone number behind a LID */
         post: operations["resolveLid"];
     };
+    "/check-numbers": {
+        /** Which of up to 50 numbers are on WhatsApp; answers are kept for 24 hours */
+        post: operations["checkNumbers"];
+    };
     "/channels": {
         /** Registered channels of a number, newest first */
         get: operations["listChannels"];
@@ -1105,6 +1109,18 @@ export interface components {
              * @description When it was started
              */
             since: string;
+        };
+        NumberCheck: {
+            /** @description Digits */
+            number: string;
+            /** @description Null: WhatsApp did not say */
+            exists: boolean | null;
+            lid: string | null;
+            /**
+             * Format: date-time
+             * @description When WhatsApp was asked
+             */
+            checked_at: string;
         };
         OpenDialogue: {
             chat: string;
@@ -2265,6 +2281,34 @@ export interface operations {
                             /** @constant */
                             code: "NUMBER_NOT_AVAILABLE";
                         };
+                    };
+                };
+            };
+        };
+    };
+    checkNumbers: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @description 1 to 50 phone numbers, digits with the country code */
+                    numbers: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Numbers checked. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        total: number;
+                        data: components["schemas"]["NumberCheck"][];
                     };
                 };
             };

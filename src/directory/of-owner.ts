@@ -5,6 +5,7 @@ import { StorageUnavailable } from "../store/errors.ts";
 import type { ChannelRecord, Channels } from "./channels.ts";
 import type { GroupList, Groups } from "./groups.ts";
 import type { Lids } from "./lids.ts";
+import type { NumberCheck, NumberChecks } from "./number-checks.ts";
 import type { StoredLists } from "./stored-groups.ts";
 
 type Refusal = Awaited<ReturnType<Groups["refusal"]>>;
@@ -22,6 +23,10 @@ const ADD_CHANNEL = defineQuestion<Parameters<Channels["add"]>[1], ChannelRecord
   30 * SECOND_MS,
 );
 const REMOVE_CHANNEL = defineQuestion<string, boolean>("directory.remove-channel", 30 * SECOND_MS);
+const CHECK_NUMBERS = defineQuestion<readonly string[], NumberCheck[]>(
+  "directory.check-numbers",
+  25 * SECOND_MS,
+);
 const RESOLVE_LID = defineQuestion<string, string | null>("directory.resolve-lid", 20 * SECOND_MS);
 
 /**
@@ -69,6 +74,12 @@ export function channelsOfOwner({ bus }: Cluster, own: Channels): Channels {
 export function lidsOfOwner({ bus }: Cluster, own: Lids): Lids {
   bus.answer(RESOLVE_LID, own.resolve);
   return { ...own, resolve: (deviceId, lid) => bus.ask(RESOLVE_LID, deviceId, lid) };
+}
+
+/** Number checks, for whichever node is asked: the owner of the asking number asks WhatsApp. */
+export function checksOfOwner({ bus }: Cluster, own: NumberChecks): NumberChecks {
+  bus.answer(CHECK_NUMBERS, own.check);
+  return { check: (deviceId, numbers) => bus.ask(CHECK_NUMBERS, deviceId, numbers) };
 }
 
 /** A send is taken all the same: its number's owner looks again before it leaves. */

@@ -70,20 +70,22 @@ export const integer = (min: number, max: number) => z.preprocess(asInteger, z.i
 /** `1`, `true`, `on`, `yes` and `0`, `false`, `off`, `no`, in any case, as boolean, number or text. */
 export const flag = () => z.preprocess(asFlag, z.boolean());
 
+/** A phone number, normalised to digits. */
+export const phoneNumber = () =>
+  text(1, 100).transform((value, context) => {
+    const number = parseNumber(value);
+    if (number !== null) return number;
+    context.issues.push({
+      code: "custom",
+      input: value,
+      message: "Must be a phone number: 7 to 15 digits with the country code.",
+    });
+    return z.NEVER;
+  });
+
 /** A phone number of this gateway (`sender`, `device`), normalised to digits. */
 export const ownNumber = () =>
-  text(1, 100)
-    .transform((value, context) => {
-      const number = parseNumber(value);
-      if (number !== null) return number;
-      context.issues.push({
-        code: "custom",
-        input: value,
-        message: "Must be a phone number: 7 to 15 digits with the country code.",
-      });
-      return z.NEVER;
-    })
-    .meta({ description: "A number of this account, digits with the country code" });
+  phoneNumber().meta({ description: "A number of this account, digits with the country code" });
 
 function refuseLists(value: unknown, context: z.RefinementCtx): unknown {
   if (typeof value !== "object" || value === null) return value;

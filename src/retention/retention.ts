@@ -20,6 +20,7 @@ import {
   lookThrough,
   LINKS,
   MESSAGE_TABLES,
+  NUMBER_CHECKS,
   POLL_VOTES,
   SENT_TABLES,
   SESSIONS,
@@ -86,6 +87,7 @@ export interface Retention {
  * | sessions, links | their end | looked through by rowid | 500, 200 |
  * | traffic per hour | TRAFFIC_DAYS | key | 200 |
  * | answers by idempotency key | 24 hours | `idempotency_created` | 200 |
+ * | checks of numbers, and their count | 24 hours | key | 200 |
  * | files that no row names, on this disk and in the store | an hour | names, 500 at once | |
  * | rows of erased numbers | at once | `erasure.ts` | 200 |
  *
@@ -195,6 +197,7 @@ function sharedSteps(
     ["sessions", () => lookThrough(store, SESSIONS, now, signal)],
     ["links", () => lookThrough(store, LINKS, now, signal)],
     ["chat_state", () => lookThrough(store, CHAT_STATE, chats, signal)],
+    ...expire(NUMBER_CHECKS, now - DAY_MS),
     ["idempotency", () => expireAnswers(store, now - DAY_MS, signal)],
     ["media_files", () => expireSentFiles(files, sent, signal)],
     ["uploads", () => expireUploads(files, signal)],

@@ -74,6 +74,12 @@ const CONNECTIONS = ageing({
 const MISSING = ageing({ table: "missing_messages", key: "rowid", at: "noticed_at", ended: "true" });
 const AUDIT_HOURS = ageing({ table: "audit_hours", key: "rowid", at: "hour", ended: "true" });
 
+/** What WhatsApp has said of numbers, and how often it was asked: for a day. */
+export const NUMBER_CHECKS = [
+  ageing({ table: "number_checks", key: "rowid", at: "checked_at", ended: "true" }),
+  ageing({ table: "number_questions", key: "id", at: "asked_at", ended: "true" }),
+];
+
 /** What was changed by whom. */
 export const AUDIT_LOG = ageing({ table: "audit_log", key: "id", at: "created_at", ended: "true" });
 

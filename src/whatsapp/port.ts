@@ -71,6 +71,15 @@ export interface MediaRequest {
   signal: AbortSignal;
 }
 
+/** What WhatsApp says of a number. */
+export interface CheckedNumber {
+  /** Digits, as asked. */
+  number: string;
+  exists: boolean;
+  /** `<digits>@lid`; null when it has none. */
+  lid: string | null;
+}
+
 /** One message to go out. The same value with the same id is sent again after a crash: nothing in it is made at random. */
 export interface OutgoingMessage {
   waId: string;
@@ -164,6 +173,12 @@ export interface WhatsAppConnection {
    * @throws {RateOverlimit}, and when WhatsApp does not answer
    */
   group(id: string): Promise<GroupInfo | null>;
+  /**
+   * Whether somebody has these numbers (digits), asked of WhatsApp now. What it does not say is left out.
+   *
+   * @throws {RateOverlimit}, and when WhatsApp does not answer
+   */
+  checkNumbers(numbers: readonly string[]): Promise<CheckedNumber[]>;
   /** The channel of an invite code or id; null when there is none. Rejects when WhatsApp does not answer. */
   channel(by: { invite: string } | { id: string }): Promise<ChannelInfo | null>;
   /** Rejects when WhatsApp refuses, or does not answer. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseLid } from "../../model/address.ts";
 import { endpoint } from "../endpoint.ts";
 import { answer } from "../schemas/answer.ts";
-import { flag, isoTime, ownNumber, text } from "../../model/fields.ts";
+import { flag, isoTime, list, ownNumber, phoneNumber, text } from "../../model/fields.ts";
 
 const lid = text(1, 100).transform((value, context) => {
   const parsed = parseLid(value);
@@ -58,4 +58,31 @@ export const resolveLid = endpoint({
     number: z.string().nullable(),
     errors: z.strictObject({ code: z.literal("NUMBER_NOT_AVAILABLE") }).optional(),
   }),
+});
+
+const numberCheck = z
+  .strictObject({
+    number: z.string().meta({ description: "Digits" }),
+    exists: z.boolean().nullable().meta({ description: "Null: WhatsApp did not say" }),
+    lid: z.string().endsWith("@lid").nullable(),
+    checked_at: isoTime().meta({ description: "When WhatsApp was asked" }),
+  })
+  .meta({ id: "NumberCheck" });
+
+/** `POST /check-numbers`: kept answers are free; WhatsApp is asked about at most 500 numbers an hour. */
+export const checkNumbers = endpoint({
+  method: "POST",
+  path: "/check-numbers",
+  access: { by: "key", permission: "lid" },
+  changesNothing: "Asks WhatsApp.",
+  summary: "Which of up to 50 numbers are on WhatsApp; answers are kept for 24 hours",
+  message: "Numbers checked.",
+  bounded: "A request names at most 50 numbers.",
+  input: z.object({
+    sender: ownNumber(),
+    numbers: list(phoneNumber(), 1, 50).meta({
+      description: "1 to 50 phone numbers, digits with the country code",
+    }),
+  }),
+  output: answer({ total: z.int().min(0), data: z.array(numberCheck) }),
 });

@@ -348,6 +348,13 @@ export const EXAMPLES: Record<string, Example> = {
     input: { sender: SENDER, lid: "123456789012345@lid" },
     output: says("Number found.", { lid: "123456789012345@lid", number: PERSON }),
   },
+  "POST /check-numbers": {
+    input: { sender: SENDER, numbers: [PERSON] },
+    output: says("Numbers checked.", {
+      total: 1,
+      data: [{ number: PERSON, exists: true, lid: "123456789012345@lid", checked_at: AT }],
+    }),
+  },
   "GET /channels": { input: { sender: SENDER }, output: page("Channels.", channel) },
   "POST /channels": {
     input: { sender: SENDER, channel: "https://whatsapp.com/channel/0029VaAbCdEfGhIjKlMnOp1q" },

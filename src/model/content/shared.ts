@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseNumber } from "../address.ts";
-import { asText, trimmedText } from "../fields.ts";
+import { phoneNumber, trimmedText } from "../fields.ts";
 import type { ContactDraft, LocationDraft } from "../messages.ts";
 
 /** Places and people, as everybody describes them who has them sent: requests, webhooks' answers, bots. */
@@ -23,18 +22,10 @@ export const placeFields = {
   address: trimmedText(1, 1_000).optional().meta({ description: "Address of the place" }),
 };
 
-const phoneNumber = z.preprocess(asText, z.string().max(100)).transform((value, context) => {
-  const number = parseNumber(value);
-  if (number !== null) return number;
-  const message = "Must be a phone number: 7 to 15 digits with the country code.";
-  context.issues.push({ code: "custom", input: value, message });
-  return z.NEVER;
-});
-
 const card = z.object({
   name: trimmedText(1, 255),
   numbers: z
-    .array(phoneNumber)
+    .array(phoneNumber())
     .min(1)
     .max(MOST_NUMBERS)
     .meta({ description: `1 to ${MOST_NUMBERS} phone numbers, digits with the country code` }),

@@ -69,6 +69,7 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       logout: async () => undefined,
       group: unavailable,
       groups: async () => [],
+      checkNumbers: unavailable,
       channel: async () => null,
       followChannel: unavailable,
       unfollowChannel: unavailable,

@@ -23,6 +23,7 @@ import { createChannels, type Channels } from "../groups/socket-channels.ts";
 import type { SendOutcome, WhatsAppConnection } from "../port.ts";
 import { noteNewIdentity } from "../receive/new-identities.ts";
 import { acknowledgeWhenStored } from "../receive/receipt-acks.ts";
+import { checkNumbers } from "../devices/number-checks.ts";
 import { forgetDevices } from "../devices/participants.ts";
 import { createPrivacyTokens } from "../send/privacy-tokens.ts";
 import { requestReupload } from "../media/reupload.ts";
@@ -238,6 +239,7 @@ function surface(
     caughtUp: () => parts.caughtUp.done,
     groups: groups.all,
     group: groups.one,
+    checkNumbers: (numbers) => checkNumbers(socket, numbers),
     channel: channels.find,
     followChannel: channels.follow,
     unfollowChannel: channels.unfollow,

@@ -236,6 +236,7 @@ describe("the OpenAPI document", () => {
       "GET /messages/{id}",
       "GET /messages/{id}/trace",
       "POST /groups",
+      "POST /check-numbers",
       "GET /devices/{number}/audit",
       "POST /devices/{number}/webhook/test",
       "GET /deliveries/{id}",

@@ -85,6 +85,7 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
       },
       caughtUp: async () => undefined,
       groups: unused,
+      checkNumbers: unused,
       group: unused,
       channel: unused,
       followChannel: unused,

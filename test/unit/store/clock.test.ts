@@ -27,6 +27,7 @@ const NO_DEADLINES = [
   ...["sessions", "links", "audit_log"].map((table) => `${table}.created_at`),
   ...["api_keys", "sessions", "links"].map((table) => `${table}.last_used_at`),
   "lid_map.seen_at",
+  "number_checks.checked_at",
   "connections.opened_at",
   "connections.closed_at",
   "missing_messages.noticed_at",
