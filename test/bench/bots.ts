@@ -6,7 +6,6 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -14,9 +13,6 @@ import { isPackage } from "../../src/build/beside.ts";
 import { lazyView } from "../../src/bot/messages/message-view.ts";
 import { readBot } from "../../src/bot/routes/define.ts";
 import { createRegistry } from "../../src/bot/files/registry.ts";
-import { lookAhead } from "../../src/bot/forecast/look-ahead.ts";
-import { createBotState } from "../../src/bot/sessions/state.ts";
-import { EXPIRE, type NewTimer } from "../../src/bot/timers/timer-rows.ts";
 import { buildTable, type RouteTable } from "../../src/bot/routes/table.ts";
 import type { BotDefinition, Routes } from "../../src/bot/types.ts";
 import { loadConfig } from "../../src/config.ts";
@@ -28,6 +24,7 @@ import type { Store } from "../../src/store/store.ts";
 import { commitIntake } from "../../src/store/write/intake.ts";
 import { removeFolder } from "../_setup/folders.ts";
 import { joinPath } from "../_setup/path.ts";
+import { checkIdleChats, fillIdleChats, idleBot, ownRssMb, type IdleCheck } from "./idle-chats.ts";
 
 const ROUTES = 500;
 const LOOK_UPS = 200_000;
@@ -36,7 +33,6 @@ const MESSAGES = 1_000;
 const CHATS = 200;
 /** `BENCH_IDLE_CHATS=334000` makes a million rows. */
 const IDLE_CHATS = Number(process.env["BENCH_IDLE_CHATS"] ?? 100_000);
-const FIRST_IDLE = 4_920_000_000_000;
 const DEVICE = 1;
 const OWN_NUMBER = "491700000001";
 
@@ -177,10 +173,6 @@ const bareAnswerer: Answerer = {
 };
 
 const ping = (b: Routes): void => b.keyword("ping", (ctx) => ctx.reply("pong"));
-const counting: BotDefinition<Record<string, unknown>, { n: number }> = {
-  session: { initial: () => ({ n: 0 }) },
-  routes: (b) => b.keyword("ping", (ctx) => ctx.reply(`pong ${++ctx.session.n}`)),
-};
 
 /** CPU of a bot's reply beside the bare one, in turns; milliseconds per message. */
 async function benchReplies(): Promise<{ bot: number[]; bare: number[] }> {
@@ -259,108 +251,48 @@ async function benchTurns(): Promise<Record<"form" | "flow", { few: number[]; ma
   return figures;
 }
 
-/** Rows of chats in which nobody writes any more. */
+/** Chats in which nobody writes any more. */
 async function fillIdle(folder: string): Promise<void> {
-  const path = await openPath(folder, { bot: counting });
-  const state = createBotState(path.store);
-  for (let from = 0; from < IDLE_CHATS; from += 1_000) {
-    const numbers = Array.from({ length: 1_000 }, (_, i) => FIRST_IDLE + from + i);
-    await path.store.writer.commit(
-      numbers.flatMap((number) => [
-        ...state.saveDialogue(
-          DEVICE,
-          { key: jid(number), alias: null },
-          { botId: "bench", dialogue: "flow", state: idleFlow(number), expiresAt: Date.now() + 86_400_000 },
-        ),
-        ...state.setTimer(DEVICE, "bench", { key: jid(number), alias: null }, idleTimer(number)),
-        ...state.saveSession(
-          DEVICE,
-          "bench",
-          { key: jid(number), alias: null },
-          { version: 1, value: { n: 7 }, locale: null, expiresAt: null },
-        ),
-        {
-          sql: "INSERT INTO chat_state (device_id, chat, last_incoming_at) VALUES (?, ?, ?)",
-          args: [DEVICE, jid(number), Date.now()],
-        },
-      ]),
-    );
-  }
+  const path = await openPath(folder, { bot: idleBot });
+  await fillIdleChats(path.store, DEVICE, IDLE_CHATS);
   await path.close();
 }
 
-/** A flow that waits for its fourth answer. */
-const idleFlow = (number: number): Record<string, unknown> => ({
-  entries: KEYS.slice(0, 3).map((key) => ({ key, kind: "answer", value: "an answer" })),
-  seed: `bench-${number}`,
-  open: { key: KEYS[3], shown: { text: `${KEYS[3]}?`, options: null }, tries: 0 },
-});
-
-const idleTimer = (number: number): NewTimer => ({
-  key: EXPIRE,
-  dueAt: Date.now() + 86_400_000,
-  body: {
-    chat: jid(number),
-    chatKey: jid(number),
-    chatKind: "dm",
-    sender: jid(number),
-    number: String(number),
-    lid: null,
-    pushName: "",
-    participant: null,
-    data: { dialogue: "flow", begun: true },
-  },
-});
-
-const rssMb = (): number => process.memoryUsage.rss() / 1024 / 1024;
-
 /** Prints resident memory before and after messages in new chats, as JSON. */
 async function measureMemory(folder: string): Promise<void> {
-  const path = await openPath(folder, { bot: counting });
+  const path = await openPath(folder, { bot: idleBot });
   await path.answer(Array.from({ length: CHATS }, (_, i) => messageFrom(4915200000000 + i, "ping")));
   globalThis.gc?.();
-  const before = rssMb();
+  const before = ownRssMb();
   await path.answer(Array.from({ length: MESSAGES }, (_, i) => messageFrom(4915300000000 + i, "ping")));
   globalThis.gc?.();
-  const after = rssMb();
+  const after = ownRssMb();
   await path.close();
   process.stdout.write(JSON.stringify({ before, after }));
 }
 
-/** Prints how long `bots check` takes over everything that is stored, how long it held the loop at most, and its memory, as JSON. */
+/** Prints what `bots check` finds in everything that is stored, and what it takes, as JSON. */
 async function measureCheck(folder: string): Promise<void> {
-  const path = await openPath(folder, { bot: counting });
-  const { pages, box, now } = path.store;
-  const registry = createRegistry(
-    [{ id: "bench", file: "bench", exported: counting }],
+  const path = await openPath(folder, { bot: idleBot });
+  const found = await checkIdleChats(
+    path.store,
     createLogger(loadConfig({ DATA_DIR: folder, LOG_LEVEL: "silent" })),
   );
-  globalThis.gc?.();
-  const memory = rssMb();
-  let most = memory;
-  const delays = monitorEventLoopDelay({ resolution: 5 });
-  delays.enable();
-  const began = performance.now();
-  const between = async (): Promise<void> => void (most = Math.max(most, rssMb()));
-  const { bots, lost } = await lookAhead({ pages, box, now }, { registry, locales: new Map() }, { between });
-  const seconds = (performance.now() - began) / 1_000;
-  delays.disable();
-  const goOn = bots.flatMap(({ dialogues }) => dialogues).reduce((sum, { goes_on: one }) => sum + one, 0);
   await path.close();
-  process.stdout.write(
-    JSON.stringify({ seconds, held: delays.max / 1e6, memory: most - memory, goOn, lost }),
-  );
+  process.stdout.write(JSON.stringify(found));
 }
 
 async function benchCheck(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
   await alone("fill", folder);
-  const result = JSON.parse(await alone("check", folder)) as Record<string, number>;
+  const found = JSON.parse(await alone("check", folder)) as IdleCheck;
   removeFolder(folder);
-  const { seconds = 0, held = 0, memory = 0, goOn, lost } = result;
+  const { seconds, held, memory, goOn, lost } = found;
+  if (goOn !== IDLE_CHATS || lost > 0)
+    throw new Error(`Of ${IDLE_CHATS} open flows ${goOn} go on, and ${lost} are lost.`);
   return (
     `bots check over ${3 * IDLE_CHATS} rows (a flow, a session and a timer in each of ${IDLE_CHATS} chats): ${seconds.toFixed(1)} s, ` +
-    `the event loop held for ${held.toFixed(0)} ms at most, ${memory.toFixed(0)} MB more memory; ${goOn} go on, ${lost} lost`
+    `the event loop held for ${held.toFixed(0)} ms at most, ${memory.toFixed(0)} MB more memory; all go on`
   );
 }
 

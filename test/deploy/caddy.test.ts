@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import type { IncomingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -12,21 +13,30 @@ const isThere = spawnSync("caddy", ["version"]).error === undefined;
 
 interface Answer {
   status: number;
-  headers: Record<string, unknown>;
+  headers: IncomingHttpHeaders;
   text: string;
 }
 
-/** Of a proxy whose certificate is of its own authority. @param onData true: enough was read */
+/** One request. */
+interface Asked {
+  headers?: Record<string, string>;
+  /** JSON that is posted. */
+  json?: object;
+  /** True: enough was read. */
+  onData?: (text: string) => boolean;
+}
+
+/** Of a proxy whose certificate is of its own authority. */
 function ask(
   port: number,
-  path: string,
-  key: string | null,
   ca: string,
-  onData?: (text: string) => boolean,
+  path: string,
+  { headers = {}, json, onData }: Asked = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
-    const asked = request({ host: "localhost", port, path, headers, ca }, (response) => {
+    const method = json === undefined ? "GET" : "POST";
+    const all = { ...headers, ...(json && { "content-type": "application/json" }) };
+    const asked = request({ host: "localhost", port, path, method, headers: all, ca }, (response) => {
       let text = "";
       const done = (): void => resolve({ status: response.statusCode!, headers: response.headers, text });
       response.setEncoding("utf8").on("data", (some: string) => {
@@ -37,12 +47,12 @@ function ask(
       });
       response.on("end", done);
     });
-    asked.on("error", reject).end();
+    asked.on("error", reject).end(json === undefined ? undefined : JSON.stringify(json));
   });
 }
 
 it.runIf(isThere)(
-  "deploy/single/Caddyfile puts HTTPS in front of the gateway: requests, sessions, and events as they come",
+  "deploy/single/Caddyfile puts HTTPS in front of the gateway: requests, sessions, events as they come, and a restart",
   async () => {
     const folder = temporaryFolder();
     const port = await freePort();
@@ -72,13 +82,30 @@ it.runIf(isThere)(
     await until(async () => {
       if (caddy.exitCode !== null) throw new Error(said);
       ca = readFileSync(authority, "utf8");
-      return (await ask(port, "/health/ready", null, ca)).status === 200;
+      return (await ask(port, ca, "/health/ready")).status === 200;
     });
 
-    expect(JSON.parse((await ask(port, "/account", world.key, ca)).text)).toMatchObject({ status: true });
-    expect((await ask(port, "/account", null, ca)).status).toBe(401);
+    const key = { authorization: `Bearer ${world.key}` };
+    expect(JSON.parse((await ask(port, ca, "/account", { headers: key })).text)).toMatchObject({
+      status: true,
+    });
+    expect((await ask(port, ca, "/account")).status).toBe(401);
+    const signedIn = await ask(port, ca, "/console/session", { json: { key: world.key } });
+    const [cookie] = signedIn.headers["set-cookie"]!;
+    // A cookie that browsers take over HTTPS alone.
+    expect(cookie).toMatch(/^__Host-parley=.*; Secure/);
+    const headers = { cookie: cookie!.split(";")[0]! };
+    expect((await ask(port, ca, "/console/session", { headers })).status).toBe(200);
     // What a listener is greeted with comes at once, though the answer goes on.
-    const events = await ask(port, "/events", world.key, ca, (text) => text.includes("connected"));
+    const events = await ask(port, ca, "/events", {
+      headers: key,
+      onData: (text) => text.includes("connected"),
+    });
     expect(events.headers["content-type"]).toContain("text/event-stream");
+
+    await gateway.stop();
+    const meanwhile = ask(port, ca, "/account", { headers: key });
+    await gateway.restart();
+    expect((await meanwhile).status).toBe(200);
   },
 );

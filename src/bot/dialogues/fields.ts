@@ -264,7 +264,8 @@ export function confirm<O extends ConfirmOptions = Record<never, never>, Answers
 ): Field<Skipped<O, boolean>, Answers> {
   const { onNo = "cancel" } = options;
   const isOneOf = (value: string, ctx: AnyContext, kind: "yes" | "no"): boolean =>
-    (options[kind] ?? understoodIn(ctx.locale, kind)).some((word) => normalise(word) === value);
+    options[kind]?.some((word) => normalise(word) === value) ??
+    understoodIn(ctx.locale, kind).includes(value);
   const plain = field<boolean, O, Answers>(question, options, (ctx) => {
     const value = normalise(ctx.text);
     if (value === null || ctx.message.type !== "text") return undefined;

@@ -110,7 +110,7 @@ export function readPolicy(
     isCancel(ctx) {
       const text = ctx.message.type === "text" ? normalise(ctx.text) : null;
       if (text === null) return false;
-      return own === null ? understoodIn(ctx.locale, "cancel").map(normalise).includes(text) : own.has(text);
+      return own === null ? understoodIn(ctx.locale, "cancel").includes(text) : own.has(text);
     },
   };
 }

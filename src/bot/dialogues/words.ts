@@ -1,3 +1,5 @@
+import { normalise } from "../messages/normalise.ts";
+
 /** What dialogues say and understand by themselves, by language. */
 interface DialogueWords {
   retry: string;
@@ -113,8 +115,17 @@ export function wordsIn(locale: string): DialogueWords {
   return WORDS[locale.toLowerCase().split("-")[0]!] ?? en;
 }
 
-/** Words of the language and the English ones, which people try as well. */
-export const understoodIn = (
-  locale: string,
-  kind: "cancel" | "yes" | "no" | "back" | "repeat" | "change",
-): string[] => [...en[kind], ...wordsIn(locale)[kind]];
+type Understood = "cancel" | "yes" | "no" | "back" | "repeat" | "change";
+
+/** Of each language: every message in an open dialogue is compared with them. */
+const understood = new Map<DialogueWords, Map<Understood, readonly string[]>>();
+
+/** Words of the language and the English ones, which people try as well, as `normalise` makes them. */
+export function understoodIn(locale: string, kind: Understood): readonly string[] {
+  const words = wordsIn(locale);
+  const known = understood.get(words) ?? new Map<Understood, readonly string[]>();
+  understood.set(words, known);
+  const all = known.get(kind) ?? [...en[kind], ...words[kind]].map((word) => normalise(word)!);
+  known.set(kind, all);
+  return all;
+}

@@ -1,12 +1,11 @@
 import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import type { AnyContext } from "../types/context.ts";
-import { declarations } from "./declarations.ts";
+import { DECLARATIONS } from "./declarations.ts";
 import { FlowMistake } from "./errors.ts";
 import type { FlowTurn } from "./turn.ts";
 import { callOf } from "./calls.ts";
 import { digest } from "./digest.ts";
 import type { FileAnswer } from "../dialogues/fields.ts";
-import type { Declared } from "./questions/wording.ts";
 import type { CallOptions, Flow, FlowContext, StepOptions } from "./types.ts";
 
 /** What a flow does to flows beside it; done when the code stands still. */
@@ -47,13 +46,6 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     return id;
   }
 
-  const question =
-    (kind: string, declare: (...of: never[]) => Declared<unknown>) =>
-    (key: string, ...of: unknown[]): Promise<unknown> => {
-      const name = keyOf(key, kind);
-      return turn.ask(name, declare(...(of as never[])));
-    };
-
   const f = {
     input,
     from: ctx.from,
@@ -74,9 +66,6 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     setLocale: (locale: string) => turn.once(() => ctx.setLocale(locale), "f.setLocale"),
     react: (emoji: string) => send("react", emoji, () => ctx.react(emoji)),
     t: ctx.t,
-    ...Object.fromEntries(
-      Object.entries(declarations(ctx)).map(([kind, declare]) => [kind, question(kind, declare as never)]),
-    ),
     say: (content: never) => send("say", wordsOf(content), () => ctx.reply(content)),
     sendTo: (chat: string, content: never) =>
       send("sendTo", `${chat} ${wordsOf(content)}`, () => ctx.sendTo(chat, content)),
@@ -103,6 +92,12 @@ export function flowContext(turn: FlowTurn, beside: Beside, input: unknown, pref
     again: turn.again,
     handoff: (options = {}) => turn.later(() => ctx.handoff(options), "f.handoff"),
   };
+  const asking = f as unknown as Record<string, (key: string, ...of: never[]) => Promise<unknown>>;
+  for (const [kind, declare] of DECLARATIONS)
+    asking[kind] = (key, ...of) => {
+      const name = keyOf(key, kind);
+      return turn.ask(name, declare(ctx, of));
+    };
   return f as unknown as FlowContext<never>;
 }
 

@@ -24,64 +24,105 @@ import { itemKey, type Declared } from "./questions/wording.ts";
 
 type Offered = readonly Choice[] | null | "asked";
 
-/** A kind of question: makes of what follows its key what a run has to know of it. */
-type Declare = (...of: never[]) => Declared<unknown>;
+/** Makes of what follows a question's key what a run has to know of it. */
+type Declare = (ctx: AnyContext, of: readonly never[]) => Declared<unknown>;
+
+/** What is the same for all questions of a kind. */
+interface Kind {
+  make(...of: never[]): Field<unknown>;
+  accepts(value: unknown, ...of: never[]): boolean;
+  confirms: boolean;
+  /** What can be chosen. */
+  offers(...of: never[]): Offered;
+}
+
+/**
+ * One question of a run. A flow declares each that was answered at each of its turns, so this holds what the author has
+ * written and nothing else: functions of its own would cost more than all else of an answer that stands.
+ */
+class DeclaredQuestion implements Declared<unknown> {
+  readonly #ctx: AnyContext;
+  readonly #kind: Kind;
+  readonly #of: readonly never[];
+  #offered: Offered | undefined;
+
+  constructor(ctx: AnyContext, kind: Kind, of: readonly never[]) {
+    this.#ctx = ctx;
+    this.#kind = kind;
+    this.#of = of;
+  }
+
+  get text(): Declared<unknown>["text"] {
+    return this.#of[0]!;
+  }
+  get confirms(): boolean {
+    return this.#kind.confirms;
+  }
+  get was(): AskOptions["was"] {
+    return optionsAmong(this.#of).was;
+  }
+  get of(): unknown {
+    return optionsAmong(this.#of).of;
+  }
+  maySkip(): boolean {
+    return isSkipped(optionsAmong(this.#of));
+  }
+  choices(): Offered {
+    return (this.#offered ??= this.#kind.offers(...(this.#of as never[])));
+  }
+  make(): Field<unknown> {
+    return this.#kind.make(...(this.#of as never[]));
+  }
+  accepts(value: unknown, label?: string): boolean {
+    return (
+      this.#kind.accepts(value, ...(this.#of as never[])) && isUnder(this.#ctx, this.choices(), value, label)
+    );
+  }
+}
+
+function ofKind(
+  make: unknown,
+  accepts: Kind["accepts"],
+  { confirms = false, offers = () => null }: Partial<Pick<Kind, "confirms" | "offers">> = {},
+): Declare {
+  const kind: Kind = { make: make as Kind["make"], accepts, confirms, offers };
+  return (ctx, of) => new DeclaredQuestion(ctx, kind, of);
+}
 
 /** The kinds of questions by the name that they have in `f`. */
-export function declarations(ctx: AnyContext): Record<string, Declare> {
-  const isUnder = underLabels(ctx);
+export const DECLARATIONS: readonly (readonly [name: string, declare: Declare])[] = Object.entries({
+  text: ofKind(fields.text, (value, _text, options) => isText(value, options)),
+  email: ofKind(fields.email, isEmail),
+  phone: ofKind(fields.phone, isWritten),
+  number: ofKind(fields.number, (value, _text, options) => isNumber(value, options)),
+  choice: ofKind(fields.choice, (value, _text, choices) => isOffered(value, choices), { offers: offersOf }),
+  confirm: ofKind(confirm, isYesOrNo, { confirms: true }),
+  review: (ctx, of) => declareReview(ctx, ...(of as unknown as Rest<typeof declareReview>)),
+  file: ofKind(fields.file, isThing),
+  location: ofKind(fields.location, isThing),
+  choose: (ctx, of) => declareList(ctx, ...(of as unknown as Rest<typeof declareList>)),
+  ask: (ctx, of) => declareField(ctx, ...(of as unknown as Rest<typeof declareField>)),
+} satisfies Record<string, Declare>);
 
-  /** @param offers what can be chosen; left out: nothing */
-  const kind =
-    (
-      make: (...of: never[]) => Field<unknown>,
-      accepts: (value: unknown, ...of: never[]) => boolean,
-      { confirms = false, offers = (() => null) as (...of: never[]) => Offered } = {},
-    ): Declare =>
-    (...of) => {
-      const choices = once(() => offers(...of));
-      return {
-        ...optionsIn(of.at(-1)),
-        text: of[0] as unknown as string,
-        choices,
-        confirms,
-        make: () => make(...of),
-        accepts: (value, label) => accepts(value, ...of) && isUnder(choices(), value, label),
-      };
-    };
+/** What an author gives to one that takes the context first. */
+type Rest<F extends (ctx: AnyContext, ...of: never[]) => unknown> = F extends (
+  ctx: AnyContext,
+  ...of: infer Of
+) => unknown
+  ? Of
+  : never;
 
+/** A field of the author's own making. */
+function declareField(ctx: AnyContext, field: Field<unknown>, options: AskOptions = {}): Declared<unknown> {
   return {
-    text: kind(fields.text as never, (value, _text, options) => isText(value, options)),
-    email: kind(fields.email as never, isEmail),
-    phone: kind(fields.phone as never, isWritten),
-    number: kind(fields.number as never, (value, _text, options) => isNumber(value, options)),
-    choice: kind(fields.choice as never, (value, _text, choices) => isOffered(value, choices), {
-      offers: offersOf,
-    }),
-    confirm: kind(confirm, isYesOrNo, { confirms: true }),
-    review: (
-      question: string,
-      answers: Readonly<Record<string, unknown>>,
-      options?: ReviewOptions & AskOptions,
-    ) => declareReview(ctx, question, answers, options),
-    file: kind(fields.file as never, isThing),
-    location: kind(fields.location as never, isThing),
-    choose: (
-      text: string,
-      items: readonly unknown[],
-      label: (item: unknown) => string,
-      options?: ChoiceOptions,
-    ) => declareList(ctx, text, items, label, options),
-    ask: ((field: Field<unknown>, options: AskOptions = {}) => ({
-      ...optionsIn(options),
-      maySkip: () => field.skip.length > 0,
-      text: field.question,
-      choices: () => (field.options === undefined ? null : (field.list ?? "asked")),
-      confirms: field.confirms === true,
-      make: () => field,
-      accepts: (value, label) =>
-        field.accepts?.(value) !== false && isUnder(field.list ?? null, value, label),
-    })) satisfies Declare,
+    ...optionsIn(options),
+    maySkip: () => field.skip.length > 0,
+    text: field.question,
+    choices: () => (field.options === undefined ? null : (field.list ?? "asked")),
+    confirms: field.confirms === true,
+    make: () => field,
+    accepts: (value, label) =>
+      field.accepts?.(value) !== false && isUnder(ctx, field.list ?? null, value, label),
   };
 }
 
@@ -135,27 +176,36 @@ function declareList<Item>(
   };
 }
 
-const offersOf = (_text: string, choices: Choices<string> | (() => unknown)): Offered =>
-  typeof choices === "function" ? "asked" : listOf(choices);
+function offersOf(_text: string, choices: Choices<string> | (() => unknown)): Offered {
+  return typeof choices === "function" ? "asked" : listOf(choices);
+}
 
 /** A no is an answer as any. */
-const confirm = (text: string, options: object = {}): Field<unknown> =>
-  fields.confirm(text, { ...options, onNo: "go_on" }) as Field<unknown>;
+function confirm(text: string, options: object = {}): Field<unknown> {
+  return fields.confirm(text, { ...options, onNo: "go_on" }) as Field<unknown>;
+}
 
 /** Whether what was chosen under a label has it today. */
-const underLabels =
-  (ctx: AnyContext) =>
-  (list: Offered, value: unknown, label: string | undefined): boolean =>
-    label === undefined ||
-    list === null ||
-    list === "asked" ||
-    list.some((choice) => choice.key === value && ctx.t(choice.label) === label);
+const isUnder = (ctx: AnyContext, list: Offered, value: unknown, label: string | undefined): boolean =>
+  label === undefined ||
+  list === null ||
+  list === "asked" ||
+  list.some((choice) => choice.key === value && ctx.t(choice.label) === label);
+
+type QuestionOptions = AskOptions & FieldOptions;
+const NO_OPTIONS: QuestionOptions = {};
 
 /** What every question takes, from its last argument. */
-function optionsIn(last: unknown): Pick<Declared<unknown>, "was" | "of" | "maySkip"> {
-  const options = (typeof last === "object" && last !== null ? last : {}) as AskOptions & FieldOptions;
+function optionsAmong(of: readonly unknown[]): QuestionOptions {
+  const last = of.at(-1);
+  return typeof last === "object" && last !== null ? last : NO_OPTIONS;
+}
+
+const isSkipped = ({ skip }: QuestionOptions): boolean => skip !== undefined && [skip].flat().length > 0;
+
+function optionsIn(options: QuestionOptions): Pick<Declared<unknown>, "was" | "of" | "maySkip"> {
   const { was, of } = options;
-  return { was, of, maySkip: () => options.skip !== undefined && [options.skip].flat().length > 0 };
+  return { was, of, maySkip: () => isSkipped(options) };
 }
 
 /** Makes it when it is wanted, and once. */

@@ -17,38 +17,46 @@ export interface Journal {
   entries(): FlowEntry[];
 }
 
+/** One entry, and what this run knows of it. */
+interface Slot {
+  entry: FlowEntry;
+  /** When it came, among all of them: greater is newer. */
+  place: number;
+  isReached: boolean;
+}
+
 /** @param stored entries that are kept; not changed */
 export function openJournal(stored: readonly FlowEntry[]): Journal {
-  let entries = new Map<string, FlowEntry>();
-  for (const entry of stored) entries.set(entry.key, entry);
-  const places = new Map([...entries.keys()].map((key, place) => [key, place]));
-  const begun = entries.size;
+  let slots = new Map<string, Slot>();
+  for (const entry of stored) {
+    const known = slots.get(entry.key);
+    if (known === undefined) slots.set(entry.key, { entry, place: slots.size, isReached: false });
+    else known.entry = entry;
+  }
+  const begun = slots.size;
   let next = begun;
   let newest = -1;
-  const reached = new Set<string>();
   const counts = new Map<string, number>();
 
   /** What stands under an earlier name. */
-  function former(key: string, was: string | readonly string[] = []): FlowEntry | undefined {
+  function former(key: string, was: string | readonly string[]): Slot | undefined {
     const count = /#\d+$/.exec(key)?.[0] ?? "";
     const prefix = key.slice(0, key.lastIndexOf("/") + 1);
     for (const name of [was].flat()) {
-      const old = entries.get(`${prefix}${name}${count}`);
+      const old = slots.get(`${prefix}${name}${count}`);
       if (old !== undefined) return old;
     }
     return undefined;
   }
 
   /** An entry under an earlier name is under today's from now on. */
-  function renamed(key: string, was: string | readonly string[] | undefined): FlowEntry | undefined {
+  function renamed(key: string, was: string | readonly string[]): Slot | undefined {
     const old = former(key, was);
     if (old === undefined) return undefined;
-    const entry = { ...old, key };
-    places.set(key, places.get(old.key)!);
-    entries = new Map(
-      [...entries.values()].map((other) => (other === old ? [key, entry] : [other.key, other])),
-    );
-    return entry;
+    const before = old.entry.key;
+    old.entry = { ...old.entry, key };
+    slots = new Map([...slots].map(([name, slot]) => [name === before ? key : name, slot]));
+    return old;
   }
 
   return {
@@ -58,31 +66,29 @@ export function openJournal(stored: readonly FlowEntry[]): Journal {
       return count === 1 ? name : `${name}#${count}`;
     },
     find(key, kinds, was) {
-      const entry = entries.get(key) ?? renamed(key, was);
-      if (entry === undefined || !kinds.includes(entry.kind)) return null;
-      reached.add(key);
-      newest = Math.max(newest, places.get(key)!);
-      return entry;
+      const slot = slots.get(key) ?? (was === undefined ? undefined : renamed(key, was));
+      if (slot === undefined || !kinds.includes(slot.entry.kind)) return null;
+      slot.isReached = true;
+      newest = Math.max(newest, slot.place);
+      return slot.entry;
     },
     isOvertaken(key, was) {
-      const entry = entries.get(key) ?? former(key, was);
-      return newest > (entry === undefined ? begun - 1 : places.get(entry.key)!);
+      const slot = slots.get(key) ?? (was === undefined ? undefined : former(key, was));
+      return newest > (slot === undefined ? begun - 1 : slot.place);
     },
     add(entry) {
-      reached.add(entry.key);
       newest = next++;
-      places.set(entry.key, newest);
-      entries.delete(entry.key);
-      entries.set(entry.key, entry);
+      slots.delete(entry.key);
+      slots.set(entry.key, { entry, place: newest, isReached: true });
     },
     remove(key) {
-      entries.delete(key);
+      slots.delete(key);
     },
     stepInPlace() {
-      for (const entry of entries.values())
-        if (!reached.has(entry.key)) return entry.kind === "step" ? entry : null;
+      for (const { entry, isReached } of slots.values())
+        if (!isReached) return entry.kind === "step" ? entry : null;
       return null;
     },
-    entries: () => [...entries.values()],
+    entries: () => Array.from(slots.values(), ({ entry }) => entry),
   };
 }

@@ -21,8 +21,7 @@ export function readRepair(ctx: AnyContext, { open, entries }: FlowState): Repai
   if (open.shown.options !== null && chosen(ctx, open.shown) !== null) return null;
   const text = normalise(ctx.text);
   if (text === null) return null;
-  const says = (kind: "back" | "repeat"): boolean =>
-    understoodIn(ctx.locale, kind).some((word) => normalise(word) === text);
+  const says = (kind: "back" | "repeat"): boolean => understoodIn(ctx.locale, kind).includes(text);
   if (says("repeat")) return { kind: "repeat" };
   const answers = entries.filter(({ kind }) => kind === "answer");
   if (says("back")) return { kind: "reopen", key: answers.at(-1)?.key ?? null };
@@ -36,8 +35,8 @@ export function readRepair(ctx: AnyContext, { open, entries }: FlowState): Repai
         : key.startsWith(prefix) && nameOf(key) === shown && !key.slice(prefix.length).includes("/");
     return answers.findLast(({ key }) => isMeant(key))?.key ?? null;
   };
-  for (const verb of understoodIn(ctx.locale, "change").map((word) => normalise(word))) {
-    if (verb === null || !text.startsWith(`${verb} `)) continue;
+  for (const verb of understoodIn(ctx.locale, "change")) {
+    if (!text.startsWith(`${verb} `)) continue;
     const key = called(text.slice(verb.length + 1));
     if (key !== null) return { kind: "reopen", key };
   }

@@ -1,4 +1,3 @@
-import { giveWay } from "../../model/give-way.ts";
 import { UNDER_NAMES, type SendsUnderNames } from "../handlers/sending.ts";
 import type { AnyContext } from "../types/context.ts";
 import type { BotStore } from "../types/store.ts";
@@ -95,7 +94,7 @@ export async function runTurn(
     );
   await Promise.race([code, progress.standsStill]);
   // Code that does not await what it asked goes on: that is noticed here.
-  if (progress.stopped() !== null) await giveWay();
+  if (progress.stopped() !== null) await untilCodeRests();
   const place =
     isUnawaited(progress, end) && !how.notesPlace ? await placeOfStop(body, ctx, state, journal) : null;
   const stop = outcome(progress, end, place);
@@ -171,6 +170,12 @@ function flowTurn(
     },
   };
 }
+
+/**
+ * Resolves when code that need not wait for anything has gone as far as it goes. Ticks come when all promises that are settled
+ * have had their turn; to wait for the event loop instead would take each turn out of the commit that others share.
+ */
+const untilCodeRests = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 /** The code has come to its end although it was told to stand still. */
 const isUnawaited = (progress: Progress, end: Stop | null): boolean =>

@@ -99,7 +99,8 @@ export type OnChange =
 export interface AnsweredAs {
   locale: string;
   text: string;
-  options: string;
+  /** Missing: it had none. */
+  options?: string;
   /** Digest of the chosen option's label. */
   label?: string;
 }

@@ -1,3 +1,4 @@
+import { giveWay } from "../../model/give-way.ts";
 import { keepAlive, systemTime } from "../../model/time.ts";
 import type { SecretBox } from "../../store/store.ts";
 import { readConfig } from "../bindings/binding-input.ts";
@@ -158,6 +159,8 @@ async function lookAtState(deps: ForecastDeps, tally: Tally, stored: StoredConve
   else {
     const ctx = dryContext(bot, active.config, stored, deps);
     foreseen = await inTime(async () => (await dialogue.foresee?.(ctx, stored.state)) ?? { kind: "goes_on" });
+    // It is an author's code, as often as there are rows.
+    await giveWay();
   }
   record(found, foreseen, bot);
   deps.onEach?.({

@@ -145,8 +145,7 @@ function dialogueRows(
   { dialogue, botTurn, begun }: NonNullable<Answered["turn"]>,
 ): Statement[] {
   const { deviceId } = stored;
-  const ended = under === null ? [] : endRows(state, deviceId, under.botId, scope);
-  if (botTurn.kind !== "continue") return ended;
+  if (botTurn.kind !== "continue") return under === null ? [] : endRows(state, deviceId, under.botId, scope);
   const idle: Idle = bot.dialogues.get(dialogue)?.idle ?? {};
   const { wakeAt } = botTurn;
   const expiryMs = idle.expire === undefined ? DEFAULT_EXPIRY_MS : milliseconds(idle.expire, "idle.expire");
@@ -157,10 +156,12 @@ function dialogueRows(
   const isReminder = stored.message.timer?.key === REMIND;
   if (idle.remind !== undefined && !isReminder && wakeAt === undefined)
     timers.push({ key: REMIND, dueAt: time.now() + milliseconds(idle.remind, "idle.remind"), body });
+  // One row is the chat's dialogue: it takes the place of another bot's, whose timers end with it.
+  const isOthers = under !== null && under.botId !== bot.id;
   return [
-    ...ended,
+    ...(isOthers ? state.setDialogueTimers(deviceId, under.botId, scope, []) : []),
     ...state.saveDialogue(deviceId, scope, { botId: bot.id, dialogue, state: botTurn.state, expiresAt }),
-    ...timers.flatMap((timer) => state.setTimer(deviceId, bot.id, scope, timer)),
+    ...state.setDialogueTimers(deviceId, bot.id, scope, timers),
   ];
 }
 
@@ -190,10 +191,7 @@ function ownTimerRows(
 
 /** The dialogue and its timers are gone. */
 export function endRows(state: BotState, deviceId: number, botId: string, scope: Scope): Statement[] {
-  return [
-    ...state.endDialogue(deviceId, scope),
-    ...[REMIND, EXPIRE, WAKE].flatMap((key) => state.cancelTimer(deviceId, botId, scope, key)),
-  ];
+  return [...state.endDialogue(deviceId, scope), ...state.setDialogueTimers(deviceId, botId, scope, [])];
 }
 
 /** What a timer needs to run in the message's chat. */

@@ -14,6 +14,8 @@ export const EXPIRE = `${OWN_TIMERS}expire`;
 
 /** Key of the timer that wakes a dialogue which sleeps. */
 export const WAKE = `${OWN_TIMERS}wake`;
+/** All timers of a dialogue that is under way. */
+const OF_DIALOGUE = [REMIND, EXPIRE, WAKE];
 /** What keys of flows begin with that another flow began beside itself. */
 export const FLOW_TIMERS = "flow:";
 
@@ -55,6 +57,8 @@ export interface DueTimer {
 /** The table `bot_timers`. What changes it is a statement for the message's own commit. */
 export interface TimerRows {
   setTimer(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
+  /** The timers of a dialogue: those that it had are gone, under whatever ids they are on their way to run. */
+  setDialogueTimers(deviceId: number, botId: string, scope: Scope, timers: readonly NewTimer[]): Statement[];
   /** As `setTimer`, unless there is one already. */
   setTimerUnlessSet(deviceId: number, botId: string, scope: Scope, timer: NewTimer): Statement[];
   cancelTimer(deviceId: number, botId: string, scope: Scope, key: string): Statement[];
@@ -86,6 +90,7 @@ WHERE device_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
     dueAt: botTimers.dueAt,
   },
 );
+const END_DIALOGUE = `DELETE FROM bot_timers WHERE ${IN_SCOPE} AND bot_id = ? AND key IN (?, ?, ?)`;
 const HURRY = `UPDATE bot_timers SET due_at = ? WHERE ${IN_SCOPE} AND bot_id = ? AND key = ? AND due_at > ?`;
 const NEXT = defineQuery(
   `SELECT value AS deviceId, (SELECT min(due_at) FROM bot_timers WHERE device_id = value) AS at
@@ -98,18 +103,25 @@ export function createTimerRows(
   { box, read }: Pick<Store, "box" | "read">,
   onTimer?: (deviceId: number, dueAt: number) => void,
 ): TimerRows {
+  function put(deviceId: number, botId: string, scope: Scope, { key, dueAt, body }: NewTimer): Statement {
+    const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
+    return {
+      sql: PUT_TIMER,
+      args: [deviceId, botId, scope.key, key, sealed, dueAt],
+      onCommitted: () => onTimer?.(deviceId, dueAt),
+    };
+  }
+
   return {
-    setTimer(deviceId, botId, scope, { key, dueAt, body }) {
-      const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));
-      return [
-        ...cancelTimer(deviceId, botId, scope, key),
-        {
-          sql: PUT_TIMER,
-          args: [deviceId, botId, scope.key, key, sealed, dueAt],
-          onCommitted: () => onTimer?.(deviceId, dueAt),
-        },
-      ];
-    },
+    setTimer: (deviceId, botId, scope, timer) => [
+      ...cancelTimer(deviceId, botId, scope, timer.key),
+      put(deviceId, botId, scope, timer),
+    ],
+
+    setDialogueTimers: (deviceId, botId, scope, timers) => [
+      { sql: END_DIALOGUE, args: [deviceId, ...keysOf(scope), botId, ...OF_DIALOGUE] },
+      ...timers.map((timer) => put(deviceId, botId, scope, timer)),
+    ],
 
     setTimerUnlessSet(deviceId, botId, scope, { key, dueAt, body, heldIn = null }) {
       const sealed = box.sealJson(body, timerContext(deviceId, botId, scope.key, key));

@@ -557,6 +557,14 @@ describe("mistakes in a flow", () => {
     ],
     ["does not wait for a question", (f) => void f.text("a", "A?"), /FlowMistake at flows\.test\.ts:\d+/],
     [
+      "does not wait for a question, and goes on for long",
+      async (f) => {
+        void f.text("a", "A?");
+        for (let i = 0; i < 100; i++) await Promise.resolve();
+      },
+      /FlowMistake at flows\.test\.ts:\d+/,
+    ],
+    [
       "does not wait for a step",
       (f) => (void f.step("a", () => 1), f.text("b", "B?")),
       /FlowMistake at flows\.test\.ts:\d+/,

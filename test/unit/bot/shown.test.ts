@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { fields } from "../../../src/bot/index.ts";
 import type { Routes } from "../../../src/bot/types.ts";
+import { rawRows } from "../store/rows.ts";
 import { bot, startBots } from "./harness.ts";
 
 const MINUTE = 60_000;
@@ -189,5 +191,35 @@ describe("dialogues of before, which kept nothing of what they had shown", () =>
     bots.heard();
     await bots.say("1");
     expect(bots.heard()).toEqual(["HOURS"]);
+  });
+
+  it("an answer in writing stands, though it was kept with a digest of no options", async () => {
+    const bots = await startBots({
+      desk: bot((b) => {
+        const flow = b.flow("order", async (f) => {
+          const name = await f.text("name", "Name?");
+          const street = await f.text("street", "Street?");
+          if (await f.confirm("right", "Right?")) f.say(`${name}, ${street}`);
+        });
+        b.keyword("go", (ctx) => ctx.start(flow));
+      }),
+    });
+    for (const text of ["go", "Ana", "Main Street"]) await bots.say(text);
+    const { box, writer } = bots.run.store;
+    const context = "bot_dialogue:1:4915001@s.whatsapp.net";
+    const [row] = await rawRows(bots.run.store, "SELECT state FROM bot_dialogues", []);
+    const state = box.openJson<{ entries: { shown: { options?: string } }[] }>(
+      Buffer.from(row!.state as ArrayBuffer),
+      context,
+    );
+    const ofNone = createHash("sha256").update("null").digest("hex").slice(0, 32);
+    expect(state.entries.map(({ shown }) => shown.options)).toEqual([undefined, undefined]);
+    for (const { shown } of state.entries) shown.options = ofNone;
+    await writer.commit([
+      { sql: "UPDATE bot_dialogues SET state = ?", args: [box.sealJson(state, context)] },
+    ]);
+    bots.heard();
+    for (const text of ["change name", "Eve", "yes"]) await bots.say(text);
+    expect(bots.heard()).toEqual(["Name?", "Right?", "Eve, Main Street"]);
   });
 });

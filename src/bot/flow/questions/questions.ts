@@ -8,7 +8,9 @@ import type { HeldAnswer, OpenQuestion } from "../state.ts";
 import type { FlowEntry } from "../types.ts";
 import { createWordings, itemOf, type Declared, type Wordings } from "./wording.ts";
 
-interface Asked<Value> extends Declared<Value> {
+/** A question that is asked, or takes an answer: its field is made. */
+interface Asked<Value> {
+  declared: Declared<Value>;
   field: Field<Value>;
 }
 
@@ -83,14 +85,14 @@ async function askNew<Value>(
 ): Promise<unknown> {
   const { progress, said, held } = run;
   const { state, mayAsk, ctx } = progress;
-  const asked = { ...declared, field: declared.make() };
+  const asked = { declared, field: declared.make() };
   if (!mayAsk)
     return progress.stop({ kind: "sleeping", sleep: { key, at: null, signal: null }, failedTries: 0 });
   if (progress.arrives(key) && state.open !== null) return takeAnswer(run, key, asked, state.open);
   if (held?.key === key) {
     const { text, ...open } = held;
     if (progress.push?.kind === "foreseen")
-      return (await run.wordings.differs(open, asked))
+      return (await run.wordings.differs(open, declared))
         ? asking(run, asked, { key, tries: 0 }, "", true)
         : progress.stop({ kind: "arrived", gone: [] });
     run.held = null;
@@ -133,13 +135,13 @@ async function takeAnswer<Value>(
 /** What of the options that are shown can be had no more. Words that are others are shown again: no answer is lost by that. */
 function lookAhead<Value>(
   { progress, wordings }: Run,
-  asked: Asked<Value>,
+  { declared }: Asked<Value>,
   open: OpenQuestion,
 ): Promise<never> {
   const { items } = open;
   const accepts = (key: string): boolean =>
-    asked.accepts(
-      asked.items === undefined || items === undefined ? key : itemOf(items, key),
+    declared.accepts(
+      declared.items === undefined || items === undefined ? key : itemOf(items, key),
       wordings.labelOf(open, key),
     );
   return progress.stop({ kind: "arrived", gone: goneFrom(open.shown, accepts) });
@@ -164,7 +166,7 @@ const asking = <Value>(
 /** As the code words it now, with the list that it has now. */
 async function wordingOf<Value>(
   { progress, wordings }: Run,
-  { field, items, of, corrects }: Asked<Value>,
+  { field, declared: { items, of, corrects } }: Asked<Value>,
   { key, tries, isReopened }: Pick<OpenQuestion, "key" | "tries" | "isReopened">,
 ): Promise<OpenQuestion> {
   const shown = await wordings.now(field);
@@ -183,12 +185,12 @@ async function wordingOf<Value>(
 /** The message, or an answer that was given before it could be used: what is still one is kept. */
 async function readAnswer<Value>(
   { progress, wordings }: Run,
-  asked: Asked<Value>,
+  { declared, field }: Asked<Value>,
   open: Omit<OpenQuestion, "tries">,
   from: AnyContext,
   mustBeSame: boolean,
 ): Promise<Read<Value>> {
-  const { field, items, confirms } = asked;
+  const { items, confirms } = declared;
   // It was no list of run time when it was shown: nothing stands beside its options.
   if (items !== undefined && open.items === undefined) return { gone: open.key };
   const reading = await field.read(from, open.shown);
@@ -197,12 +199,13 @@ async function readAnswer<Value>(
   const hasChosen = items !== undefined && read !== null;
   const value = hasChosen ? itemOf(open.items!, String(read)) : read;
   const label = wordings.labelOf(open, read);
-  if ((hasChosen || label !== undefined) && !asked.accepts(value, label)) return { gone: label ?? open.key };
-  const of = digestOf(asked.of);
+  if ((hasChosen || label !== undefined) && !declared.accepts(value, label))
+    return { gone: label ?? open.key };
+  const of = digestOf(declared.of);
   if (of !== open.of && open.locale !== undefined) return { changed: true };
   // A no to what was shown is a no.
   const isYes = confirms && read === true && wordings.isComparable(open);
-  if ((mustBeSame || isYes) && (await wordings.differs(open, asked))) return { changed: true };
+  if ((mustBeSame || isYes) && (await wordings.differs(open, declared))) return { changed: true };
   const kept = value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
   const shown = wordings.kept(open, label);
   const message = from.message.id;

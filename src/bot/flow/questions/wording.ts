@@ -76,8 +76,9 @@ export function createWordings(ctx: AnyContext, mayMake: boolean): Wordings {
   }
 
   /** Null: it takes the field to tell. */
-  function declaredNow<Value>({ text, choices }: Declared<Value>): Shown | null {
-    const list = choices();
+  function declaredNow<Value>(declared: Declared<Value>): Shown | null {
+    const { text } = declared;
+    const list = declared.choices();
     if (typeof text !== "string" || list === "asked") return null;
     return { text: ctx.t(text), options: list === null ? null : inLanguage(ctx, list) };
   }
@@ -92,7 +93,7 @@ export function createWordings(ctx: AnyContext, mayMake: boolean): Wordings {
     const compare = (is: Shown | null): boolean =>
       is === null ||
       (!mayMake && isUntold(is.text)) ||
-      (was.text === textOf(is) && was.options === optionsOf(is));
+      (was.text === textOf(is) && (was.options ?? NO_OPTIONS) === (optionsOf(is) ?? NO_OPTIONS));
     const shown = today(declared);
     return shown instanceof Promise ? shown.then(compare) : compare(shown);
   }
@@ -102,7 +103,7 @@ export function createWordings(ctx: AnyContext, mayMake: boolean): Wordings {
     kept: ({ shown, locale = ctx.locale }, label) => ({
       locale,
       text: textOf(shown),
-      options: optionsOf(shown),
+      ...optionsIn(shown),
       ...(label !== undefined && { label }),
     }),
     holds({ value, shown }, declared, isOvertaken) {
@@ -119,7 +120,7 @@ export function createWordings(ctx: AnyContext, mayMake: boolean): Wordings {
       const same = isSame(declared, {
         locale: ctx.locale,
         text: textOf(was.shown),
-        options: optionsOf(was.shown),
+        ...optionsIn(was.shown),
       });
       return same instanceof Promise ? same.then((is) => !is) : !same;
     },
@@ -131,5 +132,14 @@ export function createWordings(ctx: AnyContext, mayMake: boolean): Wordings {
 
 const textOf = ({ text }: Pick<Shown, "text">): string => digest(text);
 
-const optionsOf = ({ options }: Shown): string =>
-  digest(JSON.stringify(options?.map(({ key, label }) => [key, label]) ?? null));
+/** Undefined: the question had none. Most have none, and what is kept of thirty answers is read and written at each of them. */
+const optionsOf = ({ options }: Shown): string | undefined =>
+  options === null ? undefined : digest(JSON.stringify(options.map(({ key, label }) => [key, label])));
+
+function optionsIn(shown: Shown): Pick<AnsweredAs, "options"> {
+  const options = optionsOf(shown);
+  return options === undefined ? {} : { options };
+}
+
+/** Earlier versions kept this for a question without options. */
+const NO_OPTIONS = digest("null");
