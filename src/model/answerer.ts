@@ -59,11 +59,11 @@ export interface Asked {
   heldUntil?: number;
   /**
    * Texts of the same writer that wait behind this message, once none has come for `ms`; at most for 30 seconds. They stay
-   * where they are unless the answer takes them (`took`).
+   * where they are unless the answer takes them (`merged`).
    *
    * @param isEnd a text for which nobody waits any longer: it is the last that is given
    */
-  following(ms: number, isEnd?: (text: StoredMessage) => boolean): Promise<StoredMessage[]>;
+  waitForMore(ms: number, isEnd?: (text: StoredMessage) => boolean): Promise<StoredMessage[]>;
   /**
    * A word of the same writer that is to be heard at once waits behind this message.
    *
@@ -104,8 +104,8 @@ export type Answer =
       onReplies?(waIds: string[]): Statement[];
       /** What changes in the chat with that commit. */
       chat?: ChatChange;
-      /** Messages of {@link Asked.following} that this answers as well. */
-      took?: StoredMessage[];
+      /** Messages of {@link Asked.waitForMore} that this answers as well. */
+      merged?: StoredMessage[];
       /** Those who only want to know are told as if nobody had answered. */
       unnamed?: true;
     };

@@ -42,7 +42,7 @@ export async function decide(
   ruling: Ruling,
   log: Logger,
   stopping: () => boolean,
-  { following, onInterrupt }: Pick<Asked, "following" | "onInterrupt">,
+  { waitForMore, onInterrupt }: Pick<Asked, "waitForMore" | "onInterrupt">,
 ): Promise<Decision> {
   const decision: Decision = { answer: null, trail: [...ruling.trail], statements: [], forwards: [] };
   if (ruling.ask === "nobody") {
@@ -54,7 +54,7 @@ export async function decide(
   const asked: Asked = {
     notes,
     paused: ruling.ask === "ignoringTakeover",
-    following,
+    waitForMore,
     onInterrupt,
     ...(heldUntil !== undefined && { heldUntil }),
   };
@@ -72,7 +72,8 @@ export async function decide(
     if (ruling.ask === "timers") break;
     const rest = answerers.slice(position + 1);
     forwardTo(rest, stored, answer.unnamed ? null : answer.by, notes, decision, log);
-    for (const message of answer.took ?? []) forwardTo(rest, message, answer.by, blankNotes(), decision, log);
+    for (const message of answer.merged ?? [])
+      forwardTo(rest, message, answer.by, blankNotes(), decision, log);
     break;
   }
   return decision;

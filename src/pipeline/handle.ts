@@ -18,13 +18,13 @@ const NO_REPLIES: ReplyRows = {
 };
 
 /** What a message's lane lets its handler see and take of what waits behind it. */
-export interface LaneView extends Pick<Asked, "following" | "onInterrupt"> {
+export interface LaneView extends Pick<Asked, "waitForMore" | "onInterrupt"> {
   /** Messages that were before it when it came. */
   ahead: number;
   /** When it came, by the monotonic clock; null: in an earlier run. */
   came: number | null;
   /** These are decided as well. */
-  took(messages: StoredMessage[]): void;
+  merged(messages: StoredMessage[]): void;
 }
 
 /**
@@ -49,13 +49,13 @@ export function createHandler(
     const decision = await decide(stored, answerers, ruling, log, stopping, lane);
     const { rows, late } = replyRows(deps, stored, decision);
     const { answer } = decision;
-    const took = answer?.took ?? [];
+    const together = answer?.merged ?? [];
     const merged = mergedInto(stored, answer?.by ?? "");
     const effects = [
       ...rows.statements,
       ...decision.statements,
       ...(answer?.onReplies?.(rows.waIds) ?? []),
-      ...took.flatMap((message) => conclusions.statements(message, merged, null)),
+      ...together.flatMap((message) => conclusions.statements(message, merged, null)),
     ];
     const row: DecisionRow = {
       by: answer?.by ?? null,
@@ -85,11 +85,11 @@ export function createHandler(
         const statements = chats.recheck(stored, ruling.heldUntil!, facts);
         if (statements.length > 0) await store.writer.commit(statements, { owning: deviceId });
       });
-    if (results !== null) lane.took(took);
+    if (results !== null) lane.merged(together);
     await afterwards(log, stored, "reporting it", () => {
       const tookMs = lane.came === null ? null : sinceMs(lane.came);
       tell(deps, stored, results === null ? { ...row, by: null, route: null } : row, tookMs);
-      if (results !== null) for (const message of took) tell(deps, message, merged, tookMs);
+      if (results !== null) for (const message of together) tell(deps, message, merged, tookMs);
     });
     if (results === null) return;
     // A queue that is worked off is no loop, however long it is.

@@ -50,7 +50,7 @@ export function createLaneViews(
   const interruptible = new Map<number, { message: Incoming; came: () => void }>();
   return {
     of: (pending, { message }, behind) => ({
-      following: (ms, isEnd = () => false) =>
+      waitForMore: (ms, isEnd = () => false) =>
         burst(time, { ms, isEnd, signal: pending.number.ending.signal }, behind, (waiting) =>
           textsBehind(load, waiting, message),
         ),
@@ -61,7 +61,7 @@ export function createLaneViews(
       },
       ahead: pending.ahead,
       came: pending.came,
-      took(messages) {
+      merged(messages) {
         for (const { inboxId } of messages) taken.add(inboxId);
       },
     }),

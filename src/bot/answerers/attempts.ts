@@ -13,8 +13,8 @@ import type {
 import type { DialogueHost, Message } from "../types.ts";
 
 /** Messages that an answer has taken besides its own, as the answer names them. */
-export const tookOf = (took: StoredMessage[]): { took?: StoredMessage[] } =>
-  took.length > 0 ? { took } : {};
+export const mergedOf = (merged: StoredMessage[]): { merged?: StoredMessage[] } =>
+  merged.length > 0 ? { merged } : {};
 
 /** How a bot is asked by one of its routes. */
 export function attemptOf(

@@ -11,7 +11,7 @@ import type { BotState, StoredDialogue } from "../sessions/state.ts";
 import type { createTimerAnswers } from "../timers/timer-answers.ts";
 import type { Dialogue } from "../types.ts";
 import type { Asking } from "./asking.ts";
-import { hostOf, tookOf } from "./attempts.ts";
+import { hostOf, mergedOf } from "./attempts.ts";
 import { askWithNewer, type Attempt } from "./newer.ts";
 
 interface ConversationsDeps extends Asking {
@@ -61,7 +61,7 @@ async function converse(
   deps: ConversationsDeps,
   table: RouteTable,
   stored: StoredMessage,
-  { notes, following, onInterrupt }: Asked,
+  { notes, waitForMore, onInterrupt }: Asked,
   way: UnderWay,
 ): Promise<Answer> {
   const { active, dialogue, under, label } = way;
@@ -74,9 +74,9 @@ async function converse(
   };
   const isOthers = ({ message: text }: StoredMessage): boolean =>
     table.interrupts(text).length > 0 || table.isNamed(text);
-  const newer = { stored, following, isOthers, renew: attempt, time: deps.time };
-  const { result, took } = await askWithNewer(attempt(stored), [], newer, deps.askOnce);
-  if (result.kind === "answered" || result.kind === "ended") return { ...result.answer, ...tookOf(took) };
+  const newer = { stored, waitForMore, isOthers, renew: attempt, time: deps.time };
+  const { result, merged } = await askWithNewer(attempt(stored), [], newer, deps.askOnce);
+  if (result.kind === "answered" || result.kind === "ended") return { ...result.answer, ...mergedOf(merged) };
   if (result.kind === "failed") notes.failedBots.add(active.bot.id);
   if (result.kind === "passed" && dialogue.comeBack !== undefined)
     notes.comeBack = (first) => andBack(deps, stored, first, way);

@@ -16,7 +16,7 @@ export interface Attempt extends Omit<TurnInput, "restart"> {
 export interface NewerTexts {
   /** The message by itself, whatever was put together with it already. */
   stored: StoredMessage;
-  following: Asked["following"];
+  waitForMore: Asked["waitForMore"];
   /** A text that somebody else takes: it stays by itself, and so does what is behind it. */
   isOthers(text: StoredMessage): boolean;
   /** The same question about all texts as one; null: the bot would not be asked about them. */
@@ -27,7 +27,7 @@ export interface NewerTexts {
 /** An answer, and what it is about besides the first message. */
 interface AnsweredTogether {
   result: Exclude<TurnResult, { kind: "restarted" }>;
-  took: StoredMessage[];
+  merged: StoredMessage[];
 }
 
 const LOOK_MS = 100;
@@ -39,17 +39,17 @@ const LONGEST_MS = 30_000;
  * Asks a bot. While its handler says that a newer text counts, and nothing was done outside yet, it is asked anew about all texts
  * together when one comes. All that it was asked about is decided in one commit, or nothing of it.
  *
- * @param took texts behind the message that the first question is about already
+ * @param merged texts behind the message that the first question is about already
  */
 export async function askWithNewer(
   first: Attempt,
-  took: StoredMessage[],
+  merged: StoredMessage[],
   newer: NewerTexts,
   ask: (attempt: Attempt, restart: Restart) => Promise<TurnResult>,
 ): Promise<AnsweredTogether> {
   const began = newer.time.monotonic();
   const restarts: TrailEntry[] = [];
-  let next: Found = { attempt: first, texts: took };
+  let next: Found = { attempt: first, texts: merged };
   for (;;) {
     const { attempt, texts } = next;
     const isLast = restarts.length === MOST_RESTARTS || newer.time.monotonic() - began > LONGEST_MS;
@@ -61,7 +61,7 @@ export async function askWithNewer(
       next = found;
     } else if (result.kind !== "restarted") {
       result.trail.unshift(...restarts);
-      return { result, took: texts };
+      return { result, merged: texts };
     }
   }
 }
@@ -78,7 +78,7 @@ function watchFor(
   known: StoredMessage[],
   isLast: boolean,
 ): { restart: Restart; stop(): void; found(): Found | null } {
-  const { stored, following, isOthers, renew, time } = newer;
+  const { stored, waitForMore, isOthers, renew, time } = newer;
   const canBe = !isLast && stored.message.type === "text" && !stored.message.timer;
   let cut: (() => void) | null = null;
   let found: Found | null = null;
@@ -87,7 +87,7 @@ function watchFor(
   let hasEnded = false;
 
   async function look(gate: Gate): Promise<void> {
-    const behind = await following(0, isOthers);
+    const behind = await waitForMore(0, isOthers);
     const end = behind.findIndex(isOthers);
     const texts = end === -1 ? behind : behind.slice(0, end);
     if (texts.length <= known.length) return;
@@ -111,7 +111,7 @@ function watchFor(
   }
 
   async function resume(together: readonly number[]): Promise<void> {
-    const behind = await following(0);
+    const behind = await waitForMore(0);
     const texts = behind.filter(({ inboxId }) => together.includes(inboxId));
     const attempt = texts.length === together.length - 1 ? renew(merge(stored, texts, "merge")) : null;
     if (attempt === null || cut === null || found !== null || hasEnded) return;

@@ -12,7 +12,7 @@ interface ObserverDeps {
   config: { botTimeoutMs: number };
   log: Logger;
   time: Pick<Time, "now" | "monotonic" | "after">;
-  blocking: Pick<Blocking, "took" | "isLeftOut">;
+  blocking: Pick<Blocking, "noteTime" | "isLeftOut">;
   /** Default: nobody. */
   onlooker?: Pick<Onlooker, "failed">;
 }
@@ -57,7 +57,7 @@ export function notifyObservers(
     );
     void Promise.all(taps).finally(cancel);
     const place = { bot: bot.id, route: "tap", device: deviceId, message: message.id };
-    deps.blocking.took(place, deps.time.monotonic() - began);
+    deps.blocking.noteTime(place, deps.time.monotonic() - began);
   }
 }
 

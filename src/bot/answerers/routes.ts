@@ -6,7 +6,7 @@ import { blockedFor, type Blocking } from "../handlers/blocking.ts";
 import { askingOrder, staysByItself } from "../messages/bursts.ts";
 import type { Looking, RouteTable } from "../routes/table.ts";
 import { LEFT_OUT, type Asking } from "./asking.ts";
-import { aboutAll, attemptOf, labelOf, tookOf } from "./attempts.ts";
+import { aboutAll, attemptOf, labelOf, mergedOf } from "./attempts.ts";
 import { askWithNewer, type NewerTexts } from "./newer.ts";
 
 interface RoutesDeps extends Pick<Asking, "askOnce"> {
@@ -27,7 +27,7 @@ export function createRoutes(deps: RoutesDeps): Answerer["answer"] {
     const statements: Statement[] = [];
     const looking = lookingAt(deps, stored, trail);
     const { onInterrupt } = asked;
-    for await (const { candidate, message, view, took: first } of askingOrder(
+    for await (const { candidate, message, view, merged: first } of askingOrder(
       table,
       stored,
       asked,
@@ -37,13 +37,13 @@ export function createRoutes(deps: RoutesDeps): Answerer["answer"] {
       if (asked.notes.failedBots.has(bot.id)) continue;
       const newer: NewerTexts = {
         stored,
-        following: asked.following,
+        waitForMore: asked.waitForMore,
         isOthers: (text) => staysByItself(table, text, candidate, looking),
         renew: (texts) => aboutAll(table, candidate, texts, looking, onInterrupt),
         time,
       };
       const attempt = attemptOf(candidate, message, view, onInterrupt);
-      const { result, took } = await askWithNewer(attempt, first, newer, askOnce);
+      const { result, merged } = await askWithNewer(attempt, first, newer, askOnce);
       trail.push(...result.trail);
       if (result.kind === "failed" || result.kind === "skipped") asked.notes.failedBots.add(bot.id);
       if (result.kind !== "answered" && result.kind !== "ended") {
@@ -51,7 +51,7 @@ export function createRoutes(deps: RoutesDeps): Answerer["answer"] {
         continue;
       }
       const all = [...statements, ...result.statements];
-      const answer = { ...result.answer, trail, statements: all, ...tookOf(took) };
+      const answer = { ...result.answer, trail, statements: all, ...mergedOf(merged) };
       const isAside = result.kind === "answered" && result.isAside && NAMED.has(candidate.route.kind);
       return isAside ? ((await asked.notes.comeBack?.(answer)) ?? answer) : answer;
     }
@@ -84,7 +84,7 @@ function lookingAt(
     looked(entry, ms) {
       const route = labelOf(entry);
       const place = { bot: entry.bot.id, route, device: deviceId, message: message.id };
-      if (blocking.took(place, ms))
+      if (blocking.noteTime(place, ms))
         trail.push({ by: `bot:${entry.bot.id}`, outcome: "blocked", route, detail: blockedFor(ms) });
     },
   };

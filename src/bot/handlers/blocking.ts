@@ -28,7 +28,7 @@ export interface BlockedView {
  */
 export interface Blocking {
   /** Code of a bot took so long without giving way. @returns whether that was too long: it was logged and counted */
-  took(place: BlockingPlace, ms: number): boolean;
+  noteTime(place: BlockingPlace, ms: number): boolean;
   /** The bot has done it too often: nothing of it is asked just now, on no number. */
   isLeftOut(botId: string): boolean;
   /** Null for a bot that never did. */
@@ -71,7 +71,7 @@ export function createBlocking(log: Logger, { now, monotonic }: Pick<Time, "now"
   }
 
   return {
-    took(place, ms) {
+    noteTime(place, ms) {
       if (ms < BLOCKING_MS) return false;
       const blockedMs = Math.round(ms);
       log.warn(

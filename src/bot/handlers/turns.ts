@@ -44,7 +44,7 @@ export interface TurnsDeps extends ReachDeps {
   /** Default false; see `DialogueHost`. */
   checksFlows?: boolean;
   /** Told how long handlers ran without giving way. */
-  blocking: Pick<Blocking, "took">;
+  blocking: Pick<Blocking, "noteTime">;
 }
 
 /** One bot, asked about one message. */
@@ -87,7 +87,7 @@ export function createTurns(deps: TurnsDeps): BotTurns {
         device: stored.deviceId,
         message: stored.message.id,
       };
-      if (blocking.took(place, ms)) noteBlocked(result.trail.at(-1), ms);
+      if (blocking.noteTime(place, ms)) noteBlocked(result.trail.at(-1), ms);
       return result;
     },
   };

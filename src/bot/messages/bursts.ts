@@ -10,7 +10,7 @@ export interface Asking {
   /** The message that came, or several in a row as one. */
   message: StoredMessage;
   /** What is answered with it. */
-  took: StoredMessage[];
+  merged: StoredMessage[];
   view: () => Message;
 }
 
@@ -22,13 +22,13 @@ export interface Asking {
 export async function* askingOrder(
   table: RouteTable,
   stored: StoredMessage,
-  asked: Pick<Asked, "following">,
+  asked: Pick<Asked, "waitForMore">,
   looking: Looking,
 ): AsyncGenerator<Asking, void> {
   const view = lazyView(stored.message);
   const alone = table.candidates(stored.message, view, looking);
   const merging = mergingBots(table, stored, looking);
-  const asIs = (candidate: Asking["candidate"]): Asking => ({ candidate, message: stored, took: [], view });
+  const asIs = (candidate: Asking["candidate"]): Asking => ({ candidate, message: stored, merged: [], view });
   const waiting: Asking["candidate"][] = [];
   for (let next = alone.next(); !next.done; next = alone.next()) {
     if (merging.size > 0 && (isOf(merging, next.value) || next.value.route.kind === "fallback")) {
@@ -38,15 +38,15 @@ export async function* askingOrder(
     yield asIs(next.value);
   }
   if (merging.size === 0) return;
-  const following = await gather(table, asked, merging, looking);
+  const texts = await gather(table, asked, merging, looking);
   waiting.push(...alone);
-  if (following.length === 0) return yield* waiting.map(asIs);
+  if (texts.length === 0) return yield* waiting.map(asIs);
   const found = waiting.filter((candidate) => !isOf(merging, candidate)).map(asIs);
   for (const { bot } of merging.values()) {
-    const message = merge(stored, following, bot.burst!.kind);
+    const message = merge(stored, texts, bot.burst!.kind);
     const merged = lazyView(message.message);
     for (const candidate of table.candidates(message.message, merged, looking))
-      if (candidate.bot.id === bot.id) found.push({ candidate, message, took: following, view: merged });
+      if (candidate.bot.id === bot.id) found.push({ candidate, message, merged: texts, view: merged });
   }
   yield* found.toSorted((a, b) => a.candidate.rank - b.candidate.rank);
 }
@@ -73,7 +73,7 @@ function mergingBots(
 /** The texts behind a message that belong to it: up to the first that somebody else takes. */
 async function gather(
   table: RouteTable,
-  { following }: Pick<Asked, "following">,
+  { waitForMore }: Pick<Asked, "waitForMore">,
   merging: ReadonlyMap<string, ActiveBot>,
   looking: Looking,
 ): Promise<StoredMessage[]> {
@@ -85,7 +85,7 @@ async function gather(
     return now;
   };
   const ms = Math.max(...[...merging.values()].map(({ bot }) => bot.burst!.ms));
-  const behind = await following(ms, isOthers);
+  const behind = await waitForMore(ms, isOthers);
   const end = behind.findIndex(isOthers);
   return end === -1 ? behind : behind.slice(0, end);
 }

@@ -52,7 +52,7 @@ export function asking(options: AskingOptions) {
     const full: Asked = {
       notes: blankNotes(),
       paused: false,
-      following: async () => [],
+      waitForMore: async () => [],
       onInterrupt: () => () => undefined,
       ...asked,
     };

@@ -129,7 +129,7 @@ describe("how long a bot is left out", () => {
   function start() {
     let now = 0;
     const blocking = createBlocking(listeningLog().log, { now: () => now, monotonic: () => now });
-    return { blocking, pass: (ms: number) => void (now += ms), block: () => blocking.took(place, 1_000) };
+    return { blocking, pass: (ms: number) => void (now += ms), block: () => blocking.noteTime(place, 1_000) };
   }
 
   it("is a minute, then twice as long each time, at most an hour", () => {
@@ -154,7 +154,7 @@ describe("how long a bot is left out", () => {
     }
     expect(blocking.isLeftOut("a")).toBe(false);
     expect(blocking.of("a")).toMatchObject({ times: 10, left_out_until: null });
-    expect(blocking.took({ ...place, bot: "b" }, 999)).toBe(false);
+    expect(blocking.noteTime({ ...place, bot: "b" }, 999)).toBe(false);
     expect(blocking.of("b")).toBeNull();
   });
 

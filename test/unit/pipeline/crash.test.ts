@@ -188,9 +188,9 @@ describe("a lane", () => {
 
     const merging: Answerer = {
       ...echo(),
-      async answer(stored, { following }) {
-        const took = await following(0);
-        return { ...saying(stored, `re: ${stored.message.text}`), took };
+      async answer(stored, { waitForMore }) {
+        const merged = await waitForMore(0);
+        return { ...saying(stored, `re: ${stored.message.text}`), merged };
       },
     };
     const run = await startPipeline({ folder, time: impatientTime, answerers: [merging] });

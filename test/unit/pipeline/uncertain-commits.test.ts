@@ -42,10 +42,10 @@ describe("a decision whose commit got no answer", () => {
 
   it("counts for the messages that were answered together with it", async () => {
     const fault = faultyStore();
-    const { answerer, asked } = counting(async (stored, { following }) => {
-      const took = await following(0);
-      const texts = [stored, ...took].map(({ message }) => message.text);
-      return { ...saying(stored, texts.join(" ")), took };
+    const { answerer, asked } = counting(async (stored, { waitForMore }) => {
+      const merged = await waitForMore(0);
+      const texts = [stored, ...merged].map(({ message }) => message.text);
+      return { ...saying(stored, texts.join(" ")), merged };
     });
     const run = await startPipeline({ answerers: [answerer], wrap: fault.wrap, time: impatientTime });
     const line = scriptedLine();
