@@ -18,6 +18,7 @@ import type { BotRecord } from "../bot/files/registry.ts";
 import type { Config } from "../config.ts";
 import type { Conversations } from "../conversations/index.ts";
 import type { Channels } from "../directory/channels.ts";
+import type { ChatPresences } from "../directory/chat-presence.ts";
 import type { Groups } from "../directory/groups.ts";
 import type { Lids } from "../directory/lids.ts";
 import type { NumberChecks } from "../directory/number-checks.ts";
@@ -80,6 +81,7 @@ export interface App {
   channels: Pick<Channels, "list" | "add" | "remove">;
   lids: Pick<Lids, "resolve" | "aliasesOf">;
   numberChecks: NumberChecks;
+  presences: ChatPresences;
   webhooks: Pick<Webhooks, "get" | "put" | "remove" | "rotate" | "test">;
   deliveries: Pick<Webhooks["deliveries"], "list" | "find" | "replay" | "replayMany">;
   bots: {

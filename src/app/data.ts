@@ -3,6 +3,7 @@ import type { SharedRedis } from "../cluster/redis.ts";
 import type { Config } from "../config.ts";
 import { createConversations, type Conversations } from "../conversations/index.ts";
 import { createChannels } from "../directory/channels.ts";
+import { createChatPresences } from "../directory/chat-presence.ts";
 import { createGroups } from "../directory/groups.ts";
 import { createStoredLists } from "../directory/stored-groups.ts";
 import { createLids } from "../directory/lids.ts";
@@ -97,6 +98,7 @@ function openDirectory({
     groups: groupsOfOwner(cluster, ownGroups, createStoredLists(store, MINUTE_MS / SECOND_MS)),
     channels: channelsOfOwner(cluster, ownChannels),
     lids: lidsOfOwner(cluster, ownLids),
+    presences: createChatPresences({ time: store.time, cluster, connection }),
     numberChecks: checksOfOwner(cluster, createNumberChecks({ store, log, connection })),
   };
 }

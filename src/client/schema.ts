@@ -64,6 +64,10 @@ export interface paths {
         /** Note that what there is in a chat was read; WhatsApp is told nothing */
         post: operations["readChat"];
     };
+    "/chats/{chat}/typing": {
+        /** Show in a chat that the number is typing or recording */
+        post: operations["showTyping"];
+    };
     "/chats/{chat}/takeover": {
         /** Pause the bots in a chat */
         post: operations["takeChatOver"];
@@ -2154,6 +2158,48 @@ export interface operations {
                         data: {
                             sender: string;
                             chat: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    showTyping: {
+        parameters: {
+            path: {
+                chat: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The API key, unless it is sent as Authorization: Bearer. */
+                    api_key?: string;
+                    /** @description A number of this account, digits with the country code */
+                    sender: string;
+                    /** @enum {string} */
+                    state: "typing" | "recording" | "paused";
+                    /**
+                     * @description 1 to 25; then it shows nothing again
+                     * @default 5
+                     */
+                    seconds?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Shown. */
+            200: {
+                content: {
+                    "application/json": {
+                        status: boolean;
+                        msg: string;
+                        message: string;
+                        data: {
+                            sender: string;
+                            chat: string;
+                            /** @enum {string} */
+                            state: "typing" | "recording" | "paused";
                         };
                     };
                 };

@@ -1,3 +1,4 @@
+import { boolean, defineQuery } from "../store/query.ts";
 import type { Store } from "../store/store.ts";
 import { createChatList, type ChatList, type ChatNames } from "./chats.ts";
 import { createDialogues, type Dialogues } from "./dialogues.ts";
@@ -15,7 +16,16 @@ export interface Conversations {
   dialogues: Dialogues;
   /** Under which keys things of a chat are stored, the canonical one first. @param jid its address in any form */
   keysOf(deviceId: number, jid: string): Promise<string[]>;
+  /** Whether something was ever written in the chat. @param keys all of its keys */
+  isKnown(deviceId: number, keys: readonly string[]): Promise<boolean>;
 }
+
+const KEYS = "(SELECT value FROM json_each(?2))";
+const KNOWN = defineQuery(
+  `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM inbox WHERE device_id = ?1 AND chat IN ${KEYS})
+  OR EXISTS (SELECT 1 FROM outbox WHERE device_id = ?1 AND chat IN ${KEYS})`,
+  { found: boolean() },
+);
 
 /** Reads what `inbox/`, `outbox/` and `pipeline/` have stored; changes nothing. */
 export function createConversations(
@@ -33,5 +43,7 @@ export function createConversations(
       const [keys] = await keysOfChats(store, [{ deviceId, chat: canonical({ deviceId, chat }) }]);
       return keys!;
     },
+    isKnown: async (deviceId, keys) =>
+      (await store.readOne(KNOWN, [deviceId, JSON.stringify(keys)])) !== null,
   };
 }

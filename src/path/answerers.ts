@@ -101,7 +101,7 @@ const pastOf = (store: Store): ReturnType<typeof createPast> =>
 const showTyping =
   ({ connection }: Pick<Connections, "connection">, log: Logger): ShowTyping =>
   (deviceId, chat, on) => {
-    const shown = async (): Promise<void> => connection(deviceId)?.typing(chat, on);
+    const shown = async (): Promise<void> => connection(deviceId)?.showState(chat, on ? "typing" : "paused");
     shown().catch((err: unknown) => log.debug({ err, device: deviceId }, "could not show typing"));
   };
 

@@ -46,7 +46,7 @@ interface WebhookAnswererDeps {
   /** The webhook was switched off. */
   onDisabled?: (deviceId: number) => void;
   /** Null unless the number is online. */
-  connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
+  connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "showState"> | null;
   /** 0 to 1. */
   random: () => number;
   /** The number is another process's by now, or nobody's: nothing follows from what is answered. */
@@ -255,6 +255,6 @@ function showPresence(
   if (line === null) return { done: () => undefined };
   if (read) quietly(line.markRead(message.chat, message.id, message.participant));
   if (!typing || !mayReply) return { done: () => undefined };
-  quietly(line.typing(message.chat, true));
-  return { done: () => quietly(line.typing(message.chat, false)) };
+  quietly(line.showState(message.chat, "typing"));
+  return { done: () => quietly(line.showState(message.chat, "paused")) };
 }

@@ -62,7 +62,7 @@ export interface WebhooksDeps {
   files: EventFiles;
   loopGuard: ReplyGuard;
   /** For read marks and "typing"; null unless the number is online. */
-  connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "typing"> | null;
+  connection(deviceId: number): Pick<WhatsAppConnection, "markRead" | "showState"> | null;
   /** Whose a number is; null when nobody knows. Default: nobody does. */
   accountOf?: (deviceId: number) => string | null;
   /** The webhook of a number that this process has; null: it is another's, or nobody's. */

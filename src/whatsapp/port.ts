@@ -71,6 +71,9 @@ export interface MediaRequest {
   signal: AbortSignal;
 }
 
+/** What a chat shows of somebody who is about to write. */
+export type ChatPresence = "typing" | "recording" | "paused";
+
 /** What WhatsApp says of a number. */
 export interface CheckedNumber {
   /** Digits, as asked. */
@@ -191,7 +194,8 @@ export interface WhatsAppConnection {
   /** The code that `answerPasskey` gave is the one on the phone. @throws NoPasskeyRequest when it gave none; PasskeyRefused */
   confirmPasskey(): Promise<void>;
   markRead(chat: string, id: string, participant: string | null): Promise<void>;
-  typing(chat: string, on: boolean): Promise<void>;
+  /** Shows in a chat that this side is typing or recording, or no longer. */
+  showState(chat: string, state: ChatPresence): Promise<void>;
   /** Hosts of files, best first: names, with a port when it is not the usual one. */
   mediaHosts(): Promise<string[]>;
   /**

@@ -29,6 +29,8 @@ const RIGHT: Record<string, unknown> = {
   longitude: 4.8926,
   contacts: [{ name: "Ana", numbers: ["4915100000001"] }],
   channel: "120363000000000001@newsletter",
+  state: "typing",
+  numbers: ["4915100000001"],
   permissions: ["keys"],
   bots: [],
   assertion: {

@@ -84,6 +84,29 @@ export const readChat = endpoint({
   output: record(chatRead),
 });
 
+/** `POST /chats/{chat}/typing` */
+export const showTyping = endpoint({
+  method: "POST",
+  path: "/chats/{chat}/typing",
+  access: messages,
+  changesNothing: "Shows for seconds that somebody writes.",
+  summary: "Show in a chat that the number is typing or recording",
+  message: "Shown.",
+  errors: ["SENDER_NOT_FOUND", "SENDER_NOT_CONNECTED"],
+  input: z.object({
+    sender: ownNumber(),
+    state: oneOf(["typing", "recording", "paused"]),
+    seconds: integer(1, 25).default(5).meta({ description: "1 to 25; then it shows nothing again" }),
+  }),
+  output: record(
+    z.strictObject({
+      sender: z.string(),
+      chat: z.string(),
+      state: z.enum(["typing", "recording", "paused"]),
+    }),
+  ),
+});
+
 /** `GET /devices/{number}/dialogues`: what bots are in the middle of. */
 export const listDialogues = endpoint({
   method: "GET",

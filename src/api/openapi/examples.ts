@@ -330,6 +330,11 @@ export const EXAMPLES: Record<string, Example> = {
     input: { sender: SENDER },
     output: one("Read.", { sender: SENDER, chat: PERSON }),
   },
+  "POST /chats/{chat}/typing": {
+    path: { chat: PERSON },
+    input: { sender: SENDER, state: "typing", seconds: 10 },
+    output: one("Shown.", { sender: SENDER, chat: PERSON, state: "typing" }),
+  },
   "POST /chats/{chat}/takeover": {
     path: { chat: PERSON },
     input: { sender: SENDER, minutes: 60 },

@@ -64,7 +64,7 @@ export function createWire(onSent: (sent: Sent) => void): Wire {
       },
       caughtUp: async () => undefined,
       markRead: async () => undefined,
-      typing: async () => undefined,
+      showState: async () => undefined,
       close: async () => undefined,
       logout: async () => undefined,
       group: unavailable,

@@ -248,7 +248,7 @@ function surface(
     confirmPasskey: passkey.confirm,
     markRead: (chat, id, participant) =>
       socket.readMessages([{ remoteJid: chat, id, participant: participant ?? undefined, fromMe: false }]),
-    typing: (chat, on) => socket.sendPresenceUpdate(on ? "composing" : "paused", chat),
+    showState: (chat, state) => socket.sendPresenceUpdate(state === "typing" ? "composing" : state, chat),
     mediaHosts: async () => (await hosts.get()).hosts,
     reuploadMedia: (message, timeoutMs) => requestReupload(socket, message, timeoutMs, time),
     async logout() {

@@ -198,7 +198,7 @@ function createWorld() {
       },
       caughtUp: async () => undefined,
       markRead: async () => undefined,
-      typing: async () => undefined,
+      showState: async () => undefined,
     },
     http: {
       async request(url: string) {

@@ -239,7 +239,7 @@ describe('newer: "restart"', () => {
 describe("typing", () => {
   const listen = (bots: BotHarness): string[] => {
     const shown: string[] = [];
-    bots.line.connection.typing = async (chat, on) => void shown.push(`${chat} ${on}`);
+    bots.line.connection.showState = async (chat, state) => void shown.push(`${chat} ${state === "typing"}`);
     return shown;
   };
 
@@ -275,7 +275,7 @@ describe("typing", () => {
     const shown = listen(bots);
     await bots.say("hi");
     expect(shown.map((line) => line.split(" ")[1])).toEqual(["true", "false"]);
-    bots.line.connection.typing = () => {
+    bots.line.connection.showState = () => {
       throw new Error("not connected");
     };
     expect(await bots.say("hi")).toMatchObject({ trail: [{ outcome: "timed_out" }] });

@@ -94,7 +94,7 @@ export function scriptedLine(answer: Answer = () => ({ kind: "sent" })): Line {
       answerPasskey: unused,
       confirmPasskey: unused,
       markRead: unused,
-      typing: unused,
+      showState: unused,
       mediaHosts: unused,
       reuploadMedia: unused,
       logout: unused,

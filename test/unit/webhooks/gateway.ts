@@ -129,7 +129,8 @@ export async function gateway(
     send: () => new Promise(() => undefined),
     caughtUp: async () => undefined,
     markRead: async (chat: string, id: string) => void presence.push(`read ${chat} ${id}`),
-    typing: async (chat: string, on: boolean) => void presence.push(`typing ${chat} ${on}`),
+    showState: async (chat: string, state: string) =>
+      void presence.push(`typing ${chat} ${state === "typing"}`),
   };
   const path = joinPath({
     store,
