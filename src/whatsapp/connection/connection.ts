@@ -182,6 +182,7 @@ function follow(
     now: store.now,
     witness,
     memory,
+    acks,
     settled: watching.turns.idle,
     read: receiving.read,
     store: (messages) => commitIntake(store.writer, listener.messages(messages)),

@@ -4,11 +4,15 @@ import type { Incoming } from "../../model/messages.ts";
 import { baileys } from "../baileys.ts";
 import { timerSetAt, type ChatTimer } from "../content/chat-timer.ts";
 import { isLid, isPn, withoutDevice } from "../jids.ts";
+import { SECOND_MS } from "../../model/time.ts";
+import type { Acks } from "../send/acks.ts";
 import type { DeviceMemory } from "../connection/device-memory.ts";
 import type { MissingMessage, Witness } from "../port.ts";
 
 /** More than that waits for the next connection: each is a message to the phone. */
 const ASKED_AT_ONCE = 50;
+/** WhatsApp has a question that it has not acknowledged by then, or it has not. */
+const ACK_MS = 15 * SECOND_MS;
 /** In one commit. */
 const TIMERS_AT_ONCE = 100;
 
@@ -27,6 +31,7 @@ interface RecoveryDeps {
   now(): number;
   witness: Pick<Witness, "askable" | "unknownOf">;
   memory: Pick<DeviceMemory, "askedPhone">;
+  acks: Pick<Acks, "expect">;
   /** Resolves when everything is stored that has come so far. */
   settled(): Promise<void>;
   read(messages: WAMessage[]): Promise<Incoming[]>;
@@ -57,11 +62,14 @@ export function startRecovery(
     });
 
   async function ask(message: MissingMessage): Promise<void> {
-    await socket.sendPeerDataOperationMessage({
+    const id = await socket.sendPeerDataOperationMessage({
       placeholderMessageResendRequest: [{ messageKey: keyOf(message) }],
       peerDataOperationRequestType: PLACEHOLDER_MESSAGE_RESEND,
     });
-    deps.memory.askedPhone.set(message.id, true);
+    // Written is not asked: a line that ends now takes the question with it, and the next connection asks again.
+    const ack = deps.acks.expect(id);
+    ack.written(ACK_MS);
+    if ((await ack.result).kind === "accepted") deps.memory.askedPhone.set(message.id, true);
   }
 
   async function compare(messages: WAMessage[]): Promise<void> {
